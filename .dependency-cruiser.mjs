@@ -1,0 +1,45 @@
+// Imports point downwards only, and never in a circle. The order is the one in CONTEXT.md, lowest first.
+const layers = [
+	"errors\\.ts$",
+	"domain/",
+	"store/",
+	"(confirmations|processes|checkpoints)/",
+	"(agents|tools)/",
+	"gateway/",
+	"channels/",
+	"config/",
+	"(http|mcp)/",
+	"cli/",
+];
+
+export default {
+	forbidden: [
+		{ name: "no-circle", severity: "error", from: {}, to: { circular: true } },
+		...layers.slice(0, -1).map((layer, index) => ({
+			name: `upwards-from-${layer.replace(/\W+/g, "-")}`,
+			severity: "error",
+			from: { path: `^src/${layer}`, pathNot: "\\.test\\.ts$" },
+			to: { path: `^src/(${layers.slice(index + 1).join("|")})` },
+		})),
+		{
+			name: "domain-is-pure",
+			comment: "node:crypto is allowed: hashing is a function. Its random functions are refused by the lint rule.",
+			severity: "error",
+			from: { path: "^src/domain/", pathNot: "\\.test\\.ts$" },
+			to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
+		},
+		{
+			name: "faces-only",
+			comment: "A capability is reached through its index.ts.",
+			severity: "error",
+			from: { path: "^src/([^/]+)/" },
+			to: { path: "^src/([^/]+)/.+", pathNot: ["^src/$1/", "^src/[^/]+/index\\.ts$"] },
+		},
+	],
+	options: {
+		tsPreCompilationDeps: true,
+		tsConfig: { fileName: "tsconfig.json" },
+		doNotFollow: { path: "node_modules" },
+		includeOnly: "^(src|node:|crypto|fs)",
+	},
+};

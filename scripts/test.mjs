@@ -1,0 +1,65 @@
+// `npm test`: sets up what is not current, then runs every check, then the tests. The last line counts both.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { prepare, root } from "./setup.mjs";
+
+const { node, env } = await prepare();
+const bin = (...path) => join(root, "node_modules", ...path);
+const report = join(root, ".cache", "vitest.json");
+mkdirSync(join(root, ".cache"), { recursive: true });
+
+const checks = [
+	["format and lint", [bin("@biomejs", "biome", "bin", "biome"), "ci", "--error-on-warnings", "."]],
+	["types", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "tsconfig.json"]],
+	["promises", [bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench"]],
+	["layers", [bin("dependency-cruiser", "bin", "dependency-cruise.mjs"), "--config", ".dependency-cruiser.mjs", "src"]],
+	["dead code", [bin("knip", "bin", "knip.js")]],
+];
+
+let passed = 0;
+let failed = 0;
+for (const [name, args] of checks) {
+	const began = Date.now();
+	const { code, said } = await capture(args);
+	const time = `${((Date.now() - began) / 1000).toFixed(1)} s`;
+	console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${time})`);
+	if (code === 0) passed++;
+	else {
+		failed++;
+		console.log(said.trimEnd());
+	}
+}
+
+rmSync(report, { force: true });
+const filters = process.argv.slice(2);
+const code = await show([bin("vitest", "vitest.mjs"), "run", "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...filters]);
+const counts = readCounts();
+passed += counts.passed;
+// A run that died before it could report is a failure of its own.
+failed += counts.failed || (code === 0 ? 0 : 1);
+
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function capture(args) {
+	const child = spawn(node, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+	let said = "";
+	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+	return new Promise((resolve) => child.on("close", (code) => resolve({ code, said })));
+}
+
+function show(args) {
+	const child = spawn(node, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
+	return new Promise((resolve) => child.on("close", resolve));
+}
+
+function readCounts() {
+	try {
+		const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, "utf8"));
+		return { passed: numPassedTests, failed: numFailedTests || numFailedTestSuites };
+	} catch (error) {
+		if (error.code !== "ENOENT") throw error;
+		return { passed: 0, failed: 1 };
+	}
+}
