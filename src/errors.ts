@@ -5,13 +5,42 @@
 export const ERRORS = {
 	"source.invalid": "send the source in the form of docs/reference/sources.md",
 	"address.incomplete": "send the chat's id, or for a direct message the sender's id",
-	"profile.invalid": "use a name of a-z, 0-9, _ and -, at most 64 characters, starting with a letter or digit",
+	"profile.invalid":
+		"use a name of a-z, 0-9, _ and -, at most 64 characters, starting with a letter or digit",
 	"policy.invalid": "correct the session_reset section; docs/reference/configuration.md lists its keys",
 	"override.invalid": "give an object with model, provider or base_url",
 	"argument.invalid": "correct the value; the message names the field and what it may be",
 	"config.unreadable": "check that the file exists and that you may read it",
 	"config.syntax": "correct the YAML at the line and column named",
 	"config.invalid": "correct the keys named; docs/reference/configuration.md lists them all",
+	"input.unreadable": "check that the file exists and that you may read it, or give - to read stdin",
+	"input.invalid": "give a JSON object, an array of them, or one object a line",
+	"usage.invalid": "run `keryx --help`, or `keryx <command> --help`, to see what can be given",
+	internal: "this is a mistake in Keryx: run it again with KERYX_DEBUG=1 and report what it prints",
+	"store.not_found": "check the id; what you may not see is answered the same way",
+	"store.owned": "stop the Keryx that is named, or talk to it: its commands reach it over its socket",
+	"store.full": "free space on the disk that holds Keryx's home, then try again",
+	"store.io": "check the disk that holds Keryx's home, then try again",
+	"store.readonly": "make Keryx's home writable for this user, then try again",
+	"store.unreachable": "check that the directory exists and that this user may use it",
+	"store.locked": "end the program that holds the lock, then try again",
+	"store.corrupt": "restore a backup, or run `keryx doctor`",
+	"store.newer": "run the Keryx version that made this store, or a newer one",
+	"store.conflict":
+		"this is a mistake in Keryx or in a program that uses its store: report it with the message",
+	"store.sealed": "give Keryx the key that this store was sealed with",
+	"store.exhausted": "try again",
+	"store.failed": "run `keryx doctor`; report it if that finds nothing",
+	"store.closed": "open the store again",
+	"store.url": "use sqlite:<path> or sqlite::memory:",
+	"turn.stale": "stop this turn: another one has taken over",
+	"turn.rotates": "pass what the rotation needs and end the turn again",
+	"delivery.stale": "read the delivery again: somebody else has settled it",
+	"session.none": "send a message first",
+	"session.continued": "use /new to undo that, or /resume for older sessions",
+	"session.ended": "use the live session",
+	"session.live": "wait until the session has ended",
+	"transcript.changed": "read the transcript again",
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -22,7 +51,11 @@ export class KeryxError extends Error {
 	/** The field, key or option that is wrong, where one is. */
 	readonly field: string | undefined;
 
-	constructor(code: ErrorCode, message: string, options: { field?: string; hint?: string; cause?: unknown } = {}) {
+	constructor(
+		code: ErrorCode,
+		message: string,
+		options: { field?: string; hint?: string; cause?: unknown } = {},
+	) {
 		super(message, { cause: options.cause });
 		this.name = "KeryxError";
 		this.code = code;
@@ -31,6 +64,11 @@ export class KeryxError extends Error {
 	}
 
 	toJSON(): { code: ErrorCode; message: string; hint: string; field?: string } {
-		return { code: this.code, message: this.message, hint: this.hint, ...(this.field && { field: this.field }) };
+		return {
+			code: this.code,
+			message: this.message,
+			hint: this.hint,
+			...(this.field && { field: this.field }),
+		};
 	}
 }

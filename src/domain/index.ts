@@ -1,0 +1,60 @@
+// The pure core: where a message belongs, when a session ends, what people and the agent are told.
+// No IO, no ambient clock, no randomness.
+
+export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address.ts";
+export { type AliasPair, personId } from "./aliases.ts";
+export {
+	type BoundaryDecision,
+	type BoundaryInput,
+	type BoundaryReason,
+	decideBoundary,
+	isFreshInterruption,
+	nextDue,
+} from "./boundary.ts";
+export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./context-prompt.ts";
+export { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
+export { describeDuration } from "./duration.ts";
+export { readableKey } from "./key.ts";
+export {
+	finalLimitText,
+	type LimitInfo,
+	limitInfo,
+	limitNote,
+	nearLimitText,
+	toWireLimitInfo,
+	type WireLimitInfo,
+} from "./limits.ts";
+export { type ModelOverride, sanitizeModelOverride } from "./model-override.ts";
+export {
+	agentNote,
+	type BoundaryCause,
+	type BoundaryFacts,
+	boundaryNotice,
+	type CheckpointOutcome,
+	carriesOver,
+	carryOver,
+	notifiesBoundaries,
+} from "./notices.ts";
+export {
+	createPlatforms,
+	type Platforms,
+	type PlatformTraits,
+	platformTraits,
+	registeredPlatforms,
+} from "./platforms.ts";
+export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./policy.ts";
+export { profileName } from "./profile.ts";
+export { isSessionId, newSessionId } from "./session-id.ts";
+export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
+export { cleanTitle, successorTitle } from "./title.ts";
+export {
+	type Address,
+	CHAT_TYPES,
+	type ChatType,
+	type ConversationId,
+	END_REASONS,
+	type EndReason,
+	type SessionId,
+	type Source,
+} from "./types.ts";
+export { inlineUntrusted, quoteUntrusted } from "./untrusted.ts";

@@ -1,0 +1,58 @@
+// What the store asks of an engine, and how an operation is run by one that answers at once.
+import { KeryxError } from "../errors.ts";
+import { reads, writes } from "./operations/index.ts";
+import type { Context, Op, Query } from "./query.ts";
+
+export type WriteName = keyof typeof writes;
+export type ReadName = keyof typeof reads;
+
+/** The clock and the ids of one write, as they travel to the thread that runs it. */
+export interface Drawn {
+	readonly now: number;
+	readonly uuids?: readonly string[];
+	readonly sessions?: readonly string[];
+}
+
+export interface Engine {
+	readonly epoch: number;
+	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown>;
+	read(name: ReadName, args: unknown): Promise<unknown>;
+	/** Called after each commit that changed something. */
+	onCommit(listener: () => void): () => void;
+	close(): Promise<void>;
+}
+
+export function writeOp(name: WriteName, args: unknown, drawn: Drawn, epoch: number): Op<unknown> {
+	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
+	return operation(contextOf(drawn, epoch), args);
+}
+
+export function readOp(name: ReadName, args: unknown): Op<unknown> {
+	const operation = reads[name] as (args: unknown) => Op<unknown>;
+	return operation(args);
+}
+
+function contextOf(drawn: Drawn, epoch: number): Context {
+	let uuids = 0;
+	let sessions = 0;
+	return {
+		now: drawn.now,
+		epoch,
+		uuid: () => drawnAt(drawn.uuids, uuids++),
+		sessionId: () => drawnAt(drawn.sessions, sessions++),
+	};
+}
+
+function drawnAt(drawn: readonly string[] | undefined, index: number): string {
+	const id = drawn?.[index];
+	if (id === undefined)
+		throw new KeryxError("store.exhausted", "the ids that came with the operation are used up");
+	return id;
+}
+
+/** Runs an operation to its end, with an engine that answers each query at once. */
+export function runToEnd<Result>(op: Op<Result>, answer: (query: Query) => unknown): Result {
+	let step = op.next();
+	while (!step.done) step = op.next(answer(step.value));
+	return step.value;
+}

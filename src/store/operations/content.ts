@@ -1,0 +1,29 @@
+// A message's place and the part of it that stands in its body.
+import type { SessionId } from "../../domain/index.ts";
+import type { Content, NewMessage } from "../types.ts";
+import type { StoredContent } from "./blobs.ts";
+
+/** Where rows are appended, with what the search index needs to know about it. */
+export interface Target {
+	readonly conversation: string;
+	readonly session: number;
+	readonly sessionId: SessionId;
+	readonly turn: string | null;
+	readonly platform: string;
+	readonly profile: string;
+	readonly principal: string | null;
+}
+
+export type MessageBody = Pick<
+	NewMessage,
+	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers"
+> & {
+	readonly content: StoredContent;
+	readonly authorName?: string;
+};
+
+/** The words of a content, for search, previews and titles; an attachment counts by its name. */
+export function textOf(content: Content): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : (part.name ?? ""))).join("\n");
+}

@@ -1,0 +1,258 @@
+// The outbox (I7): deliveries are committed with the end of their turn, claimed one conversation at a time in order, and
+// settled with a receipt. One whose outcome is unknown is never sent again by itself.
+import type { ConversationId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { seal, unseal } from "../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../types.ts";
+import { emit } from "./events.ts";
+import { findConversation } from "./sessions.ts";
+import { heldTurn } from "./turns.ts";
+
+export interface DeliveryRow {
+	readonly n: number;
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly turn: string | null;
+	readonly kind: Delivery["kind"];
+	readonly state: DeliveryState;
+	readonly destination: string;
+	readonly receipt: string | null;
+	readonly reason: string | null;
+	readonly attempts: number;
+	readonly created_at: number;
+	readonly settled_at: number | null;
+	readonly body: string;
+	readonly body_key: number | null;
+	readonly due_at: number | null;
+	readonly claim: string | null;
+}
+
+export const DELIVERY_COLUMNS =
+	"n, id, conversation, turn, kind, state, destination, receipt, reason, attempts, created_at, settled_at, body, body_key, due_at, claim";
+
+const insertDelivery = sql<{ n: number }>(
+	`INSERT INTO deliveries (id, conversation, turn, kind, state, platform, account, destination, created_at, body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`,
+);
+const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
+const fillOpen = sql(
+	"UPDATE deliveries SET state = 'pending', body = ?, due_at = ? WHERE id = ? AND state = 'open'",
+);
+const setPreview = sql("UPDATE deliveries SET receipt = ?, body = ? WHERE id = ? AND state = 'open'");
+const openOfTurn = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? AND state = 'open'`,
+);
+const due = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries d WHERE d.due_at IS NOT NULL AND d.due_at <= ? AND d.state = 'pending'
+	AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.conversation = d.conversation AND e.due_at IS NOT NULL AND e.n < d.n)
+	ORDER BY d.due_at, d.n LIMIT ?`,
+);
+const claimRow = sql(
+	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ? WHERE n = ?",
+);
+const settle = sql(
+	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, settled_at = ?, claim = NULL WHERE n = ?`,
+);
+const sendingOfEarlier = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?`,
+);
+const nextDueAt = sql<{ due_at: number }>(
+	"SELECT due_at FROM deliveries WHERE due_at IS NOT NULL AND state = 'pending' ORDER BY due_at LIMIT 1",
+);
+
+export function toDelivery(row: DeliveryRow): Delivery {
+	return {
+		n: row.n,
+		id: row.id,
+		conversation: row.conversation,
+		turn: row.turn,
+		kind: row.kind,
+		state: row.state,
+		destination: JSON.parse(row.destination) as Destination,
+		receipt: row.receipt,
+		reason: row.reason,
+		attempts: row.attempts,
+		createdAt: row.created_at,
+		settledAt: row.settled_at,
+		body: unseal<DeliveryBody>(row.body, row.body_key),
+		dueAt: row.due_at,
+	};
+}
+
+/** Adds deliveries that are due at once. One that was opened for previews gets its final text; one that exists stays. */
+export function* addDeliveries(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	deliveries: readonly NewDelivery[],
+): Op<void> {
+	for (const delivery of deliveries) {
+		const filled = yield* run(fillOpen, seal(delivery.body), context.now, delivery.id);
+		const added = filled ? undefined : yield* insert(context, conversation, turn, delivery, "pending");
+		if (!filled && !added) continue;
+		yield* emit(
+			context,
+			"delivery.pending",
+			{ conversation, turn, subject: delivery.id },
+			{ kind: delivery.kind },
+		);
+	}
+}
+
+function* insert(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	{ id, kind, destination, body }: NewDelivery,
+	state: "open" | "pending",
+): Op<{ n: number } | undefined> {
+	const dueAt = state === "pending" ? context.now : null;
+	const { platform, account } = destination;
+	return yield* get(
+		insertDelivery,
+		id,
+		conversation,
+		turn,
+		kind,
+		state,
+		platform,
+		account,
+		JSON.stringify(destination),
+		context.now,
+		seal(body),
+		dueAt,
+	);
+}
+
+/** Before the first preview of a streaming reply is sent, so that a crash finds the row. */
+export function* openDelivery(
+	context: Context,
+	args: { readonly turn: string; readonly token: number; readonly delivery: NewDelivery },
+): Op<Delivery> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const added = yield* insert(context, turn.conversation, turn.id, args.delivery, "open");
+	if (added)
+		yield* emit(context, "delivery.opened", {
+			conversation: turn.conversation,
+			turn: turn.id,
+			subject: args.delivery.id,
+		});
+	return toDelivery((yield* get(deliveryById, args.delivery.id)) as DeliveryRow);
+}
+
+/** The platform took a preview: its receipt is known, so later edits of it may be repeated freely. */
+export function* recordPreview(
+	context: Context,
+	args: {
+		readonly turn: string;
+		readonly token: number;
+		readonly id: string;
+		readonly receipt: string;
+		readonly body: DeliveryBody;
+	},
+): Op<void> {
+	yield* heldTurn(context, args.turn, args.token);
+	yield* run(setPreview, args.receipt, seal(args.body), args.id);
+}
+
+/** A notice or an answer to a command: not part of a turn, at most once by its id. */
+export function* notify(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly deliveries: readonly NewDelivery[] },
+): Op<void> {
+	const conversation = yield* findConversation(args.conversation);
+	yield* addDeliveries(context, conversation.id, null, args.deliveries);
+}
+
+/** What a turn leaves open when it ends without a final text: a visible preview stays as it was, an unsent one is dropped. */
+export function* closeOpen(context: Context, turn: string): Op<void> {
+	for (const row of yield* all(openOfTurn, turn)) {
+		const [state, reason] =
+			row.receipt === null
+				? (["dead", "the turn ended before anything was sent"] as const)
+				: (["sent", null] as const);
+		yield* run(settle, state, null, reason, null, context.now, row.n);
+		yield* emit(context, `delivery.${state}`, { conversation: row.conversation, turn, subject: row.id });
+	}
+}
+
+/** Due deliveries, the first of each conversation only, marked as being sent. */
+export function* claimDeliveries(
+	context: Context,
+	args: { readonly limit: number; readonly timeoutMs: number },
+): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
+	const claim = `${context.epoch}:${context.uuid()}`;
+	const deliveries: (Delivery & { readonly claim: string })[] = [];
+	for (const row of yield* all(due, context.now, args.limit)) {
+		yield* run(claimRow, claim, context.now + args.timeoutMs, row.n);
+		deliveries.push({ ...toDelivery(row), state: "sending", attempts: row.attempts + 1, claim });
+	}
+	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.due_at ?? null };
+}
+
+export type Settlement =
+	| { readonly kind: "sent"; readonly receipt: string }
+	| { readonly kind: "retry"; readonly at: number; readonly reason: string }
+	| { readonly kind: "unknown" | "dead"; readonly reason: string };
+
+/** Ends a claim. A settlement of another claim's delivery is refused: two senders never decide about one. */
+export function* settleDelivery(
+	context: Context,
+	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
+): Op<void> {
+	const row = yield* get(deliveryById, args.id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
+	if (row.state !== "sending" || row.claim !== args.claim)
+		throw new KeryxError(
+			"delivery.stale",
+			`delivery ${args.id} is ${row.state}; this claim does not hold it`,
+			{ field: "claim" },
+		);
+	yield* settleRow(context, row, args.settlement);
+}
+
+/** A look-up or a person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
+export function* resolveDelivery(
+	context: Context,
+	args: { readonly id: string; readonly settlement: Settlement },
+): Op<void> {
+	const row = yield* get(deliveryById, args.id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
+	if (row.state !== "unknown" && row.state !== "dead")
+		throw new KeryxError(
+			"delivery.stale",
+			`delivery ${args.id} is ${row.state}: there is nothing to resolve`,
+			{ field: "id" },
+		);
+	yield* settleRow(context, row, args.settlement);
+}
+
+function* settleRow(context: Context, row: DeliveryRow, settlement: Settlement): Op<void> {
+	const state: DeliveryState = settlement.kind === "retry" ? "pending" : settlement.kind;
+	const receipt = settlement.kind === "sent" ? settlement.receipt : null;
+	const reason = settlement.kind === "sent" ? null : settlement.reason;
+	const dueAt = settlement.kind === "retry" ? settlement.at : null;
+	yield* run(settle, state, receipt, reason, dueAt, settlement.kind === "retry" ? null : context.now, row.n);
+	yield* emit(
+		context,
+		`delivery.${settlement.kind}`,
+		{ conversation: row.conversation, turn: row.turn, subject: row.id },
+		reason === null ? undefined : { reason },
+	);
+}
+
+/** Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. */
+export function* recoverDeliveries(context: Context): Op<{ unknown: readonly Delivery[] }> {
+	const unknown: Delivery[] = [];
+	for (const row of yield* all(sendingOfEarlier, `${context.epoch}:%`)) {
+		const settlement: Settlement =
+			row.receipt === null
+				? { kind: "unknown", reason: "Keryx died while sending" }
+				: { kind: "retry", at: context.now, reason: "Keryx died while editing" };
+		yield* settleRow(context, row, settlement);
+		if (settlement.kind === "unknown")
+			unknown.push({ ...toDelivery(row), state: "unknown", reason: settlement.reason });
+	}
+	return { unknown };
+}

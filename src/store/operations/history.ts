@@ -1,0 +1,313 @@
+// Undo, redo, retry and compaction (I6): rows are never changed. They add ranges that hide rows, or a row that covers some.
+import type { ConversationId, SessionId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { unseal } from "../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { Destination, Message, Range } from "../types.ts";
+import { append } from "./append.ts";
+import { loadLargeText } from "./blobs.ts";
+import { chainOf, type Segment, sinceBranch } from "./chain.ts";
+import { type MessageBody, textOf } from "./content.ts";
+import { emit } from "./events.ts";
+import { indexRow, unindexMessages } from "./search-index.ts";
+import {
+	type ConversationRow,
+	findConversation,
+	findLive,
+	findSession,
+	type SessionRow,
+	sessionOfKey,
+	targetOf,
+} from "./sessions.ts";
+import { stopOpenTurn } from "./turn-ends.ts";
+import { heldTurn, replyDestination, startTurn } from "./turns.ts";
+
+const HIDDEN = `EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
+	AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
+
+const userRows = sql<UserRow>(
+	`SELECT m.id, m.seq, m.turn FROM messages m
+	WHERE m.session = ? AND m.seq <= ? AND m.role = 'user' AND m.counted = 1 AND NOT ${HIDDEN} ORDER BY m.seq DESC`,
+);
+const visibleIn = sql<VisibleRow>(
+	`SELECT m.id, m.seq, m.counted, m.role FROM messages m
+	WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND NOT ${HIDDEN} ORDER BY m.seq`,
+);
+const hiddenIn = sql<{ id: number }>(
+	`SELECT m.id FROM messages m WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND ${HIDDEN} LIMIT 1`,
+);
+const bodyById = sql<{ body: string; body_key: number | null }>(
+	"SELECT body, body_key FROM messages WHERE id = ?",
+);
+const insertRange = sql(
+	`INSERT INTO hidden_ranges (session, from_seq, to_seq, counted, undo, live, live_seq, by_whom, at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const addCount = sql("UPDATE sessions SET messages = messages + ? WHERE key = ?");
+const addConversationCount = sql("UPDATE conversations SET message_count = message_count + ? WHERE id = ?");
+const lastCounted = sql<{ seq: number | null }>(
+	"SELECT max(seq) AS seq FROM messages WHERE session = ? AND counted = 1",
+);
+const lastUndo = sql<{ undo: string; live_seq: number }>(
+	"SELECT undo, live_seq FROM hidden_ranges WHERE live = ? AND by_whom = 'undo' AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+);
+const rangesOf = sql<{ session: number; from_seq: number; to_seq: number; counted: number }>(
+	"SELECT session, from_seq, to_seq, counted FROM hidden_ranges WHERE undo = ?",
+);
+const lift = sql("UPDATE hidden_ranges SET undone_at = ? WHERE undo = ?");
+
+interface UserRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly turn: string | null;
+}
+interface VisibleRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly counted: number;
+	readonly role: string;
+}
+/** Where a person's turn begins in a chain. */
+interface TurnStart {
+	readonly segment: number;
+	readonly row: UserRow;
+}
+
+export interface Undone {
+	readonly rows: number;
+	readonly turns: number;
+	/** What the person had written first, so that a client can put it back into the input box. */
+	readonly text: string | null;
+	readonly stopped: string | null;
+}
+
+/** Hides everything from the nth last of the person's turns on. Less than 1 is 1; more than there are means all. */
+export function* undo(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly turns: number },
+): Op<Undone> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live) return { rows: 0, turns: 0, text: null, stopped };
+	const chain = sinceBranch(yield* chainOf(live));
+	const starts = yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1));
+	const target = starts.at(-1);
+	if (!target) return { rows: 0, turns: 0, text: null, stopped };
+
+	const ranges = chain.slice(target.segment).map((segment, index) => ({
+		segment,
+		from: index === 0 ? target.row.seq : 1,
+		to: segment.upTo,
+	}));
+	const rows = yield* hide(context, conversation, live, ranges, "undo");
+	const text = yield* textOfRow(conversation.id, target.row.id);
+	yield* emit(
+		context,
+		"transcript.undone",
+		{ conversation: conversation.id, session: live.id },
+		{ rows, turns: starts.length },
+	);
+	return { rows, turns: starts.length, text, stopped };
+}
+
+/** The person's last turns, newest first, as the first visible user row of each. */
+function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> {
+	const starts: TurnStart[] = [];
+	for (let segment = chain.length - 1; segment >= 0; segment--) {
+		const { session, upTo } = chain[segment] as Segment;
+		for (const row of yield* all(userRows, session, upTo)) {
+			const last = starts.at(-1);
+			const same = last !== undefined && row.turn !== null && last.row.turn === row.turn;
+			if (same) starts[starts.length - 1] = { segment, row };
+			else if (starts.length === limit) return starts;
+			else starts.push({ segment, row });
+		}
+	}
+	return starts;
+}
+
+function* hide(
+	context: Context,
+	conversation: ConversationRow,
+	live: SessionRow,
+	ranges: readonly { readonly segment: Segment; readonly from: number; readonly to: number }[],
+	by: "undo" | "retry",
+): Op<number> {
+	const undoId = context.uuid();
+	const liveSeq = (yield* get(lastCounted, live.key))?.seq ?? 0;
+	let rows = 0;
+	let counted = 0;
+	for (const { segment, from, to } of ranges) {
+		const visible = yield* all(visibleIn, segment.session, from, to);
+		if (visible.length === 0) continue;
+		const own = visible.filter((row) => row.counted === 1).length;
+		yield* run(insertRange, segment.session, from, to, own, undoId, live.key, liveSeq, by, context.now);
+		yield* unindexMessages(visible.map((row) => row.id));
+		rows += visible.length;
+		counted += own;
+	}
+	yield* run(addCount, -counted, live.key);
+	yield* run(addConversationCount, -counted, conversation.id);
+	return rows;
+}
+
+/** Lifts the last undo, as long as nothing has been said since. */
+export function* redo(
+	context: Context,
+	args: { readonly conversation: ConversationId },
+): Op<{ rows: number; stopped: string | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const live = yield* findLive(conversation.id);
+	const last = live && (yield* get(lastUndo, live.key));
+	if (!live || !last || last.live_seq !== ((yield* get(lastCounted, live.key))?.seq ?? 0))
+		return { rows: 0, stopped: null };
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	yield* run(lift, context.now, last.undo);
+	let rows = 0;
+	let counted = 0;
+	for (const range of yield* all(rangesOf, last.undo)) {
+		counted += range.counted;
+		for (const row of yield* all(visibleIn, range.session, range.from_seq, range.to_seq)) {
+			yield* indexRow(row.id, targetOf(conversation, live, null));
+			rows++;
+		}
+	}
+	yield* run(addCount, counted, live.key);
+	yield* run(addConversationCount, counted, conversation.id);
+	yield* emit(context, "transcript.redone", { conversation: conversation.id, session: live.id }, { rows });
+	return { rows, stopped };
+}
+
+export type Retried =
+	| { readonly kind: "nothing"; readonly stopped: string | null }
+	| {
+			readonly kind: "begun";
+			readonly turn: string;
+			readonly token: number;
+			readonly session: SessionId;
+			readonly destination: Destination;
+			readonly messages: number;
+			readonly cap: number;
+			readonly context: string;
+			readonly nextIndex: 0;
+			readonly hidden: number;
+			readonly stopped: string | null;
+	  };
+
+/** Hides what was answered to the person's last turn and begins a new turn over the same messages. Dispositions stay. */
+export function* retry(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly deadlineAt: number },
+): Op<Retried> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live || live.suspended_at !== null) return { kind: "nothing", stopped };
+	const chain = sinceBranch(yield* chainOf(live));
+	const [start] = yield* turnStarts(chain, 1);
+	if (!start) return { kind: "nothing", stopped };
+
+	const answers = [];
+	for (const [index, segment] of chain.slice(start.segment).entries()) {
+		const from = index === 0 ? start.row.seq : 1;
+		const said = (yield* all(visibleIn, segment.session, from, segment.upTo)).filter(
+			(row) => row.role === "assistant" || row.role === "tool",
+		);
+		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
+	}
+	const hidden = answers.length > 0 ? yield* hide(context, conversation, live, joined(answers), "retry") : 0;
+	const destination = yield* replyDestination(conversation.id, start.row.turn);
+	const turn = yield* startTurn(
+		context,
+		yield* findConversation(conversation.id),
+		live,
+		conversation.principal,
+		JSON.stringify(destination),
+		args.deadlineAt,
+	);
+	yield* emit(
+		context,
+		"transcript.retried",
+		{ conversation: conversation.id, session: live.id, turn: turn.id },
+		{ hidden },
+	);
+	const session = yield* sessionOfKey(live.key);
+	return {
+		kind: "begun",
+		turn: turn.id,
+		token: turn.token,
+		session: session.id,
+		destination,
+		messages: session.messages,
+		cap: session.cap,
+		context: unseal<string>(session.context_body, session.body_key),
+		nextIndex: 0,
+		hidden,
+		stopped,
+	};
+}
+
+interface HideRange {
+	readonly segment: Segment;
+	readonly from: number;
+	readonly to: number;
+}
+
+/** Neighbouring rows of one segment become one range. */
+function joined(ranges: readonly HideRange[]): HideRange[] {
+	const result: HideRange[] = [];
+	for (const range of ranges) {
+		const last = result.at(-1);
+		if (last && last.segment === range.segment && last.to + 1 === range.from)
+			result[result.length - 1] = { ...last, to: range.to };
+		else result.push(range);
+	}
+	return result;
+}
+
+export interface CoverArgs {
+	readonly session: SessionId;
+	readonly ranges: readonly Range[];
+	readonly summary: string;
+	/** Given when the compaction is part of a running turn. */
+	readonly turn?: { readonly id: string; readonly token: number };
+}
+
+/** Adds a summary that stands for the ranges it names. Nothing else changes; what it covers stays readable and searchable. */
+export function* cover(context: Context, args: CoverArgs): Op<Message> {
+	if (args.turn) yield* heldTurn(context, args.turn.id, args.turn.token);
+	if (args.ranges.length === 0)
+		throw new KeryxError("argument.invalid", "ranges must name at least one range", { field: "ranges" });
+	const session = yield* findSession(args.session);
+	if (session.ended_at !== null)
+		throw new KeryxError("session.ended", `session ${session.id} has ended`, { field: "session" });
+	const chain = yield* chainOf(session);
+	for (const range of args.ranges) {
+		const segment = chain.find((one) => one.sessionId === range.session);
+		if (!segment || range.fromSeq < 1 || range.toSeq < range.fromSeq || range.toSeq > segment.upTo)
+			throw new KeryxError("argument.invalid", "ranges must lie within the session's transcript", {
+				field: "ranges",
+			});
+		if (yield* get(hiddenIn, segment.session, range.fromSeq, range.toSeq))
+			throw new KeryxError("transcript.changed", "a row of the range has been hidden meanwhile", {
+				field: "ranges",
+			});
+	}
+	const conversation = yield* findConversation(session.conversation);
+	const [row] = yield* append(context, targetOf(conversation, session, null), [
+		{ role: "meta", kind: "summary", content: args.summary, covers: args.ranges },
+	]);
+	yield* emit(
+		context,
+		"transcript.covered",
+		{ conversation: conversation.id, session: session.id, subject: (row as Message).id },
+		{ ranges: args.ranges.length },
+	);
+	return row as Message;
+}
+
+function* textOfRow(conversation: string, id: number): Op<string> {
+	const row = (yield* get(bodyById, id)) as { body: string; body_key: number | null };
+	return textOf(yield* loadLargeText(conversation, unseal<MessageBody>(row.body, row.body_key).content));
+}

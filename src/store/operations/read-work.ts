@@ -1,0 +1,255 @@
+// Reading work and its story: inbox items, turns, deliveries, cursors, events.
+import type { ConversationId, SessionId, Source } from "../../domain/index.ts";
+import { parseSource } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { unseal } from "../codec.ts";
+import { all, get, type Op, sql } from "../query.ts";
+import type {
+	Content,
+	Delivery,
+	Destination,
+	InboxItem,
+	InboxKind,
+	Scope,
+	StoreEvent,
+	Turn,
+} from "../types.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
+import { toDisposition } from "./inbox.ts";
+import { findPrincipal } from "./principals.ts";
+import { assertSees } from "./scope.ts";
+import { TURN_COLUMNS, type TurnRow } from "./turns.ts";
+
+interface InboxRow {
+	readonly id: number;
+	readonly kind: InboxKind;
+	readonly conversation: ConversationId | null;
+	readonly principal: string | null;
+	readonly platform_message: string;
+	readonly accepted_at: number;
+	readonly turn: string | null;
+	readonly message: number | null;
+	readonly disposition: string | null;
+	readonly disposition_detail: string | null;
+	readonly disposed_at: number | null;
+	readonly body: string | null;
+	readonly body_key: number | null;
+}
+
+const INBOX = `id, kind, conversation, principal, platform_message, accepted_at, turn, message, disposition, disposition_detail,
+	disposed_at, body, body_key`;
+const inboxById = sql<InboxRow>(`SELECT ${INBOX} FROM inbox WHERE id = ?`);
+const inboxDue = sql<InboxRow>(
+	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
+);
+const inboxOf = sql<InboxRow>(
+	`SELECT ${INBOX} FROM inbox WHERE conversation = ? AND due_at IS NOT NULL ORDER BY id LIMIT ?`,
+);
+const nextInbox = sql<{ due_at: number }>(
+	"SELECT due_at FROM inbox WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
+);
+const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+const openTurn = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
+);
+const sessionId = sql<{ id: SessionId }>("SELECT id FROM sessions WHERE key = ?");
+const inboxOfTurn = sql<InboxRow>(`SELECT ${INBOX} FROM inbox WHERE turn = ? ORDER BY id`);
+const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
+const deliveriesOfTurn = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? ORDER BY n`,
+);
+const unsettled = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND n > ? ORDER BY n LIMIT ?`,
+);
+const waiting = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND n > ? ORDER BY n LIMIT ?`,
+);
+const cursorOf = sql<{ value: string }>(
+	"SELECT value FROM channel_cursors WHERE platform = ? AND account = ?",
+);
+
+function toItem(row: InboxRow): InboxItem {
+	const body =
+		row.body === null ? null : unseal<{ source: unknown; content: Content }>(row.body, row.body_key);
+	const source: Source | null = body ? parseSource(body.source) : null;
+	return {
+		id: row.id,
+		kind: row.kind,
+		conversation: row.conversation,
+		principal: row.principal,
+		source,
+		platformMessage: row.platform_message,
+		content: body?.content ?? null,
+		acceptedAt: row.accepted_at,
+		turn: row.turn,
+		message: row.message,
+		disposition: toDisposition(row),
+		disposedAt: row.disposed_at,
+	};
+}
+
+export function* inboxItem(args: { readonly scope: Scope; readonly id: number }): Op<InboxItem> {
+	const row = yield* get(inboxById, args.id);
+	if (!row) throw new KeryxError("store.not_found", `no inbound message ${args.id}`, { field: "id" });
+	yield* assertSees(args.scope, row.conversation, `inbound message ${args.id}`);
+	return toItem(row);
+}
+
+/** What waits to be begun and is due, oldest first. Operator's reading: the gateway's own work. */
+export function* dueInbox(args: {
+	readonly now: number;
+	readonly limit: number;
+}): Op<{ items: readonly InboxItem[]; nextDueAt: number | null }> {
+	const items = (yield* all(inboxDue, args.now, args.limit)).map(toItem);
+	return { items, nextDueAt: (yield* get(nextInbox))?.due_at ?? null };
+}
+
+/** What waits in one conversation, in the order of acceptance. */
+export function* waitingInbox(args: {
+	readonly conversation: ConversationId;
+	readonly limit: number;
+}): Op<readonly InboxItem[]> {
+	return (yield* all(inboxOf, args.conversation, args.limit)).map(toItem);
+}
+
+function* toTurn(row: TurnRow): Op<Turn> {
+	return {
+		id: row.id,
+		conversation: row.conversation,
+		session: ((yield* get(sessionId, row.session)) as { id: SessionId }).id,
+		principal: row.principal,
+		token: row.token,
+		state: row.state,
+		detail: row.detail,
+		attempts: row.attempts,
+		destination: JSON.parse(row.destination) as Destination,
+		startedAt: row.started_at,
+		interruptedAt: row.interrupted_at,
+		endedAt: row.ended_at,
+	};
+}
+
+export function* turn(args: {
+	readonly scope: Scope;
+	readonly id: string;
+}): Op<Turn & { inbox: readonly InboxItem[]; deliveries: readonly Delivery[] }> {
+	const row = yield* get(turnById, args.id);
+	yield* assertSees(args.scope, row?.conversation ?? "", `turn ${args.id}`);
+	const found = yield* toTurn(row as TurnRow);
+	return {
+		...found,
+		inbox: (yield* all(inboxOfTurn, args.id)).map(toItem),
+		deliveries: (yield* all(deliveriesOfTurn, args.id)).map(toDelivery),
+	};
+}
+
+/** The turn that runs in a conversation, or waits to be resumed. */
+export function* openTurnOf(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+}): Op<Turn | null> {
+	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	const row = yield* get(openTurn, args.conversation);
+	return row ? yield* toTurn(row) : null;
+}
+
+export function* delivery(args: { readonly scope: Scope; readonly id: string }): Op<Delivery> {
+	const row = yield* get(deliveryById, args.id);
+	yield* assertSees(args.scope, row?.conversation ?? "", `delivery ${args.id}`);
+	return toDelivery(row as DeliveryRow);
+}
+
+/** The outbox: what is on its way, or what ended unknown or dead. */
+export function* deliveries(args: {
+	readonly scope: { readonly kind: "operator" };
+	readonly which: "waiting" | "unsettled";
+	readonly after?: number;
+	readonly limit: number;
+}): Op<readonly Delivery[]> {
+	return (yield* all(args.which === "waiting" ? waiting : unsettled, args.after ?? 0, args.limit)).map(
+		toDelivery,
+	);
+}
+
+export function* channelCursor(args: {
+	readonly platform: string;
+	readonly account: string;
+}): Op<string | null> {
+	return (yield* get(cursorOf, args.platform, args.account))?.value ?? null;
+}
+
+/** Which principal a sender is, for allow-lists; null for one never seen. */
+export function* principalOf(args: {
+	readonly platform: string;
+	readonly ids: readonly string[];
+}): Op<string | null> {
+	return (yield* findPrincipal(args.platform, args.ids)) ?? null;
+}
+
+interface EventRow {
+	readonly id: number;
+	readonly at: number;
+	readonly type: string;
+	readonly conversation: ConversationId | null;
+	readonly session: SessionId | null;
+	readonly turn: string | null;
+	readonly subject: string | null;
+	readonly facts: string | null;
+}
+
+const eventsAfter = sql<EventRow>("SELECT * FROM events WHERE id > ? ORDER BY id LIMIT ?");
+const eventsOf = sql<EventRow>("SELECT * FROM events WHERE conversation = ? AND id > ? ORDER BY id LIMIT ?");
+const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events");
+const prunedTo = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'events_pruned_to'");
+
+export type EventsResult =
+	| { readonly kind: "events"; readonly events: readonly StoreEvent[]; readonly cursor: string }
+	/** The cursor is older than what is kept, or is none of ours: read the state anew and go on from `cursor`. */
+	| { readonly kind: "resync"; readonly cursor: string };
+
+/** Events after a cursor, in their one order; `""` is the beginning of what is kept, `"now"` the end. */
+export function* events(args: {
+	readonly scope: Scope;
+	readonly after: string;
+	readonly limit: number;
+	readonly conversation?: ConversationId;
+}): Op<EventsResult> {
+	if (args.conversation !== undefined)
+		yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	else if (args.scope.kind !== "operator")
+		throw new KeryxError("argument.invalid", "conversation must be named in this scope", {
+			field: "conversation",
+		});
+	const end = (yield* get(lastEvent))?.id ?? 0;
+	const kept = Number((yield* get(prunedTo))?.value ?? 0);
+	const after = args.after === "" ? kept : args.after === "now" ? end : fromCursor(args.after);
+	if (after === null || after < kept || after > end) return { kind: "resync", cursor: toCursor(end) };
+	const rows =
+		args.conversation === undefined
+			? yield* all(eventsAfter, after, args.limit)
+			: yield* all(eventsOf, args.conversation, after, args.limit);
+	return { kind: "events", events: rows.map(toEvent), cursor: toCursor(rows.at(-1)?.id ?? after) };
+}
+
+function toEvent(row: EventRow): StoreEvent {
+	return {
+		cursor: toCursor(row.id),
+		at: row.at,
+		type: row.type,
+		conversation: row.conversation,
+		session: row.session,
+		turn: row.turn,
+		subject: row.subject,
+		facts: row.facts === null ? {} : (JSON.parse(row.facts) as Record<string, unknown>),
+	};
+}
+
+function toCursor(id: number): string {
+	return `e${id.toString(36)}`;
+}
+
+function fromCursor(cursor: string): number | null {
+	if (!/^e[0-9a-z]{1,11}$/.test(cursor)) return null;
+	const id = Number.parseInt(cursor.slice(1), 36);
+	return Number.isSafeInteger(id) ? id : null;
+}

@@ -1,0 +1,294 @@
+// What people do with sessions: new, continue, switch, branch, extend, titles, and the conversation's own settings.
+// Each first ends the running turn, then acts, in one transaction.
+
+import { createHash } from "node:crypto";
+import {
+	type ConversationId,
+	cleanTitle,
+	type ModelOverride,
+	nextDue,
+	type ResetPolicy,
+	type SessionId,
+	sanitizeModelOverride,
+	successorTitle,
+} from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { seal } from "../codec.ts";
+import { type Context, get, type Op, run, sql } from "../query.ts";
+import type { BusyMode } from "../types.ts";
+import { lastSeqOf } from "./chain.ts";
+import { copyTranscript } from "./copy.ts";
+import { emit } from "./events.ts";
+import { samePrincipals } from "./principals.ts";
+import { indexTitle } from "./search-index.ts";
+import {
+	type ConversationRow,
+	end,
+	findConversation,
+	findLast,
+	findLive,
+	findSession,
+	type Opening,
+	open,
+	type SessionRow,
+	sessionOfKey,
+	titleOf,
+} from "./sessions.ts";
+import { stopOpenTurn } from "./turn-ends.ts";
+
+const previous = sql<{ key: number }>(
+	"SELECT key FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1",
+);
+const setBase = sql(
+	`UPDATE sessions SET base_session = ?, base_seq = ?, base_kind = 'continue', messages = messages + ?, cap = ?,
+		last_activity_at = ?, had_activity = 1, notice_pending = 0, due_at = ? WHERE key = ?`,
+);
+const revive = sql(
+	`UPDATE sessions SET ended_at = NULL, end_reason = NULL, suspended_at = NULL, resume_pending_since = NULL, finalised = 0,
+		last_activity_at = ?, cap = ?, due_at = ? WHERE key = ?`,
+);
+const raiseCap = sql("UPDATE sessions SET cap = cap + ? WHERE key = ? AND cap > 0");
+const titleTaken = sql<{ key: number }>(
+	"SELECT key FROM sessions WHERE conversation = ? AND title_digest = ? AND key <> ?",
+);
+const writeTitle = sql(
+	"UPDATE sessions SET title_digest = ?, title_source = ?, title_body = ? WHERE key = ?",
+);
+const writeOverride = sql("UPDATE conversations SET model_override = ? WHERE id = ?");
+const writeBusy = sql("UPDATE conversations SET busy = ? WHERE id = ?");
+const suspend = sql(
+	"UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ? AND suspended_at IS NULL",
+);
+
+export interface Changed {
+	readonly session: SessionId;
+	/** The session that was live before, where it is another one. */
+	readonly ended: SessionId | null;
+	/** The turn that was ended for this. */
+	readonly stopped: string | null;
+}
+
+export interface SessionCommand extends Opening {
+	readonly conversation: ConversationId;
+}
+
+/** `/new`: nothing is carried over, and the model override goes. */
+export function* newSession(
+	context: Context,
+	args: SessionCommand & { readonly title?: string },
+): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (live) yield* end(context, live, "user_new");
+	yield* run(writeOverride, null, conversation.id);
+	const session = yield* open(context, conversation, args, { openedBy: "user_new" });
+	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
+	return { session: session.id, ended: live?.id ?? null, stopped };
+}
+
+/** `/continue`: the live session goes on from the previous one. Nothing moves; the live id stays. */
+export function* continueSession(
+	context: Context,
+	args: SessionCommand,
+): Op<Changed & { continued: SessionId }> {
+	const conversation = yield* findConversation(args.conversation);
+	const last = yield* findLast(conversation.id);
+	if (!last)
+		throw new KeryxError("session.none", "there is no earlier session to continue", {
+			field: "conversation",
+		});
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live =
+		last.ended_at === null
+			? last
+			: yield* open(context, conversation, args, { openedBy: last.end_reason ?? "idle" });
+	if (live.base_session !== null)
+		throw new KeryxError("session.continued", `session ${live.id} continues an earlier one already`, {
+			field: "conversation",
+		});
+	const row = yield* get(previous, conversation.id, live.key);
+	if (!row)
+		throw new KeryxError("session.none", "there is no earlier session to continue", {
+			field: "conversation",
+		});
+	const base = yield* sessionOfKey(row.key);
+	yield* run(
+		setBase,
+		base.key,
+		yield* lastSeqOf(base.key),
+		base.messages,
+		continuedCap(live, base, args.policy),
+		context.now,
+		nextDue({ lastActivityAt: context.now, policy: args.policy }),
+		live.key,
+	);
+	yield* emit(
+		context,
+		"session.continued",
+		{ conversation: conversation.id, session: live.id },
+		{ base: base.id },
+	);
+	return { session: live.id, ended: null, stopped, continued: base.id };
+}
+
+/** After message_limit the base alone fills the cap, so it is extended by a whole one. */
+function continuedCap(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
+	if (live.cap === 0 || base.end_reason !== "message_limit") return live.cap;
+	return live.cap + policy.maxMessages;
+}
+
+export interface SwitchArgs extends SessionCommand {
+	readonly target: SessionId;
+	/** conversation: only its own sessions; principal: also those of the person's other unshared conversations. */
+	readonly within: "conversation" | "principal";
+}
+
+/** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
+export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const target = yield* findSession(args.target);
+	const own = target.conversation === conversation.id;
+	if (!own && !(args.within === "principal" && (yield* isSamePersons(conversation, target))))
+		throw new KeryxError("store.not_found", `no session ${args.target}`, { field: "target" });
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (live?.key === target.key) return { session: live.id, ended: null, stopped };
+	if (live) yield* end(context, live, "user_switch");
+	const session = own
+		? yield* makeLive(context, target, args.policy)
+		: yield* copyTranscript(context, conversation, target, args);
+	yield* emit(
+		context,
+		"session.switched",
+		{ conversation: conversation.id, session: session.id },
+		{ to: target.id },
+	);
+	return { session: session.id, ended: live?.id ?? null, stopped };
+}
+
+function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): Op<SessionRow> {
+	const cap = policy.maxMessages === 0 ? 0 : target.messages + policy.maxMessages;
+	yield* run(revive, context.now, cap, nextDue({ lastActivityAt: context.now, policy }), target.key);
+	return target;
+}
+
+function* isSamePersons(conversation: ConversationRow, target: SessionRow): Op<boolean> {
+	if (conversation.principal === null || conversation.shared) return false;
+	const other = yield* findConversation(target.conversation);
+	if (other.principal === null || other.shared || other.profile !== conversation.profile) return false;
+	return (yield* samePrincipals(conversation.principal)).includes(other.principal);
+}
+
+/** `/branch`: a new session from the present point on; the one before stays as it is. */
+export function* branchSession(
+	context: Context,
+	args: SessionCommand & { readonly title?: string },
+): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live)
+		throw new KeryxError("session.none", "there is no session to branch from", { field: "conversation" });
+	yield* end(context, live, "user_switch");
+	const session = yield* open(context, conversation, args, {
+		openedBy: "user_switch",
+		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
+		messages: live.messages,
+		cap: args.policy.maxMessages === 0 ? 0 : live.messages + args.policy.maxMessages,
+	});
+	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
+	return { session: session.id, ended: live.id, stopped };
+}
+
+/** `/extend`: raises the live session's cap. An unlimited one stays so. */
+export function* extendSession(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly by: number },
+): Op<{ session: SessionId; cap: number; messages: number }> {
+	if (!Number.isSafeInteger(args.by) || args.by < 1 || args.by > 1_000_000)
+		throw new KeryxError("argument.invalid", "by must be a whole number from 1 to 1000000", { field: "by" });
+	const live = yield* findLive(args.conversation);
+	if (!live) throw new KeryxError("session.none", "there is no session to extend", { field: "conversation" });
+	yield* run(raiseCap, args.by, live.key);
+	const { id, cap, messages } = yield* sessionOfKey(live.key);
+	yield* emit(
+		context,
+		"session.extended",
+		{ conversation: args.conversation, session: id },
+		{ by: args.by, cap },
+	);
+	return { session: id, cap, messages };
+}
+
+export interface TitleArgs {
+	readonly session: SessionId;
+	readonly title: string;
+	readonly source: "derived" | "model" | "user";
+}
+
+/** Titles are unique within a conversation: a second one of the same name becomes `name #2`. A person's is never replaced by ours. */
+export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string }> {
+	const session = yield* findSession(args.session);
+	const conversation = yield* findConversation(session.conversation);
+	if (args.source !== "user" && session.title_source === "user") return { title: titleOf(session) ?? "" };
+	return { title: yield* giveTitle(context, conversation, session, args.title, args.source) };
+}
+
+export function* giveTitle(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	wanted: string,
+	source: TitleArgs["source"],
+): Op<string> {
+	let title = cleanTitle(wanted);
+	if (title === "")
+		throw new KeryxError("argument.invalid", "title must have at least one visible character", {
+			field: "title",
+		});
+	while (yield* get(titleTaken, conversation.id, titleDigest(title), session.key))
+		title = successorTitle(title);
+	yield* run(writeTitle, titleDigest(title), source, seal(title), session.key);
+	yield* indexTitle(session.key, conversation, title);
+	yield* emit(context, "session.titled", { conversation: conversation.id, session: session.id }, { source });
+	return title;
+}
+
+function titleDigest(title: string): string {
+	return createHash("sha256").update(title.toLowerCase()).digest("hex");
+}
+
+/** Belongs to the conversation; survives restarts and rotation. Anything but model, provider and base_url is dropped. */
+export function* setModelOverride(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly override: unknown },
+): Op<{ override: ModelOverride | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const override = args.override === null ? null : sanitizeModelOverride(args.override);
+	yield* run(writeOverride, override === null ? null : JSON.stringify(override), conversation.id);
+	yield* emit(context, "conversation.model", { conversation: conversation.id }, { override });
+	return { override };
+}
+
+export function* setBusyMode(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly busy: BusyMode },
+): Op<void> {
+	const conversation = yield* findConversation(args.conversation);
+	yield* run(writeBusy, args.busy, conversation.id);
+	yield* emit(context, "conversation.busy", { conversation: conversation.id }, { busy: args.busy });
+}
+
+/** No turn begins in a suspended session; the next message of a person opens its successor. */
+export function* suspendSession(
+	context: Context,
+	args: { readonly conversation: ConversationId },
+): Op<{ session: SessionId | null }> {
+	const live = yield* findLive(args.conversation);
+	if (!live) return { session: null };
+	yield* stopOpenTurn(context, args.conversation);
+	if (yield* run(suspend, context.now, live.key))
+		yield* emit(context, "session.suspended", { conversation: args.conversation, session: live.id });
+	return { session: live.id };
+}

@@ -1,0 +1,309 @@
+// How turns end: completed, failed or stopped under their token; interrupted by the death of their owner, and then resumed
+// under the next token or expired. Dispositions, deliveries, counters and the marathon decision are one transaction.
+import {
+	type ConversationId,
+	isFreshInterruption,
+	type ResetPolicy,
+	type SessionId,
+} from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { unseal } from "../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { DeliveryBody, Destination, Message, NewDelivery } from "../types.ts";
+import { append, type IndexedMessage } from "./append.ts";
+import { addDeliveries, closeOpen } from "./deliveries.ts";
+import { emit } from "./events.ts";
+import {
+	type BoundaryMaterial,
+	decide,
+	end,
+	findConversation,
+	SUSPEND_AFTER,
+	sessionOfKey,
+	succeed,
+	targetOf,
+	touch,
+} from "./sessions.ts";
+import { heldTurn, TURN_COLUMNS, type TurnRow } from "./turns.ts";
+
+const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
+const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+const dispose = sql(
+	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE turn = ? AND disposition IS NULL",
+);
+const itemsOfTurn = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM inbox WHERE turn = ? AND disposition IS NULL",
+);
+const clearInterruptions = sql(
+	"UPDATE conversations SET interruptions = 0 WHERE id = ? AND interruptions > 0",
+);
+const addInterruption = sql<{ interruptions: number }>(
+	"UPDATE conversations SET interruptions = interruptions + ? WHERE id = ? RETURNING interruptions",
+);
+const clearPending = sql(
+	"UPDATE sessions SET resume_pending_since = NULL WHERE key = ? AND resume_pending_since IS NOT NULL",
+);
+const toldNotice = sql("UPDATE sessions SET notice_pending = 0 WHERE key = ?");
+const earlierTurns = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch < ?`,
+);
+const openTurnOf = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
+);
+const interruptTurn = sql(
+	"UPDATE turns SET state = 'interrupted', detail = ?, interrupted_at = ?, due_at = ? WHERE id = ?",
+);
+const resumePending = sql("UPDATE sessions SET resume_pending_since = ? WHERE key = ?");
+const planTurns = sql(
+	"UPDATE turns SET planned = 1 WHERE due_at IS NOT NULL AND state = 'running' AND epoch = ?",
+);
+const interruptedTurns = sql<{ id: string; conversation: ConversationId }>(
+	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND due_at <= ? AND state = 'interrupted' ORDER BY due_at LIMIT ?",
+);
+const resume = sql(
+	"UPDATE turns SET state = 'running', token = ?, epoch = ?, attempts = attempts + 1, planned = 0, due_at = ? WHERE id = ?",
+);
+const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
+const suspendSession = sql("UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ?");
+const startedCalls = sql<{ call: string; tool: string; repeatable: number }>(
+	"SELECT call, tool, repeatable FROM calls WHERE turn = ?",
+);
+const nextIndex = sql<{ n: number | null }>("SELECT max(turn_index) + 1 AS n FROM messages WHERE turn = ?");
+
+export type Outcome =
+	| { readonly kind: "completed" }
+	| { readonly kind: "failed"; readonly reason: string }
+	| { readonly kind: "stopped" };
+
+export interface EndTurnArgs {
+	readonly turn: string;
+	readonly token: number;
+	readonly outcome: Outcome;
+	readonly messages: readonly IndexedMessage[];
+	readonly deliveries: readonly NewDelivery[];
+	readonly policy: ResetPolicy;
+	/** The notice of the boundary that opened this session is among the deliveries. */
+	readonly noticeTold?: boolean;
+	/** What a rotation needs, where the caller sees the cap coming; without it a turn that reaches the cap is refused once. */
+	readonly ifRotated?: {
+		readonly context: string;
+		readonly material: BoundaryMaterial;
+		readonly notice: readonly NewDelivery[];
+	};
+}
+
+export interface EndedTurn {
+	readonly rows: readonly Message[];
+	readonly messages: number;
+	readonly rotatedTo: SessionId | null;
+	/** The turn had ended this way before: nothing was written. */
+	readonly repeated: boolean;
+}
+
+export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
+	const before = yield* get(turnById, args.turn);
+	if (before?.state === args.outcome.kind && before.token === args.token) {
+		const { messages } = yield* sessionOfKey(before.session);
+		return { rows: [], messages, rotatedTo: null, repeated: true };
+	}
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const conversation = yield* findConversation(turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
+	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
+	yield* finish(context, turn, args.outcome);
+	yield* touch(session, context.now, args.policy);
+	yield* run(clearInterruptions, conversation.id);
+	yield* run(clearPending, session.key);
+	if (args.noticeTold) yield* run(toldNotice, session.key);
+
+	const after = yield* sessionOfKey(session.key);
+	const decision = decide(after, args.policy, {
+		now: context.now,
+		activeProcess: false,
+		at: "turn_end",
+		freshness: 0,
+	});
+	if (decision.kind === "continue" || after.ended_at !== null)
+		return { rows, messages: after.messages, rotatedTo: null, repeated: false };
+	if (!args.ifRotated)
+		throw new KeryxError(
+			"turn.rotates",
+			`turn ${turn.id} reaches the session's cap of ${after.cap} messages: ifRotated is needed`,
+			{
+				field: "ifRotated",
+			},
+		);
+	yield* end(context, after, decision.reason);
+	const { session: successor } = yield* succeed(
+		context,
+		conversation,
+		after,
+		decision.reason,
+		{ policy: args.policy, context: args.ifRotated.context },
+		args.ifRotated.material,
+		context.now,
+	);
+	yield* addDeliveries(context, conversation.id, turn.id, args.ifRotated.notice);
+	return { rows, messages: after.messages, rotatedTo: successor.id, repeated: false };
+}
+
+/** The turn's state and the one disposition of each of its messages. */
+function* finish(
+	context: Context,
+	turn: TurnRow,
+	outcome: Outcome | { readonly kind: "expired"; readonly reason: string },
+): Op<void> {
+	const reason = "reason" in outcome ? outcome.reason : null;
+	yield* closeOpen(context, turn.id);
+	yield* run(finishTurn, outcome.kind, reason, context.now, turn.id);
+	const { n } = (yield* get(itemsOfTurn, turn.id)) ?? { n: 0 };
+	const disposition = outcome.kind === "completed" ? (n > 1 ? "merged" : "answered") : outcome.kind;
+	yield* run(dispose, disposition, reason, context.now, turn.id);
+	yield* emit(
+		context,
+		"turn.ended",
+		{ conversation: turn.conversation, turn: turn.id },
+		{ outcome: outcome.kind, disposition, items: n, ...(reason !== null && { reason }) },
+	);
+}
+
+/** Ends the conversation's turn, whoever holds it, before a command changes the transcript. Its token is refused from then on. */
+export function* stopOpenTurn(context: Context, conversation: string): Op<string | null> {
+	const turn = yield* get(openTurnOf, conversation);
+	if (!turn) return null;
+	yield* finish(context, turn, { kind: "stopped" });
+	return turn.id;
+}
+
+/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. */
+export function* stopTurn(
+	context: Context,
+	args: { readonly conversation: ConversationId },
+): Op<{ stopped: string | null }> {
+	return { stopped: yield* stopOpenTurn(context, args.conversation) };
+}
+
+/** Before a planned end of the process: what is cut off is not counted as an interruption. */
+export function* planInterruptions(context: Context): Op<{ turns: number }> {
+	return { turns: yield* run(planTurns, context.epoch) };
+}
+
+export interface InterruptArgs {
+	/** Told to the user of a session that is suspended. */
+	readonly suspendedNotice: DeliveryBody;
+}
+
+export interface Interrupted {
+	readonly turn: string;
+	readonly conversation: ConversationId;
+	readonly suspended: boolean;
+}
+
+/** Turns of earlier owners are interrupted at once. The third interruption in a row suspends the session instead. */
+export function* interruptTurns(
+	context: Context,
+	args: InterruptArgs,
+): Op<{ interrupted: readonly Interrupted[] }> {
+	const interrupted: Interrupted[] = [];
+	for (const turn of yield* all(earlierTurns, context.epoch)) {
+		const reason = turn.planned ? "restart" : "crash";
+		const counted = yield* get(addInterruption, turn.planned ? 0 : 1, turn.conversation);
+		const suspended = (counted?.interruptions ?? 0) >= SUSPEND_AFTER;
+		yield* emit(context, "turn.interrupted", { conversation: turn.conversation, turn: turn.id }, { reason });
+		if (suspended) yield* suspendFor(context, turn, args.suspendedNotice);
+		else yield* run(interruptTurn, reason, context.now, context.now, turn.id);
+		interrupted.push({ turn: turn.id, conversation: turn.conversation, suspended });
+	}
+	return { interrupted };
+}
+
+function* suspendFor(context: Context, turn: TurnRow, notice: DeliveryBody): Op<void> {
+	yield* finish(context, turn, { kind: "failed", reason: "interrupted" });
+	yield* run(suspendSession, context.now, turn.session);
+	yield* run(clearInterruptions, turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	yield* emit(context, "session.suspended", { conversation: turn.conversation, session: session.id });
+	const destination = JSON.parse(turn.destination) as Destination;
+	yield* addDeliveries(context, turn.conversation, turn.id, [
+		{ id: `${turn.id}:suspended`, kind: "notice", destination, body: notice },
+	]);
+}
+
+/** Interrupted turns, oldest first, for the gateway to resume. */
+export function* dueTurns(args: {
+	readonly now: number;
+	readonly limit: number;
+}): Op<readonly { id: string; conversation: ConversationId }[]> {
+	return yield* all(interruptedTurns, args.now, args.limit);
+}
+
+export interface ResumeArgs {
+	readonly turn: string;
+	readonly autoContinueFreshness: number;
+	readonly deadlineAt: number;
+}
+
+export type ResumeResult =
+	| {
+			readonly kind: "resumed";
+			readonly turn: string;
+			readonly token: number;
+			readonly conversation: ConversationId;
+			readonly session: SessionId;
+			readonly destination: Destination;
+			readonly principal: string | null;
+			readonly messages: number;
+			readonly cap: number;
+			readonly context: string;
+			readonly nextIndex: number;
+			readonly reason: string;
+			readonly attempts: number;
+			/** Calls that had begun: one that may not be repeated has an unknown outcome. */
+			readonly started: readonly {
+				readonly call: string;
+				readonly tool: string;
+				readonly repeatable: boolean;
+			}[];
+	  }
+	| { readonly kind: "expired" | "gone" };
+
+/** Goes on with an interrupted turn: the same row, the next token. One that is too old ends as expired. */
+export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult> {
+	const turn = yield* get(turnById, args.turn);
+	if (turn?.state !== "interrupted") return { kind: "gone" };
+	const since = turn.interrupted_at ?? context.now;
+	if (!isFreshInterruption(since, args.autoContinueFreshness, context.now)) {
+		yield* finish(context, turn, { kind: "expired", reason: "resume_expired" });
+		yield* run(resumePending, since, turn.session);
+		return { kind: "expired" };
+	}
+	const conversation = yield* findConversation(turn.conversation);
+	const token = conversation.token + 1;
+	yield* run(setToken, token, conversation.id);
+	yield* run(resume, token, context.epoch, args.deadlineAt, turn.id);
+	const session = yield* sessionOfKey(turn.session);
+	yield* emit(
+		context,
+		"turn.resumed",
+		{ conversation: conversation.id, session: session.id, turn: turn.id },
+		{ reason: turn.detail },
+	);
+	const calls = yield* all(startedCalls, turn.id);
+	return {
+		kind: "resumed",
+		turn: turn.id,
+		token,
+		conversation: conversation.id,
+		session: session.id,
+		destination: JSON.parse(turn.destination) as Destination,
+		principal: turn.principal,
+		messages: session.messages,
+		cap: session.cap,
+		context: unseal<string>(session.context_body, session.body_key),
+		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
+		reason: turn.detail ?? "crash",
+		attempts: turn.attempts + 1,
+		started: calls.map(({ call, tool, repeatable }) => ({ call, tool, repeatable: repeatable === 1 })),
+	};
+}

@@ -1,0 +1,414 @@
+// Turns (I5): at most one per conversation, by the unique index one_turn; every write of a turn carries its token, and a
+// token that is not the turn's present one is refused. Begin and end are single transactions.
+import {
+	type BoundaryFacts,
+	type ConversationId,
+	parseSource,
+	type ResetPolicy,
+	type SessionId,
+	type Source,
+} from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { unseal } from "../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { Content, Destination, InboxKind, Message, NewMessage, TurnState } from "../types.ts";
+import { append, type IndexedMessage } from "./append.ts";
+import { emit } from "./events.ts";
+import {
+	type BoundaryMaterial,
+	boundaryFacts,
+	type ConversationRow,
+	decide,
+	end,
+	findConversation,
+	findLast,
+	isHeld,
+	NO_MATERIAL,
+	type Opening,
+	open,
+	type SessionRow,
+	sessionOfKey,
+	succeed,
+	targetOf,
+	touch,
+} from "./sessions.ts";
+
+/** Of what was seen in a group and not addressed to the agent, this many of the newest are put before its next turn. */
+const OBSERVED_KEPT = 50;
+
+export interface TurnRow {
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly session: number;
+	readonly principal: string | null;
+	readonly epoch: number;
+	readonly token: number;
+	readonly state: TurnState;
+	readonly detail: string | null;
+	readonly attempts: number;
+	readonly planned: number;
+	readonly destination: string;
+	readonly started_at: number;
+	readonly interrupted_at: number | null;
+	readonly ended_at: number | null;
+}
+
+export const TURN_COLUMNS = `id, conversation, session, principal, epoch, token, state, detail, attempts, planned, destination,
+	started_at, interrupted_at, ended_at`;
+
+const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+const openTurn = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
+);
+const insertTurn = sql(
+	`INSERT INTO turns (id, conversation, session, principal, epoch, token, state, destination, started_at, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)`,
+);
+const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
+const inboxWaiting = sql<InboxRow>(
+	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox WHERE id = ? AND conversation = ? AND due_at IS NOT NULL`,
+);
+const takeInbox = sql("UPDATE inbox SET turn = ?, message = ?, body = NULL, due_at = NULL WHERE id = ?");
+const unseen = sql<InboxRow>(
+	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox
+	WHERE conversation = ? AND disposition = 'observed' AND body IS NOT NULL ORDER BY id DESC`,
+);
+const showUnseen = sql("UPDATE inbox SET message = ?, body = NULL WHERE id = ?");
+const resetFailing = sql(
+	"UPDATE conversations SET failing_call = NULL, failing_count = 0 WHERE id = ? AND failing_count > 0",
+);
+const countFailing = sql(
+	`UPDATE conversations SET failing_count = CASE WHEN failing_call = ? THEN failing_count + 1 ELSE 1 END, failing_call = ?
+	WHERE id = ?`,
+);
+const failingCount = sql<{ failing_count: number }>("SELECT failing_count FROM conversations WHERE id = ?");
+const insertCall = sql(
+	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn, call) DO NOTHING",
+);
+
+interface InboxRow {
+	readonly id: number;
+	readonly kind: InboxKind;
+	readonly principal: string | null;
+	readonly accepted_at: number;
+	readonly body: string;
+	readonly body_key: number | null;
+}
+
+export interface BeginTurnArgs extends Opening {
+	readonly conversation: ConversationId;
+	/** Accepted items, in order. Those that a turn has already taken are passed over. */
+	readonly inbox: readonly number[];
+	readonly autoContinueFreshness: number;
+	/** Whether a process or a confirmation outside the inbox holds the session open. */
+	readonly held?: boolean;
+	readonly material?: BoundaryMaterial;
+	/** After this the turn is overdue. */
+	readonly deadlineAt: number;
+}
+
+export interface BegunTurn {
+	readonly kind: "begun";
+	readonly turn: string;
+	readonly token: number;
+	readonly session: SessionId;
+	readonly destination: Destination;
+	readonly principal: string | null;
+	/** Counted rows of the session, and its cap. */
+	readonly messages: number;
+	readonly cap: number;
+	readonly context: string;
+	/** The position that the next message of this turn takes. */
+	readonly nextIndex: number;
+	readonly appended: readonly Message[];
+	/** A boundary that the user has not been told of yet. */
+	readonly boundary: BoundaryFacts | null;
+}
+
+export type BeginTurnResult =
+	| BegunTurn
+	/** Another turn runs or waits to be resumed. */
+	| { readonly kind: "busy"; readonly turn: string }
+	/** No turn begins in a suspended session without a person's message. */
+	| { readonly kind: "suspended" }
+	/** Every item named has been taken already. */
+	| { readonly kind: "nothing" };
+
+export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnResult> {
+	const conversation = yield* findConversation(args.conversation);
+	const running = yield* get(openTurn, args.conversation);
+	if (running) return { kind: "busy", turn: running.id };
+	const items: InboxRow[] = [];
+	for (const id of args.inbox) {
+		const row = yield* get(inboxWaiting, id, args.conversation);
+		if (row) items.push(row);
+	}
+	const first = items.find((item) => item.kind === "person");
+	if (items.length === 0) return { kind: "nothing" };
+
+	const found = yield* sessionFor(context, conversation, args, first?.accepted_at ?? null);
+	if (found === "suspended") return { kind: "suspended" };
+	const last = items.at(-1) as InboxRow;
+	const destination = destinationOf(sourceOf(last));
+	const turn = yield* startTurn(
+		context,
+		conversation,
+		found,
+		last.principal,
+		JSON.stringify(destination),
+		args.deadlineAt,
+	);
+	const appended = yield* appendItems(context, conversation, found, turn.id, items);
+	if (first) {
+		yield* touch(found, first.accepted_at, args.policy);
+		yield* run(resetFailing, conversation.id);
+	}
+	const session = yield* sessionOfKey(found.key);
+	return {
+		kind: "begun",
+		turn: turn.id,
+		token: turn.token,
+		session: session.id,
+		destination,
+		principal: last.principal,
+		messages: session.messages,
+		cap: session.cap,
+		context: unseal<string>(session.context_body, session.body_key),
+		nextIndex: appended.length,
+		appended,
+		boundary: yield* untold(context, conversation, session, args),
+	};
+}
+
+/** The live session a turn runs in: the one there is, or a new one where this message meets a boundary. */
+function* sessionFor(
+	context: Context,
+	conversation: ConversationRow,
+	args: BeginTurnArgs,
+	arrivedAt: number | null,
+): Op<SessionRow | "suspended"> {
+	const last = yield* findLast(conversation.id);
+	const material = args.material ?? NO_MATERIAL;
+	if (!last) return yield* open(context, conversation, args, { openedBy: "first" });
+	if (last.ended_at !== null)
+		return (yield* succeed(
+			context,
+			conversation,
+			last,
+			last.end_reason as NonNullable<SessionRow["end_reason"]>,
+			args,
+			material,
+			arrivedAt ?? context.now,
+		)).session;
+	// Internal events go to the live session: only a person's message can end it.
+	if (arrivedAt === null) return last.suspended_at === null ? last : "suspended";
+	const decision = decide(last, args.policy, {
+		now: arrivedAt,
+		activeProcess: yield* isHeld(conversation.id, args.held ?? false),
+		at: "arrival",
+		freshness: args.autoContinueFreshness,
+	});
+	if (decision.kind === "continue") return last;
+	yield* end(context, last, decision.reason);
+	return (yield* succeed(context, conversation, last, decision.reason, args, material, arrivedAt)).session;
+}
+
+/** The boundary before this session, while its user has not been told. */
+function* untold(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	args: BeginTurnArgs,
+): Op<BoundaryFacts | null> {
+	if (!session.notice_pending) return null;
+	const previous = yield* get(previousSession, conversation.id, session.key);
+	if (!previous?.end_reason) return null;
+	const at = previous.end_reason === "idle" ? session.started_at : context.now;
+	return yield* boundaryFacts(previous, previous.end_reason, args.policy, args.material ?? NO_MATERIAL, at);
+}
+const previousSession = sql<SessionRow>(
+	"SELECT * FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1",
+);
+
+export function* startTurn(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	principal: string | null,
+	destination: string,
+	deadlineAt: number,
+): Op<{ id: string; token: number }> {
+	const id = context.uuid();
+	const token = conversation.token + 1;
+	yield* run(setToken, token, conversation.id);
+	yield* run(
+		insertTurn,
+		id,
+		conversation.id,
+		session.key,
+		principal,
+		context.epoch,
+		token,
+		destination,
+		context.now,
+		deadlineAt,
+	);
+	yield* emit(context, "turn.begun", { conversation: conversation.id, session: session.id, turn: id });
+	return { id, token };
+}
+
+/** The rows of a turn's items: what was observed before, then each item as its own row; bodies leave the inbox. */
+function* appendItems(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	turn: string,
+	items: readonly InboxRow[],
+): Op<Message[]> {
+	const seen = yield* all(unseen, conversation.id);
+	const shown = seen.slice(0, OBSERVED_KEPT).reverse();
+	const messages: IndexedMessage[] = [
+		...shown.map((item) => messageOf(item, true)),
+		...items.map((item) => messageOf(item, false)),
+	];
+	const rows = yield* append(
+		context,
+		targetOf(conversation, session, turn),
+		messages.map((message, index) => ({ ...message, index })),
+	);
+	for (const [index, item] of shown.entries()) yield* run(showUnseen, (rows[index] as Message).id, item.id);
+	for (const item of seen.slice(OBSERVED_KEPT)) yield* run(showUnseen, null, item.id);
+	for (const [index, item] of items.entries())
+		yield* run(takeInbox, turn, (rows[shown.length + index] as Message).id, item.id);
+	return rows;
+}
+
+function messageOf(item: InboxRow, observed: boolean): NewMessage {
+	const { source, content } = bodyOf(item);
+	const author =
+		item.principal === null
+			? undefined
+			: { principal: item.principal, ...(source.userName && { name: source.userName }) };
+	if (item.kind !== "person") return { role: "meta", kind: "note", content };
+	return { role: "user", content, ...(author && { author }), ...(observed && { observed }) };
+}
+
+function bodyOf(item: InboxRow): { source: Source; content: Content } {
+	const { source, content } = unseal<{ source: unknown; content: Content }>(item.body, item.body_key);
+	return { source: parseSource(source), content };
+}
+
+function sourceOf(item: InboxRow): Source {
+	return bodyOf(item).source;
+}
+
+export function destinationOf(source: Source): Destination {
+	return {
+		platform: source.platform,
+		account: source.account,
+		chatId: source.chatId,
+		...(source.threadId && { threadId: source.threadId }),
+		...(source.messageId && { replyTo: source.messageId }),
+		...(source.userId && { userId: source.userId }),
+	};
+}
+
+/** Where the answer to an earlier turn goes; without one, to where the conversation's last message came from. */
+export function* replyDestination(conversation: string, turn: string | null): Op<Destination> {
+	const row = turn === null ? undefined : yield* get(turnById, turn);
+	if (row) return JSON.parse(row.destination) as Destination;
+	const { source_body, body_key } = (yield* get(lastSource, conversation)) as {
+		source_body: string;
+		body_key: number | null;
+	};
+	return destinationOf(parseSource(unseal(source_body, body_key)));
+}
+const lastSource = sql<{ source_body: string; body_key: number | null }>(
+	"SELECT source_body, body_key FROM conversations WHERE id = ?",
+);
+
+/** The turn that a token holds. A token that is not its present one, or a turn of an earlier owner, is refused. */
+export function* heldTurn(context: Context, turn: string, token: number): Op<TurnRow> {
+	const row = yield* get(turnById, turn);
+	if (!row) throw new KeryxError("store.not_found", `no turn ${turn}`, { field: "turn" });
+	if (row.state !== "running" || row.token !== token || row.epoch !== context.epoch)
+		throw new KeryxError("turn.stale", `turn ${turn} is ${row.state}; token ${token} does not hold it`, {
+			field: "token",
+		});
+	return row;
+}
+
+export interface AppendArgs {
+	readonly turn: string;
+	readonly token: number;
+	readonly messages: readonly IndexedMessage[];
+	/** For tool results, the digest of each call (name and arguments), so that the same failing call is counted. */
+	readonly outcomes?: readonly { readonly digest: string; readonly failed: boolean }[];
+}
+
+/** Adds finished messages to a running turn. Positions that exist are answered with the rows that exist. */
+export function* appendMessages(
+	context: Context,
+	args: AppendArgs,
+): Op<{ rows: readonly Message[]; messages: number; cap: number; failingCount: number }> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const conversation = yield* findConversation(turn.conversation);
+	const before = yield* sessionOfKey(turn.session);
+	const rows = yield* append(context, targetOf(conversation, before, turn.id), args.messages);
+	for (const { digest, failed } of args.outcomes ?? [])
+		yield* failed ? run(countFailing, digest, digest, conversation.id) : run(resetFailing, conversation.id);
+	const session = yield* sessionOfKey(turn.session);
+	const { failing_count } = (yield* get(failingCount, conversation.id)) ?? { failing_count: 0 };
+	return { rows, messages: session.messages, cap: session.cap, failingCount: failing_count };
+}
+
+export interface JoinArgs {
+	readonly turn: string;
+	readonly token: number;
+	readonly inbox: readonly number[];
+	readonly nextIndex: number;
+	readonly policy: ResetPolicy;
+}
+
+/** Busy mode steer: messages accepted meanwhile become part of the running turn. */
+export function* joinTurn(
+	context: Context,
+	args: JoinArgs,
+): Op<{ rows: readonly Message[]; nextIndex: number }> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const conversation = yield* findConversation(turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	const rows: Message[] = [];
+	for (const id of args.inbox) {
+		const item = yield* get(inboxWaiting, id, conversation.id);
+		if (!item) continue;
+		const message = { ...messageOf(item, false), index: args.nextIndex + rows.length };
+		const [row] = yield* append(context, targetOf(conversation, session, turn.id), [message]);
+		rows.push(row as Message);
+		yield* run(takeInbox, turn.id, (row as Message).id, item.id);
+		yield* touch(session, item.accepted_at, args.policy);
+	}
+	if (rows.length > 0) yield* run(resetFailing, conversation.id);
+	return { rows, nextIndex: args.nextIndex + rows.length };
+}
+
+/** Committed before a call that may not be repeated: after a crash its outcome is unknown, and it is not made again. */
+export function* startCall(
+	context: Context,
+	args: {
+		readonly turn: string;
+		readonly token: number;
+		readonly call: string;
+		readonly tool: string;
+		readonly repeatable: boolean;
+	},
+): Op<void> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	yield* run(insertCall, turn.id, args.call, args.tool, args.repeatable ? 1 : 0, context.now);
+	yield* emit(
+		context,
+		"call.started",
+		{ conversation: turn.conversation, turn: turn.id, subject: args.call },
+		{ tool: args.tool },
+	);
+}

@@ -1,0 +1,50 @@
+// An operation is written once, as a generator that yields prepared queries. SQLite runs it to the end in one go,
+// PostgreSQL awaits each yield; the operation cannot tell, and nothing above the store knows the engine.
+
+export type Value = string | number | null | Uint8Array;
+
+declare const rowType: unique symbol;
+
+export interface Statement<Row> {
+	/** Position in the engine's table of prepared statements. */
+	readonly index: number;
+	readonly sql: string;
+	readonly [rowType]?: Row;
+}
+
+export interface Query {
+	readonly statement: Statement<unknown>;
+	readonly params: readonly Value[];
+	readonly mode: "run" | "get" | "all";
+}
+
+export type Op<Result> = Generator<Query, Result, unknown>;
+
+/** The clock and the ids an operation may use. They are drawn by the caller, so that an operation is a function of its input. */
+export interface Context {
+	readonly now: number;
+	/** Counts the owners of this store; a turn of an earlier epoch has lost its owner. */
+	readonly epoch: number;
+	readonly uuid: () => string;
+	readonly sessionId: () => string;
+}
+
+let statements = 0;
+
+/** Declares a statement, at module level and once: `?` for parameters, written so that SQLite and PostgreSQL both take it. */
+export function sql<Row = never>(text: string): Statement<Row> {
+	return { index: statements++, sql: text };
+}
+
+export function* get<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row | undefined> {
+	return (yield { statement, params, mode: "get" }) as Row | undefined;
+}
+
+export function* all<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row[]> {
+	return (yield { statement, params, mode: "all" }) as Row[];
+}
+
+/** Answers the number of rows changed. */
+export function* run(statement: Statement<unknown>, ...params: Value[]): Op<number> {
+	return (yield { statement, params, mode: "run" }) as number;
+}

@@ -1,0 +1,350 @@
+// The tables. Invariants that a constraint can hold are held here, not in code:
+// I2 one_live_session, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
+// Text of people and models stands only in columns called body or *_body, each row with the id of the key it is sealed with (null: none).
+
+/** Written once for both engines: {serial}, {ever} (never reused), {int}, {bytes} and {strict} are the words in which they differ. */
+const TABLES_1 = `
+CREATE TABLE settings (
+	name TEXT PRIMARY KEY,
+	value TEXT NOT NULL
+) {strict};
+
+CREATE TABLE principals (
+	id TEXT PRIMARY KEY,
+	created_at {int} NOT NULL,
+	merged_into TEXT REFERENCES principals (id)
+) {strict};
+
+CREATE TABLE aliases (
+	platform TEXT NOT NULL,
+	alias TEXT NOT NULL,
+	principal TEXT NOT NULL REFERENCES principals (id),
+	created_at {int} NOT NULL,
+	PRIMARY KEY (platform, alias)
+) {strict};
+CREATE INDEX aliases_principal ON aliases (principal);
+
+CREATE TABLE conversations (
+	id TEXT PRIMARY KEY,
+	key TEXT NOT NULL UNIQUE,
+	platform TEXT NOT NULL,
+	profile TEXT NOT NULL,
+	chat_type TEXT NOT NULL,
+	principal TEXT REFERENCES principals (id),
+	shared {int} NOT NULL CHECK (shared IN (0, 1)),
+	model_override TEXT,
+	busy TEXT NOT NULL DEFAULT 'queue' CHECK (busy IN ('queue', 'interrupt', 'steer')),
+	message_count {int} NOT NULL DEFAULT 0,
+	created_at {int} NOT NULL,
+	last_activity_at {int} NOT NULL,
+	token {int} NOT NULL DEFAULT 0,
+	interruptions {int} NOT NULL DEFAULT 0,
+	failing_call TEXT,
+	failing_count {int} NOT NULL DEFAULT 0,
+	source_body TEXT NOT NULL,
+	preview_body TEXT NOT NULL,
+	body_key {int},
+	origin TEXT,
+	origin_id TEXT,
+	UNIQUE (origin, origin_id)
+) {strict};
+CREATE INDEX conversations_activity ON conversations (last_activity_at, id);
+CREATE INDEX conversations_principal ON conversations (principal) WHERE principal IS NOT NULL;
+
+CREATE TABLE addresses (
+	digest TEXT PRIMARY KEY,
+	conversation TEXT NOT NULL REFERENCES conversations (id),
+	profile TEXT NOT NULL,
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	scope TEXT NOT NULL,
+	chat_type TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	thread TEXT NOT NULL,
+	participant TEXT NOT NULL
+) {strict};
+CREATE INDEX addresses_conversation ON addresses (conversation);
+
+CREATE TABLE sessions (
+	key {serial},
+	id TEXT NOT NULL UNIQUE,
+	conversation TEXT NOT NULL REFERENCES conversations (id),
+	base_session {int} REFERENCES sessions (key),
+	base_seq {int},
+	base_kind TEXT CHECK (base_kind IN ('continue', 'branch')),
+	opened_by TEXT NOT NULL,
+	started_at {int} NOT NULL,
+	last_activity_at {int} NOT NULL,
+	had_activity {int} NOT NULL DEFAULT 0,
+	ended_at {int},
+	end_reason TEXT CHECK (end_reason IN ('suspended', 'idle', 'daily', 'message_limit', 'resume_expired', 'user_new', 'user_switch', 'retention')),
+	suspended_at {int},
+	resume_pending_since {int},
+	notice_pending {int} NOT NULL DEFAULT 0,
+	finalised {int} NOT NULL DEFAULT 0,
+	cap {int} NOT NULL,
+	messages {int} NOT NULL DEFAULT 0,
+	tool_calls {int} NOT NULL DEFAULT 0,
+	tool_errors {int} NOT NULL DEFAULT 0,
+	input_tokens {int} NOT NULL DEFAULT 0,
+	output_tokens {int} NOT NULL DEFAULT 0,
+	last_prompt_tokens {int} NOT NULL DEFAULT 0,
+	cost_micros {int} NOT NULL DEFAULT 0,
+	cost_status TEXT NOT NULL DEFAULT 'none' CHECK (cost_status IN ('none', 'known', 'partial', 'unknown')),
+	title_digest TEXT,
+	title_source TEXT CHECK (title_source IN ('derived', 'model', 'user')),
+	title_body TEXT,
+	context_body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	claim TEXT,
+	origin TEXT,
+	origin_id TEXT,
+	UNIQUE (origin, origin_id),
+	UNIQUE (conversation, title_digest),
+	CHECK ((ended_at IS NULL) = (end_reason IS NULL)),
+	CHECK ((base_session IS NULL) = (base_seq IS NULL))
+) {strict};
+CREATE UNIQUE INDEX one_live_session ON sessions (conversation) WHERE ended_at IS NULL;
+CREATE INDEX sessions_conversation ON sessions (conversation, key);
+CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE turns (
+	id TEXT PRIMARY KEY,
+	conversation TEXT NOT NULL REFERENCES conversations (id),
+	session {int} NOT NULL REFERENCES sessions (key),
+	principal TEXT,
+	epoch {int} NOT NULL,
+	token {int} NOT NULL,
+	state TEXT NOT NULL CHECK (state IN ('running', 'interrupted', 'completed', 'failed', 'stopped', 'expired')),
+	detail TEXT,
+	attempts {int} NOT NULL DEFAULT 1,
+	planned {int} NOT NULL DEFAULT 0,
+	destination TEXT NOT NULL,
+	started_at {int} NOT NULL,
+	interrupted_at {int},
+	ended_at {int},
+	due_at {int},
+	claim TEXT
+) {strict};
+CREATE UNIQUE INDEX one_turn ON turns (conversation) WHERE state IN ('running', 'interrupted');
+CREATE INDEX turns_due ON turns (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX turns_session ON turns (session);
+
+CREATE TABLE calls (
+	turn TEXT NOT NULL REFERENCES turns (id),
+	call TEXT NOT NULL,
+	tool TEXT NOT NULL,
+	repeatable {int} NOT NULL,
+	started_at {int} NOT NULL,
+	PRIMARY KEY (turn, call)
+) {strict};
+
+CREATE TABLE messages (
+	id {int} PRIMARY KEY,
+	session {int} NOT NULL REFERENCES sessions (key),
+	seq {int} NOT NULL CHECK (seq >= 1),
+	role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool', 'meta')),
+	kind TEXT,
+	turn TEXT REFERENCES turns (id),
+	turn_index {int},
+	tool_call TEXT,
+	tool_name TEXT,
+	is_error {int} NOT NULL DEFAULT 0,
+	counted {int} NOT NULL,
+	author TEXT,
+	created_at {int} NOT NULL,
+	body TEXT NOT NULL,
+	body_key {int},
+	origin TEXT,
+	origin_id TEXT,
+	UNIQUE (session, seq)
+) {strict};
+CREATE UNIQUE INDEX messages_turn ON messages (turn, turn_index) WHERE turn_index IS NOT NULL;
+CREATE UNIQUE INDEX messages_origin ON messages (origin, origin_id) WHERE origin IS NOT NULL;
+
+CREATE TABLE hidden_ranges (
+	id {serial},
+	session {int} NOT NULL REFERENCES sessions (key),
+	from_seq {int} NOT NULL,
+	to_seq {int} NOT NULL,
+	counted {int} NOT NULL,
+	undo TEXT NOT NULL,
+	live {int} NOT NULL REFERENCES sessions (key),
+	live_seq {int} NOT NULL,
+	by_whom TEXT NOT NULL CHECK (by_whom IN ('undo', 'retry')),
+	at {int} NOT NULL,
+	undone_at {int}
+) {strict};
+CREATE INDEX hidden_ranges_session ON hidden_ranges (session);
+CREATE INDEX hidden_ranges_live ON hidden_ranges (live);
+
+CREATE TABLE blobs (
+	id TEXT PRIMARY KEY,
+	conversation TEXT REFERENCES conversations (id),
+	digest TEXT NOT NULL,
+	media_type TEXT NOT NULL,
+	size {int} NOT NULL,
+	complete {int} NOT NULL DEFAULT 0,
+	created_at {int} NOT NULL,
+	due_at {int}
+) {strict};
+CREATE UNIQUE INDEX blobs_once ON blobs (conversation, digest) WHERE conversation IS NOT NULL;
+CREATE INDEX blobs_due ON blobs (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE blob_chunks (
+	blob TEXT NOT NULL REFERENCES blobs (id),
+	n {int} NOT NULL,
+	body {bytes} NOT NULL,
+	body_key {int},
+	PRIMARY KEY (blob, n)
+) {strict};
+
+CREATE TABLE inbox (
+	id {ever},
+	kind TEXT NOT NULL CHECK (kind IN ('person', 'confirmation', 'process', 'schedule')),
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	platform_message TEXT NOT NULL,
+	conversation TEXT REFERENCES conversations (id),
+	principal TEXT,
+	accepted_at {int} NOT NULL,
+	turn TEXT REFERENCES turns (id),
+	message {int},
+	disposition TEXT CHECK (disposition IN ('answered', 'merged', 'command', 'observed', 'refused', 'dropped_by_user', 'stopped', 'expired', 'failed')),
+	disposition_detail TEXT,
+	disposed_at {int},
+	body TEXT,
+	body_key {int},
+	due_at {int},
+	claim TEXT,
+	CHECK ((disposition IS NULL) = (disposed_at IS NULL))
+) {strict};
+CREATE UNIQUE INDEX inbox_once ON inbox (platform, account, chat, platform_message);
+CREATE INDEX inbox_due ON inbox (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX inbox_waiting ON inbox (conversation, id) WHERE due_at IS NOT NULL;
+CREATE INDEX inbox_unseen ON inbox (conversation, id) WHERE disposition = 'observed' AND body IS NOT NULL;
+CREATE INDEX inbox_turn ON inbox (turn) WHERE turn IS NOT NULL;
+
+CREATE TABLE channel_cursors (
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	value TEXT NOT NULL,
+	updated_at {int} NOT NULL,
+	PRIMARY KEY (platform, account)
+) {strict};
+
+CREATE TABLE model_calls (
+	turn TEXT NOT NULL REFERENCES turns (id),
+	n {int} NOT NULL,
+	principal TEXT,
+	profile TEXT NOT NULL,
+	provider TEXT NOT NULL,
+	model TEXT NOT NULL,
+	input_tokens {int} NOT NULL,
+	output_tokens {int} NOT NULL,
+	cost_micros {int},
+	currency TEXT NOT NULL,
+	status TEXT NOT NULL,
+	ended_at {int} NOT NULL,
+	PRIMARY KEY (turn, n)
+) {strict};
+
+CREATE TABLE deliveries (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	conversation TEXT NOT NULL REFERENCES conversations (id),
+	turn TEXT REFERENCES turns (id),
+	kind TEXT NOT NULL CHECK (kind IN ('reply', 'notice', 'command')),
+	state TEXT NOT NULL CHECK (state IN ('open', 'pending', 'sending', 'sent', 'unknown', 'dead')),
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	destination TEXT NOT NULL,
+	receipt TEXT,
+	reason TEXT,
+	attempts {int} NOT NULL DEFAULT 0,
+	created_at {int} NOT NULL,
+	settled_at {int},
+	body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	claim TEXT
+) {strict};
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_waiting ON deliveries (conversation, n) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_turn ON deliveries (turn) WHERE turn IS NOT NULL;
+CREATE INDEX deliveries_unknown ON deliveries (n) WHERE state IN ('unknown', 'dead');
+
+CREATE TABLE events (
+	id {ever},
+	at {int} NOT NULL,
+	type TEXT NOT NULL,
+	conversation TEXT,
+	session TEXT,
+	turn TEXT,
+	subject TEXT,
+	facts TEXT
+) {strict};
+CREATE INDEX events_conversation ON events (conversation, id);
+`;
+
+const TRIGGERS_1 = {
+	sqlite: `
+CREATE TRIGGER messages_immutable BEFORE UPDATE ON messages BEGIN
+	SELECT RAISE(ABORT, 'a message is immutable');
+END;
+CREATE TRIGGER inbox_disposed_once BEFORE UPDATE OF disposition, disposition_detail, disposed_at ON inbox
+WHEN OLD.disposition IS NOT NULL BEGIN
+	SELECT RAISE(ABORT, 'a disposition is set once');
+END;
+CREATE VIRTUAL TABLE search USING fts5 (
+	tags, text, content='', contentless_delete=1, prefix='1 2 3',
+	tokenize="unicode61 remove_diacritics 2 categories 'L* N* M* Co So'"
+);
+`,
+	postgres: `
+CREATE FUNCTION messages_immutable() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'a message is immutable'; END $$;
+CREATE TRIGGER messages_immutable BEFORE UPDATE ON messages FOR EACH ROW EXECUTE FUNCTION messages_immutable();
+CREATE FUNCTION inbox_disposed_once() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'a disposition is set once'; END $$;
+CREATE TRIGGER inbox_disposed_once BEFORE UPDATE OF disposition, disposition_detail, disposed_at ON inbox
+FOR EACH ROW WHEN (OLD.disposition IS NOT NULL) EXECUTE FUNCTION inbox_disposed_once();
+CREATE TABLE search (rowid BIGINT PRIMARY KEY, tags TEXT NOT NULL, text TEXT NOT NULL);
+`,
+};
+
+export type Dialect = "sqlite" | "postgres";
+
+/** Forward only: a step, once landed, is never edited; the next one is added. */
+const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Dialect, string> }[] = [
+	{ tables: TABLES_1, own: TRIGGERS_1 },
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+const WORDS: Record<Dialect, Record<string, string>> = {
+	sqlite: {
+		serial: "INTEGER PRIMARY KEY",
+		ever: "INTEGER PRIMARY KEY AUTOINCREMENT",
+		int: "INTEGER",
+		bytes: "BLOB",
+		strict: "STRICT",
+	},
+	postgres: {
+		serial: "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+		ever: "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+		int: "BIGINT",
+		bytes: "BYTEA",
+		strict: "",
+	},
+};
+
+/** The statements that bring a store from a version (0: empty) to the next one. */
+export function migration(from: number, dialect: Dialect): string {
+	const step = MIGRATIONS[from];
+	if (!step) throw new RangeError(`no migration from version ${from}`);
+	const tables = step.tables.replace(/\{(\w+)\}/g, (_, word: string) => WORDS[dialect][word] as string);
+	return tables + step.own[dialect];
+}

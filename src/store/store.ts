@@ -1,0 +1,78 @@
+// The only door to the database. Each method is one operation in one transaction; nothing above knows the engine.
+import { newSessionId } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
+import { DRAWS, reads, writes } from "./operations/index.ts";
+import type { Op } from "./query.ts";
+import { openSqlite } from "./sqlite/engine.ts";
+
+export interface Clock {
+	now(): number;
+}
+
+export interface Ids {
+	uuid(): string;
+	bytes(length: number): Uint8Array;
+}
+
+type Result<Operation> = Operation extends (...args: never[]) => Op<infer Value> ? Value : never;
+type WriteArgs<Name extends WriteName> =
+	Parameters<(typeof writes)[Name]> extends [unknown, infer Args] ? [args: Args] : [];
+type ReadArgs<Name extends ReadName> = Parameters<(typeof reads)[Name]>;
+
+type Writes = {
+	readonly [Name in WriteName]: (...args: WriteArgs<Name>) => Promise<Result<(typeof writes)[Name]>>;
+};
+type Reads = {
+	readonly [Name in ReadName]: (...args: ReadArgs<Name>) => Promise<Result<(typeof reads)[Name]>>;
+};
+
+export interface Store extends Writes, Reads {
+	/** Counts the owners of this store. */
+	readonly epoch: number;
+	/** Called after each commit; what happened is in the events. */
+	onCommit(listener: () => void): () => void;
+	close(): Promise<void>;
+}
+
+export interface OpenOptions {
+	/** sqlite:<path>, or sqlite::memory: for tests. */
+	readonly url: string;
+	readonly clock: Clock;
+	readonly ids: Ids;
+	/** own (default): this process alone writes. read: beside an owner, or without one. */
+	readonly access?: "own" | "read";
+}
+
+export async function openStore({ url, clock, ids, access = "own" }: OpenOptions): Promise<Store> {
+	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
+	if (path === "")
+		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
+			field: "url",
+		});
+	return storeOn(await openSqlite({ path, startedAt: clock.now(), access }), { clock, ids });
+}
+
+/** The store on any engine: draws the clock and the ids, and hands each operation over by its name. */
+export function storeOn(engine: Engine, { clock, ids }: Pick<OpenOptions, "clock" | "ids">): Store {
+	const draw = (name: WriteName): Drawn => {
+		const now = clock.now();
+		const { uuids = 0, sessions = 0 } = DRAWS[name] ?? {};
+		return {
+			now,
+			...(uuids > 0 && { uuids: Array.from({ length: uuids }, () => ids.uuid()) }),
+			...(sessions > 0 && { sessions: Array.from({ length: sessions }, () => newSessionId(now, ids.bytes)) }),
+		};
+	};
+	const operations: Record<string, unknown> = {};
+	for (const name of Object.keys(writes) as WriteName[])
+		operations[name] = (args: unknown) => engine.write(name, args, draw(name));
+	for (const name of Object.keys(reads) as ReadName[])
+		operations[name] = (args: unknown) => engine.read(name, args);
+	return {
+		...(operations as unknown as Writes & Reads),
+		epoch: engine.epoch,
+		onCommit: (listener) => engine.onCommit(listener),
+		close: () => engine.close(),
+	};
+}

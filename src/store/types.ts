@@ -1,0 +1,220 @@
+// What goes into the store and comes out of it: plain data, readonly, in the words of the glossary.
+import type { ChatType, ConversationId, EndReason, SessionId, Source } from "../domain/index.ts";
+
+export type Role = "system" | "user" | "assistant" | "tool" | "meta";
+
+export type Part =
+	| { readonly type: "text"; readonly text: string }
+	| {
+			readonly type: "image" | "audio" | "file";
+			/** Digest of a blob of the same conversation. */
+			readonly blob: string;
+			readonly mediaType: string;
+			readonly name?: string;
+	  };
+export type Content = string | readonly Part[];
+
+export interface ToolCall {
+	readonly id: string;
+	readonly name: string;
+	readonly input: unknown;
+}
+
+/** A range of rows of one session, both ends included. */
+export interface Range {
+	readonly session: SessionId;
+	readonly fromSeq: number;
+	readonly toSeq: number;
+}
+
+/** What a meta row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. */
+export type MetaKind = "carry_over" | "summary" | "note";
+
+/** A message as its author makes it; the store adds id, session, seq and time. */
+export interface NewMessage {
+	readonly role: Role;
+	readonly content: Content;
+	readonly kind?: MetaKind;
+	readonly toolCalls?: readonly ToolCall[];
+	readonly toolCallId?: string;
+	readonly toolName?: string;
+	readonly isError?: boolean;
+	/** Provider-specific items, verbatim; assistant rows only. */
+	readonly reasoning?: unknown;
+	readonly finishReason?: string;
+	readonly tokens?: number;
+	readonly author?: { readonly principal: string; readonly name?: string };
+	/** Seen in a group, not addressed to the agent. */
+	readonly observed?: boolean;
+	/** Summary rows: what they stand for. */
+	readonly covers?: readonly Range[];
+}
+
+export interface Message extends NewMessage {
+	readonly id: number;
+	readonly session: SessionId;
+	readonly seq: number;
+	readonly turn: string | null;
+	readonly createdAt: number;
+	readonly hidden: boolean;
+}
+
+export interface Counters {
+	readonly messages: number;
+	readonly toolCalls: number;
+	readonly toolErrors: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly lastPromptTokens: number;
+	readonly costMicros: number;
+	readonly costStatus: "none" | "known" | "partial" | "unknown";
+}
+
+export interface Session extends Counters {
+	readonly id: SessionId;
+	readonly conversation: ConversationId;
+	readonly base: {
+		readonly session: SessionId;
+		readonly seq: number;
+		readonly kind: "continue" | "branch";
+	} | null;
+	readonly startedAt: number;
+	readonly lastActivityAt: number;
+	readonly endedAt: number | null;
+	readonly endReason: EndReason | null;
+	readonly suspendedAt: number | null;
+	readonly resumePendingSince: number | null;
+	readonly cap: number;
+	readonly title: string | null;
+	readonly titleSource: "derived" | "model" | "user" | null;
+	/** The context block as rendered when the session opened. */
+	readonly context: string;
+	/** The conversation's live session, or null: only sending follows it. */
+	readonly live: SessionId | null;
+}
+
+export type BusyMode = "queue" | "interrupt" | "steer";
+
+export interface Conversation {
+	readonly id: ConversationId;
+	readonly key: string;
+	readonly platform: string;
+	readonly profile: string;
+	readonly chatType: ChatType;
+	readonly principal: string | null;
+	readonly shared: boolean;
+	readonly displayName: string;
+	readonly preview: string;
+	/** Where the last inbound message came from. */
+	readonly source: Source;
+	readonly messageCount: number;
+	readonly createdAt: number;
+	readonly lastActivityAt: number;
+	readonly liveSession: SessionId | null;
+	readonly firstSession: SessionId | null;
+	readonly modelOverride: Readonly<Record<string, string>> | null;
+	readonly busy: BusyMode;
+}
+
+export type Disposition =
+	| { readonly kind: "answered" | "merged" | "stopped"; readonly turn: string }
+	| { readonly kind: "command"; readonly name: string }
+	| { readonly kind: "observed" | "dropped_by_user" }
+	| { readonly kind: "refused" | "expired" | "failed"; readonly reason: string };
+
+export type InboxKind = "person" | "confirmation" | "process" | "schedule";
+
+/** Where a reply goes: a value on the inbound message, never looked up later. Ids only, no names. */
+export interface Destination {
+	readonly platform: string;
+	readonly account: string;
+	readonly chatId: string;
+	readonly threadId?: string;
+	readonly replyTo?: string;
+	readonly userId?: string;
+}
+
+export interface InboxItem {
+	readonly id: number;
+	readonly kind: InboxKind;
+	readonly conversation: ConversationId | null;
+	readonly principal: string | null;
+	readonly source: Source | null;
+	readonly platformMessage: string;
+	/** Null once its message row exists, or when it was refused. */
+	readonly content: Content | null;
+	readonly acceptedAt: number;
+	readonly turn: string | null;
+	readonly message: number | null;
+	readonly disposition: Disposition | null;
+	readonly disposedAt: number | null;
+}
+
+export type TurnState = "running" | "interrupted" | "completed" | "failed" | "stopped" | "expired";
+
+export interface Turn {
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly session: SessionId;
+	readonly principal: string | null;
+	readonly token: number;
+	readonly state: TurnState;
+	readonly detail: string | null;
+	readonly attempts: number;
+	readonly destination: Destination;
+	readonly startedAt: number;
+	readonly interruptedAt: number | null;
+	readonly endedAt: number | null;
+}
+
+export type DeliveryState = "open" | "pending" | "sending" | "sent" | "unknown" | "dead";
+
+/** One part on its way out: the platform's markup, and the plain text that is sent where the markup is refused. */
+export interface DeliveryBody {
+	readonly text: string;
+	readonly plain: string;
+}
+
+export interface NewDelivery {
+	/** Derived from what it belongs to (turn and part), so that a repeated write is the same row. */
+	readonly id: string;
+	readonly kind: "reply" | "notice" | "command";
+	readonly destination: Destination;
+	readonly body: DeliveryBody;
+}
+
+export interface Delivery extends NewDelivery {
+	readonly n: number;
+	readonly conversation: ConversationId;
+	readonly turn: string | null;
+	readonly state: DeliveryState;
+	readonly receipt: string | null;
+	readonly reason: string | null;
+	readonly attempts: number;
+	readonly createdAt: number;
+	readonly settledAt: number | null;
+	readonly dueAt: number | null;
+}
+
+export interface StoreEvent {
+	/** Opaque: hand it back to go on after this event. */
+	readonly cursor: string;
+	readonly at: number;
+	readonly type: string;
+	readonly conversation: ConversationId | null;
+	readonly session: SessionId | null;
+	readonly turn: string | null;
+	/** The message, inbox item, delivery or other thing it is about. */
+	readonly subject: string | null;
+	readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Who reads. There is no default: a principal sees its own conversations, and the one it is speaking in, within one profile. */
+export type Scope =
+	| { readonly kind: "operator" }
+	| {
+			readonly kind: "principal";
+			readonly principal: string;
+			readonly profile: string;
+			readonly conversation?: ConversationId;
+	  };
