@@ -2,12 +2,12 @@
 const layers = [
 	"errors\\.ts$",
 	"domain/",
+	"config/",
 	"store/",
 	"(confirmations|processes|checkpoints)/",
 	"(agents|tools)/",
 	"gateway/",
 	"channels/",
-	"config/",
 	"(http|mcp)/",
 	"cli/",
 ];

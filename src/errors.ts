@@ -13,6 +13,7 @@ export const ERRORS = {
 	"config.unreadable": "check that the file exists and that you may read it",
 	"config.syntax": "correct the YAML at the line and column named",
 	"config.invalid": "correct the keys named; docs/reference/configuration.md lists them all",
+	"script.invalid": "correct the field named; docs/guides/testing.md shows the form of a script",
 	"input.unreadable": "check that the file exists and that you may read it, or give - to read stdin",
 	"input.invalid": "give a JSON object, an array of them, or one object a line",
 	"usage.invalid": "run `keryx --help`, or `keryx <command> --help`, to see what can be given",
@@ -26,6 +27,7 @@ export const ERRORS = {
 	"store.locked": "end the program that holds the lock, then try again",
 	"store.corrupt": "restore a backup, or run `keryx doctor`",
 	"store.newer": "run the Keryx version that made this store, or a newer one",
+	"store.older": "start Keryx once: it brings the store up to date, after a copy",
 	"store.conflict":
 		"this is a mistake in Keryx or in a program that uses its store: report it with the message",
 	"store.sealed": "give Keryx the key that this store was sealed with",

@@ -46,6 +46,8 @@ export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema 
 export { profileName } from "./profile.ts";
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
+export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
+export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
 export { cleanTitle, successorTitle } from "./title.ts";
 export {
 	type Address,

@@ -1,0 +1,40 @@
+// `npm run bench -- <area> [--json]`: measures one area. Exit code 1 when a bar does not hold, 2 for wrong usage.
+import { availableParallelism } from "node:os";
+import { createOutput } from "../src/cli/output.ts";
+import type { Row } from "./harness.ts";
+
+/** An area is loaded when it is asked for, so that one cannot disturb another. */
+const AREAS: Readonly<Record<string, () => Promise<Row[]>>> = {
+	domain: async () => (await import("./domain.ts")).measureDomain(),
+};
+
+const args = process.argv.slice(2);
+const json = args.includes("--json");
+const [area = "", ...rest] = args.filter((arg) => arg !== "--json");
+const measure = Object.hasOwn(AREAS, area) ? AREAS[area] : undefined;
+const output = createOutput(process, { json });
+
+if (!measure || rest.length > 0) {
+	const asked = area === "" ? "no area given" : `no such area: ${args.join(" ")}`;
+	process.stderr.write(
+		`bench: ${asked}\nusage: npm run bench -- <area> [--json]\nareas: ${Object.keys(AREAS).join(", ")}\n`,
+	);
+	process.exitCode = 2;
+} else {
+	if (process.stderr.isTTY) process.stderr.write(`measuring ${area} ...\n`);
+	const rows = await measure();
+	if (json) output.value({ area, node: process.versions.node, cpus: availableParallelism(), rows });
+	else output.table(["what", "value", "unit", "bar", "holds"], rows.map(cells));
+	if (rows.some(({ holds }) => holds === false)) process.exitCode = 1;
+}
+
+function cells({ name, value, unit, bar, holds }: Row): string[] {
+	const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+	return [
+		name,
+		number.format(value),
+		unit,
+		bar === null ? "" : number.format(bar),
+		holds === null ? "" : holds ? "yes" : "NO",
+	];
+}

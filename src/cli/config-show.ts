@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { describeOrigin, hideSecretLike } from "../config/index.ts";
+import { type CliContext, openConfig } from "./context.ts";
+
+export function addConfigShow(parent: Command, context: CliContext): void {
+	parent
+		.command("show")
+		.allowExcessArguments(false)
+		.description("the values in force, and where each came from")
+		.argument("[file]", "read this file instead of config.yaml in Keryx's home")
+		.addHelpText(
+			"after",
+			`
+What looks like a key, token or password is shown as ***.
+
+Examples:
+  $ keryx config show
+  $ KERYX_SESSION_RESET_IDLE_MINUTES=60 keryx config show --json`,
+		)
+		.action((file: string | undefined) => runConfigShow(context, file));
+}
+
+function runConfigShow(context: CliContext, file: string | undefined): void {
+	const { config, output } = openConfig(context, file);
+	const rows = config.entries.map(({ key, value, origin }) => {
+		return { key: hideSecretLike(key), value: hideIn(value), origin: describeOrigin(origin) };
+	});
+	if (output.json) output.value(rows);
+	else
+		output.table(
+			["key", "value", "from"],
+			rows.map(({ key, value, origin }) => [key, show(value), origin]),
+		);
+}
+
+function hideIn(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(hideIn);
+	return typeof value === "string" ? hideSecretLike(value) : value;
+}
+
+function show(value: unknown): string {
+	return typeof value === "string" ? value : JSON.stringify(value);
+}

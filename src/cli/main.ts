@@ -1,0 +1,37 @@
+// The `keryx` command: hands the process to the program, and turns what goes wrong into words and an exit code.
+import type { CliContext } from "./context.ts";
+import { createProgram } from "./program.ts";
+import { reportError } from "./report.ts";
+
+// A reader that has seen enough, such as `head`, closes the pipe; that is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+	if (error.code === "EPIPE") process.exit();
+	throw error;
+});
+
+const words = process.argv.slice(2);
+const context: CliContext = {
+	env: process.env,
+	stdin: process.stdin,
+	stdout: process.stdout,
+	stderr: process.stderr,
+	now: () => Date.now(),
+	// Known before the arguments are parsed, since an error in them has to be printed in the form asked for.
+	json: asksForJson(words),
+	exitWith: (code) => {
+		process.exitCode = code;
+	},
+};
+
+try {
+	await createProgram(context).parseAsync(words, { from: "user" });
+} catch (error) {
+	context.exitWith(reportError(error, context));
+}
+
+/** Words behind `--` are arguments, whatever they look like. */
+function asksForJson(words: readonly string[]): boolean {
+	const json = words.indexOf("--json");
+	const end = words.indexOf("--");
+	return json !== -1 && (end === -1 || json < end);
+}

@@ -1,0 +1,65 @@
+// The commands and what `--help` says about them.
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { nearest } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import { addConfigCheck } from "./config-check.ts";
+import { addConfigShow } from "./config-show.ts";
+import type { CliContext } from "./context.ts";
+import { runDemo } from "./demo.ts";
+import { addExplain } from "./explain.ts";
+
+export function createProgram(context: CliContext): Command {
+	const program = new Command("keryx")
+		.description("The session gateway for AI agents.")
+		.version(readVersion())
+		.option("--json", "print JSON, errors too")
+		.configureHelp({ showGlobalOptions: true })
+		.configureOutput({ outputError: () => {} })
+		.exitOverride()
+		.addHelpText("after", EXAMPLES)
+		.allowExcessArguments()
+		.action((_options, command: Command) => {
+			refuseUnknown(command);
+			runDemo(context);
+		});
+	addExplain(program, context);
+
+	const config = program
+		.command("config")
+		.description("check and show the configuration")
+		.allowExcessArguments()
+		.action((_options, command: Command) => {
+			refuseUnknown(command);
+			throw new KeryxError("usage.invalid", `config takes a command: ${namesOf(command).join(" or ")}`);
+		});
+	addConfigCheck(config, context);
+	addConfigShow(config, context);
+	return program;
+}
+
+const EXAMPLES = `
+Examples:
+  $ keryx                              show what Keryx does, with sample messages
+  $ keryx explain message.json         which conversation a message belongs to, and why
+  $ keryx config check                 find every mistake in the configuration
+  $ keryx config show --json           the values in force and where each came from
+
+Exit codes: 0 done, 1 failure, 2 wrong usage or bad input. More: docs/reference/cli.md`;
+
+function refuseUnknown(command: Command): void {
+	const [word] = command.args;
+	if (word === undefined) return;
+	const near = nearest(word, namesOf(command));
+	const message = `unknown command ${JSON.stringify(word)}${near ? `; did you mean ${near}?` : ""}`;
+	throw new KeryxError("usage.invalid", message);
+}
+
+function namesOf(command: Command): string[] {
+	return command.commands.map((child) => child.name());
+}
+
+function readVersion(): string {
+	const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+	return version;
+}

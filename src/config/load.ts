@@ -1,0 +1,190 @@
+// Puts defaults, file and environment together. One pass finds every problem, and each value keeps its origin.
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { readDocument } from "./document.ts";
+import { readEnvironment } from "./environment.ts";
+import type { Key } from "./keys.ts";
+import { type ConfigProblem, configError } from "./problems.ts";
+import { CONFIG_KEYS, type Config, hostTimeZone } from "./schema.ts";
+import { hideSecretLike, SHORTEST_HIDDEN, secretHider } from "./secrets.ts";
+import { type Origin, readSettings, type Setting } from "./settings.ts";
+import { validate } from "./validate.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface LoadOptions {
+	/** Keryx's home; its config.yaml is read if there is one. */
+	readonly home: string;
+	readonly env: Environment;
+	/** Read instead of the home's config.yaml; must exist. */
+	readonly file?: string | undefined;
+}
+
+/** One effective value. */
+export interface ConfigEntry {
+	readonly key: string;
+	readonly value: unknown;
+	readonly origin: Origin;
+}
+
+export interface LoadedConfig {
+	readonly values: Config;
+	/** Every value in force, in the order of the schema. */
+	readonly entries: readonly ConfigEntry[];
+	/** Puts `${secret:NAME}` in place of each known secret. */
+	readonly hideSecrets: (text: string) => string;
+	readonly warnings: readonly string[];
+}
+
+export interface ConfigCheck {
+	/** The file that was read; undefined when there is none. */
+	readonly file: string | undefined;
+	readonly problems: readonly ConfigProblem[];
+	readonly warnings: readonly string[];
+	/** Present exactly when there is no problem. */
+	readonly config: LoadedConfig | undefined;
+}
+
+/** Where Keryx keeps everything: KERYX_HOME, else .keryx in the user's home. */
+export function keryxHome(env: Environment): string {
+	return resolve(env.KERYX_HOME || join(homedir(), ".keryx"));
+}
+
+/** The configuration, or an error that lists every problem with its place. */
+export function loadConfig(options: LoadOptions): LoadedConfig {
+	const { config, problems } = checkConfig(options);
+	if (!config) throw configError(problems);
+	return config;
+}
+
+/** The same with the problems as data; never throws for them. */
+export function checkConfig({ home, env, file }: LoadOptions): ConfigCheck {
+	const source = readSource(home, file);
+	const document = readDocument(source.text);
+	const written = readSettings(document.root, CONFIG_KEYS, source.file ?? "");
+	const environment = readEnvironment(env, CONFIG_KEYS);
+	const settings = overlay(written.settings, environment.values.map(fromVariable));
+
+	const names = secretNames(settings);
+	const hideSecrets = secretHider(names, env);
+	const hide = (text: string) => hideSecretLike(hideSecrets(text));
+	const inFile = { file: source.file };
+
+	const { values, problems: wrong } = validate(settings, hide);
+	const problems: ConfigProblem[] = [
+		...source.problems,
+		...document.problems.map(({ at, message }) => ({
+			code: "config.syntax" as const,
+			message,
+			...inFile,
+			...at,
+		})),
+		...written.problems.map(({ at, key, message, ...rest }) => {
+			return {
+				code: "config.invalid" as const,
+				key: hide(key),
+				message: hide(message),
+				...rest,
+				...inFile,
+				...at,
+			};
+		}),
+		// The file is checked on its own: a bad value in it is told even where a variable stands above it.
+		...validate(written.settings, hide).problems,
+		...wrong.filter(({ variable }) => variable !== undefined),
+	].toSorted(byPlace);
+	const warnings = [
+		...environment.unknown.filter(({ variable }) => !names.includes(variable)).map(({ message }) => message),
+		...shortSecrets(names, env),
+		...unknownHostZone(settings),
+	];
+	if (problems.length > 0 || !values) return { file: source.file, problems, warnings, config: undefined };
+	const config = { values, entries: listEntries(values, settings), hideSecrets, warnings };
+	return { file: source.file, problems, warnings, config };
+}
+
+/** In the order of the file, then the variables. */
+function byPlace(a: ConfigProblem, b: ConfigProblem): number {
+	const [lineOfA, lineOfB] = [a, b].map(
+		({ line, variable }) => line ?? (variable ? Number.MAX_SAFE_INTEGER : 0),
+	);
+	return (lineOfA ?? 0) - (lineOfB ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** No file at all is an empty one, unless it was asked for by name. */
+function readSource(
+	home: string,
+	asked: string | undefined,
+): { file: string | undefined; text: string; problems: ConfigProblem[] } {
+	const file = asked ?? join(home, "config.yaml");
+	if (asked === undefined && !existsSync(file)) return { file: undefined, text: "", problems: [] };
+	try {
+		return { file, text: new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file)), problems: [] };
+	} catch (error) {
+		const reason = error instanceof Error && "code" in error ? READ_FAILURES[String(error.code)] : undefined;
+		const message = `the configuration cannot be read: ${reason ?? String(error)}`;
+		return { file, text: "", problems: [{ code: "config.unreadable", message, file }] };
+	}
+}
+
+const READ_FAILURES: Partial<Record<string, string>> = {
+	ENOENT: "there is no such file",
+	EISDIR: "it is a folder",
+	EACCES: "permission denied",
+	ERR_ENCODING_INVALID_ENCODED_DATA: "it is not UTF-8 text",
+};
+
+function fromVariable({
+	path,
+	value,
+	variable,
+}: {
+	path: readonly string[];
+	value: unknown;
+	variable: string;
+}): Setting {
+	return { path, value, origin: { kind: "environment", variable } };
+}
+
+function overlay(below: readonly Setting[], above: readonly Setting[]): Setting[] {
+	const byKey = new Map([...below, ...above].map((setting) => [setting.path.join("."), setting]));
+	return [...byKey.values()];
+}
+
+/** As written, before validation: messages about a configuration that is wrong must hide them too. */
+function secretNames(settings: readonly Setting[]): string[] {
+	const value = settings.find(({ path }) => path.join(".") === "secrets")?.value;
+	return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+}
+
+function shortSecrets(names: readonly string[], env: Environment): string[] {
+	return names
+		.filter((name) => env[name] && env[name].length < SHORTEST_HIDDEN)
+		.map(
+			(name) =>
+				`the value of ${name} is shorter than ${SHORTEST_HIDDEN} characters: it cannot be hidden in output`,
+		);
+}
+
+function unknownHostZone(settings: readonly Setting[]): string[] {
+	const given = settings.some(({ path }) => path.join(".") === "session_reset.timezone");
+	if (given || hostTimeZone() !== undefined) return [];
+	return ["the host's time zone (TZ) is not known: days begin in UTC; set session_reset.timezone"];
+}
+
+function listEntries(values: Config, settings: readonly Setting[]): ConfigEntry[] {
+	const origins = new Map(settings.map(({ path, origin }) => [path.join("."), origin]));
+	const visit = (key: Key, value: unknown, path: readonly string[]): ConfigEntry[] => {
+		if (value === undefined) return [];
+		if (key.kind === "value") {
+			const name = path.join(".");
+			return [{ key: name, value, origin: origins.get(name) ?? { kind: "default" } }];
+		}
+		const held = value as Record<string, unknown>;
+		const children =
+			key.kind === "section" ? key.keys : Object.keys(held).map((name) => [name, key.value] as const);
+		return [...children].flatMap(([name, child]) => visit(child, held[name], [...path, name]));
+	};
+	return visit(CONFIG_KEYS, values, []);
+}

@@ -1,0 +1,113 @@
+// Every key of config.yaml with its type and default. A section arrives here together with the code that reads it:
+// one line below is all that the file, the environment, `keryx config` and the check for unknown keys need.
+import { z } from "zod";
+import { sessionResetSchema } from "../domain/index.ts";
+import { keyTree } from "./keys.ts";
+
+/** What is left out has its default, a whole section too. */
+export const configSchema = z.strictObject({
+	session_reset: sessionResetSchema
+		.prefault({})
+		.transform((section) => ({ ...section, timezone: section.timezone ?? hostTimeZone() ?? "UTC" })),
+	/** Seconds within which an interrupted turn is taken up again; 0 or less: always. */
+	auto_continue_freshness: z.number().default(3600),
+	routing: z
+		.strictObject({
+			group_sessions_per_user: z.boolean().default(true),
+			thread_sessions_per_user: z.boolean().default(false),
+			/** Whose sessions /resume finds: this conversation's, or the person's. */
+			resume_scope: z.enum(["conversation", "principal"]).default("principal"),
+		})
+		.prefault({}),
+	agent: z
+		.strictObject({
+			kind: z.enum(["offline", "scripted"]).default("offline"),
+			/** The file of a scripted agent. */
+			script: z.string().optional(),
+			instructions: z.string().optional(),
+			max_steps: whole(1, 10_000).default(60),
+		})
+		.prefault({}),
+	turn: z
+		.strictObject({
+			max_minutes: whole(1, 10_080).default(30),
+			first_token_seconds: whole(1, 86_400).default(120),
+			model_seconds: whole(1, 86_400).default(600),
+			tool_seconds: whole(1, 86_400).default(300),
+		})
+		.prefault({}),
+	gateway: z
+		.strictObject({
+			max_turns: whole(1, 10_000).default(32),
+			/** Messages of one sender that arrive within this become one turn; not on our own ways in. */
+			batch_ms: whole(0, 60_000).default(350),
+			batch_cap_ms: whole(0, 60_000).default(1000),
+			busy: z.enum(["queue", "interrupt", "steer"]).default("queue"),
+		})
+		.prefault({}),
+	inbox: z.strictObject({ max_age_minutes: whole(1, 525_600).default(720) }).prefault({}),
+	outbox: z
+		.strictObject({
+			max_attempts: whole(1, 1000).default(8),
+			max_age_minutes: whole(1, 525_600).default(1440),
+		})
+		.prefault({}),
+	loop: z.strictObject({ max_repeats: whole(1, 1000).default(5) }).prefault({}),
+	/** Who may speak, by platform. */
+	auth: z
+		.record(
+			z.string(),
+			z.strictObject({
+				allow: z
+					.array(
+						z.union([
+							z.string(),
+							z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
+						]),
+					)
+					.default([]),
+				allow_all: z.boolean().default(false),
+				groups: z.array(z.string()).default([]),
+				roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
+				allow_bots: z.boolean().default(false),
+			}),
+		)
+		.default({}),
+	home_channels: z
+		.record(
+			z.string(),
+			z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
+		)
+		.default({}),
+	display: z.strictObject({ streaming: z.boolean().default(true) }).prefault({}),
+	/** Programs that are told what happens. */
+	hooks: z
+		.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
+		.default([]),
+	events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
+	shutdown: z.strictObject({ drain_seconds: whole(0, 3600).default(30) }).prefault({}),
+	privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
+	/** Names of environment variables whose values are never shown. */
+	secrets: z
+		.array(
+			z
+				.string()
+				.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable, never a value"),
+		)
+		.default([]),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+export const CONFIG_KEYS = keyTree(configSchema);
+
+function whole(least: number, most: number): z.ZodNumber {
+	return z.number().int().min(least).max(most);
+}
+
+/** Undefined where the host names a zone that does not exist. An empty TZ is UTC by POSIX. */
+export function hostTimeZone(): string | undefined {
+	const zone: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	if (zone === "Etc/Unknown") return "UTC";
+	return sessionResetSchema.shape.timezone.safeParse(zone).success ? zone : undefined;
+}

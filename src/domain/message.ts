@@ -1,0 +1,60 @@
+// Messages: the rows of a transcript, as their authors make them and as they stand.
+import type { SessionId } from "./types.ts";
+
+export type Role = "system" | "user" | "assistant" | "tool" | "meta";
+
+export type Part =
+	| { readonly type: "text"; readonly text: string }
+	| {
+			readonly type: "image" | "audio" | "file";
+			/** Digest of a blob of the same conversation. */
+			readonly blob: string;
+			readonly mediaType: string;
+			readonly name?: string;
+	  };
+export type Content = string | readonly Part[];
+
+export interface ToolCall {
+	readonly id: string;
+	readonly name: string;
+	readonly input: unknown;
+}
+
+/** A range of rows of one session, both ends included. */
+export interface Range {
+	readonly session: SessionId;
+	readonly fromSeq: number;
+	readonly toSeq: number;
+}
+
+/** What a meta row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. */
+export type MetaKind = "carry_over" | "summary" | "note";
+
+/** A message as its author makes it; the store adds id, session, seq and time. */
+export interface NewMessage {
+	readonly role: Role;
+	readonly content: Content;
+	readonly kind?: MetaKind;
+	readonly toolCalls?: readonly ToolCall[];
+	readonly toolCallId?: string;
+	readonly toolName?: string;
+	readonly isError?: boolean;
+	/** Provider-specific items, verbatim; assistant rows only. */
+	readonly reasoning?: unknown;
+	readonly finishReason?: string;
+	readonly tokens?: number;
+	readonly author?: { readonly principal: string; readonly name?: string };
+	/** Seen in a group, not addressed to the agent. */
+	readonly observed?: boolean;
+	/** Summary rows: what they stand for. */
+	readonly covers?: readonly Range[];
+}
+
+export interface Message extends NewMessage {
+	readonly id: number;
+	readonly session: SessionId;
+	readonly seq: number;
+	readonly turn: string | null;
+	readonly createdAt: number;
+	readonly hidden: boolean;
+}
