@@ -47,19 +47,28 @@ async function findNode() {
 		const what = `Node ${process.versions.node} is older than ${OLDEST.join(".")}; fetching a private Node ${PRIVATE_NODE} into .node/`;
 		rmSync(join(root, ".node"), { recursive: true, force: true });
 		mkdirSync(join(root, ".node"));
-		await step(what, npmCommand(process.execPath), ["install", "--no-save", "--prefix", ".node", `${name}@${PRIVATE_NODE}`], {
-			env: process.env,
-			remedy: `install Node ${OLDEST.join(".")} or newer yourself, then run this again`,
-		});
+		await step(
+			what,
+			npmCommand(process.execPath),
+			["install", "--no-save", "--prefix", ".node", `${name}@${PRIVATE_NODE}`],
+			{
+				env: process.env,
+				remedy: `install Node ${OLDEST.join(".")} or newer yourself, then run this again`,
+			},
+		);
 	}
 	return { node, env };
 }
 
 async function installPackages({ node, env }) {
 	const stamp = join(root, "node_modules", ".keryx-installed");
-	const current = digest([readFileSync(join(root, "package-lock.json")), readFileSync(join(root, "package.json"))]);
+	const current = digest([
+		readFileSync(join(root, "package-lock.json")),
+		readFileSync(join(root, "package.json")),
+	]);
 	if (read(stamp) === current) return;
-	await step("installing packages", npmCommand(node), ["ci", "--no-audit", "--no-fund"], {
+	// No package of ours needs an install script, and none may run one.
+	await step("installing packages", npmCommand(node), ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
 		env,
 		remedy: "check the connection to your npm registry, then run this again",
 	});
@@ -69,7 +78,12 @@ async function installPackages({ node, env }) {
 async function build({ node, env }) {
 	const stamp = join(root, "dist", ".keryx-built");
 	const current = digest(
-		[...files(join(root, "src")), join(root, "tsconfig.json"), join(root, "tsconfig.build.json"), join(root, "package-lock.json")].map((file) => {
+		[
+			...files(join(root, "src")),
+			join(root, "tsconfig.json"),
+			join(root, "tsconfig.build.json"),
+			join(root, "package-lock.json"),
+		].map((file) => {
 			const { size, mtimeMs } = statSync(file);
 			return `${file} ${size} ${mtimeMs}`;
 		}),
@@ -78,10 +92,15 @@ async function build({ node, env }) {
 	// tsc leaves the output of deleted sources behind, and its build info would skip what was removed by hand.
 	rmSync(join(root, "dist"), { recursive: true, force: true });
 	rmSync(join(root, ".cache", "build.tsbuildinfo"), { force: true });
-	await step("building", [node, join(root, "node_modules", "typescript", "bin", "tsc")], ["-p", "tsconfig.build.json"], {
-		env,
-		remedy: "the sources do not compile; the lines above say where",
-	});
+	await step(
+		"building",
+		[node, join(root, "node_modules", "typescript", "bin", "tsc")],
+		["-p", "tsconfig.build.json"],
+		{
+			env,
+			remedy: "the sources do not compile; the lines above say where",
+		},
+	);
 	writeFileSync(stamp, current);
 }
 

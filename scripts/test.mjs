@@ -10,10 +10,18 @@ const report = join(root, ".cache", "vitest.json");
 mkdirSync(join(root, ".cache"), { recursive: true });
 
 const checks = [
-	["format and lint", [bin("@biomejs", "biome", "bin", "biome"), "ci", "--error-on-warnings", "."]],
+	["format and lint", [bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
 	["types", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "tsconfig.json"]],
 	["promises", [bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench"]],
-	["layers", [bin("dependency-cruiser", "bin", "dependency-cruise.mjs"), "--config", ".dependency-cruiser.mjs", "src"]],
+	[
+		"layers",
+		[
+			bin("dependency-cruiser", "bin", "dependency-cruiser.mjs"),
+			"--config",
+			".dependency-cruiser.mjs",
+			"src",
+		],
+	],
 	["dead code", [bin("knip", "bin", "knip.js")]],
 ];
 
@@ -33,7 +41,14 @@ for (const [name, args] of checks) {
 
 rmSync(report, { force: true });
 const filters = process.argv.slice(2);
-const code = await show([bin("vitest", "vitest.mjs"), "run", "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`, ...filters]);
+const code = await show([
+	bin("vitest", "vitest.mjs"),
+	"run",
+	"--reporter=default",
+	"--reporter=json",
+	`--outputFile.json=${report}`,
+	...filters,
+]);
 const counts = readCounts();
 passed += counts.passed;
 // A run that died before it could report is a failure of its own.
@@ -43,7 +58,11 @@ console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 function capture(args) {
-	const child = spawn(node, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+	const child = spawn(node, args, {
+		cwd: root,
+		env: { ...env, NO_COLOR: "1" },
+		stdio: ["ignore", "pipe", "pipe"],
+	});
 	let said = "";
 	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
 	return new Promise((resolve) => child.on("close", (code) => resolve({ code, said })));
