@@ -1,11 +1,18 @@
-// `npm run test:crash [-- <kills>]`: the store's crash test alone, with many more kills than `npm test` makes.
+// `npm run test:crash [-- <kills> [<messages>]]`: the crash tests of the store and of the gateway alone, with many more kills
+// and messages than `npm test` has.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
 const { node, env } = await prepare();
 const kills = process.argv[2] ?? env.KERYX_CRASH_RUNS ?? "200";
+const messages = process.argv[3] ?? env.KERYX_TORTURE_MESSAGES ?? "10000";
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-process.exitCode = await run(node, [vitest, "run", "test/store-crash.test.ts"], {
-	...env,
-	KERYX_CRASH_RUNS: kills,
-});
+process.exitCode = await run(
+	node,
+	[vitest, "run", "test/store-crash.test.ts", "test/torture.test.ts", "test/gateway/kill.test.ts"],
+	{
+		...env,
+		KERYX_CRASH_RUNS: kills,
+		KERYX_TORTURE_MESSAGES: messages,
+	},
+);

@@ -35,6 +35,9 @@ export const ERRORS = {
 	"store.failed": "run `keryx doctor`; report it if that finds nothing",
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path> or sqlite::memory:",
+	"store.unsupported": "use a store on SQLite for this",
+	"home.unusable": "check that KERYX_HOME is a directory that this user may write to",
+	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
 	"turn.stale": "stop this turn: another one has taken over",
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: somebody else has settled it",
@@ -43,6 +46,10 @@ export const ERRORS = {
 	"session.ended": "use the live session",
 	"session.live": "wait until the session has ended",
 	"transcript.changed": "read the transcript again",
+	"import.invalid":
+		"correct the line named or export again; run the import again then: what is there already is passed over",
+	"archive.failed":
+		"check that the archive's directory can be written and read and has space; nothing was deleted, so try again",
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

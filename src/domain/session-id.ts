@@ -11,10 +11,24 @@ export function newSessionId(now: number, random: (bytes: number) => Uint8Array)
 			field: "now",
 		});
 	}
-	const [date = "", time = ""] = new Date(now).toISOString().split("T");
-	const hex = Array.from(random(4), (byte) => byte.toString(16).padStart(2, "0")).join("");
-	return `${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}_${hex}` as SessionId;
+	let hex = "";
+	for (const byte of random(4)) hex += HEX[byte];
+	return `${secondOf(now)}_${hex}` as SessionId;
 }
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** Drawn several at a time with every turn, and hardly ever used: so the last second is remembered. */
+function secondOf(now: number): string {
+	const second = Math.floor(now / 1000);
+	if (second !== lastSecond) {
+		lastSecond = second;
+		lastText = new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "").replace("T", "_");
+	}
+	return lastText;
+}
+let lastSecond = -1;
+let lastText = "";
 
 export function isSessionId(value: unknown): value is SessionId {
 	return typeof value === "string" && FORM.test(value);

@@ -1,7 +1,32 @@
 // keryx/store: the one store, in the words of the domain.
 
+export {
+	type Archive,
+	type ArchiveOptions,
+	archiveConversation,
+	type Pruned,
+	type PruneOptions,
+	pruneConversation,
+} from "./archive.ts";
+export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 export { systemClock, systemIds } from "./ids.ts";
-export { type Clock, type Ids, type OpenOptions, openStore, type Store } from "./store.ts";
+export { exportMarkdown } from "./markdown.ts";
+export { destinationOf } from "./operations/destination.ts";
+export type { ExportWhat } from "./operations/export.ts";
+export type { ImportCounts } from "./operations/import-lookup.ts";
+export type { Held, PruneCandidates } from "./operations/retention.ts";
+export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
+export type { SnippetPiece } from "./search-snippet.ts";
+export {
+	type Clock,
+	type Ids,
+	type OpenOptions,
+	openEngine,
+	openStore,
+	type Store,
+	storeOn,
+} from "./store.ts";
+export { type ExportOptions, exportJsonl, type ImportOptions, importJsonl, linesOf } from "./transfer.ts";
 export type {
 	BusyMode,
 	Content,

@@ -15,7 +15,8 @@ export interface Statement<Row> {
 export interface Query {
 	readonly statement: Statement<unknown>;
 	readonly params: readonly Value[];
-	readonly mode: "run" | "get" | "all";
+	/** later: as run, but the engine may put it off to the end of the transaction, keeping the order of those put off. */
+	readonly mode: "run" | "get" | "all" | "later";
 }
 
 export type Op<Result> = Generator<Query, Result, unknown>;
@@ -47,4 +48,9 @@ export function* all<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row
 /** Answers the number of rows changed. */
 export function* run(statement: Statement<unknown>, ...params: Value[]): Op<number> {
 	return (yield { statement, params, mode: "run" }) as number;
+}
+
+/** For what no operation reads back and is cheaper to write all at once: the search index. */
+export function* later(statement: Statement<unknown>, ...params: Value[]): Op<void> {
+	yield { statement, params, mode: "later" };
 }

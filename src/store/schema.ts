@@ -1,5 +1,7 @@
 // The tables. Invariants that a constraint can hold are held here, not in code:
 // I2 one_live_session, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
+// Work rows (turns, inbox, deliveries) name their conversation without a foreign key: checking one at the deletion of a conversation
+// would read the whole table, or cost every message another index entry. checkIntegrity looks for strays.
 // Text of people and models stands only in columns called body or *_body, each row with the id of the key it is sealed with (null: none).
 
 /** Written once for both engines: {serial}, {ever} (never reused), {int}, {bytes} and {strict} are the words in which they differ. */
@@ -14,6 +16,7 @@ CREATE TABLE principals (
 	created_at {int} NOT NULL,
 	merged_into TEXT REFERENCES principals (id)
 ) {strict};
+CREATE INDEX principals_merged ON principals (merged_into) WHERE merged_into IS NOT NULL;
 
 CREATE TABLE aliases (
 	platform TEXT NOT NULL,
@@ -22,7 +25,7 @@ CREATE TABLE aliases (
 	created_at {int} NOT NULL,
 	PRIMARY KEY (platform, alias)
 ) {strict};
-CREATE INDEX aliases_principal ON aliases (principal);
+CREATE INDEX aliases_principal ON aliases (principal, platform, alias);
 
 CREATE TABLE conversations (
 	id TEXT PRIMARY KEY,
@@ -33,7 +36,7 @@ CREATE TABLE conversations (
 	principal TEXT REFERENCES principals (id),
 	shared {int} NOT NULL CHECK (shared IN (0, 1)),
 	model_override TEXT,
-	busy TEXT NOT NULL DEFAULT 'queue' CHECK (busy IN ('queue', 'interrupt', 'steer')),
+	busy TEXT CHECK (busy IN ('queue', 'interrupt', 'steer')),
 	message_count {int} NOT NULL DEFAULT 0,
 	created_at {int} NOT NULL,
 	last_activity_at {int} NOT NULL,
@@ -72,6 +75,7 @@ CREATE TABLE sessions (
 	base_session {int} REFERENCES sessions (key),
 	base_seq {int},
 	base_kind TEXT CHECK (base_kind IN ('continue', 'branch')),
+	previous_session {int},
 	opened_by TEXT NOT NULL,
 	started_at {int} NOT NULL,
 	last_activity_at {int} NOT NULL,
@@ -108,10 +112,11 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX one_live_session ON sessions (conversation) WHERE ended_at IS NULL;
 CREATE INDEX sessions_conversation ON sessions (conversation, key);
 CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX sessions_base ON sessions (base_session) WHERE base_session IS NOT NULL;
 
 CREATE TABLE turns (
 	id TEXT PRIMARY KEY,
-	conversation TEXT NOT NULL REFERENCES conversations (id),
+	conversation TEXT NOT NULL,
 	session {int} NOT NULL REFERENCES sessions (key),
 	principal TEXT,
 	epoch {int} NOT NULL,
@@ -160,7 +165,7 @@ CREATE TABLE messages (
 	origin_id TEXT,
 	UNIQUE (session, seq)
 ) {strict};
-CREATE UNIQUE INDEX messages_turn ON messages (turn, turn_index) WHERE turn_index IS NOT NULL;
+CREATE UNIQUE INDEX messages_turn ON messages (turn, turn_index) WHERE turn IS NOT NULL;
 CREATE UNIQUE INDEX messages_origin ON messages (origin, origin_id) WHERE origin IS NOT NULL;
 
 CREATE TABLE hidden_ranges (
@@ -178,6 +183,7 @@ CREATE TABLE hidden_ranges (
 ) {strict};
 CREATE INDEX hidden_ranges_session ON hidden_ranges (session);
 CREATE INDEX hidden_ranges_live ON hidden_ranges (live);
+CREATE INDEX hidden_ranges_undo ON hidden_ranges (undo);
 
 CREATE TABLE blobs (
 	id TEXT PRIMARY KEY,
@@ -207,7 +213,7 @@ CREATE TABLE inbox (
 	account TEXT NOT NULL,
 	chat TEXT NOT NULL,
 	platform_message TEXT NOT NULL,
-	conversation TEXT REFERENCES conversations (id),
+	conversation TEXT,
 	principal TEXT,
 	accepted_at {int} NOT NULL,
 	turn TEXT REFERENCES turns (id),
@@ -226,6 +232,8 @@ CREATE INDEX inbox_due ON inbox (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX inbox_waiting ON inbox (conversation, id) WHERE due_at IS NOT NULL;
 CREATE INDEX inbox_unseen ON inbox (conversation, id) WHERE disposition = 'observed' AND body IS NOT NULL;
 CREATE INDEX inbox_turn ON inbox (turn) WHERE turn IS NOT NULL;
+CREATE INDEX inbox_aside ON inbox (conversation) WHERE turn IS NULL AND due_at IS NULL AND conversation IS NOT NULL;
+CREATE INDEX inbox_refused ON inbox (disposed_at) WHERE disposition = 'refused';
 
 CREATE TABLE channel_cursors (
 	platform TEXT NOT NULL,
@@ -254,7 +262,7 @@ CREATE TABLE model_calls (
 CREATE TABLE deliveries (
 	n {serial},
 	id TEXT NOT NULL UNIQUE,
-	conversation TEXT NOT NULL REFERENCES conversations (id),
+	conversation TEXT NOT NULL,
 	turn TEXT REFERENCES turns (id),
 	kind TEXT NOT NULL CHECK (kind IN ('reply', 'notice', 'command')),
 	state TEXT NOT NULL CHECK (state IN ('open', 'pending', 'sending', 'sent', 'unknown', 'dead')),
@@ -274,6 +282,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_waiting ON deliveries (conversation, n) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_turn ON deliveries (turn) WHERE turn IS NOT NULL;
+CREATE INDEX deliveries_aside ON deliveries (conversation) WHERE turn IS NULL;
 CREATE INDEX deliveries_unknown ON deliveries (n) WHERE state IN ('unknown', 'dead');
 
 CREATE TABLE events (

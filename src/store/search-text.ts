@@ -1,17 +1,148 @@
-// What stands in the search index: words as they are, runs of scripts that put no spaces between words as overlapping pairs.
+// What stands in the search index, and the words it is made of. The index and the marks of a snippet see the same words,
+// because both come from here; SQLite's own tokenizer leaves them as they are (a test compares the two for any text).
 
-/** Scripts whose words are not set apart by spaces. */
-const UNSPACED =
-	/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
-
-/** Text as it is indexed: `東京都` becomes `東京 京都 都`, so that any part of a run is a sequence of neighbouring words. */
-export function searchText(text: string): string {
-	return text.replace(UNSPACED, (run) => ` ${pairs(run).join(" ")} `);
+export interface Word {
+	/** As it stands in the index: case, diacritics and compatibility forms folded. */
+	readonly word: string;
+	/** Where it stands in the text. */
+	readonly start: number;
+	readonly end: number;
+	/** Where its first character ends: before `end` for pairs only. */
+	readonly head: number;
+	/** The last character of a run without spaces, which stands alone after its pairs. */
+	readonly lone: boolean;
 }
 
-function pairs(run: string): string[] {
-	const points = Array.from(run);
-	return points.map((point, index) => point + (points[index + 1] ?? ""));
+/** Begins every tag and stands in no word: a private-use character that words leave out. */
+const TAG = "\ue000";
+
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_WORD = /[A-Za-z0-9]+/g;
+
+/** Scripts that put no spaces between words; and Hangul, which writes its particles onto them. */
+const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{N}\p{M}]]--[\u0300-\u036f]]`;
+const SPACED = String.raw`[[\p{L}\p{N}\p{M}\p{Co}]--[\ue000${UNSPACED}]]`;
+const JOINERS = String.raw`[\xad\u200c\u200d\u2060]`;
+const KEYCAP = String.raw`[0-9#*]\ufe0f?\u20e3`;
+const FLAG = String.raw`[\u{1f1e6}-\u{1f1ff}]{2}`;
+const SIGN = String.raw`[\p{So}\p{Extended_Pictographic}]`;
+const WORDS = new RegExp(
+	`(${KEYCAP}|${FLAG}|${SIGN})|(${UNSPACED}+)|(?:${SPACED}|${JOINERS}(?=${SPACED}))+`,
+	"gv",
+);
+const WHOLE = new RegExp(`^(?:[a-z0-9]+|${SPACED}+)$`, "v");
+
+/** One written character of a run: a syllable in its parts, or a letter with its marks. */
+const CHARACTER =
+	/[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]+[\u11a8-\u11ff\ud7cb-\ud7fb]*|\P{M}[\p{M}\uff9e\uff9f]*|\p{M}+/gu;
+
+/** Marks that a person may leave out when searching. Vowel signs of Indic and South East Asian scripts are not among them. */
+const DIACRITICS = new RegExp(
+	[
+		// Latin, Greek, Cyrillic; but й is no и.
+		String.raw`[\u0300-\u0305\u0307-\u036f\u0483-\u0487\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|(?<![Ии])\u0306`,
+		// Hebrew, Arabic.
+		String.raw`[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]`,
+		String.raw`[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]`,
+		// Variation selectors, and what may stand invisibly inside a word.
+		String.raw`[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|${JOINERS}`,
+	].join("|"),
+	"gu",
+);
+
+/** Text as it is indexed: `Tōkyō 東京都` becomes `tokyo 東京 京都 都`. Plain ASCII is left to SQLite, which parts it the same way. */
+export function searchText(text: string): string {
+	if (ASCII.test(text)) return text;
+	return wordsOf(text)
+		.map(({ word }) => word)
+		.join(" ");
+}
+
+/** The words of a text, in order; runs of scripts without spaces as overlapping pairs, then their last character alone. */
+export function wordsOf(text: string): Word[] {
+	const words: Word[] = [];
+	if (ASCII.test(text)) {
+		for (const { 0: word, index } of text.matchAll(ASCII_WORD))
+			pushWord(words, word.toLowerCase(), index, index + word.length);
+		return words;
+	}
+	for (const { 0: found, 1: sign, 2: run, index } of text.matchAll(WORDS)) {
+		const end = index + found.length;
+		if (sign !== undefined) pushWord(words, signWord(sign), index, end);
+		else if (run !== undefined) pushPairs(words, run, index);
+		else pushFolded(words, found, index, end);
+	}
+	return words;
+}
+
+/** What stands between words, for comparing it literally: quotes and dashes of any kind are one kind, white space is a space. */
+export function foldBetween(text: string): string {
+	if (text === "" || text === " ") return text;
+	return text
+		.normalize("NFKC")
+		.replace(/[\ufe00-\ufe0f\xad\u2060]/g, "")
+		.replace(/[\u2018\u2019\u201b]/g, "'")
+		.replace(/[\u201c-\u201f\xab\xbb]/g, '"')
+		.replace(/[\u2010-\u2015\u2212]/g, "-")
+		.replace(/\s+/g, " ");
+}
+
+function pushWord(words: Word[], word: string, start: number, end: number): void {
+	words.push({ word, start, end, head: end, lone: false });
+}
+
+/** Folding can part a word (`½` becomes 1 and 2) or leave nothing of it. */
+function pushFolded(words: Word[], found: string, start: number, end: number): void {
+	const plain = fold(found);
+	if (WHOLE.test(plain)) pushWord(words, plain, start, end);
+	else for (const { 0: word } of plain.matchAll(WORDS)) pushWord(words, word, start, end);
+}
+
+function pushPairs(words: Word[], run: string, offset: number): void {
+	const points: { point: string; start: number; end: number }[] = [];
+	for (const { 0: character, index } of run.matchAll(CHARACTER)) {
+		const start = offset + index;
+		for (const point of fold(character)) points.push({ point, start, end: start + character.length });
+	}
+	for (const [index, { point, start, end }] of points.entries()) {
+		const next = points[index + 1];
+		words.push({
+			word: point + (next?.point ?? ""),
+			start,
+			end: next?.end ?? end,
+			head: end,
+			lone: next === undefined,
+		});
+	}
+}
+
+/** A sign as a word of its own that SQLite does not part: moved from the first two planes to the two private ones. */
+function signWord(sign: string): string {
+	let word = "";
+	for (const point of sign.replace(/[\ufe0f\u20e3]/g, ""))
+		word += String.fromCodePoint(0xf0000 + ((point.codePointAt(0) as number) & 0x1ffff));
+	return word;
+}
+
+/** Words that come again and again are folded once; long ones are not words that do. */
+const folded = new Map<string, string>();
+const FOLDED_KEPT = 20_000;
+const FOLDED_LENGTH = 24;
+
+function fold(text: string): string {
+	if (ASCII.test(text)) return text.toLowerCase();
+	const known = folded.get(text);
+	if (known !== undefined) return known;
+	const result = text
+		.normalize("NFKD")
+		.replace(DIACRITICS, "")
+		.toLowerCase()
+		.replaceAll("ς", "σ")
+		.normalize("NFC");
+	if (text.length > FOLDED_LENGTH) return result;
+	if (folded.size === FOLDED_KEPT) folded.clear();
+	folded.set(text, result);
+	return result;
 }
 
 export interface Tagged {
@@ -22,7 +153,7 @@ export interface Tagged {
 	readonly role: string;
 }
 
-/** The tags of a row: one word each, told apart by its first letter. */
+/** The tags of a row: one word each, told apart by its letter. */
 export function searchTags(tagged: Tagged): string {
 	return [
 		tag("c", tagged.conversation),
@@ -33,7 +164,8 @@ export function searchTags(tagged: Tagged): string {
 	].join(" ");
 }
 
-/** `_` and `-` would part a word in two; two letters that no name can contain stand for them. */
+/** Two names never give one tag, whatever they are made of: a scope rests on it. */
 export function tag(kind: "c" | "o" | "f" | "p" | "r", name: string): string {
-	return kind + name.replaceAll("_", "ǀ").replaceAll("-", "ǁ");
+	const plain = name.replace(/[^a-z0-9]/g, (unit) => `${TAG}${unit.charCodeAt(0).toString(16)}${TAG}`);
+	return TAG + kind + plain;
 }

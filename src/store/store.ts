@@ -44,13 +44,22 @@ export interface OpenOptions {
 	readonly access?: "own" | "read";
 }
 
-export async function openStore({ url, clock, ids, access = "own" }: OpenOptions): Promise<Store> {
+export async function openStore(options: OpenOptions): Promise<Store> {
+	return storeOn(await openEngine(options), options);
+}
+
+/** What a store runs on, for who puts something between the two: a test that counts writes, or kills at one. */
+export async function openEngine({
+	url,
+	clock,
+	access = "own",
+}: Pick<OpenOptions, "url" | "clock" | "access">): Promise<Engine> {
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
 		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
 			field: "url",
 		});
-	return storeOn(await openSqlite({ path, startedAt: clock.now(), access }), { clock, ids });
+	return openSqlite({ path, startedAt: clock.now(), access });
 }
 
 /** The store on any engine: draws the clock and the ids, and hands each operation over by its name. */

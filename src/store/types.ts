@@ -1,63 +1,15 @@
 // What goes into the store and comes out of it: plain data, readonly, in the words of the glossary.
-import type { ChatType, ConversationId, EndReason, SessionId, Source } from "../domain/index.ts";
+import type {
+	ChatType,
+	Content,
+	ConversationId,
+	EndReason,
+	ModelOverride,
+	SessionId,
+	Source,
+} from "../domain/index.ts";
 
-export type Role = "system" | "user" | "assistant" | "tool" | "meta";
-
-export type Part =
-	| { readonly type: "text"; readonly text: string }
-	| {
-			readonly type: "image" | "audio" | "file";
-			/** Digest of a blob of the same conversation. */
-			readonly blob: string;
-			readonly mediaType: string;
-			readonly name?: string;
-	  };
-export type Content = string | readonly Part[];
-
-export interface ToolCall {
-	readonly id: string;
-	readonly name: string;
-	readonly input: unknown;
-}
-
-/** A range of rows of one session, both ends included. */
-export interface Range {
-	readonly session: SessionId;
-	readonly fromSeq: number;
-	readonly toSeq: number;
-}
-
-/** What a meta row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. */
-export type MetaKind = "carry_over" | "summary" | "note";
-
-/** A message as its author makes it; the store adds id, session, seq and time. */
-export interface NewMessage {
-	readonly role: Role;
-	readonly content: Content;
-	readonly kind?: MetaKind;
-	readonly toolCalls?: readonly ToolCall[];
-	readonly toolCallId?: string;
-	readonly toolName?: string;
-	readonly isError?: boolean;
-	/** Provider-specific items, verbatim; assistant rows only. */
-	readonly reasoning?: unknown;
-	readonly finishReason?: string;
-	readonly tokens?: number;
-	readonly author?: { readonly principal: string; readonly name?: string };
-	/** Seen in a group, not addressed to the agent. */
-	readonly observed?: boolean;
-	/** Summary rows: what they stand for. */
-	readonly covers?: readonly Range[];
-}
-
-export interface Message extends NewMessage {
-	readonly id: number;
-	readonly session: SessionId;
-	readonly seq: number;
-	readonly turn: string | null;
-	readonly createdAt: number;
-	readonly hidden: boolean;
-}
+export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "../domain/index.ts";
 
 export interface Counters {
 	readonly messages: number;
@@ -112,8 +64,9 @@ export interface Conversation {
 	readonly lastActivityAt: number;
 	readonly liveSession: SessionId | null;
 	readonly firstSession: SessionId | null;
-	readonly modelOverride: Readonly<Record<string, string>> | null;
-	readonly busy: BusyMode;
+	readonly modelOverride: ModelOverride | null;
+	/** Null: as configured. */
+	readonly busy: BusyMode | null;
 }
 
 export type Disposition =
@@ -143,6 +96,8 @@ export interface InboxItem {
 	readonly platformMessage: string;
 	/** Null once its message row exists, or when it was refused. */
 	readonly content: Content | null;
+	/** A command that took effect and is not yet answered. */
+	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
 	readonly turn: string | null;
 	readonly message: number | null;

@@ -7,6 +7,7 @@ import type { Content, Message, NewMessage } from "../types.ts";
 import { type StoredContent, storeLargeText } from "./blobs.ts";
 import { type MessageBody, type Target, textOf } from "./content.ts";
 import { emit } from "./events.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
 import { indexMessage } from "./search-index.ts";
 
 /** Ids are milliseconds times 4096, so that a range of time is a range of ids; 4096 rows in one millisecond run into the next. */
@@ -16,8 +17,8 @@ const PREVIEW_LENGTH = 120;
 
 const lastId = sql<{ id: number | null }>("SELECT max(id) AS id FROM messages");
 const lastSeq = sql<{ seq: number | null }>("SELECT max(seq) AS seq FROM messages WHERE session = ?");
-const byTurnIndex = sql<{ id: number; seq: number; created_at: number }>(
-	"SELECT id, seq, created_at FROM messages WHERE turn = ? AND turn_index = ?",
+const byTurnIndex = sql<MessageRow>(
+	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.turn_index = ?`,
 );
 const insertMessage = sql(
 	`INSERT INTO messages (id, session, seq, role, kind, turn, turn_index, tool_call, tool_name, is_error, counted, author, created_at, body)
@@ -54,7 +55,7 @@ export function* append(
 		if (message.index !== undefined && target.turn !== null) {
 			const before = yield* get(byTurnIndex, target.turn, message.index);
 			if (before) {
-				rows.push(asMessage(message, target, before.id, before.seq, before.created_at));
+				rows.push(yield* toMessage(before, target.conversation, target.sessionId, false));
 				continue;
 			}
 		}

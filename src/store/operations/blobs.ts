@@ -151,7 +151,7 @@ function* storeText(context: Context, conversation: string, text: string): Op<Te
 }
 
 function* loadText(conversation: string, digest: string): Op<string> {
-	return new TextDecoder().decode(yield* readBlobBytes(conversation, digest));
+	return new TextDecoder("utf-8", { ignoreBOM: true }).decode(yield* readBlobBytes(conversation, digest));
 }
 
 /** Every byte of a conversation's blob. A missing one is an error: it never looks empty (I8). */
@@ -196,6 +196,6 @@ export function* dropBlob(id: string): Op<void> {
 }
 
 function isLarge(text: string): boolean {
-	// A UTF-16 unit is at most three bytes: short text needs no counting.
-	return text.length * 3 > LARGE_TEXT && Buffer.byteLength(text) > LARGE_TEXT;
+	// A UTF-16 unit is at most three bytes: short text needs no counting. What UTF-8 cannot carry exactly stays in the row.
+	return text.length * 3 > LARGE_TEXT && Buffer.byteLength(text) > LARGE_TEXT && text.isWellFormed();
 }

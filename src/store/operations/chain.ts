@@ -14,6 +14,11 @@ export interface Segment {
 
 const lastSeq = sql<{ seq: number | null }>("SELECT max(seq) AS seq FROM messages WHERE session = ?");
 
+const countedIn = sql<{ n: number }>(
+	`SELECT count(*) AS n FROM messages m WHERE m.session = ? AND m.seq <= ? AND m.counted = 1 AND NOT EXISTS (
+		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)`,
+);
+
 export function* lastSeqOf(session: number): Op<number> {
 	return (yield* get(lastSeq, session))?.seq ?? 0;
 }
@@ -29,6 +34,13 @@ export function* chainOf(session: SessionRow): Op<Segment[]> {
 		at = base;
 	}
 	return segments;
+}
+
+/** The rows of a chain that count and are not hidden. */
+export function* countOf(chain: readonly Segment[]): Op<number> {
+	let n = 0;
+	for (const { session, upTo } of chain) n += (yield* get(countedIn, session, upTo))?.n ?? 0;
+	return n;
 }
 
 /** The end of a chain that undo may reach: nothing before a branch point. */

@@ -27,3 +27,18 @@ export function textOf(content: Content): string {
 	if (typeof content === "string") return content;
 	return content.map((part) => (part.type === "text" ? part.text : (part.name ?? ""))).join("\n");
 }
+
+/** The blobs a body refers to: large text, and attachments. */
+export function blobsOf({ content }: Pick<MessageBody, "content">): string[] {
+	if (typeof content === "string") return [];
+	if ("digest" in content) return [content.digest];
+	return content.flatMap((part) =>
+		part.type === "text_blob" ? [part.digest] : part.type === "text" ? [] : [part.blob],
+	);
+}
+
+/** Those of them that hold its text: without one there is no message, whereas an attachment may be gone. */
+export function textBlobsOf({ content }: Pick<MessageBody, "content">): string[] {
+	if (typeof content === "string" || "digest" in content) return blobsOf({ content });
+	return blobsOf({ content: content.filter((part) => part.type === "text_blob") });
+}

@@ -1,7 +1,7 @@
 // Taking a session of another conversation of the same person into this one: its visible rows are copied, with their blobs.
 import { all, type Context, type Op, sql } from "../query.ts";
 import type { NewMessage } from "../types.ts";
-import { append } from "./append.ts";
+import { append, isCounted } from "./append.ts";
 import { copyBlob } from "./blobs.ts";
 import { chainOf } from "./chain.ts";
 import { emit } from "./events.ts";
@@ -23,6 +23,7 @@ export function* copyTranscript(
 	context: Context,
 	conversation: ConversationRow,
 	from: SessionRow,
+	previous: SessionRow | null,
 	opening: Opening,
 ): Op<SessionRow> {
 	const messages: NewMessage[] = [];
@@ -41,7 +42,9 @@ export function* copyTranscript(
 	}
 	const session = yield* open(context, conversation, opening, {
 		openedBy: "user_switch",
-		cap: opening.policy.maxMessages === 0 ? 0 : from.messages + opening.policy.maxMessages,
+		previous,
+		cap:
+			opening.policy.maxMessages === 0 ? 0 : messages.filter(isCounted).length + opening.policy.maxMessages,
 	});
 	yield* append(context, targetOf(conversation, session, null), messages);
 	yield* emit(

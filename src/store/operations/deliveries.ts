@@ -39,7 +39,14 @@ const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliverie
 const fillOpen = sql(
 	"UPDATE deliveries SET state = 'pending', body = ?, due_at = ? WHERE id = ? AND state = 'open'",
 );
-const setPreview = sql("UPDATE deliveries SET receipt = ?, body = ? WHERE id = ? AND state = 'open'");
+const refillUnknown = sql("UPDATE deliveries SET body = ? WHERE id = ? AND state = 'unknown'");
+const setPreview = sql(
+	`UPDATE deliveries SET state = 'open', receipt = ?, body = ?, reason = NULL, settled_at = NULL
+	WHERE id = ? AND turn = ? AND state IN ('open', 'unknown')`,
+);
+const reopen = sql(
+	"UPDATE deliveries SET state = 'open', reason = NULL, settled_at = NULL WHERE id = ? AND turn = ? AND state = 'unknown'",
+);
 const openOfTurn = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? AND state = 'open'`,
 );
@@ -57,8 +64,11 @@ const settle = sql(
 const sendingOfEarlier = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?`,
 );
+/** One that waits behind another of its conversation is not next, however long it has been due. */
 const nextDueAt = sql<{ due_at: number }>(
-	"SELECT due_at FROM deliveries WHERE due_at IS NOT NULL AND state = 'pending' ORDER BY due_at LIMIT 1",
+	`SELECT d.due_at FROM deliveries d WHERE d.due_at IS NOT NULL AND d.state = 'pending'
+	AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.conversation = d.conversation AND e.due_at IS NOT NULL AND e.n < d.n)
+	ORDER BY d.due_at LIMIT 1`,
 );
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -88,15 +98,19 @@ export function* addDeliveries(
 	deliveries: readonly NewDelivery[],
 ): Op<void> {
 	for (const delivery of deliveries) {
-		const filled = yield* run(fillOpen, seal(delivery.body), context.now, delivery.id);
-		const added = filled ? undefined : yield* insert(context, conversation, turn, delivery, "pending");
-		if (!filled && !added) continue;
-		yield* emit(
-			context,
-			"delivery.pending",
-			{ conversation, turn, subject: delivery.id },
-			{ kind: delivery.kind },
-		);
+		const added = yield* insert(context, conversation, turn, delivery, "pending");
+		const filled = added ? 0 : yield* run(fillOpen, seal(delivery.body), context.now, delivery.id);
+		if (added || filled) {
+			yield* emit(
+				context,
+				"delivery.pending",
+				{ conversation, turn, subject: delivery.id },
+				{ kind: delivery.kind },
+			);
+			continue;
+		}
+		// A preview of unknown outcome stays unknown; whoever sends it again by hand sends the final text.
+		yield* run(refillUnknown, seal(delivery.body), delivery.id);
 	}
 }
 
@@ -141,19 +155,31 @@ export function* openDelivery(
 	return toDelivery((yield* get(deliveryById, args.delivery.id)) as DeliveryRow);
 }
 
-/** The platform took a preview: its receipt is known, so later edits of it may be repeated freely. */
+/** What became of a preview. With a receipt, later edits may be repeated freely; without certainty it is not sent again. */
 export function* recordPreview(
 	context: Context,
 	args: {
 		readonly turn: string;
 		readonly token: number;
 		readonly id: string;
-		readonly receipt: string;
-		readonly body: DeliveryBody;
+		readonly outcome:
+			| { readonly kind: "sent"; readonly receipt: string; readonly body: DeliveryBody }
+			/** Looked up: the platform has not taken it, so the end of the turn may send it. */
+			| { readonly kind: "absent" }
+			| { readonly kind: "unknown"; readonly reason: string };
 	},
 ): Op<void> {
 	yield* heldTurn(context, args.turn, args.token);
-	yield* run(setPreview, args.receipt, seal(args.body), args.id);
+	if (args.outcome.kind === "sent") {
+		yield* run(setPreview, args.outcome.receipt, seal(args.outcome.body), args.id, args.turn);
+		return;
+	}
+	if (args.outcome.kind === "absent") {
+		yield* run(reopen, args.id, args.turn);
+		return;
+	}
+	const row = yield* get(deliveryById, args.id);
+	if (row?.state === "open") yield* settleRow(context, row, args.outcome);
 }
 
 /** A notice or an answer to a command: not part of a turn, at most once by its id. */
@@ -175,6 +201,13 @@ export function* closeOpen(context: Context, turn: string): Op<void> {
 		yield* run(settle, state, null, reason, null, context.now, row.n);
 		yield* emit(context, `delivery.${state}`, { conversation: row.conversation, turn, subject: row.id });
 	}
+}
+
+/** A turn is resumed: a preview whose receipt never came may be visible or not, so it is not sent again by itself. */
+export function* recoverPreviews(context: Context, turn: string): Op<void> {
+	for (const row of yield* all(openOfTurn, turn))
+		if (row.receipt === null)
+			yield* settleRow(context, row, { kind: "unknown", reason: "Keryx died while sending" });
 }
 
 /** Due deliveries, the first of each conversation only, marked as being sent. */

@@ -40,7 +40,9 @@ const runs = sql<{ id: string }>(
 const lookAgain = sql("UPDATE sessions SET due_at = ? WHERE key = ?");
 const finalised = sql("UPDATE sessions SET finalised = 1, due_at = NULL WHERE key = ?");
 const firstUserRow = sql<{ body: string; body_key: number | null }>(
-	"SELECT body, body_key FROM messages WHERE session = ? AND role = 'user' AND counted = 1 ORDER BY seq LIMIT 1",
+	`SELECT body, body_key FROM messages m WHERE session = ? AND role = 'user' AND counted = 1 AND NOT EXISTS (
+		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)
+	ORDER BY seq LIMIT 1`,
 );
 
 export interface DueSession {

@@ -51,8 +51,8 @@ const lastCounted = sql<{ seq: number | null }>(
 const lastUndo = sql<{ undo: string; live_seq: number }>(
 	"SELECT undo, live_seq FROM hidden_ranges WHERE live = ? AND by_whom = 'undo' AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
 );
-const rangesOf = sql<{ session: number; from_seq: number; to_seq: number; counted: number }>(
-	"SELECT session, from_seq, to_seq, counted FROM hidden_ranges WHERE undo = ?",
+const rangesOf = sql<{ session: number; from_seq: number; to_seq: number }>(
+	"SELECT session, from_seq, to_seq FROM hidden_ranges WHERE undo = ?",
 );
 const lift = sql("UPDATE hidden_ranges SET undone_at = ? WHERE undo = ?");
 
@@ -166,13 +166,12 @@ export function* redo(
 	yield* run(lift, context.now, last.undo);
 	let rows = 0;
 	let counted = 0;
-	for (const range of yield* all(rangesOf, last.undo)) {
-		counted += range.counted;
+	for (const range of yield* all(rangesOf, last.undo))
 		for (const row of yield* all(visibleIn, range.session, range.from_seq, range.to_seq)) {
 			yield* indexRow(row.id, targetOf(conversation, live, null));
+			counted += row.counted;
 			rows++;
 		}
-	}
 	yield* run(addCount, counted, live.key);
 	yield* run(addConversationCount, counted, conversation.id);
 	yield* emit(context, "transcript.redone", { conversation: conversation.id, session: live.id }, { rows });

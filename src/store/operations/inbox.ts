@@ -16,7 +16,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
-import type { Content, Disposition, InboxKind } from "../types.ts";
+import type { BusyMode, Content, Disposition, InboxKind } from "../types.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { emit } from "./events.ts";
 import { ensurePrincipal, idsOf } from "./principals.ts";
@@ -53,13 +53,15 @@ export interface Accepted {
 	readonly key: string | null;
 	readonly principal: string | null;
 	readonly shared: boolean;
+	/** The conversation's busy mode; null: as configured. */
+	readonly busy: BusyMode | null;
 	/** Accepted before: nothing was written but the cursor; the disposition says what became of the first. */
 	readonly duplicate: boolean;
 	readonly disposition: Disposition | null;
 }
 
 const findInbox = sql<InboxState>(
-	`SELECT i.id, i.conversation, i.principal, i.turn, i.disposition, i.disposition_detail, c.key, c.shared
+	`SELECT i.id, i.conversation, i.principal, i.turn, i.disposition, i.disposition_detail, c.key, c.shared, c.busy
 	FROM inbox i LEFT JOIN conversations c ON c.id = i.conversation
 	WHERE i.platform = ? AND i.account = ? AND i.chat = ? AND i.platform_message = ?`,
 );
@@ -73,10 +75,10 @@ const upsertCursor = sql(
 	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 );
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.last_activity_at FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, last_activity_at FROM conversations WHERE id = ?",
+	"SELECT id, key, shared, busy, last_activity_at FROM conversations WHERE id = ?",
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const insertConversation = sql(
@@ -99,12 +101,14 @@ interface InboxState {
 	readonly disposition_detail: string | null;
 	readonly key: string | null;
 	readonly shared: number | null;
+	readonly busy: BusyMode | null;
 }
 
 interface FoundConversation {
 	readonly id: ConversationId;
 	readonly key: string;
 	readonly shared: number;
+	readonly busy: BusyMode | null;
 	readonly last_activity_at: number;
 }
 
@@ -152,6 +156,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		key: conversation.key,
 		principal,
 		shared: conversation.shared === 1,
+		busy: conversation.busy,
 		duplicate: false,
 		disposition: done,
 	};
@@ -170,6 +175,7 @@ function duplicate(row: InboxState): Accepted {
 		key: row.key,
 		principal: row.principal,
 		shared: row.shared === 1,
+		busy: row.busy,
 		duplicate: true,
 		disposition: toDisposition(row),
 	};
@@ -225,6 +231,7 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 		key: null,
 		principal: null,
 		shared: false,
+		busy: null,
 		duplicate: false,
 		disposition: { kind: "refused", reason },
 	};
@@ -250,11 +257,10 @@ function* route(
 	const address = resolveAddress(source, { ...args.routing, aliases });
 	const digest = addressDigest(address);
 	const known = yield* get(findAddress, digest);
-	if (known) return { conversation: known, principal };
-	const renamed = aliases.length > 0 ? yield* findByOtherIds(address, source, ids) : undefined;
-	if (renamed) {
-		yield* addAddress(digest, renamed.id, address);
-		return { conversation: renamed, principal };
+	const newest = aliases.length > 0 ? yield* findByEveryId(address, source.platform, ids, aliases) : known;
+	if (newest) {
+		if (!known) yield* addAddress(digest, newest.id, address);
+		return { conversation: newest, principal };
 	}
 	const owner = isShared(address) ? null : principal;
 	return { conversation: yield* createConversation(context, address, digest, owner, source), principal };
@@ -267,20 +273,21 @@ function personsIds(source: Source): string[] {
 	return ids.map((id) => personId(source.platform, id, []));
 }
 
-/** A conversation made under another id of the same person, before the two were known to be one; the newest of several. */
-function* findByOtherIds(
+/**
+ * The conversation of a person under any of the ids that write this address: one may have been made before two of them were
+ * known to be one person. The newest of several.
+ */
+function* findByEveryId(
 	address: Address,
-	source: Source,
+	platform: string,
 	ids: readonly string[],
+	aliases: readonly AliasPair[],
 ): Op<FoundConversation | undefined> {
 	const own = address.chatType === "dm" && address.chat !== "" ? "chat" : "participant";
-	if (address[own] === "" || !ids.includes(address[own])) return undefined;
-	let newest: (FoundConversation & { last_activity_at: number }) | undefined;
-	for (const id of ids) {
-		const found = yield* get(
-			findAddress,
-			addressDigest({ ...address, [own]: personId(source.platform, id, []) }),
-		);
+	const same = ids.filter((id) => personId(platform, id, aliases) === address[own]);
+	let newest: FoundConversation | undefined;
+	for (const id of new Set([address[own], ...same])) {
+		const found = yield* get(findAddress, addressDigest({ ...address, [own]: id }));
 		if (found && (!newest || found.last_activity_at > newest.last_activity_at)) newest = found;
 	}
 	return newest;
@@ -313,7 +320,7 @@ function* createConversation(
 	);
 	yield* addAddress(digest, id, address);
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
-	return { id, key, shared, last_activity_at: context.now };
+	return { id, key, shared, busy: null, last_activity_at: context.now };
 }
 
 function* addAddress(digest: string, conversation: string, address: Address): Op<void> {

@@ -10,8 +10,13 @@ import {
 	settleDelivery,
 } from "./deliveries.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
+import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
+import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
 import { cover, redo, retry, undo } from "./history.ts";
+import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
+import { answerCommand, endItems, performCommand } from "./inbox-ends.ts";
+import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
 import {
@@ -32,11 +37,25 @@ import {
 	dueInbox,
 	events,
 	inboxItem,
+	knownIds,
+	lastEventAt,
+	lastInbound,
 	openTurnOf,
-	principalOf,
+	story,
 	turn,
 	waitingInbox,
+	waitingItems,
 } from "./read-work.ts";
+import {
+	deleteConversation,
+	pruneCandidates,
+	pruneEvents,
+	pruneRefused,
+	retentionState,
+	retireConversation,
+} from "./retention.ts";
+import { search } from "./search.ts";
+import { rebuildSearch } from "./search-rebuild.ts";
 import {
 	branchSession,
 	continueSession,
@@ -53,6 +72,9 @@ import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
 
 export const writes = {
 	accept,
+	performCommand,
+	answerCommand,
+	endItems,
 	beginTurn,
 	joinTurn,
 	appendMessages,
@@ -90,6 +112,12 @@ export const writes = {
 	putBlobChunk,
 	finishBlob,
 	expireBlobs,
+	importLines,
+	retireConversation,
+	deleteConversation,
+	pruneEvents,
+	pruneRefused,
+	rebuildSearch,
 } as const;
 
 export const reads = {
@@ -105,6 +133,7 @@ export const reads = {
 	inboxItem,
 	dueInbox,
 	waitingInbox,
+	waitingItems,
 	turn,
 	openTurnOf,
 	dueTurns,
@@ -112,9 +141,26 @@ export const reads = {
 	delivery,
 	deliveries,
 	channelCursor,
-	principalOf,
+	knownIds,
+	story,
+	lastInbound,
+	lastEventAt,
 	events,
+	exportPrincipals,
+	exportConversations,
+	exportHead,
+	exportSessions,
+	exportTurns,
+	exportMessages,
+	exportBlob,
+	retentionState,
+	pruneCandidates,
+	checkIntegrity,
+	search,
 } as const;
+
+/** What rests on the search of one engine; another refuses it (store.unsupported). */
+export const SQLITE_ONLY: ReadonlySet<string> = new Set<keyof typeof reads>(["search"]);
 
 /** How many ids travel with an operation: what it may need at most, with a few spare session ids for redrawing. */
 export const DRAWS: {
@@ -128,6 +174,7 @@ export const DRAWS: {
 	continueSession: { sessions: 4 },
 	switchSession: { sessions: 4 },
 	branchSession: { sessions: 4 },
+	performCommand: { uuids: 2, sessions: 4 },
 	undo: { uuids: 1 },
 	retry: { uuids: 2 },
 	link: { uuids: 1 },

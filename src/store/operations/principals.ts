@@ -1,4 +1,5 @@
 // Principals and their aliases: which platform ids are one person.
+import { personId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import { emit } from "./events.ts";
@@ -19,10 +20,15 @@ const moveAbsorbed = sql("UPDATE principals SET merged_into = ? WHERE id = ? OR 
 /** The principal known by any of these ids of a platform, or undefined. */
 export function* findPrincipal(platform: string, ids: readonly string[]): Op<string | undefined> {
 	for (const id of ids) {
-		const row = yield* get(findAlias, platform, id);
+		const row = yield* get(findAlias, platform, aliasOf(platform, id));
 		if (row) return row.principal;
 	}
 	return undefined;
+}
+
+/** An id in the one form it is kept in, however it was written. */
+function aliasOf(platform: string, id: string): string {
+	return personId(platform, id, []);
 }
 
 /** All ids of one person on a platform. */
@@ -43,7 +49,9 @@ export function* ensurePrincipal(
 	for (const id of ids) {
 		// A second id that already belongs to somebody is not taken away: joining two people is an operation of its own.
 		if (known && ids.length === 1) break;
-		if (!(yield* get(findAlias, platform, id))) yield* run(addAlias, platform, id, principal, context.now);
+		const alias = aliasOf(platform, id);
+		if (!(yield* get(findAlias, platform, alias)))
+			yield* run(addAlias, platform, alias, principal, context.now);
 	}
 	return principal;
 }
@@ -62,12 +70,13 @@ export interface LinkArgs {
 
 /** Two ids are one person from now on. Conversations stay as they are, with their keys; both people's stay readable to the one. */
 export function* link(context: Context, { a, b }: LinkArgs): Op<{ principal: string; joined: boolean }> {
-	const first = yield* ensurePrincipal(context, a.platform, [a.id]);
+	for (const [field, { id }] of Object.entries({ "a.id": a, "b.id": b }))
+		if (id === "") throw new KeryxError("argument.invalid", `${field} must not be empty`, { field });
+	const first = (yield* ensurePrincipal(context, a.platform, [a.id])) as string;
 	const second = yield* findPrincipal(b.platform, [b.id]);
-	if (!first) throw new KeryxError("argument.invalid", "a.id must not be empty", { field: "a.id" });
 	if (second === first) return { principal: first, joined: false };
 	if (!second) {
-		yield* run(addAlias, b.platform, b.id, first, context.now);
+		yield* run(addAlias, b.platform, aliasOf(b.platform, b.id), first, context.now);
 	} else {
 		yield* run(moveAliases, first, second);
 		yield* run(moveAbsorbed, first, second, second);

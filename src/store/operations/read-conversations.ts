@@ -31,7 +31,7 @@ interface ConversationRow {
 	readonly principal: string | null;
 	readonly shared: number;
 	readonly model_override: string | null;
-	readonly busy: BusyMode;
+	readonly busy: BusyMode | null;
 	readonly message_count: number;
 	readonly created_at: number;
 	readonly last_activity_at: number;
@@ -57,7 +57,7 @@ const byPlatformMessage = sql<{ conversation: string | null }>(
 const newest = sql<ConversationRow>(
 	`SELECT ${COLUMNS} FROM conversations c
 	WHERE (c.last_activity_at, c.id) < (?, ?) AND c.last_activity_at >= ?
-		AND (? IS NULL OR c.platform = ?) AND (? IS NULL OR c.profile = ?)
+		AND (CAST(? AS TEXT) IS NULL OR c.platform = ?) AND (CAST(? AS TEXT) IS NULL OR c.profile = ?)
 	ORDER BY c.last_activity_at DESC, c.id DESC LIMIT ?`,
 );
 const ofPrincipal = sql<ConversationRow>(`SELECT ${COLUMNS} FROM conversations c WHERE c.principal = ?`);
@@ -69,11 +69,14 @@ const liveOf = sql<{ id: SessionId }>("SELECT id FROM sessions WHERE conversatio
 const idOfKey = sql<{ id: SessionId; conversation: ConversationId }>(
 	"SELECT id, conversation FROM sessions WHERE key = ?",
 );
+/** Asked with 1, hidden rows are among them; otherwise a page is full of rows that are not hidden. */
+const SHOWN = `(? = 1 OR NOT EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
+	AND m.seq BETWEEN h.from_seq AND h.to_seq))`;
 const messagesAfter = sql<MessageRow>(
-	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.seq > ? AND m.seq <= ? ORDER BY m.seq LIMIT ?`,
+	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.seq > ? AND m.seq <= ? AND ${SHOWN} ORDER BY m.seq LIMIT ?`,
 );
 const messagesBefore = sql<MessageRow>(
-	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`,
+	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.seq < ? AND ${SHOWN} ORDER BY m.seq DESC LIMIT ?`,
 );
 const messageById = sql<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.id = ?`);
 
@@ -97,8 +100,7 @@ function toConversation(row: ConversationRow): Conversation {
 		lastActivityAt: row.last_activity_at,
 		liveSession: row.live_session,
 		firstSession: row.first_session,
-		modelOverride:
-			row.model_override === null ? null : { ...sanitizeModelOverride(JSON.parse(row.model_override)) },
+		modelOverride: row.model_override === null ? null : sanitizeModelOverride(JSON.parse(row.model_override)),
 		busy: row.busy,
 	};
 }
@@ -250,30 +252,29 @@ export interface MessagesArgs {
 /** One page of a session's own rows, in order of seq. Hidden rows are left out unless asked for. */
 export function* messages(args: MessagesArgs): Op<readonly Message[]> {
 	const row = yield* seenSession(args.scope, args.session);
+	const hidden = args.hidden ? 1 : 0;
 	const rows =
 		args.after === undefined
-			? (yield* all(messagesBefore, row.key, args.before ?? LATEST, args.limit)).reverse()
+			? (yield* all(messagesBefore, row.key, args.before ?? LATEST, hidden, args.limit)).reverse()
 			: yield* all(
 					messagesAfter,
 					row.key,
 					args.after,
 					args.before === undefined ? LATEST : args.before - 1,
+					hidden,
 					args.limit,
 				);
-	return yield* toMessages(rows, row, args.hidden ?? false);
+	return yield* toMessages(rows, row);
 }
 
 function* toMessages(
 	rows: readonly MessageRow[],
 	of: Pick<SessionRow, "key" | "id" | "conversation">,
-	withHidden: boolean,
 ): Op<Message[]> {
 	const hidden = yield* hiddenIn(of.key);
 	const result: Message[] = [];
-	for (const row of rows) {
-		const isGone = isHidden(hidden, row.seq);
-		if (!isGone || withHidden) result.push(yield* toMessage(row, of.conversation, of.id, isGone));
-	}
+	for (const row of rows)
+		result.push(yield* toMessage(row, of.conversation, of.id, isHidden(hidden, row.seq)));
 	return result;
 }
 
@@ -285,9 +286,9 @@ export function* transcript(args: {
 	const row = yield* seenSession(args.scope, args.session);
 	const result: Message[] = [];
 	for (const segment of yield* chainOf(row)) {
-		const rows = yield* all(messagesAfter, segment.session, 0, segment.upTo, LATEST);
+		const rows = yield* all(messagesAfter, segment.session, 0, segment.upTo, 1, LATEST);
 		const of = { key: segment.session, id: segment.sessionId, conversation: row.conversation };
-		result.push(...(yield* toMessages(rows, of, true)));
+		result.push(...(yield* toMessages(rows, of)));
 	}
 	return result;
 }

@@ -16,7 +16,7 @@ import type {
 } from "../types.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
 import { toDisposition } from "./inbox.ts";
-import { findPrincipal } from "./principals.ts";
+import { findPrincipal, idsOf } from "./principals.ts";
 import { assertSees } from "./scope.ts";
 import { TURN_COLUMNS, type TurnRow } from "./turns.ts";
 
@@ -61,16 +61,23 @@ const deliveriesOfTurn = sql<DeliveryRow>(
 const unsettled = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND n > ? ORDER BY n LIMIT ?`,
 );
+/** `+n` keeps SQLite from walking through every delivery there ever was: what waits is found by due_at, then sorted. */
 const waiting = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND n > ? ORDER BY n LIMIT ?`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND +n > ? ORDER BY +n LIMIT ?`,
 );
 const cursorOf = sql<{ value: string }>(
 	"SELECT value FROM channel_cursors WHERE platform = ? AND account = ?",
 );
 
+interface InboxBody {
+	readonly source: unknown;
+	readonly content: Content;
+	readonly command?: string;
+	readonly result?: unknown;
+}
+
 function toItem(row: InboxRow): InboxItem {
-	const body =
-		row.body === null ? null : unseal<{ source: unknown; content: Content }>(row.body, row.body_key);
+	const body = row.body === null ? null : unseal<InboxBody>(row.body, row.body_key);
 	const source: Source | null = body ? parseSource(body.source) : null;
 	return {
 		id: row.id,
@@ -80,6 +87,7 @@ function toItem(row: InboxRow): InboxItem {
 		source,
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
+		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
 		turn: row.turn,
 		message: row.message,
@@ -90,9 +98,8 @@ function toItem(row: InboxRow): InboxItem {
 
 export function* inboxItem(args: { readonly scope: Scope; readonly id: number }): Op<InboxItem> {
 	const row = yield* get(inboxById, args.id);
-	if (!row) throw new KeryxError("store.not_found", `no inbound message ${args.id}`, { field: "id" });
-	yield* assertSees(args.scope, row.conversation, `inbound message ${args.id}`);
-	return toItem(row);
+	yield* assertSees(args.scope, row ? row.conversation : "", `inbound message ${args.id}`);
+	return toItem(row as InboxRow);
 }
 
 /** What waits to be begun and is due, oldest first. Operator's reading: the gateway's own work. */
@@ -103,6 +110,17 @@ export function* dueInbox(args: {
 	const items = (yield* all(inboxDue, args.now, args.limit)).map(toItem);
 	return { items, nextDueAt: (yield* get(nextInbox))?.due_at ?? null };
 }
+
+/** Everything that waits, in the order of acceptance, for a start to take up. */
+export function* waitingItems(args: {
+	readonly after: number;
+	readonly limit: number;
+}): Op<readonly InboxItem[]> {
+	return (yield* all(inboxWaiting, args.after, args.limit)).map(toItem);
+}
+const inboxWaiting = sql<InboxRow>(
+	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND id > ? ORDER BY id LIMIT ?`,
+);
 
 /** What waits in one conversation, in the order of acceptance. */
 export function* waitingInbox(args: {
@@ -178,14 +196,6 @@ export function* channelCursor(args: {
 	return (yield* get(cursorOf, args.platform, args.account))?.value ?? null;
 }
 
-/** Which principal a sender is, for allow-lists; null for one never seen. */
-export function* principalOf(args: {
-	readonly platform: string;
-	readonly ids: readonly string[];
-}): Op<string | null> {
-	return (yield* findPrincipal(args.platform, args.ids)) ?? null;
-}
-
 interface EventRow {
 	readonly id: number;
 	readonly at: number;
@@ -199,6 +209,9 @@ interface EventRow {
 
 const eventsAfter = sql<EventRow>("SELECT * FROM events WHERE id > ? ORDER BY id LIMIT ?");
 const eventsOf = sql<EventRow>("SELECT * FROM events WHERE conversation = ? AND id > ? ORDER BY id LIMIT ?");
+const eventsAbout = sql<EventRow>(
+	`SELECT * FROM events WHERE conversation = ? AND (turn = ? OR (subject = ? AND type LIKE 'inbound.%')) ORDER BY id LIMIT ?`,
+);
 const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events");
 const prunedTo = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'events_pruned_to'");
 
@@ -220,8 +233,9 @@ export function* events(args: {
 		throw new KeryxError("argument.invalid", "conversation must be named in this scope", {
 			field: "conversation",
 		});
-	const end = (yield* get(lastEvent))?.id ?? 0;
 	const kept = Number((yield* get(prunedTo))?.value ?? 0);
+	// Where all of them were pruned, the end is where they were pruned to.
+	const end = Math.max((yield* get(lastEvent))?.id ?? 0, kept);
 	const after = args.after === "" ? kept : args.after === "now" ? end : fromCursor(args.after);
 	if (after === null || after < kept || after > end) return { kind: "resync", cursor: toCursor(end) };
 	const rows =
@@ -229,6 +243,50 @@ export function* events(args: {
 			? yield* all(eventsAfter, after, args.limit)
 			: yield* all(eventsOf, args.conversation, after, args.limit);
 	return { kind: "events", events: rows.map(toEvent), cursor: toCursor(rows.at(-1)?.id ?? after) };
+}
+
+/** Everything that happened to one inbound message and the turn that took it, in order. */
+export function* story(args: {
+	readonly scope: Scope;
+	readonly id: number;
+}): Op<{ item: InboxItem; events: readonly StoreEvent[] }> {
+	const item = yield* inboxItem(args);
+	if (item.conversation === null) return { item, events: [] };
+	const rows = yield* all(eventsAbout, item.conversation, item.turn ?? "", String(item.id), 1000);
+	return { item, events: rows.map(toEvent) };
+}
+
+/** The newest message of a person that is no command: one that waits, or else the last that a turn has taken. */
+export function* lastInbound(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+}): Op<number | null> {
+	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	const waits = yield* get(newestWaiting, args.conversation);
+	return (waits ?? (yield* get(newestInbound, args.conversation)))?.id ?? null;
+}
+const newestWaiting = sql<{ id: number }>(
+	`SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND disposition IS NULL AND kind = 'person'
+	ORDER BY id DESC LIMIT 1`,
+);
+const newestInbound = sql<{ id: number }>(
+	`SELECT i.id FROM sessions s JOIN turns t ON t.session = s.key JOIN inbox i ON i.turn = t.id
+	WHERE s.conversation = ? AND i.kind = 'person' ORDER BY i.id DESC LIMIT 1`,
+);
+
+/** When anything last happened: how long Keryx was away, asked at its start. */
+export function* lastEventAt(): Op<number | null> {
+	return (yield* get(newestEvent))?.at ?? null;
+}
+const newestEvent = sql<{ at: number }>("SELECT at FROM events ORDER BY id DESC LIMIT 1");
+
+/** Every id of a person that is known by one of these, for allow-lists. */
+export function* knownIds(args: {
+	readonly platform: string;
+	readonly ids: readonly string[];
+}): Op<readonly string[]> {
+	const principal = yield* findPrincipal(args.platform, args.ids);
+	return principal === undefined ? [] : yield* idsOf(args.platform, principal);
 }
 
 function toEvent(row: EventRow): StoreEvent {

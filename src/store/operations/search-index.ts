@@ -1,7 +1,7 @@
 // Filling the search index, in the transaction that changes what it shows. The index holds no text of its own; each row has
 // tags (conversation, owner, profile, platform, role), because a scope or a filter applied after the match gives wrong answers.
 import { unseal } from "../codec.ts";
-import { get, type Op, run, sql } from "../query.ts";
+import { get, later, type Op, sql } from "../query.ts";
 import { searchTags, searchText } from "../search-text.ts";
 import type { NewMessage } from "../types.ts";
 import { loadLargeText } from "./blobs.ts";
@@ -22,7 +22,7 @@ export function* indexMessage(
 ): Op<void> {
 	if (message.role === "meta" || message.role === "system") return;
 	const text = textOf(message.content);
-	if (text !== "") yield* run(insert, id, searchTags({ ...place, role: message.role }), searchText(text));
+	if (text !== "") yield* later(insert, id, searchTags({ ...place, role: message.role }), searchText(text));
 }
 
 /** Puts a row back that was hidden. */
@@ -37,7 +37,7 @@ export function* indexRow(id: number, place: Place): Op<void> {
 }
 
 export function* unindexMessages(ids: readonly number[]): Op<void> {
-	for (const id of ids) yield* run(remove, id);
+	for (const id of ids) yield* later(remove, id);
 }
 
 /** A title is a row of the same index, under the session's key as a negative number. */
@@ -46,8 +46,8 @@ export function* indexTitle(
 	place: { readonly id: string } & Omit<Place, "conversation">,
 	title: string,
 ): Op<void> {
-	yield* run(remove, -session);
-	yield* run(
+	yield* later(remove, -session);
+	yield* later(
 		insert,
 		-session,
 		searchTags({ ...place, conversation: place.id, role: "title" }),

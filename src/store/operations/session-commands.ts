@@ -16,7 +16,7 @@ import { KeryxError } from "../../errors.ts";
 import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { BusyMode } from "../types.ts";
-import { lastSeqOf } from "./chain.ts";
+import { chainOf, countOf, lastSeqOf } from "./chain.ts";
 import { copyTranscript } from "./copy.ts";
 import { emit } from "./events.ts";
 import { samePrincipals } from "./principals.ts";
@@ -30,22 +30,20 @@ import {
 	findSession,
 	type Opening,
 	open,
+	previousOf,
 	type SessionRow,
 	sessionOfKey,
 	titleOf,
 } from "./sessions.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
 
-const previous = sql<{ key: number }>(
-	"SELECT key FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1",
-);
 const setBase = sql(
 	`UPDATE sessions SET base_session = ?, base_seq = ?, base_kind = 'continue', messages = messages + ?, cap = ?,
 		last_activity_at = ?, had_activity = 1, notice_pending = 0, due_at = ? WHERE key = ?`,
 );
 const revive = sql(
 	`UPDATE sessions SET ended_at = NULL, end_reason = NULL, suspended_at = NULL, resume_pending_since = NULL, finalised = 0,
-		last_activity_at = ?, cap = ?, due_at = ? WHERE key = ?`,
+		last_activity_at = ?, messages = ?, cap = ?, due_at = ? WHERE key = ?`,
 );
 const raiseCap = sql("UPDATE sessions SET cap = cap + ? WHERE key = ? AND cap > 0");
 const titleTaken = sql<{ key: number }>(
@@ -82,7 +80,8 @@ export function* newSession(
 	const live = yield* findLive(conversation.id);
 	if (live) yield* end(context, live, "user_new");
 	yield* run(writeOverride, null, conversation.id);
-	const session = yield* open(context, conversation, args, { openedBy: "user_new" });
+	const previous = live ?? (yield* findLast(conversation.id)) ?? null;
+	const session = yield* open(context, conversation, args, { openedBy: "user_new", previous });
 	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
 	return { session: session.id, ended: live?.id ?? null, stopped };
 }
@@ -102,22 +101,24 @@ export function* continueSession(
 	const live =
 		last.ended_at === null
 			? last
-			: yield* open(context, conversation, args, { openedBy: last.end_reason ?? "idle" });
+			: yield* open(context, conversation, args, {
+					openedBy: last.end_reason ?? "idle",
+					previous: last,
+				});
 	if (live.base_session !== null)
 		throw new KeryxError("session.continued", `session ${live.id} continues an earlier one already`, {
 			field: "conversation",
 		});
-	const row = yield* get(previous, conversation.id, live.key);
-	if (!row)
+	const base = yield* previousOf(live);
+	if (!base)
 		throw new KeryxError("session.none", "there is no earlier session to continue", {
 			field: "conversation",
 		});
-	const base = yield* sessionOfKey(row.key);
 	yield* run(
 		setBase,
 		base.key,
 		yield* lastSeqOf(base.key),
-		base.messages,
+		yield* countOf(yield* chainOf(base)),
 		continuedCap(live, base, args.policy),
 		context.now,
 		nextDue({ lastActivityAt: context.now, policy: args.policy }),
@@ -132,10 +133,14 @@ export function* continueSession(
 	return { session: live.id, ended: null, stopped, continued: base.id };
 }
 
-/** After message_limit the base alone fills the cap, so it is extended by a whole one. */
+/**
+ * What was added to the base's cap goes on with its messages; after message_limit the base alone fills the cap, so it is
+ * extended by a whole one.
+ */
 function continuedCap(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
-	if (live.cap === 0 || base.end_reason !== "message_limit") return live.cap;
-	return live.cap + policy.maxMessages;
+	if (live.cap === 0) return 0;
+	const cap = Math.max(live.cap, base.cap);
+	return base.end_reason === "message_limit" ? cap + policy.maxMessages : cap;
 }
 
 export interface SwitchArgs extends SessionCommand {
@@ -147,7 +152,7 @@ export interface SwitchArgs extends SessionCommand {
 /** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
 export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> {
 	const conversation = yield* findConversation(args.conversation);
-	const target = yield* findSession(args.target);
+	const target = yield* findSession(args.target, "target");
 	const own = target.conversation === conversation.id;
 	if (!own && !(args.within === "principal" && (yield* isSamePersons(conversation, target))))
 		throw new KeryxError("store.not_found", `no session ${args.target}`, { field: "target" });
@@ -157,7 +162,7 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 	if (live) yield* end(context, live, "user_switch");
 	const session = own
 		? yield* makeLive(context, target, args.policy)
-		: yield* copyTranscript(context, conversation, target, args);
+		: yield* copyTranscript(context, conversation, target, live ?? null, args);
 	yield* emit(
 		context,
 		"session.switched",
@@ -168,8 +173,17 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 }
 
 function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): Op<SessionRow> {
-	const cap = policy.maxMessages === 0 ? 0 : target.messages + policy.maxMessages;
-	yield* run(revive, context.now, cap, nextDue({ lastActivityAt: context.now, policy }), target.key);
+	// Counted anew: a session that continued it may have hidden some of its rows.
+	const messages = yield* countOf(yield* chainOf(target));
+	const cap = policy.maxMessages === 0 ? 0 : messages + policy.maxMessages;
+	yield* run(
+		revive,
+		context.now,
+		messages,
+		cap,
+		nextDue({ lastActivityAt: context.now, policy }),
+		target.key,
+	);
 	return target;
 }
 
@@ -193,6 +207,7 @@ export function* branchSession(
 	yield* end(context, live, "user_switch");
 	const session = yield* open(context, conversation, args, {
 		openedBy: "user_switch",
+		previous: live,
 		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
 		messages: live.messages,
 		cap: args.policy.maxMessages === 0 ? 0 : live.messages + args.policy.maxMessages,
@@ -255,7 +270,7 @@ export function* giveTitle(
 	return title;
 }
 
-function titleDigest(title: string): string {
+export function titleDigest(title: string): string {
 	return createHash("sha256").update(title.toLowerCase()).digest("hex");
 }
 

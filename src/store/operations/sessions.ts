@@ -10,7 +10,6 @@ import {
 	decideBoundary,
 	type EndReason,
 	nextDue,
-	notifiesBoundaries,
 	type ResetPolicy,
 	type SessionId,
 } from "../../domain/index.ts";
@@ -29,6 +28,8 @@ export interface SessionRow {
 	readonly base_session: number | null;
 	readonly base_seq: number | null;
 	readonly base_kind: "continue" | "branch" | null;
+	/** The one that was live before this one opened. A switch makes an old session live, so it need not be the one before in order. */
+	readonly previous_session: number | null;
 	readonly opened_by: string;
 	readonly started_at: number;
 	readonly last_activity_at: number;
@@ -66,7 +67,7 @@ export interface ConversationRow {
 	readonly interruptions: number;
 }
 
-export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, opened_by, started_at, last_activity_at,
+export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at, last_activity_at,
 	had_activity, ended_at, end_reason, suspended_at, resume_pending_since, notice_pending, finalised, cap, messages, tool_calls,
 	tool_errors, input_tokens, output_tokens, last_prompt_tokens, cost_micros, cost_status, title_source, title_body, context_body,
 	body_key, due_at`;
@@ -77,15 +78,18 @@ const conversationById = sql<ConversationRow>(
 const liveSession = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,
 );
-const lastSession = sql<SessionRow>(
-	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? ORDER BY key DESC LIMIT 1`,
+const lastEnded = sql<SessionRow>(
+	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? ORDER BY ended_at DESC, key DESC LIMIT 1`,
 );
 const sessionById = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`);
 const sessionByKey = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE key = ?`);
+const sessionBefore = sql<SessionRow>(
+	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1`,
+);
 const insertSession = sql<{ key: number }>(
-	`INSERT INTO sessions (id, conversation, base_session, base_seq, base_kind, opened_by, started_at, last_activity_at,
-		notice_pending, cap, messages, context_body, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+	`INSERT INTO sessions (id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at,
+		last_activity_at, notice_pending, cap, messages, context_body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
 );
 const endSession = sql(
 	"UPDATE sessions SET ended_at = ?, end_reason = ?, due_at = ? WHERE key = ? AND ended_at IS NULL",
@@ -119,13 +123,20 @@ export function* findLive(conversation: string): Op<SessionRow | undefined> {
 	return yield* get(liveSession, conversation);
 }
 
+/** The live session, or else the one that ended last; a switch makes an old one live, so the newest row may be neither. */
 export function* findLast(conversation: string): Op<SessionRow | undefined> {
-	return yield* get(lastSession, conversation);
+	return (yield* findLive(conversation)) ?? (yield* get(lastEnded, conversation));
 }
 
-export function* findSession(id: string): Op<SessionRow> {
+/** The session that was live before this one opened; in a store that does not say, the one before in order. */
+export function* previousOf(session: SessionRow): Op<SessionRow | undefined> {
+	if (session.previous_session !== null) return yield* get(sessionByKey, session.previous_session);
+	return yield* get(sessionBefore, session.conversation, session.key);
+}
+
+export function* findSession(id: string, field = "session"): Op<SessionRow> {
 	const row = yield* get(sessionById, id);
-	if (!row) throw new KeryxError("store.not_found", `no session ${id}`, { field: "session" });
+	if (!row) throw new KeryxError("store.not_found", `no session ${id}`, { field });
 	return row;
 }
 
@@ -162,6 +173,8 @@ export function* open(
 	opening: Opening,
 	how: {
 		readonly openedBy: "first" | EndReason;
+		/** Null for the first. */
+		readonly previous: SessionRow | null;
 		readonly noticePending?: boolean;
 		readonly cap?: number;
 		readonly messages?: number;
@@ -178,6 +191,7 @@ export function* open(
 			how.base?.session ?? null,
 			how.base?.seq ?? null,
 			how.base?.kind ?? null,
+			how.previous?.key ?? null,
 			how.openedBy,
 			context.now,
 			context.now,
@@ -270,12 +284,14 @@ export function* succeed(
 	opening: Opening,
 	material: BoundaryMaterial,
 	at: number,
+	/** The user is told at once, in the same transaction; the agent learns of it from the carry-over, or else from a note. */
+	userTold: boolean,
 ): Op<{ session: SessionRow; facts: BoundaryFacts }> {
 	const facts = yield* boundaryFacts(ended, reason, opening.policy, material, at);
-	const told = reason === "message_limit" || !facts.ended.hadActivity;
 	const session = yield* open(context, conversation, opening, {
 		openedBy: reason,
-		noticePending: !told && notifiesBoundaries(opening.policy, conversation.platform),
+		previous: ended,
+		noticePending: facts.ended.hadActivity && !(userTold && facts.carriedOver),
 	});
 	const carried = facts.carriedOver
 		? carryOver(facts)

@@ -1,6 +1,7 @@
 // How turns end: completed, failed or stopped under their token; interrupted by the death of their owner, and then resumed
 // under the next token or expired. Dispositions, deliveries, counters and the marathon decision are one transaction.
 import {
+	type BoundaryFacts,
 	type ConversationId,
 	isFreshInterruption,
 	type ResetPolicy,
@@ -11,7 +12,7 @@ import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { DeliveryBody, Destination, Message, NewDelivery } from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
-import { addDeliveries, closeOpen } from "./deliveries.ts";
+import { addDeliveries, closeOpen, recoverPreviews } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import {
 	type BoundaryMaterial,
@@ -24,7 +25,7 @@ import {
 	targetOf,
 	touch,
 } from "./sessions.ts";
-import { heldTurn, TURN_COLUMNS, type TurnRow } from "./turns.ts";
+import { heldTurn, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -143,6 +144,7 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 		{ policy: args.policy, context: args.ifRotated.context },
 		args.ifRotated.material,
 		context.now,
+		true,
 	);
 	yield* addDeliveries(context, conversation.id, turn.id, args.ifRotated.notice);
 	return { rows, messages: after.messages, rotatedTo: successor.id, repeated: false };
@@ -173,14 +175,21 @@ export function* stopOpenTurn(context: Context, conversation: string): Op<string
 	const turn = yield* get(openTurnOf, conversation);
 	if (!turn) return null;
 	yield* finish(context, turn, { kind: "stopped" });
+	yield* run(clearInterruptions, conversation);
 	return turn.id;
 }
 
 /** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. */
 export function* stopTurn(
 	context: Context,
-	args: { readonly conversation: ConversationId },
+	args: {
+		readonly conversation: ConversationId;
+		/** This one or none: what began after it is not meant. */
+		readonly turn?: string;
+	},
 ): Op<{ stopped: string | null }> {
+	if (args.turn !== undefined && (yield* get(openTurnOf, args.conversation))?.id !== args.turn)
+		return { stopped: null };
 	return { stopped: yield* stopOpenTurn(context, args.conversation) };
 }
 
@@ -190,6 +199,8 @@ export function* planInterruptions(context: Context): Op<{ turns: number }> {
 }
 
 export interface InterruptArgs {
+	/** When the earlier owner was last seen alive; left out: now. */
+	readonly at?: number;
 	/** Told to the user of a session that is suspended. */
 	readonly suspendedNotice: DeliveryBody;
 }
@@ -212,7 +223,14 @@ export function* interruptTurns(
 		const suspended = (counted?.interruptions ?? 0) >= SUSPEND_AFTER;
 		yield* emit(context, "turn.interrupted", { conversation: turn.conversation, turn: turn.id }, { reason });
 		if (suspended) yield* suspendFor(context, turn, args.suspendedNotice);
-		else yield* run(interruptTurn, reason, context.now, context.now, turn.id);
+		else
+			yield* run(
+				interruptTurn,
+				reason,
+				Math.max(turn.started_at, args.at ?? context.now),
+				context.now,
+				turn.id,
+			);
 		interrupted.push({ turn: turn.id, conversation: turn.conversation, suspended });
 	}
 	return { interrupted };
@@ -242,6 +260,7 @@ export interface ResumeArgs {
 	readonly turn: string;
 	readonly autoContinueFreshness: number;
 	readonly deadlineAt: number;
+	readonly policy: ResetPolicy;
 }
 
 export type ResumeResult =
@@ -259,6 +278,8 @@ export type ResumeResult =
 			readonly nextIndex: number;
 			readonly reason: string;
 			readonly attempts: number;
+			/** A boundary that the user has not been told of yet. */
+			readonly boundary: BoundaryFacts | null;
 			/** Calls that had begun: one that may not be repeated has an unknown outcome. */
 			readonly started: readonly {
 				readonly call: string;
@@ -282,6 +303,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 	const token = conversation.token + 1;
 	yield* run(setToken, token, conversation.id);
 	yield* run(resume, token, context.epoch, args.deadlineAt, turn.id);
+	yield* recoverPreviews(context, turn.id);
 	const session = yield* sessionOfKey(turn.session);
 	yield* emit(
 		context,
@@ -304,6 +326,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
 		reason: turn.detail ?? "crash",
 		attempts: turn.attempts + 1,
+		boundary: yield* untold(context, session, args),
 		started: calls.map(({ call, tool, repeatable }) => ({ call, tool, repeatable: repeatable === 1 })),
 	};
 }

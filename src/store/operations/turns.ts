@@ -13,6 +13,7 @@ import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { Content, Destination, InboxKind, Message, NewMessage, TurnState } from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
+import { destinationOf } from "./destination.ts";
 import { emit } from "./events.ts";
 import {
 	type BoundaryMaterial,
@@ -26,6 +27,7 @@ import {
 	NO_MATERIAL,
 	type Opening,
 	open,
+	previousOf,
 	type SessionRow,
 	sessionOfKey,
 	succeed,
@@ -66,7 +68,7 @@ const insertTurn = sql(
 );
 const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
 const inboxWaiting = sql<InboxRow>(
-	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox WHERE id = ? AND conversation = ? AND due_at IS NOT NULL`,
+	`SELECT id, kind, principal, accepted_at, body, body_key FROM inbox WHERE id = ? AND conversation = ? AND due_at IS NOT NULL AND disposition IS NULL`,
 );
 const takeInbox = sql("UPDATE inbox SET turn = ?, message = ?, body = NULL, due_at = NULL WHERE id = ?");
 const unseen = sql<InboxRow>(
@@ -82,6 +84,7 @@ const countFailing = sql(
 	WHERE id = ?`,
 );
 const failingCount = sql<{ failing_count: number }>("SELECT failing_count FROM conversations WHERE id = ?");
+const nextIndexOf = sql<{ n: number | null }>("SELECT max(turn_index) + 1 AS n FROM messages WHERE turn = ?");
 const insertCall = sql(
 	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn, call) DO NOTHING",
 );
@@ -176,7 +179,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		context: unseal<string>(session.context_body, session.body_key),
 		nextIndex: appended.length,
 		appended,
-		boundary: yield* untold(context, conversation, session, args),
+		boundary: yield* untold(context, session, args),
 	};
 }
 
@@ -189,7 +192,7 @@ function* sessionFor(
 ): Op<SessionRow | "suspended"> {
 	const last = yield* findLast(conversation.id);
 	const material = args.material ?? NO_MATERIAL;
-	if (!last) return yield* open(context, conversation, args, { openedBy: "first" });
+	if (!last) return yield* open(context, conversation, args, { openedBy: "first", previous: null });
 	if (last.ended_at !== null)
 		return (yield* succeed(
 			context,
@@ -199,6 +202,7 @@ function* sessionFor(
 			args,
 			material,
 			arrivedAt ?? context.now,
+			false,
 		)).session;
 	// Internal events go to the live session: only a person's message can end it.
 	if (arrivedAt === null) return last.suspended_at === null ? last : "suspended";
@@ -210,25 +214,22 @@ function* sessionFor(
 	});
 	if (decision.kind === "continue") return last;
 	yield* end(context, last, decision.reason);
-	return (yield* succeed(context, conversation, last, decision.reason, args, material, arrivedAt)).session;
+	return (yield* succeed(context, conversation, last, decision.reason, args, material, arrivedAt, false))
+		.session;
 }
 
 /** The boundary before this session, while its user has not been told. */
-function* untold(
+export function* untold(
 	context: Context,
-	conversation: ConversationRow,
 	session: SessionRow,
-	args: BeginTurnArgs,
+	args: Pick<BeginTurnArgs, "policy" | "material">,
 ): Op<BoundaryFacts | null> {
 	if (!session.notice_pending) return null;
-	const previous = yield* get(previousSession, conversation.id, session.key);
+	const previous = yield* previousOf(session);
 	if (!previous?.end_reason) return null;
 	const at = previous.end_reason === "idle" ? session.started_at : context.now;
 	return yield* boundaryFacts(previous, previous.end_reason, args.policy, args.material ?? NO_MATERIAL, at);
 }
-const previousSession = sql<SessionRow>(
-	"SELECT * FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1",
-);
 
 export function* startTurn(
 	context: Context,
@@ -302,17 +303,6 @@ function sourceOf(item: InboxRow): Source {
 	return bodyOf(item).source;
 }
 
-export function destinationOf(source: Source): Destination {
-	return {
-		platform: source.platform,
-		account: source.account,
-		chatId: source.chatId,
-		...(source.threadId && { threadId: source.threadId }),
-		...(source.messageId && { replyTo: source.messageId }),
-		...(source.userId && { userId: source.userId }),
-	};
-}
-
 /** Where the answer to an earlier turn goes; without one, to where the conversation's last message came from. */
 export function* replyDestination(conversation: string, turn: string | null): Op<Destination> {
 	const row = turn === null ? undefined : yield* get(turnById, turn);
@@ -379,17 +369,20 @@ export function* joinTurn(
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
 	const rows: Message[] = [];
+	// A position that exists would be answered with its row, and the message that joins would be lost.
+	let index = Math.max(args.nextIndex, (yield* get(nextIndexOf, turn.id))?.n ?? 0);
 	for (const id of args.inbox) {
 		const item = yield* get(inboxWaiting, id, conversation.id);
 		if (!item) continue;
-		const message = { ...messageOf(item, false), index: args.nextIndex + rows.length };
+		const message = { ...messageOf(item, false), index: index++ };
 		const [row] = yield* append(context, targetOf(conversation, session, turn.id), [message]);
 		rows.push(row as Message);
 		yield* run(takeInbox, turn.id, (row as Message).id, item.id);
+		if (item.kind !== "person") continue;
 		yield* touch(session, item.accepted_at, args.policy);
+		yield* run(resetFailing, conversation.id);
 	}
-	if (rows.length > 0) yield* run(resetFailing, conversation.id);
-	return { rows, nextIndex: args.nextIndex + rows.length };
+	return { rows, nextIndex: index };
 }
 
 /** Committed before a call that may not be repeated: after a crash its outcome is unknown, and it is not made again. */
@@ -404,7 +397,8 @@ export function* startCall(
 	},
 ): Op<void> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
-	yield* run(insertCall, turn.id, args.call, args.tool, args.repeatable ? 1 : 0, context.now);
+	const added = yield* run(insertCall, turn.id, args.call, args.tool, args.repeatable ? 1 : 0, context.now);
+	if (added === 0) return;
 	yield* emit(
 		context,
 		"call.started",

@@ -1,64 +1,189 @@
 // One connection to the store's database: its settings, its prepared statements, how it runs an operation.
+import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
 import { runToEnd } from "../engine.ts";
 import type { Op, Query } from "../query.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
+import { createPrivately } from "./files.ts";
 
 /** How long a statement waits for a lock that another program holds for a moment. */
 const LOCK_WAIT_MS = 5000;
 
+/** What the promise of durability rests on, as the connection itself sees it. */
+export interface ConnectionSettings {
+	readonly journalMode: string;
+	/** 2 is FULL. */
+	readonly synchronous: number;
+	readonly foreignKeys: boolean;
+}
+
 export class Connection {
 	readonly db: Database.Database;
 	readonly #prepared: Database.Statement[] = [];
+	readonly #control = new Map<string, Database.Statement>();
+	#later: Query[] = [];
+	#wrote = false;
+	#changes: Database.Statement | undefined;
 
 	private constructor(db: Database.Database) {
 		this.db = db;
 	}
 
+	/** Counts the rows that this connection has changed since it was opened. */
+	changes(): number {
+		this.#changes ??= this.db.prepare("SELECT total_changes()").pluck();
+		return this.#changes.get() as number;
+	}
+
+	/** The owner's: brings the schema up to date. */
 	static writer(path: string): Connection {
-		const db = new Database(path, { timeout: LOCK_WAIT_MS });
-		db.pragma("journal_mode = WAL");
-		// WAL alone would be NORMAL here, which may lose acknowledged commits when the machine dies.
-		db.pragma("synchronous = FULL");
-		db.pragma("foreign_keys = ON");
-		db.pragma("cache_size = -65536");
-		return new Connection(db);
+		return Connection.#opened(new Database(path, { timeout: LOCK_WAIT_MS }), (connection) => {
+			connection.#assertOurs();
+			const { db } = connection;
+			const mode = db.pragma("journal_mode = WAL", { simple: true });
+			if (mode !== "wal" && !db.memory)
+				throw new KeryxError("store.unreachable", `the disk that holds ${path} cannot hold a shared log`, {
+					hint: "put Keryx's home on a disk of this machine",
+				});
+			// WAL alone would be NORMAL here, which may lose acknowledged commits when the machine dies.
+			db.pragma("synchronous = FULL");
+			db.pragma("foreign_keys = ON");
+			db.pragma("cache_size = -65536");
+			connection.#migrate(path);
+		});
 	}
 
 	static reader(path: string): Connection {
-		const db = new Database(path, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS });
-		db.pragma("query_only = ON");
-		return new Connection(db);
+		const options = { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS };
+		return Connection.#opened(new Database(path, options), (connection) => {
+			connection.#assertOurs();
+			if (connection.#version() < SCHEMA_VERSION)
+				throw new KeryxError(
+					"store.older",
+					`the store ${path} is of version ${connection.#version()}; this Keryx reads version ${SCHEMA_VERSION}`,
+				);
+			connection.db.pragma("query_only = ON");
+		});
 	}
 
+	static #opened(db: Database.Database, prepare: (connection: Connection) => void): Connection {
+		try {
+			const connection = new Connection(db);
+			prepare(connection);
+			return connection;
+		} catch (error) {
+			db.close();
+			throw error;
+		}
+	}
+
+	settings(): ConnectionSettings {
+		const read = (name: string): unknown => this.db.pragma(name, { simple: true });
+		return {
+			journalMode: String(read("journal_mode")),
+			synchronous: Number(read("synchronous")),
+			foreignKeys: read("foreign_keys") === 1,
+		};
+	}
+
+	/** Begins, commits, takes back: the words of SQL, prepared once. */
+	control(
+		words:
+			| "BEGIN"
+			| "BEGIN IMMEDIATE"
+			| "COMMIT"
+			| "ROLLBACK"
+			| "SAVEPOINT operation"
+			| "RELEASE operation"
+			| "ROLLBACK TO operation",
+	): void {
+		let statement = this.#control.get(words);
+		if (!statement) {
+			statement = this.db.prepare(words);
+			this.#control.set(words, statement);
+		}
+		statement.run();
+	}
+
+	/** Runs an operation. Where it fails, what it left for later is forgotten. */
 	run<Result>(op: Op<Result>): Result {
-		return runToEnd(op, this.#answer);
+		const before = this.#later.length;
+		this.#wrote = false;
+		try {
+			return runToEnd(op, this.#answer);
+		} catch (error) {
+			this.#later.length = before;
+			throw error;
+		}
 	}
 
-	readonly #answer = ({ statement, params, mode }: Query): unknown => {
+	/** Whether the last operation got as far as a statement that writes. */
+	get wrote(): boolean {
+		return this.#wrote;
+	}
+
+	/** What operations left for the end of their transaction, in order. */
+	runLater(): void {
+		const later = this.#later;
+		this.#later = [];
+		for (const { statement, params } of later) this.#prepare(statement).run(...params);
+	}
+
+	forgetLater(): void {
+		this.#later = [];
+	}
+
+	readonly #answer = (query: Query): unknown => {
+		if (query.mode === "later") {
+			this.#later.push(query);
+			return undefined;
+		}
+		const prepared = this.#prepare(query.statement);
+		if (!prepared.readonly) this.#wrote = true;
+		if (query.mode === "get") return prepared.get(...query.params);
+		if (query.mode === "all") return prepared.all(...query.params);
+		return prepared.run(...query.params).changes;
+	};
+
+	#prepare(statement: Query["statement"]): Database.Statement {
 		let prepared = this.#prepared[statement.index];
 		if (prepared === undefined) {
 			prepared = this.db.prepare(statement.sql);
 			this.#prepared[statement.index] = prepared;
 		}
-		if (mode === "get") return prepared.get(...params);
-		if (mode === "all") return prepared.all(...params);
-		return prepared.run(...params).changes;
-	};
+		return prepared;
+	}
 
-	/** Brings the schema up to date, each step in a transaction of its own, after a copy of a store that has data. */
-	migrate(path: string): void {
-		let version = this.version();
+	/** Before anything is changed: a database of something else is left alone, and so is one of a newer Keryx. */
+	#assertOurs(): void {
+		const version = this.#version();
 		if (version > SCHEMA_VERSION)
 			throw new KeryxError(
 				"store.newer",
 				`the store is of version ${version}; this Keryx knows up to ${SCHEMA_VERSION}`,
 			);
-		if (version > 0 && version < SCHEMA_VERSION)
-			this.db.prepare("VACUUM INTO ?").run(`${path}.before-v${SCHEMA_VERSION}`);
-		for (; version < SCHEMA_VERSION; version++) {
-			const from = version;
+		const { tables, ours } = this.db
+			.prepare(
+				"SELECT count(*) AS tables, count(*) FILTER (WHERE name = 'settings') AS ours FROM sqlite_schema",
+			)
+			.get() as { tables: number; ours: number };
+		if (ours !== (version > 0 ? 1 : 0) || (version === 0 && tables > 0))
+			throw new KeryxError("store.corrupt", "the store's file is not a Keryx store: it holds other tables", {
+				hint: "give the path of a store, or of a file that does not exist yet",
+			});
+	}
+
+	/** Each step in a transaction of its own, after a copy of a store that has data. */
+	#migrate(path: string): void {
+		const version = this.#version();
+		if (version > 0 && version < SCHEMA_VERSION) {
+			const copy = `${path}.before-v${SCHEMA_VERSION}`;
+			rmSync(copy, { force: true });
+			createPrivately(copy);
+			this.db.prepare("VACUUM INTO ?").run(copy);
+		}
+		for (let from = version; from < SCHEMA_VERSION; from++) {
 			this.db.transaction(() => {
 				this.db.exec(migration(from, "sqlite"));
 				this.db.pragma(`user_version = ${from + 1}`);
@@ -66,7 +191,7 @@ export class Connection {
 		}
 	}
 
-	version(): number {
+	#version(): number {
 		return this.db.pragma("user_version", { simple: true }) as number;
 	}
 }

@@ -1,16 +1,12 @@
-// The SQLite engine: one writer thread, a few reader threads. Operations called in the same turn of the event loop travel in
-// one message; what arrives while a commit is under way shares the next one.
-import { existsSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+// The SQLite engine: one writer thread, and reader threads that are started when they are needed. Operations called in the
+// same turn of the event loop travel in one message; what arrives while a commit is under way shares the next one.
 import { KeryxError } from "../../errors.ts";
 import type { Drawn, Engine, ReadName, WriteName } from "../engine.ts";
-import { fromWireError } from "./faults.ts";
-import type { Ready, Reply, Request, WorkerSettings } from "./worker.ts";
+import type { ConnectionSettings } from "./connection.ts";
+import { Thread } from "./thread.ts";
 
+/** As many reads at once; one that waits for another is answered after it. */
 const READERS = 2;
-
-/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 export interface SqliteOptions {
 	/** A file's path, or ":memory:" for tests: then reads run on the writer's connection, and nobody owns it. */
@@ -20,34 +16,28 @@ export interface SqliteOptions {
 	readonly access: "own" | "read";
 }
 
-export async function openSqlite({ path, startedAt, access }: SqliteOptions): Promise<Engine> {
+export async function openSqlite({ path, startedAt, access }: SqliteOptions): Promise<SqliteEngine> {
 	const alone = path === ":memory:";
-	if (access === "read" && !existsSync(path))
-		throw new KeryxError("store.unreachable", `there is no store at ${path}`, { field: "url" });
-	const writer =
-		access === "own" ? await Thread.start({ role: "writer", path, startedAt, alone }) : undefined;
-	const readers: Thread[] = [];
-	try {
-		for (let n = 0; n < READERS && !alone; n++)
-			readers.push(await Thread.start({ role: "reader", path, startedAt, alone }));
-	} catch (error) {
-		await Promise.all([writer, ...readers].map((thread) => thread?.close()));
-		throw error;
+	const readers = new Readers(() => Thread.start({ role: "reader", path, startedAt, alone }));
+	if (access === "read") {
+		await readers.start();
+		return new SqliteEngine(undefined, readers);
 	}
-	return new SqliteEngine(writer, readers);
+	const writer = await Thread.start({ role: "writer", path, startedAt, alone });
+	return new SqliteEngine(writer, alone ? undefined : readers);
 }
 
 class SqliteEngine implements Engine {
 	readonly epoch: number;
 	readonly #writer: Thread | undefined;
-	readonly #readers: readonly Thread[];
+	readonly #readers: Readers | undefined;
 	readonly #listeners = new Set<() => void>();
 
-	constructor(writer: Thread | undefined, readers: readonly Thread[]) {
+	constructor(writer: Thread | undefined, readers: Readers | undefined) {
 		this.#writer = writer;
 		this.#readers = readers;
 		this.epoch = writer?.epoch ?? 0;
-		writer?.onReplies(() => {
+		writer?.onChange(() => {
 			for (const listener of this.#listeners) listener();
 		});
 	}
@@ -63,11 +53,13 @@ class SqliteEngine implements Engine {
 	}
 
 	read(name: ReadName, args: unknown): Promise<unknown> {
-		const thread = this.#readers.reduce<Thread | undefined>(
-			(least, reader) => (least && least.waiting <= reader.waiting ? least : reader),
-			undefined,
-		);
-		return (thread ?? (this.#writer as Thread)).ask({ id: 0, kind: "read", name, args });
+		const request = { id: 0, kind: "read", name, args } as const;
+		return this.#readers ? this.#readers.ask(request) : (this.#writer as Thread).ask(request);
+	}
+
+	/** What the writer's own connection says of itself; another one's settings would say nothing about it. */
+	writerSettings(): Promise<ConnectionSettings> {
+		return (this.#writer as Thread).ask({ id: 0, kind: "settings" }) as Promise<ConnectionSettings>;
 	}
 
 	onCommit(listener: () => void): () => void {
@@ -77,90 +69,67 @@ class SqliteEngine implements Engine {
 
 	async close(): Promise<void> {
 		// Readers first: the writer's close leaves no connection behind, so that SQLite folds its log into the database.
-		await Promise.all(this.#readers.map((reader) => reader.close()));
+		await this.#readers?.close();
 		await this.#writer?.close();
 	}
 }
 
-interface Waiting {
-	readonly resolve: (value: unknown) => void;
-	readonly reject: (error: KeryxError) => void;
+interface Slot {
+	readonly thread: Promise<Thread>;
+	/** Reads that were given to it and are not answered yet. */
+	waiting: number;
 }
 
-/** A worker thread and the requests that wait for it. */
-class Thread {
-	readonly epoch: number;
-	readonly #worker: Worker;
-	readonly #waiting = new Map<number, Waiting>();
-	#outgoing: Request[] = [];
-	#next = 1;
-	#notify: () => void = () => {};
-	#gone: KeryxError | undefined;
+/** Reader threads, the second one only while the first is busy. One that could not start or died is started anew. */
+class Readers {
+	readonly #start: () => Promise<Thread>;
+	#slots: Slot[] = [];
+	#closed = false;
 
-	private constructor(worker: Worker, epoch: number) {
-		this.#worker = worker;
-		this.epoch = epoch;
-		worker.on("message", (replies: Reply[]) => this.#settle(replies));
-		worker.on("error", (cause) =>
-			this.#fail(new KeryxError("store.failed", "a thread of the store died", { cause })),
-		);
-		worker.on("exit", () => this.#fail(new KeryxError("store.closed", "the store is closed")));
+	constructor(start: () => Promise<Thread>) {
+		this.#start = start;
 	}
 
-	static async start(workerData: WorkerSettings): Promise<Thread> {
-		const worker = new Worker(WORKER, { workerData });
-		const ready = await new Promise<Ready>((resolve, reject) => {
-			worker.once("message", resolve);
-			worker.once("error", reject);
-		});
-		if (!ready.ready) throw fromWireError(ready.error);
-		return new Thread(worker, ready.epoch);
+	/** Starts one now, to learn whether the store can be read. */
+	async start(): Promise<void> {
+		await this.#add().thread;
 	}
 
-	get waiting(): number {
-		return this.#waiting.size;
-	}
-
-	onReplies(notify: () => void): void {
-		this.#notify = notify;
-	}
-
-	ask(request: Request): Promise<unknown> {
-		return new Promise((resolve, reject) => {
-			if (this.#gone) return reject(this.#gone);
-			const id = this.#next++;
-			this.#waiting.set(id, { resolve, reject });
-			this.#outgoing.push({ ...request, id });
-			if (this.#outgoing.length === 1) queueMicrotask(() => this.#send());
-		});
+	async ask(request: Parameters<Thread["ask"]>[0]): Promise<unknown> {
+		if (this.#closed) throw new KeryxError("store.closed", "the store is closed");
+		const slot = this.#pick();
+		slot.waiting++;
+		try {
+			return await (await slot.thread).ask(request);
+		} finally {
+			slot.waiting--;
+		}
 	}
 
 	async close(): Promise<void> {
-		if (this.#gone) return;
-		const exited = new Promise<void>((resolve) => this.#worker.once("exit", () => resolve()));
-		await this.ask({ id: 0, kind: "close" });
-		await exited;
+		this.#closed = true;
+		await Promise.all(
+			this.#slots.map(async ({ thread }) => {
+				const started = await thread.catch(() => undefined);
+				await started?.close();
+			}),
+		);
 	}
 
-	#send(): void {
-		const outgoing = this.#outgoing;
-		this.#outgoing = [];
-		this.#worker.postMessage(outgoing);
+	#pick(): Slot {
+		let least: Slot | undefined;
+		for (const slot of this.#slots) if (!least || slot.waiting < least.waiting) least = slot;
+		if (least && (least.waiting === 0 || this.#slots.length === READERS)) return least;
+		return this.#add();
 	}
 
-	#settle(replies: readonly Reply[]): void {
-		for (const reply of replies) {
-			const waiting = this.#waiting.get(reply.id);
-			this.#waiting.delete(reply.id);
-			if (reply.ok) waiting?.resolve(reply.value);
-			else waiting?.reject(fromWireError(reply.error));
-		}
-		this.#notify();
-	}
-
-	#fail(error: KeryxError): void {
-		this.#gone = error;
-		for (const { reject } of this.#waiting.values()) reject(error);
-		this.#waiting.clear();
+	#add(): Slot {
+		const slot: Slot = { thread: this.#start(), waiting: 0 };
+		const drop = (): void => {
+			this.#slots = this.#slots.filter((other) => other !== slot);
+		};
+		this.#slots.push(slot);
+		slot.thread.then((thread) => thread.onGone(drop), drop);
+		return slot;
 	}
 }

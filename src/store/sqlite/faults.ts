@@ -1,21 +1,12 @@
-// What SQLite's errors mean to a person, each with its remedy.
+// What the errors of SQLite and of the file system mean to a person, each with its remedy.
+import { accessSync, constants, statSync } from "node:fs";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
 
-interface SqliteError extends Error {
-	readonly code: string;
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
-	return (
-		error instanceof Error &&
-		typeof (error as { code?: unknown }).code === "string" &&
-		(error as SqliteError).code.startsWith("SQLITE_")
-	);
-}
-
 /** Longest prefix first: SQLite's extended codes begin with their plain one. */
-const MEANING: readonly (readonly [prefix: string, code: ErrorCode, message: string])[] = [
+const SQLITE: readonly (readonly [prefix: string, code: ErrorCode, message: string])[] = [
 	["SQLITE_FULL", "store.full", "the disk that holds the store is full"],
+	// The shared memory beside the log could not grow, which SQLite does not call full.
+	["SQLITE_IOERR_SHMSIZE", "store.full", "the disk that holds the store is full"],
 	["SQLITE_IOERR", "store.io", "the disk that holds the store cannot be read or written"],
 	["SQLITE_READONLY", "store.readonly", "the store cannot be written"],
 	["SQLITE_PERM", "store.readonly", "the store cannot be written"],
@@ -27,16 +18,63 @@ const MEANING: readonly (readonly [prefix: string, code: ErrorCode, message: str
 	["SQLITE_CONSTRAINT", "store.conflict", "the operation breaks a rule of the store"],
 ];
 
-/** A KeryxError for whatever went wrong; one that is none of SQLite's keeps its own words. */
+/** Of files that are not opened by SQLite: the folder, the lock's file, the text beside it. */
+const FILES: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
+	ENOSPC: ["store.full", "the disk that holds the store is full"],
+	EDQUOT: ["store.full", "the quota on the disk that holds the store is used up"],
+	EIO: ["store.io", "the disk that holds the store cannot be read or written"],
+	EROFS: ["store.readonly", "the disk that holds the store cannot be written"],
+	EACCES: ["store.unreachable", "this user may not use the store's folder"],
+	EPERM: ["store.unreachable", "this user may not use the store's folder"],
+	ENOENT: ["store.unreachable", "the store's folder does not exist"],
+	ENOTDIR: ["store.unreachable", "the store's folder is not a folder"],
+	EISDIR: ["store.unreachable", "there is a folder where a file of the store should be"],
+	ELOOP: ["store.unreachable", "the links on the way to the store run in a circle"],
+	ENAMETOOLONG: ["store.unreachable", "the store's path is too long"],
+};
+
+/** A KeryxError for whatever went wrong; one that is neither SQLite's nor the file system's keeps its own words. */
 export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
-	if (!isSqliteError(error)) {
-		const message = error instanceof Error ? error.message : String(error);
-		return new KeryxError("store.failed", `the store failed: ${message}`, { cause: error });
+	const text = error instanceof Error ? error.message : String(error);
+	const code = codeOf(error);
+	const known = SQLITE.find(([prefix]) => code.startsWith(prefix))?.slice(1) ?? FILES[code];
+	if (!known) return new KeryxError("store.failed", `the store failed: ${text}`, { cause: error });
+	const [ours, meaning] = known as [ErrorCode, string];
+	return new KeryxError(ours, `${meaning} (${text.startsWith(code) ? text : `${code}: ${text}`})`, {
+		cause: error,
+	});
+}
+
+function codeOf(error: unknown): string {
+	const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+	return typeof code === "string" ? code : "";
+}
+
+/** The same while a store is being opened: names the path, and tells apart what cannot be reached and what cannot be written. */
+export function openingFault(error: unknown, path: string): KeryxError {
+	if (error instanceof KeryxError) return error;
+	const { code, message } = toKeryxError(error);
+	// The file itself is there and can be read: what could not be made or opened is one that SQLite puts beside it.
+	const closer = code === "store.unreachable" && isReadableFile(path) ? "store.readonly" : code;
+	return new KeryxError(closer, `cannot open ${path}: ${message}`, { cause: error });
+}
+
+function isReadableFile(path: string): boolean {
+	try {
+		accessSync(path, constants.R_OK);
+		return statSync(path).isFile();
+	} catch {
+		return false;
 	}
-	const known = MEANING.find(([prefix]) => error.code.startsWith(prefix));
-	const [, code, message] = known ?? ["", "store.failed" as const, "the store failed"];
-	return new KeryxError(code, `${message} (${error.code}: ${error.message})`, { cause: error });
+}
+
+/** Faults of the disk or the file are nobody's own: a group that meets one is given up as a whole, and may be tried again. */
+export function isStorageFault(error: unknown): boolean {
+	const { code } = toKeryxError(error);
+	return (
+		code === "store.full" || code === "store.io" || code === "store.readonly" || code === "store.corrupt"
+	);
 }
 
 /** Errors as they travel between threads. */

@@ -1,10 +1,14 @@
 // One owner per store. It holds an exclusive transaction on a tiny database beside the store for its lifetime; the kernel
 // frees that on kill -9, so there is nothing stale to clean up. The text beside it says who, for the message only.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
+import { isStorageFault, toKeryxError } from "./faults.ts";
 import { createPrivately } from "./files.ts";
+
+/** Two that begin at the same moment can each keep the other from the lock for a moment; then neither would get it. */
+const CONTEST_MS = 250;
 
 export interface Ownership {
 	release(): void;
@@ -14,27 +18,82 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	const lockFile = `${path}.owner`;
 	const textFile = `${path}.owner.txt`;
 	createPrivately(lockFile);
-	const lock = new Database(lockFile, { timeout: 0 });
+	const lock = new Database(lockFile, { timeout: CONTEST_MS });
 	try {
-		lock.pragma("journal_mode = DELETE");
-		lock.exec("BEGIN EXCLUSIVE");
+		lockExclusively(lock);
+		const since = new Date(startedAt).toISOString();
+		writeFileSync(textFile, `${hostname()} pid ${process.pid} since ${since}\n`, { mode: 0o600 });
 	} catch (error) {
 		lock.close();
-		if ((error as { code?: string }).code?.startsWith("SQLITE_BUSY")) throw ownedBy(path, textFile, error);
-		throw error;
+		throw refusal(error, path, lockFile, textFile);
 	}
-	writeFileSync(textFile, `${hostname()} pid ${process.pid} since ${new Date(startedAt).toISOString()}\n`, {
-		mode: 0o600,
-	});
 	return {
 		release: () => {
+			// While the lock is still held: afterwards the text may be the next owner's.
+			forget(textFile);
 			lock.exec("ROLLBACK");
 			lock.close();
 		},
 	};
 }
 
-function ownedBy(path: string, textFile: string, cause: unknown): KeryxError {
-	const who = existsSync(textFile) ? readFileSync(textFile, "utf8").trim() : "another process";
-	return new KeryxError("store.owned", `the store ${path} belongs to a running Keryx: ${who}`, { cause });
+/** Where the folder has become read-only the name stays behind, as after kill -9. */
+function forget(textFile: string): void {
+	try {
+		rmSync(textFile, { force: true });
+	} catch (error) {
+		if (!isStorageFault(error) && toKeryxError(error).code !== "store.unreachable") throw error;
+	}
+}
+
+/** Nothing reaches the file: the change stays in memory, is never committed, and its journal is no file. */
+function lockExclusively(lock: Database.Database): void {
+	lock.pragma("journal_mode = MEMORY");
+	lock.exec("BEGIN EXCLUSIVE");
+	// On a file that cannot be written, SQLite begins a mere reading transaction and says nothing; a write does.
+	lock.pragma("user_version = 1");
+}
+
+function refusal(error: unknown, path: string, lockFile: string, textFile: string): unknown {
+	const code = String((error as { code?: unknown }).code);
+	if (code.startsWith("SQLITE_BUSY"))
+		return new KeryxError(
+			"store.owned",
+			`the store ${path} belongs to a running Keryx: ${ownerIn(textFile)}`,
+			{
+				cause: error,
+			},
+		);
+	if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT"))
+		return new KeryxError("store.corrupt", `${lockFile} is not the file that Keryx put there`, {
+			hint: "delete that file, it holds nothing but a lock, then try again",
+			cause: error,
+		});
+	return error;
+}
+
+/** Who the text names. One that was killed leaves its name behind until the next owner has written its own. */
+function ownerIn(textFile: string): string {
+	const text = readText(textFile);
+	const [, host, pid] = /^(\S+) pid (\d+) since \S+$/.exec(text) ?? [];
+	if (pid === undefined || (host === hostname() && !isAlive(Number(pid))))
+		return "another process, which has just begun";
+	return text;
+}
+
+function readText(file: string): string {
+	try {
+		return readFileSync(file, "utf8").trim();
+	} catch {
+		return "";
+	}
+}
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === "EPERM";
+	}
 }

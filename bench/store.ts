@@ -1,0 +1,167 @@
+// The store's rows of "Numbers to hold": durable rounds beside a hand-written script, at three sizes; start-up and memory with
+// a million conversations beside an empty store; reading. Then search, on a store of its own.
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { SessionId } from "../src/domain/index.ts";
+import { openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
+import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
+import { addConversations, LONG, progress, sessionOf } from "./store-data.ts";
+import { KeryxRounds, LANES, type Pick } from "./store-rounds.ts";
+import { ScriptRounds } from "./store-script.ts";
+import { searchRows } from "./store-search.ts";
+
+const SIZES = [1000, 100_000, 1_000_000];
+const SHARE = 0.6;
+const SAMPLES = 5;
+const SAMPLE_MS = 2500;
+const STARTS = 9;
+
+const OPEN_CHILD = fileURLToPath(new URL("./store-open.ts", import.meta.url));
+
+export async function measureStore(): Promise<Row[]> {
+	const folder = mkdtempSync(join(tmpdir(), "keryx-bench-"));
+	try {
+		const path = join(folder, "store.db");
+		await (await open(path)).close();
+		const rows: Row[] = [];
+		let size = 0;
+		for (const next of SIZES) {
+			addConversations(path, size, next);
+			size = next;
+			rows.push(...(await rounds(folder, path, size)));
+		}
+		rows.push(...(await startUp(folder, path, size)));
+		rows.push(...(await reading(path, size)));
+		progress("measuring search over its own 1,000,000 messages");
+		return [...rows, ...(await searchRows())];
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+		if (process.stderr.isTTY) progress("");
+	}
+}
+
+/** Turn and turn about, each on a copy of its own, so that neither works on what the other has left. */
+async function rounds(folder: string, prepared: string, size: number): Promise<Row[]> {
+	const paths = [join(folder, "keryx.db"), join(folder, "script.db")] as const;
+	for (const path of paths) copyFileSync(prepared, path);
+	const store = await open(paths[0]);
+	const keryx = new KeryxRounds(store);
+	const script = new ScriptRounds(paths[1]);
+	const among = (lane: number): number => lane + LANES * Math.floor(Math.random() * Math.floor(size / LANES));
+	const rates: { keryx: number; script: number }[] = [];
+	for (let sample = 0; sample <= SAMPLES; sample++) {
+		progress(`measuring rounds among ${size.toLocaleString("en")} conversations: ${sample} of ${SAMPLES}`);
+		const pair = { keryx: await rate(keryx, among), script: await rate(script, among) };
+		// The first warms up.
+		if (sample > 0) rates.push(pair);
+	}
+	await store.close();
+	script.close();
+	for (const path of paths) rmSync(path);
+	const place = `${LANES} at once among ${size.toLocaleString("en")} conversations`;
+	return [
+		measured(`durable rounds, Keryx, ${place}`, median(rates.map((pair) => pair.keryx)), "per second"),
+		measured(`the same rows by a script, ${place}`, median(rates.map((pair) => pair.script)), "per second"),
+		atLeast(
+			SHARE,
+			measured(
+				`Keryx to script, ${place}`,
+				median(rates.map((pair) => pair.keryx / pair.script)),
+				"of the script",
+			),
+		),
+	];
+}
+
+async function rate(of: KeryxRounds | ScriptRounds, pick: Pick): Promise<number> {
+	globalThis.gc?.();
+	return await of.rate(pick, SAMPLE_MS);
+}
+
+interface Start {
+	readonly ms: number;
+	readonly megabytes: number;
+}
+
+/** In a process of its own each, turn and turn about. */
+async function startUp(folder: string, path: string, size: number): Promise<Row[]> {
+	const empty = join(folder, "empty.db");
+	await (await open(empty)).close();
+	const starts: Record<"empty" | "full", Start[]> = { empty: [], full: [] };
+	for (let n = 0; n <= STARTS; n++) {
+		progress(`measuring start-up with ${size.toLocaleString("en")} conversations: ${n} of ${STARTS}`);
+		for (const [kind, file] of [
+			["empty", empty],
+			["full", path],
+		] as const) {
+			const start = await startOnce(file);
+			// The first one reads what the disk's cache does not hold yet.
+			if (n > 0) starts[kind].push(start);
+		}
+	}
+	const among = `${size.toLocaleString("en")} conversations`;
+	const [emptyMs, fullMs] = [starts.empty, starts.full].map((some) => median(some.map(({ ms }) => ms)));
+	const [emptyMb, fullMb] = [starts.empty, starts.full].map((some) =>
+		median(some.map((one) => one.megabytes)),
+	);
+	return [
+		measured("start-up, an empty store", emptyMs as number, "ms"),
+		measured(`start-up, ${among}`, fullMs as number, "ms"),
+		atMost(1.2, measured(`start-up, ${among} to none`, (fullMs as number) / (emptyMs as number), "times")),
+		measured("memory, an empty store", emptyMb as number, "MB"),
+		atMost(30, measured(`memory, ${among} over none`, (fullMb as number) - (emptyMb as number), "MB")),
+	];
+}
+
+async function startOnce(path: string): Promise<Start> {
+	const args = ["--expose-gc", "--disable-warning=ExperimentalWarning", OPEN_CHILD, path];
+	const { stdout } = await promisify(execFile)(process.execPath, args);
+	return JSON.parse(stdout) as Start;
+}
+
+async function reading(path: string, size: number): Promise<Row[]> {
+	const scope = { kind: "operator" } as const;
+	const store = await open(path);
+	// The session of the first conversation is the long one.
+	const session = sessionOf(0) as SessionId;
+	const among = `${size.toLocaleString("en")} conversations and messages`;
+	const rows = [
+		atMost(
+			5,
+			measured(
+				`list 50 newest conversations of ${among}, median`,
+				await medianMs(() => store.conversations({ scope, limit: 50 })),
+				"ms",
+			),
+		),
+		atMost(
+			5,
+			measured(
+				`load the last 200 of a session's ${LONG} messages, ${among}, median`,
+				await medianMs(() => store.messages({ scope, session, limit: 200 })),
+				"ms",
+			),
+		),
+	];
+	await store.close();
+	return rows;
+}
+
+async function medianMs(read: () => Promise<readonly unknown[]>): Promise<number> {
+	const times: number[] = [];
+	for (let n = 0; n < 60; n++) {
+		const began = performance.now();
+		await read();
+		if (n >= 10) times.push(performance.now() - began);
+	}
+	return median(times);
+}
+
+function open(path: string): Promise<Store> {
+	return openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) });
+}

@@ -1,0 +1,120 @@
+// The other ends of an accepted message: handled as a command, expired, or dropped by its user. Each sets the one disposition
+// in the transaction that makes it true.
+import type { ConversationId } from "../../domain/index.ts";
+import { seal, unseal } from "../codec.ts";
+import { type Context, get, type Op, run, sql } from "../query.ts";
+import type { NewDelivery } from "../types.ts";
+import { addDeliveries } from "./deliveries.ts";
+import { emit } from "./events.ts";
+import { redo, retry, undo } from "./history.ts";
+import {
+	branchSession,
+	continueSession,
+	extendSession,
+	newSession,
+	setBusyMode,
+	setModelOverride,
+	setTitle,
+	switchSession,
+} from "./session-commands.ts";
+import { stopTurn } from "./turn-ends.ts";
+
+/** What a command may change, as part of its own end. */
+const CHANGES = {
+	newSession,
+	continueSession,
+	switchSession,
+	branchSession,
+	extendSession,
+	setTitle,
+	setModelOverride,
+	setBusyMode,
+	undo,
+	redo,
+	retry,
+	stopTurn,
+} as const;
+type Changes = typeof CHANGES;
+
+/** One change with its arguments, as data. */
+export type Change = {
+	[Name in keyof Changes]: { readonly name: Name; readonly args: Parameters<Changes[Name]>[1] };
+}[keyof Changes];
+
+const waitingItem = sql<{ id: number; conversation: string; body: string; body_key: number | null }>(
+	"SELECT id, conversation, body, body_key FROM inbox WHERE id = ? AND due_at IS NOT NULL AND disposition IS NULL",
+);
+const endItem = sql(
+	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, body = ?, due_at = ? WHERE id = ?",
+);
+const answeredItem = sql("UPDATE inbox SET body = NULL, due_at = NULL WHERE id = ? AND due_at IS NOT NULL");
+
+export interface PerformArgs {
+	readonly inbox: number;
+	readonly command: string;
+	readonly change?: Change;
+}
+
+/** A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed. */
+export function* performCommand(
+	context: Context,
+	args: PerformArgs,
+): Op<{ kind: "done"; result: unknown } | { kind: "nothing" }> {
+	const item = yield* get(waitingItem, args.inbox);
+	if (!item) return { kind: "nothing" };
+	const change =
+		args.change && (CHANGES[args.change.name] as (context: Context, args: unknown) => Op<unknown>);
+	const result = change ? yield* change(context, args.change?.args) : null;
+	const { source, content } = unseal<{ source: unknown; content: unknown }>(item.body, item.body_key);
+	const body = seal({ source, content, command: args.command, result });
+	yield* run(endItem, "command", args.command, context.now, body, context.now, item.id);
+	yield* emit(
+		context,
+		"inbound.command",
+		{ conversation: item.conversation, subject: item.id },
+		{ command: args.command },
+	);
+	return { kind: "done", result };
+}
+
+/** The answer to a command, at most once. */
+export function* answerCommand(
+	context: Context,
+	args: {
+		readonly inbox: number;
+		readonly conversation: ConversationId;
+		readonly deliveries: readonly NewDelivery[];
+	},
+): Op<void> {
+	if (yield* run(answeredItem, args.inbox))
+		yield* addDeliveries(context, args.conversation, null, args.deliveries);
+}
+
+export interface EndItemsArgs {
+	readonly conversation: ConversationId;
+	readonly inbox: readonly number[];
+	readonly as: { readonly kind: "expired"; readonly reason: string } | { readonly kind: "dropped_by_user" };
+	/** What the user is told about it. */
+	readonly deliveries?: readonly NewDelivery[];
+}
+
+/** Ends items that wait and will not be answered. Answers those it ended; one that a turn has taken is left alone. */
+export function* endItems(context: Context, args: EndItemsArgs): Op<{ ended: readonly number[] }> {
+	const ended: number[] = [];
+	const reason = args.as.kind === "expired" ? args.as.reason : null;
+	for (const id of args.inbox) {
+		const item = yield* get(waitingItem, id);
+		if (item?.conversation !== args.conversation) continue;
+		yield* run(endItem, args.as.kind, reason, context.now, null, null, id);
+		yield* emit(
+			context,
+			`inbound.${args.as.kind}`,
+			{ conversation: args.conversation, subject: id },
+			reason === null ? undefined : { reason },
+		);
+		ended.push(id);
+	}
+	if (ended.length > 0 && args.deliveries)
+		yield* addDeliveries(context, args.conversation, null, args.deliveries);
+	return { ended };
+}

@@ -1,0 +1,151 @@
+// Where the groups of a query stand in a text: for the literal check, the score and the marks.
+import type { Group } from "./search-query.ts";
+import { foldBetween, type Word, wordsOf } from "./search-text.ts";
+
+export interface Occurrence {
+	/** Which group, and the first and last of its words among the text's. */
+	readonly group: number;
+	readonly first: number;
+	readonly last: number;
+	/** What is marked. */
+	readonly start: number;
+	readonly end: number;
+}
+
+export interface Matches {
+	readonly words: number;
+	/** In order of the text. */
+	readonly occurrences: readonly Occurrence[];
+}
+
+export function matchesIn(text: string, groups: readonly Group[]): Matches {
+	const words = wordsOf(text);
+	const starts = new Map<string, { readonly group: Group; readonly index: number }[]>();
+	const prefixes: { readonly group: Group; readonly index: number }[] = [];
+	for (const [index, group] of groups.entries()) {
+		const first = group.words[0] as string;
+		if (group.prefix && group.words.length === 1) prefixes.push({ group, index });
+		else starts.set(first, [...(starts.get(first) ?? []), { group, index }]);
+	}
+	const occurrences: Occurrence[] = [];
+	for (const [at, { word }] of words.entries()) {
+		const begun = starts.get(word) ?? NONE;
+		for (const { group, index } of prefixes.length > 0 ? [...begun, ...prefixes] : begun) {
+			const occurrence = occurrenceAt(text, words, at, group, index);
+			if (occurrence) occurrences.push(occurrence);
+		}
+	}
+	return { words: words.length, occurrences };
+}
+
+/** The matches in the first stretch of a text that has any: enough for a snippet, however long the text. */
+export function firstMatchesIn(text: string, groups: readonly Group[]): Matches {
+	if (text.length <= STRETCH) return matchesIn(text, groups);
+	for (let from = 0; from < text.length; from += STRETCH - OVERLAP) {
+		const { words, occurrences } = matchesIn(text.slice(from, from + STRETCH), groups);
+		if (occurrences.length === 0) continue;
+		const moved = occurrences.map((one) => ({ ...one, start: one.start + from, end: one.end + from }));
+		return { words, occurrences: moved };
+	}
+	return { words: 0, occurrences: [] };
+}
+
+const STRETCH = 32_768;
+const OVERLAP = 1024;
+const NONE: readonly never[] = [];
+
+function occurrenceAt(
+	text: string,
+	words: readonly Word[],
+	at: number,
+	group: Group,
+	index: number,
+): Occurrence | undefined {
+	const last = at + group.words.length - 1;
+	for (const [n, wanted] of group.words.entries()) {
+		const word = words[at + n]?.word;
+		const fits = group.prefix && at + n === last ? word?.startsWith(wanted) : word === wanted;
+		if (!fits) return undefined;
+	}
+	const start = (words[at] as Word).start;
+	const { end, head } = words[last] as Word;
+	const span = { group: index, first: at, last, start, end: group.single ? head : end };
+	if (!group.literal) return span;
+	return isLiteral(text, words, at, group.literal) ? withSigns(text, words, span, group.literal) : undefined;
+}
+
+function isLiteral(text: string, words: readonly Word[], at: number, literal: readonly string[]): boolean {
+	return literal.every((wanted, n) => {
+		const from = words[at + n - 1]?.end ?? 0;
+		const to = words[at + n]?.start ?? text.length;
+		const between = foldBetween(text.slice(from, to));
+		if (n === 0) return between.endsWith(wanted);
+		return n === literal.length - 1 ? between.startsWith(wanted) : between === wanted;
+	});
+}
+
+/** The signs before and after belong to what was found: `C++` is marked whole. */
+function withSigns(
+	text: string,
+	words: readonly Word[],
+	span: Occurrence,
+	literal: readonly string[],
+): Occurrence {
+	const before = words[span.first - 1]?.end ?? 0;
+	const after = words[span.last + 1]?.start ?? text.length;
+	return {
+		...span,
+		start: Math.max(before, span.start - (literal[0] as string).length),
+		end: Math.min(after, span.end + (literal.at(-1) as string).length),
+	};
+}
+
+/** Whether every group stands in the text. */
+export function holdsAll(text: string, groups: readonly Group[]): boolean {
+	if (!mayHoldAll(text, groups)) return false;
+	const found = new Set(matchesIn(text, groups).occurrences.map(({ group }) => group));
+	return found.size === groups.length;
+}
+
+/** Most texts that do not are quickly told, as long as they are plain: they lack the signs or the letters altogether. */
+function mayHoldAll(text: string, groups: readonly Group[]): boolean {
+	if (NOT_PLAIN.test(text)) return true;
+	const folded = text.toLowerCase();
+	return groups.every(
+		({ words, literal }) =>
+			folded.includes(words.at(-1) as string) &&
+			(literal ?? []).every((between) => !PLAIN_SIGNS.test(between) || text.includes(between)),
+	);
+}
+
+const PLAIN_SIGNS = /^[!-~]+$/;
+const NOT_PLAIN = /[^\0-\x7f]/;
+
+/** Term frequency, damped and held against the length of the text, from 0 to 1. */
+export function frequencyOf({ words, occurrences }: Matches, groups: number): number {
+	const counts = new Array<number>(groups).fill(0);
+	for (const { group } of occurrences) counts[group] = (counts[group] as number) + 1;
+	const damping = 1.2 * (0.25 + (0.75 * words) / USUAL_WORDS);
+	return counts.reduce((sum, count) => sum + count / (count + damping), 0) / groups;
+}
+
+const USUAL_WORDS = 80;
+
+/** How near the groups stand to each other at best: 1 where they follow each other, towards 0 where they are far apart. */
+export function closenessOf({ occurrences }: Matches, groups: readonly Group[]): number {
+	const total = groups.reduce((sum, group) => sum + group.words.length, 0);
+	const latest = new Map<number, Occurrence>();
+	let best = Number.POSITIVE_INFINITY;
+	for (const occurrence of occurrences) {
+		latest.set(occurrence.group, occurrence);
+		if (latest.size < groups.length) continue;
+		let first = occurrence.first;
+		let last = occurrence.last;
+		for (const one of latest.values()) {
+			first = Math.min(first, one.first);
+			last = Math.max(last, one.last);
+		}
+		best = Math.min(best, last - first + 1);
+	}
+	return Math.min(1, total / best);
+}

@@ -1,0 +1,90 @@
+// A piece of a text around what was found. The text stays plain data, in pieces that say whether they are marked: nothing in it
+// can become markup on a page, or an escape sequence or a line of its own in a terminal.
+import type { Matches, Occurrence } from "./search-match.ts";
+
+export interface SnippetPiece {
+	readonly text: string;
+	readonly marked: boolean;
+}
+
+const SNIPPET_LENGTH = 200;
+/** What is shown before the first mark, at most. */
+const LEAD = 60;
+const PREVIEW_LENGTH = 120;
+
+export function snippetOf(text: string, { occurrences }: Matches): readonly SnippetPiece[] {
+	const from = startOf(text, occurrences);
+	const to = cutAfter(text, from);
+	const pieces: { text: string; marked: boolean }[] = [];
+	let at = from;
+	const add = (end: number, marked: boolean): void => {
+		const shown = inert(text.slice(at, end));
+		const last = pieces.at(-1);
+		if (shown !== "" && last?.marked === marked) last.text += shown;
+		else if (shown !== "") pieces.push({ text: shown, marked });
+		at = Math.max(at, end);
+	};
+	if (from > 0) pieces.push({ text: "…", marked: false });
+	for (const { start, end } of occurrences) {
+		if (end <= at || start >= to) continue;
+		add(Math.max(at, start), false);
+		add(Math.min(end, to), true);
+	}
+	add(to, false);
+	if (to < text.length) pieces.push({ text: "…", marked: false });
+	return pieces;
+}
+
+/** The beginning of a text, on one line. */
+export function previewOf(text: string): string {
+	const head = inert(text.slice(0, PREVIEW_LENGTH * 4)).trim();
+	const points = Array.from(head);
+	if (points.length <= PREVIEW_LENGTH) return head;
+	return `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…`;
+}
+
+/** Where most different groups are seen at once; the first such place. */
+function startOf(text: string, occurrences: readonly Occurrence[]): number {
+	let best = 0;
+	let most = 0;
+	for (const [index, { start }] of occurrences.slice(0, LOOKED_AT).entries()) {
+		const seen = new Set<number>();
+		for (const { group, end } of occurrences.slice(index, index + WITHIN))
+			if (end <= start + SNIPPET_LENGTH - LEAD) seen.add(group);
+		if (seen.size <= most) continue;
+		most = seen.size;
+		best = start;
+	}
+	return cutBefore(text, best);
+}
+
+const LOOKED_AT = 500;
+/** Marks that can stand in one snippet, about: looking further ahead changes little. */
+const WITHIN = 40;
+
+/** A place to begin: the text's beginning if that is near, else a space, else any place between two characters. */
+function cutBefore(text: string, mark: number): number {
+	if (mark <= LEAD) return 0;
+	const from = mark - LEAD;
+	const space = text.slice(from, mark).search(/\s/);
+	return space >= 0 ? from + space + 1 : betweenCharacters(text, from);
+}
+
+function cutAfter(text: string, from: number): number {
+	const to = from + SNIPPET_LENGTH;
+	if (to >= text.length) return text.length;
+	const space = text.slice(from, to).search(/\s\S*$/);
+	return space > SNIPPET_LENGTH / 2 ? from + space : betweenCharacters(text, to);
+}
+
+function betweenCharacters(text: string, at: number): number {
+	return /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
+}
+
+/** Control characters become spaces, what turns the direction of writing goes; joiners stay, emoji and many scripts need them. */
+function inert(text: string): string {
+	return text
+		.toWellFormed()
+		.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+		.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\u{e0001}]/gu, "");
+}

@@ -1,0 +1,101 @@
+// A worker thread as its caller sees it: requests go out together, each waits for its reply, and none waits for ever.
+import { Worker } from "node:worker_threads";
+import { KeryxError } from "../../errors.ts";
+import { fromWireError } from "./faults.ts";
+import type { Ready, Replies, Request, WorkerSettings } from "./worker.ts";
+
+/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
+const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+
+interface Waiting {
+	readonly resolve: (value: unknown) => void;
+	readonly reject: (error: KeryxError) => void;
+}
+
+export class Thread {
+	readonly epoch: number;
+	readonly #worker: Worker;
+	readonly #waiting = new Map<number, Waiting>();
+	#outgoing: Request[] = [];
+	#next = 1;
+	#notify: () => void = () => {};
+	#notifyGone: () => void = () => {};
+	#gone: KeryxError | undefined;
+
+	private constructor(worker: Worker, epoch: number) {
+		this.#worker = worker;
+		this.epoch = epoch;
+		worker.on("message", (replies: Replies) => this.#settle(replies));
+		worker.on("error", (cause) => this.#fail(died(cause)));
+		worker.on("exit", () => this.#fail(new KeryxError("store.closed", "the store is closed")));
+	}
+
+	/** Answers when the thread has opened the store; otherwise it has ended, and says why. */
+	static async start(workerData: WorkerSettings): Promise<Thread> {
+		const worker = new Worker(WORKER, { workerData });
+		const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+		const ready = await new Promise<Ready>((resolve, reject) => {
+			worker.once("message", resolve);
+			worker.once("error", (cause) => reject(died(cause)));
+			void exited.then(() => reject(died(undefined)));
+		});
+		if (ready.ready) return new Thread(worker, ready.epoch);
+		await exited;
+		throw fromWireError(ready.error);
+	}
+
+	/** Told of replies to what changed something: whoever looks again after each would otherwise look for ever. */
+	onChange(notify: () => void): void {
+		this.#notify = notify;
+	}
+
+	onGone(notify: () => void): void {
+		this.#notifyGone = notify;
+		if (this.#gone) notify();
+	}
+
+	ask(request: Request): Promise<unknown> {
+		return new Promise((resolve, reject) => {
+			if (this.#gone) return reject(this.#gone);
+			const id = this.#next++;
+			this.#waiting.set(id, { resolve, reject });
+			this.#outgoing.push({ ...request, id });
+			if (this.#outgoing.length === 1) queueMicrotask(() => this.#send());
+		});
+	}
+
+	async close(): Promise<void> {
+		if (this.#gone) return;
+		const exited = new Promise<void>((resolve) => this.#worker.once("exit", () => resolve()));
+		await this.ask({ id: 0, kind: "close" });
+		await exited;
+	}
+
+	#send(): void {
+		const outgoing = this.#outgoing;
+		this.#outgoing = [];
+		this.#worker.postMessage(outgoing);
+	}
+
+	#settle({ replies, changed }: Replies): void {
+		for (const reply of replies) {
+			const waiting = this.#waiting.get(reply.id);
+			this.#waiting.delete(reply.id);
+			if (reply.ok) waiting?.resolve(reply.value);
+			else waiting?.reject(fromWireError(reply.error));
+		}
+		if (changed) this.#notify();
+	}
+
+	#fail(error: KeryxError): void {
+		if (this.#gone) return;
+		this.#gone = error;
+		for (const { reject } of this.#waiting.values()) reject(error);
+		this.#waiting.clear();
+		this.#notifyGone();
+	}
+}
+
+function died(cause: unknown): KeryxError {
+	return new KeryxError("store.failed", "a thread of the store died", { cause });
+}

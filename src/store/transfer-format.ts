@@ -1,0 +1,276 @@
+// The form of an export: one JSON object a line. Owns what each line may hold; a reader needs nothing but the lines before it.
+// Order: the header; principals, those that others are merged into first; then for each conversation its line, sessions in the
+// order they were opened, turns, hidden ranges, messages by session and seq, each blob before the first message that refers
+// to it, and a line that closes it; at last the end. Never in it: secrets, tokens, inbox, deliveries.
+import { z } from "zod";
+import { CHAT_TYPES, END_REASONS } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+
+export const FORMAT_VERSION = 1;
+
+/** Ids and names that others made; as long as the store takes them. */
+const id = z.string().min(1).max(1024);
+const text = z.string();
+const count = z.int().min(0);
+const time = z.int().min(0).max(8_640_000_000_000_000);
+const digest = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 digest in hex");
+/** Where a row came from before, where that is not what its own id says. */
+const origin = z.strictObject({ name: id, id }).optional();
+const costStatus = z.enum(["none", "known", "partial", "unknown"]);
+
+const header = z.strictObject({
+	type: z.literal("keryx_export"),
+	version: z.literal(FORMAT_VERSION),
+	what: z.union([
+		z.strictObject({ kind: z.literal("everything") }),
+		z.strictObject({ kind: z.enum(["conversation", "session"]), id }),
+	]),
+});
+
+const principal = z.strictObject({
+	type: z.literal("principal"),
+	id,
+	createdAt: time,
+	mergedInto: id.nullable(),
+	aliases: z.array(z.strictObject({ platform: id, alias: id, createdAt: time })),
+});
+
+const address = z.strictObject({
+	profile: text,
+	platform: id,
+	account: text,
+	scope: text,
+	chatType: z.enum(CHAT_TYPES),
+	chat: text,
+	thread: text,
+	participant: text,
+});
+
+const conversation = z.strictObject({
+	type: z.literal("conversation"),
+	id,
+	origin,
+	key: id,
+	platform: id,
+	profile: text,
+	chatType: z.enum(CHAT_TYPES),
+	principal: id.nullable(),
+	shared: z.boolean(),
+	modelOverride: z.record(z.string(), z.string()).nullable(),
+	busy: z.enum(["queue", "interrupt", "steer"]).nullable(),
+	createdAt: time,
+	lastActivityAt: time,
+	source: z.record(z.string(), z.unknown()),
+	preview: text,
+	addresses: z.array(address),
+});
+
+const session = z.strictObject({
+	type: z.literal("session"),
+	conversation: id,
+	id,
+	origin,
+	base: z.strictObject({ session: id, seq: count, kind: z.enum(["continue", "branch"]) }).nullable(),
+	/** The session that was live before this one opened. */
+	previous: id.nullable(),
+	openedBy: id,
+	startedAt: time,
+	lastActivityAt: time,
+	hadActivity: z.boolean(),
+	endedAt: time.nullable(),
+	endReason: z.enum(END_REASONS).nullable(),
+	suspendedAt: time.nullable(),
+	resumePendingSince: time.nullable(),
+	noticePending: z.boolean(),
+	cap: count,
+	messages: z.int(),
+	toolCalls: count,
+	toolErrors: count,
+	inputTokens: count,
+	outputTokens: count,
+	lastPromptTokens: count,
+	costMicros: count,
+	costStatus,
+	title: text.nullable(),
+	titleSource: z.enum(["derived", "model", "user"]).nullable(),
+	context: text,
+});
+
+const modelCall = z.strictObject({
+	n: count,
+	principal: id.nullable(),
+	profile: text,
+	provider: text,
+	model: text,
+	inputTokens: count,
+	outputTokens: count,
+	costMicros: count.nullable(),
+	currency: text,
+	status: text,
+	endedAt: time,
+});
+
+/** A turn that was open when it was exported stands here as stopped: whoever imports it has nothing that could go on with it. */
+const turn = z.strictObject({
+	type: z.literal("turn"),
+	conversation: id,
+	session: id,
+	id,
+	principal: id.nullable(),
+	state: z.enum(["completed", "failed", "stopped", "expired"]),
+	detail: text.nullable(),
+	attempts: count,
+	destination: z.record(z.string(), z.unknown()),
+	startedAt: time,
+	interruptedAt: time.nullable(),
+	endedAt: time,
+	modelCalls: z.array(modelCall),
+});
+
+const hidden = z.strictObject({
+	type: z.literal("hidden"),
+	conversation: id,
+	session: id,
+	fromSeq: z.int().min(1),
+	toSeq: z.int().min(1),
+	counted: count,
+	undo: id,
+	live: id,
+	/** -1: made in a session that is not part of this export. */
+	liveSeq: z.int().min(-1),
+	by: z.enum(["undo", "retry"]),
+	at: time,
+	undoneAt: time.nullable(),
+});
+
+const blob = z.strictObject({
+	type: z.literal("blob"),
+	conversation: id,
+	digest,
+	mediaType: text,
+	size: count,
+	createdAt: time,
+});
+
+const chunk = z.strictObject({
+	type: z.literal("blob_chunk"),
+	conversation: id,
+	digest,
+	n: count,
+	data: z.base64(),
+});
+
+const textBlob = z.looseObject({ type: z.literal("text_blob"), digest });
+const part = z.union([
+	textBlob,
+	z.looseObject({ type: z.literal("text"), text }),
+	z.looseObject({ type: z.enum(["image", "audio", "file"]), blob: text, mediaType: text }),
+]);
+
+/** As it stands in the store; what is not named here goes through untouched. */
+const body = z.looseObject({
+	content: z.union([text, textBlob, z.array(part)]),
+	toolCalls: z.array(z.looseObject({ id: text, name: text })).optional(),
+	finishReason: text.optional(),
+	tokens: z.number().optional(),
+	observed: z.boolean().optional(),
+	covers: z.array(z.strictObject({ session: id, fromSeq: z.int().min(1), toSeq: z.int().min(1) })).optional(),
+	authorName: text.optional(),
+});
+
+const message = z.strictObject({
+	type: z.literal("message"),
+	conversation: id,
+	session: id,
+	seq: z.int().min(1),
+	id: z.int().min(1),
+	origin,
+	role: z.enum(["system", "user", "assistant", "tool", "meta"]),
+	kind: z.enum(["carry_over", "summary", "note"]).optional(),
+	turn: id.optional(),
+	turnIndex: count.optional(),
+	toolCallId: text.optional(),
+	toolName: text.optional(),
+	isError: z.literal(true).optional(),
+	author: id.optional(),
+	createdAt: time,
+	body,
+});
+
+const closing = z.strictObject({
+	type: z.literal("conversation_end"),
+	conversation: id,
+	/** The session that is live, if one is. */
+	live: id.nullable(),
+	/** How many lines of each kind the conversation has. */
+	sessions: count,
+	turns: count,
+	hidden: count,
+	blobs: count,
+	messages: count,
+});
+
+const end = z.strictObject({ type: z.literal("end"), principals: count, conversations: count });
+
+const line = z.discriminatedUnion("type", [
+	header,
+	principal,
+	conversation,
+	session,
+	turn,
+	hidden,
+	blob,
+	chunk,
+	message,
+	closing,
+	end,
+]);
+
+type Line<Type extends string> = Extract<z.infer<typeof line>, { type: Type }>;
+export type PrincipalLine = Line<"principal">;
+export type ConversationLine = Line<"conversation">;
+export type SessionLine = Line<"session">;
+export type TurnLine = Line<"turn">;
+export type HiddenLine = Line<"hidden">;
+export type BlobLine = Line<"blob">;
+export type ChunkLine = Line<"blob_chunk">;
+export type MessageLine = Line<"message">;
+export type ClosingLine = Line<"conversation_end">;
+export type ExportLine = z.infer<typeof line>;
+
+/** One line, with its end. Characters that some readers take for the end of a line are escaped, so that no line breaks in two. */
+export function toLine(record: ExportLine): string {
+	return `${JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** What a line says; what it says in words of its own (bodies) stays in them. Throws import.invalid with line and field. */
+export function parseLine(text: string, number: number): ExportLine {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch (cause) {
+		throw invalidLine(number, "is not JSON", { cause });
+	}
+	const parsed = line.safeParse(value);
+	if (parsed.success) return value as ExportLine;
+	const issue = parsed.error.issues[0];
+	const field = issue?.path.join(".") ?? "";
+	if (field === "version")
+		throw invalidLine(number, `this Keryx reads version ${FORMAT_VERSION} of an export`, {
+			field,
+			hint: "run a newer Keryx",
+		});
+	throw invalidLine(number, `${field === "" ? "it" : field}: ${issue?.message ?? "is wrong"}`, { field });
+}
+
+export function invalidLine(
+	number: number,
+	message: string,
+	options: { field?: string; hint?: string; cause?: unknown } = {},
+): KeryxError {
+	return new KeryxError("import.invalid", `line ${number}: ${message}`, options);
+}

@@ -1,0 +1,259 @@
+// Exports and imports as streams, above the operations: pages become lines, lines become batches. Nothing here holds more
+// than a page or a batch, whatever the size of the store.
+import type { ConversationId } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { ExportHead, ExportWhat, SessionHead } from "./operations/export.ts";
+import type { NumberedLine } from "./operations/import.ts";
+import type { ImportCounts, Origin } from "./operations/import-lookup.ts";
+import type { Store } from "./store.ts";
+import { FORMAT_VERSION, parseLine, toLine } from "./transfer-format.ts";
+import { TransferOrder } from "./transfer-order.ts";
+import type { Scope } from "./types.ts";
+
+export interface ExportOptions {
+	readonly scope: Scope;
+	readonly what: ExportWhat;
+}
+
+const PAGE = 100;
+
+/** Everything asked for, as lines that importJsonl takes back without loss. The same state gives the same bytes. */
+export async function* exportJsonl(store: Store, { scope, what }: ExportOptions): AsyncGenerator<string> {
+	let from: { merged: boolean; after: string } | null = { merged: false, after: "" };
+	let page = await store.exportPrincipals({ scope, what, from, limit: PAGE });
+	yield toLine({ type: "keryx_export", version: FORMAT_VERSION, what });
+	let principals = 0;
+	for (;;) {
+		yield* page.lines;
+		principals += page.lines.length;
+		from = page.next;
+		if (from === null) break;
+		page = await store.exportPrincipals({ scope, what, from, limit: PAGE });
+	}
+	let conversations = 0;
+	for await (const id of conversationsOf(store, { scope, what })) {
+		const lines = conversationLines(store, id, { scope, what });
+		let isThere = false;
+		for await (const line of lines) {
+			isThere = true;
+			yield line;
+		}
+		if (isThere) conversations++;
+	}
+	yield toLine({ type: "end", principals, conversations });
+}
+
+export async function* conversationsOf(
+	store: Store,
+	{ scope, what }: ExportOptions,
+): AsyncGenerator<ConversationId> {
+	let after = "";
+	for (;;) {
+		const ids = await store.exportConversations({ scope, what, after, limit: PAGE });
+		yield* ids;
+		if (what.kind !== "everything" || ids.length < PAGE) return;
+		after = ids.at(-1) as ConversationId;
+	}
+}
+
+/** Null for a conversation that was deleted since the list was read, unless it was asked for by name. */
+export async function headOf(
+	store: Store,
+	conversation: ConversationId,
+	{ scope, what }: ExportOptions,
+): Promise<ExportHead | null> {
+	const session = what.kind === "session" ? { session: what.id } : {};
+	const head = await store.exportHead({ scope, conversation, ...session });
+	if (!head && what.kind !== "everything")
+		throw new KeryxError("store.not_found", `no ${what.kind} ${what.id}`, { field: "what" });
+	return head;
+}
+
+async function* conversationLines(
+	store: Store,
+	conversation: ConversationId,
+	{ scope, what }: ExportOptions,
+): AsyncGenerator<string> {
+	const head = await headOf(store, conversation, { scope, what });
+	if (!head) return;
+	yield head.conversation;
+	for (let n = 0; n < head.sessions.length; n += PAGE)
+		yield* await store.exportSessions({ scope, conversation, heads: head.sessions.slice(n, n + PAGE) });
+	let turns = 0;
+	for (const session of head.sessions) {
+		for (let after: string | null = ""; after !== null; ) {
+			const page = await store.exportTurns({
+				scope,
+				conversation,
+				session: slim(session),
+				after,
+				limit: PAGE,
+			});
+			yield* page.lines;
+			turns += page.lines.length;
+			after = page.last;
+		}
+	}
+	yield* head.hidden;
+	const counts = { messages: 0, blobs: 0 };
+	const written = new Set<string>();
+	for (const session of head.sessions)
+		yield* messageLines(store, scope, conversation, session, counts, written);
+	yield toLine({
+		type: "conversation_end",
+		conversation,
+		live: head.live,
+		sessions: head.sessions.length,
+		turns,
+		hidden: head.hidden.length,
+		...counts,
+	});
+}
+
+async function* messageLines(
+	store: Store,
+	scope: Scope,
+	conversation: ConversationId,
+	session: SessionHead,
+	counts: { messages: number; blobs: number },
+	written: Set<string>,
+): AsyncGenerator<string> {
+	for (let after = 0; after < session.upTo; ) {
+		const { messages, last } = await store.exportMessages({
+			scope,
+			conversation,
+			session: slim(session),
+			after,
+			limit: PAGE,
+		});
+		if (last === null)
+			throw new KeryxError("store.corrupt", `session ${session.line.id} lacks rows after seq ${after}`);
+		for (const { line, blobs } of messages) {
+			for (const digest of blobs) {
+				if (written.has(digest)) continue;
+				written.add(digest);
+				let isThere = false;
+				for await (const blobLine of blobLines(store, scope, conversation, digest)) {
+					isThere = true;
+					yield blobLine;
+				}
+				if (isThere) counts.blobs++;
+			}
+			yield line;
+			counts.messages++;
+		}
+		after = last;
+	}
+}
+
+/** Nothing for a blob that is not there: what cannot be exported must not make the rest of it unexportable. */
+async function* blobLines(
+	store: Store,
+	scope: Scope,
+	conversation: ConversationId,
+	digest: string,
+): AsyncGenerator<string> {
+	for (let n = -1; ; n++) {
+		const line = await store.exportBlob({ scope, conversation, digest, n });
+		if (line === null) return;
+		yield line;
+	}
+}
+
+/** What the next pages need to know of a session. */
+function slim({ key, upTo, line }: SessionHead): { key: number; upTo: number; line: { id: string } } {
+	return { key, upTo, line: { id: line.id } };
+}
+
+/** At the end of a conversation a batch is sent once it has this many lines, or characters; in the middle of one, ten times that. */
+const BATCH_LINES = 200;
+const BATCH_CHARACTERS = 512 * 1024;
+const MIDDLE = 10;
+
+export interface ImportOptions {
+	/** Where the export comes from, in a word: `archive`, or the name of another system. */
+	readonly origin: string;
+}
+
+/**
+ * Takes an export back, line by line. Importing it again changes nothing, nor does importing it into the store it came from;
+ * one that was cut off is run again. A conversation of usual size is one transaction. The first wrong line ends the import
+ * with its number: conversations before it are there, or will be when it is run again.
+ */
+export async function importJsonl(
+	store: Store,
+	lines: AsyncIterable<string> | Iterable<string>,
+	{ origin }: ImportOptions,
+): Promise<ImportCounts> {
+	if (!/^[\w.:-]{1,100}$/.test(origin))
+		throw new KeryxError("argument.invalid", "origin must be 1 to 100 letters, digits and any of . : _ -", {
+			field: "origin",
+		});
+	const order = new TransferOrder();
+	const counts = { conversations: 0, sessions: 0, messages: 0, blobs: 0, present: 0, leftOut: 0 };
+	const origins = new Map<string, Origin>();
+	let batch: NumberedLine[] = [];
+	let characters = 0;
+	const send = async (): Promise<void> => {
+		const done = await store.importLines({ origin, lines: batch, origins: [...origins] });
+		for (const name of Object.keys(counts) as (keyof ImportCounts)[]) counts[name] += done[name];
+		for (const { line } of batch) rememberOrigin(origins, line);
+		batch = [];
+		characters = 0;
+	};
+	let number = 0;
+	for await (const text of lines) {
+		number++;
+		if (text.trim() === "") continue;
+		const line = parseLine(text, number);
+		order.take(line, number);
+		batch.push({ number, line });
+		characters += text.length;
+		const factor = order.isBetweenConversations ? 1 : MIDDLE;
+		if (batch.length >= BATCH_LINES * factor || characters >= BATCH_CHARACTERS * factor) await send();
+	}
+	order.finish(number);
+	await send();
+	return counts;
+}
+
+/** Lines of a later batch find what came from elsewhere by this; once their conversation is closed nobody asks any more. */
+function rememberOrigin(origins: Map<string, Origin>, line: NumberedLine["line"]): void {
+	if (line.type === "conversation_end") origins.clear();
+	if (line.type === "conversation" && line.origin) origins.set(line.id, line.origin);
+	if (line.type === "session" && line.origin) origins.set(`${line.conversation}/${line.id}`, line.origin);
+}
+
+/** A line longer than this is no line of an export: a blob's chunk is the longest there is but for a huge message. */
+const LONGEST_LINE = 256 * 1024 * 1024;
+
+/** The lines of a file or a request, each without its end. Only `\n` ends one. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+	const decoder = new TextDecoder("utf-8", { fatal: true });
+	let rest: string[] = [];
+	let length = 0;
+	for await (const chunk of chunks) {
+		const pieces = decoded(decoder, chunk).split("\n");
+		const last = pieces.pop() as string;
+		for (const piece of pieces) {
+			yield rest.length === 0 ? piece : rest.join("") + piece;
+			rest = [];
+			length = 0;
+		}
+		rest.push(last);
+		length += last.length;
+		if (length > LONGEST_LINE)
+			throw new KeryxError("import.invalid", `a line is longer than ${LONGEST_LINE} characters`);
+	}
+	const final = rest.join("") + decoded(decoder, undefined);
+	if (final !== "") yield final;
+}
+
+function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | string | undefined): string {
+	if (typeof chunk === "string") return chunk;
+	try {
+		return decoder.decode(chunk, { stream: chunk !== undefined });
+	} catch (cause) {
+		throw new KeryxError("import.invalid", "the export is not text in UTF-8", { cause });
+	}
+}

@@ -1,0 +1,45 @@
+// What every store keeps, whatever engine it stands on: run it over yours. Only the public interface is used.
+import { describe } from "vitest";
+import { blobConformance } from "./store/blobs.ts";
+import { boundaryConformance } from "./store/boundaries.ts";
+import { deliveryConformance } from "./store/deliveries.ts";
+import { historyConformance } from "./store/history.ts";
+import { inboxConformance } from "./store/inbox.ts";
+import { interruptionConformance } from "./store/interruptions.ts";
+import { keepingConformance, searchConformance } from "./store/keeping.ts";
+import { readConformance } from "./store/reads.ts";
+import { type Open, teller } from "./store/scene.ts";
+import { sessionConformance } from "./store/sessions.ts";
+import { turnConformance } from "./store/turns.ts";
+
+export type { Open, Opened } from "./store/scene.ts";
+
+export interface ConformanceOptions {
+	/** Whether `open` answers with `reopen`. A store that lives only as long as its owner has nothing to show there. */
+	readonly reopens?: boolean;
+	/** Whether the engine has a search; another refuses it. */
+	readonly searches?: boolean;
+	/** Whether stores that `open` answers with can be used side by side; then so are the tests. */
+	readonly apart?: boolean;
+}
+
+export function storeConformance(
+	name: string,
+	open: Open,
+	{ reopens = true, searches = true, apart = false }: ConformanceOptions = {},
+): void {
+	const tell = teller(open);
+	describe(`the store on ${name}`, { concurrent: apart }, () => {
+		describe("inbox", () => inboxConformance(tell));
+		describe("turns", () => turnConformance(tell));
+		describe("boundaries", () => boundaryConformance(tell));
+		describe("sessions", () => sessionConformance(tell));
+		describe("history", () => historyConformance(tell));
+		describe("deliveries", () => deliveryConformance(tell));
+		describe("blobs", () => blobConformance(tell));
+		describe("reads", () => readConformance(tell));
+		describe("keeping", () => keepingConformance(tell));
+		if (searches) describe("search", () => searchConformance(tell));
+		if (reopens) describe("interruptions", () => interruptionConformance(tell));
+	});
+}
