@@ -18,6 +18,10 @@ export function atLeast(bar: number, row: Row): Row {
 	return { ...row, bar, holds: row.value >= bar };
 }
 
+export function atMost(bar: number, row: Row): Row {
+	return { ...row, bar, holds: row.value <= bar };
+}
+
 /** How often `work` runs per second on this core. What it returns is kept, so that it cannot be optimised away. */
 export function perSecond(
 	work: () => unknown,

@@ -6,8 +6,9 @@ import { KeryxError } from "../errors.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { addConfigShow } from "./config-show.ts";
 import type { CliContext } from "./context.ts";
-import { runDemo } from "./demo.ts";
 import { addExplain } from "./explain.ts";
+import { addChat, runGateway } from "./run.ts";
+import { addWhy } from "./why.ts";
 
 export function createProgram(context: CliContext): Command {
 	const program = new Command("keryx")
@@ -21,8 +22,10 @@ export function createProgram(context: CliContext): Command {
 		.allowExcessArguments()
 		.action((_options, command: Command) => {
 			refuseUnknown(command);
-			runDemo(context);
+			return runGateway(context, { chat: false });
 		});
+	addChat(program, context);
+	addWhy(program, context);
 	addExplain(program, context);
 
 	const config = program
@@ -40,7 +43,9 @@ export function createProgram(context: CliContext): Command {
 
 const EXAMPLES = `
 Examples:
-  $ keryx                              show what Keryx does, with sample messages
+  $ keryx                              run Keryx; on a terminal, talk to it
+  $ echo hello | keryx chat            one message over a pipe
+  $ keryx why 12                       what became of message 12
   $ keryx explain message.json         which conversation a message belongs to, and why
   $ keryx config check                 find every mistake in the configuration
   $ keryx config show --json           the values in force and where each came from

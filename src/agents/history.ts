@@ -1,0 +1,44 @@
+// Where a step stands, read from the history alone: agents keep no state, so a restart cannot lose any.
+import { createHash } from "node:crypto";
+import type { Content, PromptMessage } from "../domain/index.ts";
+
+export interface Position {
+	/** The last person's words; "" where nobody has spoken. */
+	readonly text: string;
+	/** How many messages of persons the history holds. */
+	readonly count: number;
+	/** How many steps have been made since the last of them. */
+	readonly step: number;
+	/** What stands behind it. */
+	readonly since: readonly PromptMessage[];
+}
+
+export function positionIn(history: readonly PromptMessage[]): Position {
+	const last = history.findLastIndex(isPerson);
+	const since = history.slice(last + 1);
+	return {
+		text: last < 0 ? "" : textOf((history[last] as PromptMessage).content),
+		count: history.filter(isPerson).length,
+		step: since.filter(({ role }) => role === "assistant").length,
+		since,
+	};
+}
+
+export function isPerson(message: PromptMessage): boolean {
+	return message.role === "user" && message.kind === "person";
+}
+
+/** The words alone: attachments are left out. */
+export function textOf(content: Content): string {
+	if (typeof content === "string") return content;
+	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/**
+ * An id for the nth call of a step. The same history gives the same id, so a step that is made again after a crash asks for
+ * the same calls; another history gives another, so two steps of one turn never share one, compaction or not.
+ */
+export function callId(history: readonly PromptMessage[], n: string | number): string {
+	const digest = createHash("sha256").update(JSON.stringify(history)).digest("hex");
+	return `call_${digest.slice(0, 16)}_${n}`;
+}

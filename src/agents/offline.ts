@@ -1,0 +1,131 @@
+// Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and for
+// everything else the plain truth. It keeps no state, and states only what stands in the history or came from a tool.
+import { type PromptMessage, quoteUntrusted } from "../domain/index.ts";
+import { callId, isPerson, type Position, positionIn, textOf } from "./history.ts";
+import { describeHits } from "./offline-hits.ts";
+import { type Request, readRequest } from "./offline-requests.ts";
+import { NO_USAGE, type StepAgent, type StepEvent, type StepInput } from "./types.ts";
+
+const SEARCH = "session_search";
+/** More than are shown: what the search finds of itself is left out. */
+const HITS = 20;
+const RECENT = 5;
+
+const NO_MODEL =
+	"No model is connected: I follow a few fixed rules and cannot think. To connect one, set `agent.kind` in config.yaml.";
+const HELP = [
+	"What I can do:",
+	"- `search <words>`: find what was said before",
+	"- `what did I say about <words>`: the same, in your own messages",
+	"- `remember <something>`: it stays in the transcript, to be found again",
+	"- `help`: this list",
+	"",
+	"Keryx itself has commands too: `/help` lists them.",
+].join("\n");
+
+export function createOfflineAgent(): StepAgent {
+	return {
+		kind: "step",
+		name: "offline",
+		async *step(input): AsyncGenerator<StepEvent> {
+			if (input.signal.aborted) return;
+			const { text, search } = answer(input);
+			const calls =
+				search === undefined ? [] : [{ id: callId(input.history, 0), name: SEARCH, input: search }];
+			if (text !== "") yield { type: "text", delta: text };
+			if (input.signal.aborted) return;
+			yield {
+				type: "done",
+				message: { content: text, toolCalls: calls, finishReason: calls.length > 0 ? "tool_calls" : "stop" },
+				usage: { ...NO_USAGE, provider: "keryx", model: "offline" },
+			};
+		},
+	};
+}
+
+interface Answer {
+	readonly text: string;
+	readonly search?: { readonly query: string; readonly limit: number };
+}
+
+function answer(input: StepInput): Answer {
+	const position = positionIn(input.history);
+	const request = readRequest(position.text);
+	const limit = limitOf(input.notes);
+	const found = position.since.findLast((message) => message.role === "tool" && message.toolName === SEARCH);
+	if (request.kind === "search" && !found && limit.kind !== "final") {
+		if (input.tools.some(({ name }) => name === SEARCH))
+			return { text: "", search: { query: request.words, limit: HITS } };
+	}
+	const paragraphs = [
+		reply(request, position, found, limit.kind === "final"),
+		...limitParagraph(limit, input),
+	];
+	return { text: paragraphs.join("\n\n") };
+}
+
+function reply(
+	request: Request,
+	{ text, since }: Position,
+	found: PromptMessage | undefined,
+	final: boolean,
+): string {
+	switch (request.kind) {
+		case "greeting":
+			return `Hello! ${NO_MODEL}\n\`help\` lists what I can do.`;
+		case "help":
+			return `${NO_MODEL}\n\n${HELP}`;
+		case "incomplete":
+			return `Write it with what it is about: \`${request.form}\`.`;
+		case "remember":
+			return `Noted: your message stands in this session's transcript. \`search ${request.key}\` finds it.`;
+		case "search":
+			if (found?.role === "tool")
+				return describeHits(textOf(found.content), { request, isError: found.isError });
+			return final
+				? "I begin no search in the last reply of a session: please send it again."
+				: `I cannot search here: the tool ${SEARCH} was not given to me.`;
+		case "other": {
+			const got = text.trim() === "" ? "a message without text" : brief(text);
+			const also = since.some(({ role }) => role === "tool")
+				? " What the tools answered I cannot judge."
+				: "";
+			return `I got ${got}.${also} ${NO_MODEL}\nTry \`help\`, \`search <words>\` or \`remember <something>\`.`;
+		}
+	}
+}
+
+interface Limit {
+	readonly kind: "near" | "final" | null;
+	readonly remain?: string;
+}
+
+/** The notes are written for a model; what this agent needs of them is which of the two it is. */
+function limitOf(notes: readonly string[]): Limit {
+	const note = notes.find((text) => text.startsWith("Session limit:"));
+	if (note === undefined) return { kind: null };
+	if (/\blast response\b/.test(note)) return { kind: "final" };
+	return { kind: "near", remain: /(\d+) remain/.exec(note)?.[1] };
+}
+
+function limitParagraph({ kind, remain }: Limit, { history }: StepInput): string[] {
+	if (kind === null) return [];
+	if (kind === "near") {
+		const left = remain === undefined ? "" : `: ${remain} more after this message`;
+		return [`This session is nearly full${left}. Then a new one begins by itself; what was said stays.`];
+	}
+	const said = history.filter(isPerson).slice(-RECENT);
+	return [
+		[
+			"This is my last message in this session; a new one begins by itself. The last messages in this one:",
+			...said.map(({ content }) => `- ${brief(textOf(content) || "(no text)")}`),
+		].join("\n"),
+	];
+}
+
+const BRIEF = 80;
+
+function brief(text: string): string {
+	const points = Array.from(text.trim());
+	return quoteUntrusted(points.length > BRIEF ? `${points.slice(0, BRIEF - 1).join("")}…` : points.join(""));
+}

@@ -1,0 +1,99 @@
+// What answers. Two kinds: one that makes a model step per call, with the loop in the gateway; and one that loops itself and
+// reports what it did. Errors of a model are data (AgentFailure), never exceptions that reach a user.
+import type { Content, ModelOverride, PromptMessage, ToolCall } from "../domain/index.ts";
+
+export interface ToolSpec {
+	readonly name: string;
+	readonly description: string;
+	/** JSON Schema of the arguments. */
+	readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface StepInput {
+	readonly conversation: string;
+	readonly session: string;
+	readonly turn: string;
+	/** Byte-equal for the whole session, so that prompt caches hold. */
+	readonly system: string;
+	readonly history: readonly PromptMessage[];
+	/** For this step only, last in the prompt, never stored. */
+	readonly notes: readonly string[];
+	readonly tools: readonly ToolSpec[];
+	readonly override: ModelOverride | null;
+	/** Aborted when the turn is stopped or passes a deadline. */
+	readonly signal: AbortSignal;
+}
+
+export interface Usage {
+	readonly provider: string;
+	readonly model: string;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	/** In millionths of the currency; null where no price is known. */
+	readonly costMicros: number | null;
+	readonly currency: string;
+}
+
+export interface AssistantMessage {
+	readonly content: Content;
+	readonly toolCalls: readonly ToolCall[];
+	readonly reasoning?: unknown;
+	readonly finishReason: string;
+}
+
+export const FAILURE_KINDS = [
+	"rate_limited",
+	"key_missing",
+	"context_too_large",
+	"provider_down",
+	"refused",
+	"malformed",
+	"timeout",
+] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
+
+export interface AgentFailure {
+	readonly kind: FailureKind;
+	/** For the record and the operator; the user gets a plain sentence by kind. */
+	readonly detail: string;
+	readonly retryAfterMs?: number;
+}
+
+/**
+ * Deltas, then exactly one done or failed. Joined, the deltas are the final text or its beginning. After an abort the
+ * iteration ends soon, with nothing more: whoever aborted knows why, and needs no event to say so.
+ */
+export type StepEvent =
+	| { readonly type: "text"; readonly delta: string }
+	| { readonly type: "done"; readonly message: AssistantMessage; readonly usage: Usage }
+	| { readonly type: "failed"; readonly failure: AgentFailure };
+
+export interface StepAgent {
+	readonly kind: "step";
+	readonly name: string;
+	step(input: StepInput): AsyncIterable<StepEvent>;
+}
+
+/** What a program that loops itself reports; calls and results are stored as if the gateway had run them. */
+export type LoopEvent =
+	| { readonly type: "text"; readonly delta: string }
+	| { readonly type: "message"; readonly message: AssistantMessage; readonly usage?: Usage }
+	| {
+			readonly type: "result";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly content: Content;
+			readonly isError: boolean;
+	  }
+	| { readonly type: "done" }
+	| { readonly type: "failed"; readonly failure: AgentFailure };
+
+export interface LoopAgent {
+	readonly kind: "loop";
+	readonly name: string;
+	run(input: StepInput): AsyncIterable<LoopEvent>;
+}
+
+export type Agent = StepAgent | LoopAgent;
+
+export const NO_USAGE = { inputTokens: 0, outputTokens: 0, costMicros: 0, currency: "USD" } as const;

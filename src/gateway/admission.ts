@@ -1,0 +1,122 @@
+// The way in: authorise, commit, then wake the lane or carry out the command. Resolves only after the commit (I3), so a channel
+// that waits for it never acknowledges what could be lost.
+import type { Config } from "../config/index.ts";
+import {
+	type Content,
+	type ConversationId,
+	parseSource,
+	personId,
+	type Source,
+	toWireSource,
+} from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { BusyMode, Store } from "../store/index.ts";
+import { type Authorisation, authorise } from "./authorise.ts";
+import type { Waiting } from "./batch.ts";
+import type { Admission, Inbound } from "./channel.ts";
+import type { GatewayClock } from "./clock.ts";
+import { type Parsed, parseCommand } from "./commands/index.ts";
+import type { Door } from "./door.ts";
+
+/** Ways in of our own are not held back for a burst: a person at a terminal or a page sends one message at a time. */
+const UNBATCHED: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
+/** Sent this long before it arrived: nobody was listening. */
+const LATE_MS = 60_000;
+
+type AcceptArgs = Parameters<Store["accept"]>[0];
+
+export interface AdmissionOptions {
+	readonly store: Store;
+	readonly clock: GatewayClock;
+	readonly config: Config;
+	/** What a channel hands in at once is committed in its order. */
+	readonly door: Door;
+	/** A message waits for its turn. */
+	readonly onMessage: (conversation: ConversationId, item: Waiting, busy: BusyMode) => void;
+	readonly onCommand: (command: {
+		readonly inbox: number;
+		readonly conversation: ConversationId;
+		readonly source: Source;
+		readonly parsed: Parsed;
+		readonly authorisation: Authorisation;
+	}) => void;
+}
+
+export async function admit(
+	inbound: Inbound,
+	account: string,
+	options: AdmissionOptions,
+): Promise<Admission> {
+	const { store, clock, config } = options;
+	const source = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
+	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
+	const addressed = inbound.addressed ?? true;
+	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
+	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
+	const args: AcceptArgs = {
+		kind: "person",
+		source: toWireSource(source),
+		platformMessage: inbound.platformMessage,
+		content: inbound.content,
+		routing: {
+			groupSessionsPerUser: config.routing.group_sessions_per_user,
+			threadSessionsPerUser: config.routing.thread_sessions_per_user,
+			profile: null,
+		},
+		as: asOf(authorisation, addressed),
+		...(inbound.blobs && { blobs: inbound.blobs }),
+		...(inbound.cursor !== undefined && {
+			cursor: { platform: source.platform, account: source.account, value: inbound.cursor },
+		}),
+		dueAt: clock.now() + batchMs,
+	};
+	const accepted = await store.accept(args).catch((error: unknown) => {
+		// It belongs nowhere, today and whenever it is delivered again: refused, or it would block its channel for ever.
+		if (!(error instanceof KeryxError && error.code === "address.incomplete")) throw error;
+		return store.accept({ ...args, as: { kind: "refuse", reason: error.message } });
+	});
+	const { id, conversation, principal, duplicate } = accepted;
+	const refused = accepted.disposition?.kind === "refused" ? accepted.disposition.reason : null;
+	if (!duplicate && conversation !== null && accepted.disposition === null) {
+		const acceptedAt = clock.now();
+		const sentAt = inbound.sentAt ?? acceptedAt;
+		const late = acceptedAt - sentAt > LATE_MS;
+		if (parsed) options.onCommand({ inbox: id, conversation, source, parsed, authorisation });
+		else
+			options.onMessage(
+				conversation,
+				{ id, kind: "person", principal, acceptedAt, sentAt, batchMs, late },
+				accepted.busy ?? config.gateway.busy,
+			);
+	}
+	return { id, conversation, duplicate, refused };
+}
+
+export async function authorisationOf(
+	source: Source,
+	transport: NonNullable<Inbound["transport"]>,
+	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
+): Promise<Authorisation> {
+	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+	// Other ids of the same person matter only where a list of ids could name them.
+	const ids = rules?.allow.length
+		? await store.knownIds({ platform: source.platform, ids: sendersIds(source) })
+		: [];
+	return authorise({ source, transport, ids }, config.auth);
+}
+
+function sendersIds(source: Source): string[] {
+	return [source.userIdAlt, source.userId]
+		.filter((id) => id !== undefined)
+		.map((id) => personId(source.platform, id, []));
+}
+
+function asOf(authorisation: Authorisation, addressed: boolean) {
+	if (authorisation.kind === "refused") return { kind: "refuse", reason: authorisation.reason } as const;
+	return { kind: addressed ? "accept" : "observe" } as const;
+}
+
+export function plainText(content: Content): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}

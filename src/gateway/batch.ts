@@ -1,0 +1,56 @@
+// Which of the messages that wait in a conversation become the next turn. Pure.
+
+export interface Waiting {
+	readonly id: number;
+	readonly kind: "person" | "confirmation" | "process" | "schedule";
+	readonly principal: string | null;
+	/** When this process learned of it. */
+	readonly acceptedAt: number;
+	/** When its sender wrote it, as far as known. */
+	readonly sentAt: number;
+	/** A burst may still be going on until then. */
+	readonly batchMs: number;
+	/** Accepted by an earlier owner of the store, or sent while nobody listened. */
+	readonly late: boolean;
+}
+
+export type Batch =
+	| { readonly kind: "empty" }
+	/** The burst may not be over yet. */
+	| { readonly kind: "wait"; readonly until: number }
+	| { readonly kind: "take"; readonly items: readonly Waiting[] };
+
+/** First in, first out. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
+export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
+	const first = queue[0];
+	if (!first) return { kind: "empty" };
+	if (first.kind !== "person") return { kind: "take", items: [first] };
+	if (first.late) {
+		const items = takeWhile(queue, (item) => item.kind === "person" && item.late);
+		const last = items.at(-1) as Waiting;
+		// No cap: what was sent while nobody listened comes to an end.
+		const until = last.acceptedAt + last.batchMs;
+		return items.length === queue.length && until > now ? { kind: "wait", until } : { kind: "take", items };
+	}
+
+	const items: Waiting[] = [first];
+	for (const item of queue.slice(1)) {
+		const previous = items.at(-1) as Waiting;
+		const together =
+			item.kind === "person" &&
+			item.principal === first.principal &&
+			item.acceptedAt - previous.acceptedAt <= item.batchMs &&
+			item.acceptedAt - first.acceptedAt <= capMs &&
+			item.batchMs > 0;
+		if (!together) return { kind: "take", items };
+		items.push(item);
+	}
+	const last = items.at(-1) as Waiting;
+	const until = Math.min(last.acceptedAt + last.batchMs, first.acceptedAt + capMs);
+	return last.batchMs > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
+}
+
+function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): Item[] {
+	const end = items.findIndex((item) => !holds(item));
+	return items.slice(0, end < 0 ? items.length : end);
+}

@@ -1,0 +1,76 @@
+// Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
+// everything else is told once, from the start of this process on.
+import type { Store, StoreEvent } from "../store/index.ts";
+import type { Hooks } from "./hooks.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+	"session.opened": "session:start",
+	"turn.begun": "turn:start",
+	"turn.ended": "turn:end",
+	"inbound.accepted": "message:in",
+	"delivery.sent": "message:out",
+};
+const AT_ONCE = 200;
+
+export class HookFollower {
+	readonly #store: Store;
+	readonly #hooks: Hooks;
+	readonly #log: (message: string, error: unknown) => void;
+	#cursor = "now";
+	#again = false;
+	#working: Promise<void> | null = null;
+	#unlisten = () => {};
+
+	constructor(store: Store, hooks: Hooks, log: (message: string, error: unknown) => void) {
+		this.#store = store;
+		this.#hooks = hooks;
+		this.#log = log;
+	}
+
+	async start(): Promise<void> {
+		if (!this.#hooks.listens) return;
+		await this.#look();
+		this.#unlisten = this.#store.onCommit(() => this.#kick());
+	}
+
+	async stop(): Promise<void> {
+		this.#unlisten();
+		await this.#working;
+	}
+
+	#kick(): void {
+		this.#again = true;
+		this.#working ??= this.#run();
+	}
+
+	async #run(): Promise<void> {
+		try {
+			while (this.#again) {
+				this.#again = false;
+				await this.#look();
+			}
+		} catch (error) {
+			this.#log("hooks could not follow the events", error);
+		}
+		this.#working = null;
+	}
+
+	async #look(): Promise<void> {
+		for (;;) {
+			const page = await this.#store.events({
+				scope: { kind: "operator" },
+				after: this.#cursor,
+				limit: AT_ONCE,
+			});
+			this.#cursor = page.cursor;
+			if (page.kind === "resync") return;
+			for (const event of page.events) await this.#tell(event);
+			if (page.events.length < AT_ONCE) return;
+		}
+	}
+
+	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<void> {
+		const name = NAMES[type];
+		if (name) await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
+	}
+}

@@ -1,0 +1,304 @@
+// One lane per active conversation: created on demand, gone when idle, one turn at a time. What a lane knows is only what waits;
+// the store is the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are bounded, first come
+// first served.
+import type { BusyMode } from "../store/index.ts";
+import { type Batch, nextBatch, type Waiting } from "./batch.ts";
+import type { GatewayClock } from "./clock.ts";
+import { within } from "./deadline.ts";
+import type { StopReason, Turn } from "./turn.ts";
+
+/** What a lane asks of the gateway. Each answers a turn that has begun, or what else to do. */
+export interface LaneWork {
+	begin(conversation: string, items: readonly Waiting[]): Promise<Begun>;
+	resume(conversation: string, turn: string): Promise<Begun>;
+	/** The conversation has nothing left to do. */
+	idle?(conversation: string): void;
+	log(message: string, error: unknown): void;
+}
+
+export type Begun =
+	| { readonly kind: "turn"; readonly turn: Turn }
+	/** Taken by somebody else, expired, or gone: nothing to run. */
+	| { readonly kind: "none" }
+	/** Another turn is open: resume it first. */
+	| { readonly kind: "resume"; readonly turn: string }
+	/** Nothing may begin until a person writes: the items stay. */
+	| { readonly kind: "parked" };
+
+type State = "idle" | "waiting" | "ready" | "running";
+
+interface Lane {
+	readonly conversation: string;
+	queue: Waiting[];
+	state: State;
+	turn: Turn | null;
+	/** An interrupted turn to go on with, before anything else. */
+	resume: string | null;
+	/** A turn that a command has begun already. */
+	begun: Turn | null;
+	/** A turn that is just beginning is to be stopped as soon as it has. */
+	interrupt: boolean;
+	busy: BusyMode;
+	parked: boolean;
+	failures: number;
+	/** The end of what runs. */
+	ended: Promise<void>;
+	cancel: () => void;
+}
+
+export interface LanesOptions {
+	readonly clock: GatewayClock;
+	readonly maxTurns: number;
+	readonly batchCapMs: number;
+	readonly work: LaneWork;
+}
+
+export class Lanes {
+	readonly #options: LanesOptions;
+	readonly #lanes = new Map<string, Lane>();
+	readonly #ready: Lane[] = [];
+	readonly #idle: (() => void)[] = [];
+	/** How many commands are being carried out in a conversation. */
+	readonly #holds = new Map<string, number>();
+	#running = 0;
+	#stopping = false;
+
+	constructor(options: LanesOptions) {
+		this.#options = options;
+	}
+
+	/** A message waits. Beside a running turn the busy mode decides. */
+	add(conversation: string, item: Waiting, busy: BusyMode): void {
+		const lane = this.#lane(conversation);
+		lane.busy = busy;
+		lane.queue.push(item);
+		if (item.kind === "person") lane.parked = false;
+		if (item.kind === "person" && busy === "interrupt" && lane.state === "running") {
+			lane.interrupt = lane.turn === null;
+			lane.turn?.stop("stopped");
+		}
+		this.#consider(lane);
+	}
+
+	resume(conversation: string, turn: string): void {
+		const lane = this.#lane(conversation);
+		lane.resume = turn;
+		this.#consider(lane);
+	}
+
+	/**
+	 * A command is being carried out: no turn begins in its conversation until that is done, so that what was said after it
+	 * comes after it. Answers how to let go.
+	 */
+	hold(conversation: string): () => void {
+		this.#holds.set(conversation, (this.#holds.get(conversation) ?? 0) + 1);
+		return () => {
+			const left = (this.#holds.get(conversation) ?? 1) - 1;
+			if (left > 0) this.#holds.set(conversation, left);
+			else this.#holds.delete(conversation);
+			const lane = this.#lanes.get(conversation);
+			if (lane) this.#consider(lane);
+		};
+	}
+
+	/** A turn that a command began in the store. */
+	run(conversation: string, turn: Turn): void {
+		const lane = this.#lane(conversation);
+		lane.begun = turn;
+		this.#consider(lane);
+	}
+
+	/** Messages that may join the running turn: all that wait, in mode steer. They wait until they have joined. */
+	joining(conversation: string): readonly number[] {
+		const lane = this.#lanes.get(conversation);
+		if (lane?.busy !== "steer") return [];
+		return lane.queue.filter((item) => item.kind === "person").map((item) => item.id);
+	}
+
+	joined(conversation: string, inbox: readonly number[]): void {
+		const lane = this.#lanes.get(conversation);
+		if (lane) lane.queue = lane.queue.filter((item) => !inbox.includes(item.id));
+	}
+
+	/** Ends the running turn. Answers its id, or null when none runs here. */
+	stop(conversation: string, reason: StopReason): string | null {
+		const turn = this.#lanes.get(conversation)?.turn;
+		turn?.stop(reason);
+		return turn?.id ?? null;
+	}
+
+	/** Ends the running turn and waits until it has written its end; false when it has not within the time given. */
+	async stopAndWait(conversation: string, ms: number): Promise<boolean> {
+		const lane = this.#lanes.get(conversation);
+		if (!lane?.turn) return true;
+		lane.turn.stop("stopped");
+		const signal = new AbortController().signal;
+		return within(
+			lane.ended.then(() => true),
+			{ clock: this.#options.clock, ms, signal },
+		).catch(() => false);
+	}
+
+	/** Takes what was waiting before this message out of the queue. */
+	clear(conversation: string, before: number): readonly number[] {
+		const lane = this.#lanes.get(conversation);
+		if (!lane) return [];
+		const ids = lane.queue.filter((item) => item.id < before).map((item) => item.id);
+		lane.queue = lane.queue.filter((item) => item.id >= before);
+		return ids;
+	}
+
+	waiting(conversation: string): number {
+		return this.#lanes.get(conversation)?.queue.length ?? 0;
+	}
+
+	running(conversation: string): string | null {
+		return this.#lanes.get(conversation)?.turn?.id ?? null;
+	}
+
+	get active(): number {
+		return this.#running;
+	}
+
+	/** No turn begins any more; resolves when those that run have ended. */
+	async drain(): Promise<void> {
+		this.#stopping = true;
+		for (const lane of this.#lanes.values()) lane.cancel();
+		if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+	}
+
+	abortAll(reason: StopReason): void {
+		for (const lane of this.#lanes.values()) lane.turn?.stop(reason);
+	}
+
+	#lane(conversation: string): Lane {
+		const known = this.#lanes.get(conversation);
+		if (known) return known;
+		const lane: Lane = {
+			conversation,
+			queue: [],
+			state: "idle",
+			turn: null,
+			resume: null,
+			begun: null,
+			interrupt: false,
+			busy: "queue",
+			parked: false,
+			failures: 0,
+			ended: Promise.resolve(),
+			cancel: () => {},
+		};
+		this.#lanes.set(conversation, lane);
+		return lane;
+	}
+
+	/** Decides what a lane does next; called whenever something about it changed. */
+	#consider(lane: Lane): void {
+		if (this.#stopping || lane.state === "running" || lane.state === "ready") return;
+		lane.cancel();
+		lane.cancel = () => {};
+		if (this.#holds.has(lane.conversation)) {
+			lane.state = "idle";
+			return;
+		}
+		const batch = this.#next(lane);
+		if (batch.kind === "empty") {
+			lane.state = "idle";
+			if (lane.queue.length > 0) return;
+			this.#lanes.delete(lane.conversation);
+			this.#options.work.idle?.(lane.conversation);
+			return;
+		}
+		if (batch.kind === "wait") {
+			lane.state = "waiting";
+			lane.cancel = this.#options.clock.after(batch.until - this.#options.clock.now(), () => {
+				lane.state = "idle";
+				this.#consider(lane);
+			});
+			return;
+		}
+		lane.state = "ready";
+		this.#ready.push(lane);
+		this.#pump();
+	}
+
+	#next(lane: Lane): Batch {
+		if (lane.resume !== null || lane.begun) return { kind: "take", items: [] };
+		if (lane.parked) return { kind: "empty" };
+		return nextBatch(lane.queue, this.#options.clock.now(), this.#options.batchCapMs);
+	}
+
+	#pump(): void {
+		while (this.#running < this.#options.maxTurns && !this.#stopping) {
+			const lane = this.#ready.shift();
+			if (!lane) return;
+			this.#running++;
+			lane.state = "running";
+			lane.ended = this.#work(lane);
+		}
+	}
+
+	async #work(lane: Lane): Promise<void> {
+		try {
+			await this.#one(lane);
+			lane.failures = 0;
+		} catch (error) {
+			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
+			lane.failures++;
+		}
+		lane.turn = null;
+		this.#running--;
+		if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
+		this.#after(lane);
+		this.#pump();
+	}
+
+	/** Back to the end of the line; after a failure of the store, a little later. */
+	#after(lane: Lane): void {
+		lane.state = "idle";
+		if (lane.failures === 0 || this.#stopping) {
+			this.#consider(lane);
+			return;
+		}
+		const pause = Math.min(30_000, 250 * 2 ** lane.failures);
+		lane.state = "waiting";
+		lane.cancel = this.#options.clock.after(pause, () => {
+			lane.state = "idle";
+			this.#consider(lane);
+		});
+	}
+
+	async #one(lane: Lane): Promise<void> {
+		lane.interrupt = false;
+		const begun = await this.#begin(lane);
+		if (begun.kind === "resume") lane.resume = begun.turn;
+		if (begun.kind === "parked") lane.parked = true;
+		if (begun.kind !== "turn") return;
+		lane.turn = begun.turn;
+		if (lane.interrupt) begun.turn.stop("stopped");
+		await begun.turn.run();
+	}
+
+	async #begin(lane: Lane): Promise<Begun> {
+		const { work, clock, batchCapMs } = this.#options;
+		if (this.#holds.has(lane.conversation)) return { kind: "none" };
+		if (lane.begun) {
+			const turn = lane.begun;
+			lane.begun = null;
+			return { kind: "turn", turn };
+		}
+		if (lane.resume !== null) {
+			const begun = await work.resume(lane.conversation, lane.resume);
+			lane.resume = null;
+			return begun;
+		}
+		const batch = nextBatch(lane.queue, clock.now(), batchCapMs);
+		if (batch.kind !== "take") return { kind: "none" };
+		const begun = await work.begin(lane.conversation, batch.items);
+		if (begun.kind === "turn" || begun.kind === "none") {
+			const taken = new Set(batch.items.map((item) => item.id));
+			lane.queue = lane.queue.filter((item) => !taken.has(item.id));
+		}
+		return begun;
+	}
+}

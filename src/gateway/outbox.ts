@@ -1,0 +1,201 @@
+// The outbox: claims due deliveries, sends each through its channel, and settles it with what the platform said (I7).
+// Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store.
+import type { Config } from "../config/index.ts";
+import type { Delivery, Store } from "../store/index.ts";
+import type { Channel, Outgoing, SendResult } from "./channel.ts";
+import type { GatewayClock } from "./clock.ts";
+import { Aborted, DeadlinePassed, within } from "./deadline.ts";
+import { untilWritten } from "./until-written.ts";
+
+/** How long a platform may take to answer before the outcome counts as unknown. */
+const SEND_MS = 60_000;
+const AT_ONCE = 128;
+const NO_CHANNEL_MS = 60_000;
+const FIRST_BACKOFF_MS = 1000;
+const LONGEST_BACKOFF_MS = 10 * 60_000;
+
+type Claimed = Delivery & { readonly claim: string };
+type Settlement = Parameters<Store["settleDelivery"]>[0]["settlement"];
+
+export interface OutboxOptions {
+	readonly store: Store;
+	readonly clock: GatewayClock;
+	readonly config: Config;
+	readonly channelOf: (platform: string, account: string) => Channel | undefined;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class Outbox {
+	readonly #options: OutboxOptions;
+	readonly #stop = new AbortController();
+	readonly #idle: (() => void)[] = [];
+	#sending = 0;
+	#pumping = false;
+	#again = false;
+	#cancel = () => {};
+
+	constructor(options: OutboxOptions) {
+		this.#options = options;
+	}
+
+	/** Something may be due: called after each commit. */
+	kick(): void {
+		if (this.#stop.signal.aborted) return;
+		this.#again = true;
+		if (!this.#pumping) void this.#pump();
+	}
+
+	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
+	async stop(): Promise<void> {
+		this.kick();
+		if (this.#sending > 0 || this.#pumping) await new Promise<void>((resolve) => this.#idle.push(resolve));
+		this.#stop.abort();
+		this.#cancel();
+		if (this.#sending > 0 || this.#pumping) await new Promise<void>((resolve) => this.#idle.push(resolve));
+	}
+
+	async #pump(): Promise<void> {
+		const { store, clock, log } = this.#options;
+		this.#pumping = true;
+		try {
+			while (this.#again && this.#sending < AT_ONCE && !this.#stop.signal.aborted) {
+				this.#again = false;
+				const { deliveries, nextDueAt } = await store.claimDeliveries({
+					limit: AT_ONCE - this.#sending,
+					timeoutMs: SEND_MS,
+				});
+				for (const delivery of deliveries) {
+					this.#sending++;
+					void this.#deliver(delivery);
+				}
+				if (deliveries.length > 0) this.#again = true;
+				else this.#wakeAt(nextDueAt);
+			}
+		} catch (error) {
+			log("the outbox could not claim", error);
+			this.#wakeAt(clock.now() + 1000);
+		}
+		this.#pumping = false;
+		this.#ended();
+	}
+
+	#wakeAt(at: number | null): void {
+		this.#cancel();
+		if (at === null) return;
+		this.#cancel = this.#options.clock.after(Math.max(0, at - this.#options.clock.now()), () => this.kick());
+	}
+
+	async #deliver(delivery: Claimed): Promise<void> {
+		const { store, clock, log } = this.#options;
+		try {
+			const settlement = await this.#settlement(delivery);
+			const { id, claim } = delivery;
+			await untilWritten(() => store.settleDelivery({ id, claim, settlement }), {
+				clock,
+				givenUp: () => this.#stop.signal.aborted,
+				log: (error) => log(`delivery ${id} cannot be settled yet`, error),
+			});
+		} catch (error) {
+			// The row stays "sending": the next owner marks it unknown. It is not sent again from here.
+			log(`delivery ${delivery.id} could not be settled`, error);
+		}
+		this.#sending--;
+		this.#ended();
+		this.kick();
+	}
+
+	#ended(): void {
+		if (this.#sending === 0 && !this.#pumping) for (const resolve of this.#idle.splice(0)) resolve();
+	}
+
+	async #settlement(delivery: Claimed): Promise<Settlement> {
+		const { channelOf } = this.#options;
+		const { platform, account } = delivery.destination;
+		const channel = channelOf(platform, account);
+		if (!channel)
+			return this.#retry(delivery, {
+				kind: "retry",
+				afterMs: NO_CHANNEL_MS,
+				reason: `no channel for ${platform}`,
+			});
+		const outgoing: Outgoing = {
+			id: delivery.id,
+			destination: delivery.destination,
+			body: delivery.body,
+			plain: false,
+		};
+		let result = await this.#send(channel, delivery, outgoing);
+		if (result.kind === "markup_refused")
+			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
+		if (result.kind === "unknown" && channel.lookup) result = await lookUp(channel, delivery, result);
+		switch (result.kind) {
+			case "sent":
+				return result;
+			case "retry":
+				return this.#retry(delivery, result);
+			case "markup_refused":
+				return { kind: "dead", reason: "the platform refused the markup and the plain text" };
+			case "refused":
+				return { kind: "dead", reason: result.reason };
+			case "unknown":
+				return result;
+		}
+	}
+
+	/** Editing a message that is known may be repeated freely; sending may not. */
+	async #send(channel: Channel, delivery: Delivery, outgoing: Outgoing): Promise<SendResult> {
+		const editing = delivery.receipt !== null && channel.edit !== undefined;
+		try {
+			const answer = editing ? channel.edit?.(delivery.receipt as string, outgoing) : channel.send(outgoing);
+			// Not the stop signal: what is on its way is waited for, or its outcome would be unknown.
+			const signal = new AbortController().signal;
+			const result = await within(answer as Promise<SendResult>, {
+				clock: this.#options.clock,
+				ms: SEND_MS,
+				signal,
+			});
+			return editing && result.kind === "unknown" ? { kind: "retry", reason: result.reason } : result;
+		} catch (error) {
+			const reason =
+				error instanceof DeadlinePassed || error instanceof Aborted
+					? "the platform did not answer in time"
+					: `the channel failed: ${error instanceof Error ? error.message : String(error)}`;
+			return editing ? { kind: "retry", reason } : { kind: "unknown", reason };
+		}
+	}
+
+	/** Tried again until there were too many attempts or it is too old; a pause that the platform asked for is not an attempt. */
+	#retry(delivery: Delivery, result: Extract<SendResult, { kind: "retry" }>): Settlement {
+		const { clock, config } = this.#options;
+		const now = clock.now();
+		const tooOld = now - delivery.createdAt > config.outbox.max_age_minutes * 60_000;
+		const tooOften = result.afterMs === undefined && delivery.attempts >= config.outbox.max_attempts;
+		if (tooOld || tooOften)
+			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${result.reason}` };
+		return {
+			kind: "retry",
+			at: now + (result.afterMs ?? backoff(delivery.id, delivery.attempts)),
+			reason: result.reason,
+		};
+	}
+}
+
+/** Doubling, with a jitter of up to half that follows from the delivery itself, so that many do not come back at once. */
+function backoff(id: string, attempts: number): number {
+	const base = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1));
+	let hash = attempts;
+	for (const unit of id) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) % 1_000_003;
+	return Math.round(base * (1 + hash / 2_000_006));
+}
+
+async function lookUp(
+	channel: Channel,
+	delivery: Delivery,
+	unknown: Extract<SendResult, { kind: "unknown" }>,
+): Promise<SendResult> {
+	const found = await channel.lookup?.(delivery.id, delivery.destination);
+	if (found?.kind === "sent") return found;
+	return found?.kind === "absent"
+		? { kind: "retry", reason: "looked up: the platform has not taken it" }
+		: unknown;
+}

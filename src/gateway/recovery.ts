@@ -1,0 +1,154 @@
+// What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
+// Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
+import type { Config } from "../config/index.ts";
+import { type ConversationId, cleanTitle } from "../domain/index.ts";
+import { type BusyMode, type Delivery, destinationOf, type InboxItem, type Store } from "../store/index.ts";
+import { plainText } from "./admission.ts";
+import type { Waiting } from "./batch.ts";
+import type { Channel } from "./channel.ts";
+import type { GatewayClock } from "./clock.ts";
+import { parseCommand } from "./commands/index.ts";
+import { toDeliveries } from "./reply.ts";
+import { expiredSentence, SUSPENDED } from "./sentences.ts";
+
+const AT_ONCE = 500;
+
+export interface Unfinished {
+	readonly turns: readonly { readonly conversation: ConversationId; readonly turn: string }[];
+	readonly messages: readonly {
+		readonly conversation: ConversationId;
+		readonly item: Waiting;
+		readonly busy: BusyMode;
+	}[];
+	readonly commands: readonly InboxItem[];
+	/** Deliveries that were being sent, and may have arrived. */
+	readonly unknown: readonly Delivery[];
+}
+
+export interface RecoveryOptions {
+	readonly store: Store;
+	readonly clock: GatewayClock;
+	readonly config: Config;
+	readonly channels: ReadonlyMap<string, Channel>;
+	/** When Keryx last did anything, as far as the store knows. */
+	readonly aliveAt: number | null;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export async function recover(options: RecoveryOptions): Promise<Unfinished> {
+	const { store, clock } = options;
+	const { aliveAt } = options;
+	await store.interruptTurns({
+		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
+		...(aliveAt !== null && { at: aliveAt }),
+	});
+	const { unknown } = await store.recoverDeliveries();
+	const turns = await store.dueTurns({ now: clock.now(), limit: Number.MAX_SAFE_INTEGER });
+	const waiting = await allWaiting(store);
+	const commands = waiting.filter(isCommand);
+	const messages = await withoutExpired(
+		waiting.filter((item) => !isCommand(item)),
+		options,
+	);
+	return {
+		turns: turns.map(({ id, conversation }) => ({ turn: id, conversation })),
+		messages,
+		commands,
+		unknown,
+	};
+}
+
+/**
+ * A delivery that was being sent may have arrived: the platform is asked where it can be. For when the channels are up.
+ * Answers those that it could not say anything about yet.
+ */
+export async function resolveUnknown(
+	unknown: readonly Delivery[],
+	{ store, clock, channels, log }: RecoveryOptions,
+): Promise<readonly Delivery[]> {
+	const open: Delivery[] = [];
+	for (const delivery of unknown) {
+		const { id, destination } = delivery;
+		const channel = channels.get(`${destination.platform} ${destination.account}`);
+		if (!channel?.lookup) continue;
+		try {
+			const found = await channel.lookup(id, destination);
+			if (found.kind === "unknown") open.push(delivery);
+			if (found.kind === "sent") await store.resolveDelivery({ id, settlement: found });
+			if (found.kind === "absent")
+				await store.resolveDelivery({
+					id,
+					settlement: { kind: "retry", at: clock.now(), reason: "looked up: the platform has not taken it" },
+				});
+		} catch (error) {
+			log(`delivery ${id} could not be looked up`, error);
+			open.push(delivery);
+		}
+	}
+	return open;
+}
+
+async function allWaiting(store: Store): Promise<InboxItem[]> {
+	const items: InboxItem[] = [];
+	for (;;) {
+		const page = await store.waitingItems({ after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		items.push(...page);
+		if (page.length < AT_ONCE) return items;
+	}
+}
+
+function isCommand(item: InboxItem): boolean {
+	if (item.command !== null) return true;
+	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
+}
+
+/** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
+async function withoutExpired(
+	items: readonly InboxItem[],
+	{ store, clock, config }: RecoveryOptions,
+): Promise<Unfinished["messages"]> {
+	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
+	const messages: Unfinished["messages"][number][] = [];
+	const expired = new Map<ConversationId, InboxItem[]>();
+	for (const item of items) {
+		if (item.conversation === null) continue;
+		if (item.kind === "person" && item.acceptedAt < oldest) {
+			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
+			continue;
+		}
+		const { id, kind, principal, acceptedAt: sentAt } = item;
+		const acceptedAt = clock.now();
+		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
+		const batchMs = config.gateway.batch_ms;
+		messages.push({
+			conversation: item.conversation,
+			item: { id, kind, principal, acceptedAt, sentAt, batchMs, late: true },
+			busy: config.gateway.busy,
+		});
+	}
+	for (const [conversation, old] of expired) await expire(store, conversation, old);
+	return messages;
+}
+
+/** Ends messages as too old, with one notice that lists them. */
+export async function expire(
+	store: Store,
+	conversation: ConversationId,
+	items: readonly InboxItem[],
+): Promise<void> {
+	const last = items.at(-1);
+	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
+	const deliveries = last?.source
+		? toDeliveries(expiredSentence(texts), {
+				id: `expired:${last.id}`,
+				kind: "notice",
+				destination: destinationOf(last.source),
+			})
+		: [];
+	await store.endItems({
+		conversation,
+		inbox: items.map((item) => item.id),
+		as: { kind: "expired", reason: "too old after Keryx was away" },
+		deliveries,
+	});
+}

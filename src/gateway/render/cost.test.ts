@@ -1,0 +1,106 @@
+// The cost of rendering follows the length of the text, counted in executed blocks of code, not in time.
+import { Session } from "node:inspector";
+import { setFlagsFromString } from "node:v8";
+import { expect, test } from "vitest";
+import { MARKUPS, type Markup } from "./types.ts";
+
+// Counts are exact only while nothing is compiled away, and of blocks only in code compiled after the count began.
+for (const flag of ["--no-opt", "--no-maglev", "--no-sparkplug"]) setFlagsFromString(flag);
+const session = new Session();
+session.connect();
+session.post("Profiler.enable");
+session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+const { renderParts } = await import("./index.ts");
+
+const KB = 1024;
+
+/** An answer of every kind of syntax, over and over. */
+const ANSWER = `# Title
+
+Some **bold** text with \`code\`, a [link](https://e.example/a?b=1&c=2), *emphasis* and ~~struck~~ words. Then more.
+
+- item one
+  - item *two*
+
+> quoted
+> lines
+
+\`\`\`ts
+const a = b < c && d;
+\`\`\`
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+`;
+
+test("an answer of 1 MB costs four times as much as one of 256 KB", () => {
+	expect(growth(ANSWER, "telegram_html", 256 * KB)).toBeLessThan(4.2);
+});
+
+test.each(MARKUPS)("an answer that is four times as long costs four times as much in %s", (markup) => {
+	expect(growth(ANSWER, markup, 16 * KB)).toBeLessThan(4.4);
+});
+
+test.each([
+	"word ",
+	"x",
+	"&",
+	"<",
+	"*a ",
+	"_a*b ",
+	"**",
+	"[",
+	"[a](",
+	'[a](b "',
+	"![a",
+	"`a``",
+	"> ",
+	"- ",
+	"> a\n",
+	"- a\n",
+	"  - a\n",
+	"|a|b|\n|-|-|\n",
+	"|",
+	"[a]: /b\n",
+	"<u>",
+	"</b>",
+	"<a b='",
+	"```\n",
+	"\n",
+	" ",
+	"     x",
+	"\t\n",
+	"https://",
+	"👨‍👩‍👧‍👦",
+	"🇬🇷",
+	"\u0301",
+	"。",
+])("a text of nothing but %j costs no more per character when it is longer", (piece) => {
+	for (const markup of ["telegram_html", "irc"] as const)
+		expect(growth(piece, markup, 4 * KB)).toBeLessThan(4.8);
+});
+
+/** How much more a text costs that is four times as long. */
+function growth(piece: string, markup: Markup, length: number): number {
+	return steps(piece, 4 * length, markup) / steps(piece, length, markup);
+}
+
+/** How often the blocks of code of this folder are run for a text of that length. */
+function steps(piece: string, length: number, markup: Markup): number {
+	const source = piece.repeat(Math.ceil(length / piece.length));
+	countSinceLast();
+	renderParts(source, { markup, limit: { max: 512, unit: "utf16" } });
+	return countSinceLast();
+}
+
+function countSinceLast(): number {
+	let count = 0;
+	session.post("Profiler.takePreciseCoverage", (_, { result }) => {
+		for (const { functions } of result.filter(({ url }) => url.includes("/gateway/render/"))) {
+			for (const { ranges } of functions) for (const range of ranges) count += range.count;
+		}
+	});
+	return count;
+}

@@ -1,0 +1,59 @@
+// What a platform's markup can say and how it says it. Everything that is not listed here is the same everywhere.
+import type { LineRules, Prefix, Twin } from "./canvas.ts";
+import type { Style } from "./markdown/ast.ts";
+import type { Element } from "./types.ts";
+
+export interface Dialect extends LineRules {
+	/** What must not reach the platform as it is, by where it stands. */
+	readonly text: Escapes;
+	/** The same at the start of a line, where more has a meaning. */
+	readonly lineStart: Escapes;
+	readonly code: Escapes;
+	readonly url: Escapes;
+	readonly unsafeStart: RegExp | undefined;
+	/** The element for a style, undefined where the platform has none. `outer` says which styles are open already. */
+	style(style: Style, outer: ReadonlySet<Style>): Element | undefined;
+	heading(level: number): Element | undefined;
+	codeSpan(value: string): Element | undefined;
+	fence(language: string): Element | undefined;
+	/** A link with a text of its own; undefined if it is to be written as `text (url)`. */
+	link(url: string, label: string): Element | undefined;
+	/** Around a whole quote, where the platform has something for that. */
+	readonly quote: Element | undefined;
+	/** Before each line of a quote. */
+	quotePrefix(place: QuotePlace): Prefix;
+	readonly bullet: Twin;
+	/** Tables are columns of equal width; otherwise cells with a bar between them. */
+	readonly alignsTables: boolean;
+}
+
+/** A quote stands in a list item, in another quote (or without its element, which did not fit), or by itself. */
+export type QuotePlace = "listed" | "inner" | "outer";
+
+/** Each match of the pattern is replaced, in each twin in its own way. */
+export interface Escapes {
+	readonly pattern: RegExp;
+	readonly swap: (match: string) => Twin;
+}
+
+/** Only web and mail addresses become links; what a chat app does with any other scheme is not ours to try. */
+export const LINKABLE = /^(?:https?:\/\/|mailto:)[^\s]/i;
+
+export const NO_ESCAPES: Escapes = { pattern: /(?!)/g, swap: both };
+
+export function both(text: string): Twin {
+	return { plain: text, markup: text };
+}
+
+/** Language names that are safe inside a token of any dialect. */
+export function languageName(language: string): string {
+	return /^[\w+#.-]{1,32}$/.test(language) ? language : "";
+}
+
+/** Percent-encodes what would end or break a link's token. */
+export function encodeUrl(url: string, unsafe: RegExp): string {
+	return url.replace(unsafe, (char) => {
+		const code = char.charCodeAt(0);
+		return code < 0x80 ? `%${code.toString(16).toUpperCase().padStart(2, "0")}` : encodeURIComponent(char);
+	});
+}

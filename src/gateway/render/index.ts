@@ -1,0 +1,4 @@
+export { render, renderParts } from "./render.ts";
+export { split } from "./split.ts";
+export type { Format, Markup, MessageLimit, Part, Rendered, SplitPart } from "./types.ts";
+export { MARKUPS } from "./types.ts";

@@ -1,0 +1,57 @@
+// What a Markdown text says. Blocks form a tree whose depth the parser bounds; the text inside a block is a flat list
+// in which every opening has its closing, so that no depth of emphasis can exhaust the stack.
+
+export type Style = "bold" | "italic" | "underline" | "strike";
+
+export type Inline =
+	/** A line feed in it is a soft line break. */
+	| { readonly kind: "text"; readonly value: string }
+	| { readonly kind: "code"; readonly value: string }
+	/** A bare web address, as written. */
+	| { readonly kind: "url"; readonly value: string }
+	/** An HTML tag that means nothing here; shown as it was written. */
+	| { readonly kind: "tag"; readonly value: string }
+	| { readonly kind: "break" }
+	| { readonly kind: "open" | "close"; readonly style: Style }
+	| { readonly kind: "link"; readonly url: string; readonly image: boolean }
+	| { readonly kind: "unlink"; readonly image: boolean };
+
+/** A blank line stands before it; what comes first never stands apart. */
+interface Placed {
+	readonly apart: boolean;
+}
+
+export type Block = Placed & BlockContent;
+
+type BlockContent =
+	| { readonly kind: "paragraph"; readonly text: readonly Inline[] }
+	| { readonly kind: "heading"; readonly level: number; readonly text: readonly Inline[] }
+	| { readonly kind: "code"; readonly language: string; readonly value: string }
+	| { readonly kind: "quote"; readonly blocks: readonly Block[] }
+	| List
+	| { readonly kind: "table"; readonly align: readonly Align[]; readonly rows: readonly Row[] }
+	| { readonly kind: "rule" }
+	| { readonly kind: "definition"; readonly definition: Definition };
+
+export interface List {
+	readonly kind: "list";
+	/** The first number of a numbered list. */
+	readonly start: number | undefined;
+	readonly delimiter: "." | ")";
+	readonly items: readonly ListItem[];
+}
+
+export interface ListItem extends Placed {
+	readonly checked: boolean | undefined;
+	readonly blocks: readonly Block[];
+}
+
+export type Align = "left" | "right" | "center";
+export type Row = readonly (readonly Inline[])[];
+
+/** `[label]: url`. One that no link uses is shown as it was written, so that nothing is lost. */
+export interface Definition {
+	readonly url: string;
+	readonly source: string;
+	used: boolean;
+}

@@ -1,0 +1,120 @@
+// Character references. HTML knows two thousand names; here are those that answers use. Another name stays as written.
+
+const NAMED: Readonly<Record<string, string>> = {
+	amp: "&",
+	lt: "<",
+	gt: ">",
+	quot: '"',
+	apos: "'",
+	nbsp: "\u00a0",
+	ensp: "\u2002",
+	emsp: "\u2003",
+	thinsp: "\u2009",
+	shy: "\u00ad",
+	copy: "©",
+	reg: "®",
+	trade: "™",
+	deg: "°",
+	plusmn: "±",
+	times: "×",
+	divide: "÷",
+	frac12: "½",
+	frac14: "¼",
+	frac34: "¾",
+	sup2: "²",
+	sup3: "³",
+	micro: "µ",
+	para: "¶",
+	sect: "§",
+	middot: "·",
+	bull: "•",
+	hellip: "…",
+	ndash: "–",
+	mdash: "—",
+	lsquo: "‘",
+	rsquo: "’",
+	ldquo: "“",
+	rdquo: "”",
+	laquo: "«",
+	raquo: "»",
+	lsaquo: "‹",
+	rsaquo: "›",
+	cent: "¢",
+	pound: "£",
+	yen: "¥",
+	euro: "€",
+	larr: "←",
+	uarr: "↑",
+	rarr: "→",
+	darr: "↓",
+	harr: "↔",
+	rArr: "⇒",
+	hArr: "⇔",
+	le: "≤",
+	ge: "≥",
+	ne: "≠",
+	asymp: "≈",
+	equiv: "≡",
+	minus: "−",
+	infin: "∞",
+	radic: "√",
+	sum: "∑",
+	prod: "∏",
+	part: "∂",
+	int: "∫",
+	forall: "∀",
+	exist: "∃",
+	isin: "∈",
+	empty: "∅",
+	cap: "∩",
+	cup: "∪",
+	and: "∧",
+	or: "∨",
+	check: "✓",
+	cross: "✗",
+	star: "☆",
+	hearts: "♥",
+	alpha: "α",
+	beta: "β",
+	gamma: "γ",
+	delta: "δ",
+	Delta: "Δ",
+	epsilon: "ε",
+	theta: "θ",
+	lambda: "λ",
+	mu: "μ",
+	pi: "π",
+	sigma: "σ",
+	Sigma: "Σ",
+	phi: "φ",
+	omega: "ω",
+	Omega: "Ω",
+};
+
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));/y;
+
+/** The reference that begins at `at`, if one does: its length and what it stands for. */
+export function referenceAt(text: string, at: number): { length: number; value: string } | undefined {
+	REFERENCE.lastIndex = at;
+	const match = REFERENCE.exec(text);
+	if (!match) return undefined;
+	const [whole, decimal, hex, name] = match;
+	if (name !== undefined) {
+		const value = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+		return value === undefined ? undefined : { length: whole.length, value };
+	}
+	const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number.parseInt(decimal, 10);
+	return { length: whole.length, value: characterOf(code) };
+}
+
+/** Resolves backslash escapes and references, as in link targets and info strings. */
+export function unescapeText(text: string): string {
+	return text.replace(/\\([!-/:-@[-`{-~])|&[#\w]{2,33};/g, (match, escaped: string | undefined) => {
+		return escaped ?? referenceAt(match, 0)?.value ?? match;
+	});
+}
+
+function characterOf(code: number): string {
+	const valid = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+	return valid ? String.fromCodePoint(code) : "\ufffd";
+}

@@ -1,0 +1,66 @@
+// Blocks as they were read, before the text inside them is parsed: that needs the definitions of the whole text.
+import type { Align, Definition } from "./ast.ts";
+
+export type RawBlock =
+	| ({ readonly kind: "paragraph"; readonly text: string } & Span)
+	| ({ readonly kind: "heading"; readonly level: number; readonly text: string } & Span)
+	| ({ readonly kind: "code"; readonly language: string; readonly value: string } & Span)
+	| ({
+			readonly kind: "table";
+			readonly align: readonly Align[];
+			readonly rows: readonly (readonly string[])[];
+	  } & Span)
+	| ({ readonly kind: "rule" } & Span)
+	| ({ readonly kind: "definition"; readonly definition: Definition } & Span)
+	| RawQuote
+	| RawList;
+
+/** The first and last line. */
+export interface Span {
+	readonly first: number;
+	readonly last: number;
+}
+
+export interface RawQuote {
+	readonly kind: "quote";
+	readonly first: number;
+	readonly blocks: RawBlock[];
+}
+
+export interface RawList {
+	readonly kind: "list";
+	readonly first: number;
+	readonly marker: string;
+	readonly start: number | undefined;
+	readonly items: RawItem[];
+}
+
+export interface RawItem {
+	readonly kind: "item";
+	readonly first: number;
+	/** How far its content is indented. */
+	readonly width: number;
+	readonly blocks: RawBlock[];
+}
+
+export interface RawDocument {
+	readonly blocks: readonly RawBlock[];
+	readonly definitions: ReadonlyMap<string, Definition>;
+	readonly fences: readonly Fence[];
+	/** Where each outermost block begins in the source, but for one that a heading heads. */
+	readonly starts: readonly number[];
+}
+
+/** Where a fenced code block stands in the source. Offsets are in UTF-16 units. */
+export interface Fence {
+	/** The first unit of the line with the opening fence, and the first unit after that line. */
+	readonly from: number;
+	readonly bodyFrom: number;
+	/** The end of the last line of code, and of the closing fence; equal if it was never closed. */
+	readonly bodyTo: number;
+	readonly to: number;
+	readonly marker: string;
+	readonly language: string;
+	/** The quotes and list items around it, outermost first: a quote, or an item of so many columns. */
+	readonly inside: readonly ("quote" | number)[];
+}

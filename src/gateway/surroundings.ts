@@ -1,0 +1,58 @@
+// What a conversation stands in, from configuration and connections: its policy, and the context block of a session that opens.
+import type { Config } from "../config/index.ts";
+import {
+	type ChatType,
+	contextPrompt,
+	type ResetPolicy,
+	resolvePolicy,
+	type Source,
+} from "../domain/index.ts";
+import type { Conversation } from "../store/index.ts";
+
+export interface Surroundings {
+	policyFor(platform: string, chatType: ChatType): ResetPolicy;
+	/** Rendered when a session opens and stored with it: byte-equal for the session's whole life. */
+	contextOf(place: { readonly source: Source; readonly shared: boolean }): string;
+}
+
+export interface SurroundingsOptions {
+	readonly config: Config;
+	readonly connectedPlatforms: readonly string[];
+	readonly tools: readonly string[];
+	/** Per installation; pseudonyms of ids are made with it. */
+	readonly pseudonymKey: Uint8Array;
+}
+
+export function createSurroundings({
+	config,
+	connectedPlatforms,
+	tools,
+	pseudonymKey,
+}: SurroundingsOptions): Surroundings {
+	const policies = new Map<string, ResetPolicy>();
+	return {
+		policyFor: (platform, chatType) => {
+			const name = `${platform} ${chatType}`;
+			const policy = policies.get(name) ?? resolvePolicy(config.session_reset, { platform, chatType });
+			policies.set(name, policy);
+			return policy;
+		},
+		contextOf: ({ source, shared }) =>
+			[
+				...(config.agent.instructions === undefined ? [] : [config.agent.instructions]),
+				contextPrompt({
+					source,
+					shared,
+					connectedPlatforms: [...connectedPlatforms],
+					homeChannels: config.home_channels,
+					redactPii: config.privacy.redact_pii,
+					pseudonymKey,
+					tools: [...tools],
+				}),
+			].join("\n\n"),
+	};
+}
+
+export function policyOf(surroundings: Surroundings, { platform, chatType }: Conversation): ResetPolicy {
+	return surroundings.policyFor(platform, chatType);
+}

@@ -1,0 +1,123 @@
+// Running the calls of one step. "Started" is committed before a call that may not be repeated, so that a crash leaves an
+// unknown outcome and never a second effect. Whatever a tool does, the result is a row.
+import { createHash } from "node:crypto";
+import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Store } from "../store/index.ts";
+import type { ToolContext, ToolRegistry } from "../tools/index.ts";
+import type { GatewayClock } from "./clock.ts";
+import { Aborted, DeadlinePassed, signalWithin, within } from "./deadline.ts";
+
+export interface CallOutcome {
+	readonly message: NewMessage;
+	readonly digest: string;
+	readonly failed: boolean;
+	readonly endsTurn?: string;
+}
+
+/** The same call is the same tool with the same arguments, whatever the order of their keys. */
+export function callDigest(call: ToolCall): string {
+	return createHash("sha256")
+		.update(`${call.name} ${JSON.stringify(sorted(call.input))}`)
+		.digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(sorted);
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.sort(([a], [b]) => (a < b ? -1 : 1))
+			.map(([key, inner]) => [key, sorted(inner)]),
+	);
+}
+
+/** Calls of a turn's last assistant row that have no result yet. */
+export function unansweredCalls(rows: readonly Message[], turn: string): readonly ToolCall[] {
+	const own = rows.filter((row) => row.turn === turn && !row.hidden);
+	const last = own.findLast((row) => row.role === "assistant");
+	const answered = new Set(own.filter((row) => row.role === "tool").map((row) => row.toolCallId));
+	return (last?.toolCalls ?? []).filter((call) => !answered.has(call.id));
+}
+
+/** After an interruption: a call that had begun and may not be repeated keeps its unknown outcome. */
+export function interruptedCall(call: ToolCall): CallOutcome {
+	return result(call, INTERRUPTED_RESULT, true);
+}
+
+export interface CallEnvironment {
+	readonly store: Store;
+	readonly tools: ToolRegistry;
+	readonly clock: GatewayClock;
+	readonly toolMs: number;
+	readonly turn: { readonly id: string; readonly token: number };
+	readonly context: Omit<ToolContext, "call" | "now" | "signal">;
+	readonly signal: AbortSignal;
+}
+
+/** Throws Aborted when the turn is stopped meanwhile; the call's late outcome is ignored. */
+export async function runCall(call: ToolCall, environment: CallEnvironment): Promise<CallOutcome> {
+	const { store, tools, clock, turn } = environment;
+	const tool = tools.find(call.name);
+	if (!tool)
+		return result(
+			call,
+			`There is no tool called ${call.name}. Tools: ${tools.names.join(", ") || "none"}.`,
+			true,
+		);
+	const prepared = tool.prepare(call.input);
+	if ("problem" in prepared)
+		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+	if (prepared.question) {
+		const { action } = prepared.question;
+		return result(
+			call,
+			`${action} needs a human's confirmation, and this Keryx has no way to ask for one. It was not done.`,
+			true,
+		);
+	}
+
+	if (!tool.repeatable)
+		await store.startCall({
+			turn: turn.id,
+			token: turn.token,
+			call: call.id,
+			tool: call.name,
+			repeatable: false,
+		});
+	const { signal, end } = signalWithin(environment.signal);
+	try {
+		const running = prepared.run({
+			...environment.context,
+			call: call.id,
+			now: clock.now(),
+			signal,
+		});
+		const { content, isError, endsTurn } = await within(running, {
+			clock,
+			ms: environment.toolMs,
+			signal: environment.signal,
+		});
+		return { ...result(call, content, isError ?? false), ...(endsTurn !== undefined && { endsTurn }) };
+	} catch (error) {
+		if (error instanceof Aborted || environment.signal.aborted) throw new Aborted();
+		if (error instanceof DeadlinePassed)
+			return result(call, `${call.name} took longer than allowed and was ended.`, true);
+		if (error instanceof KeryxError) return result(call, `${error.message} (${error.code})`, true);
+		return result(
+			call,
+			`${call.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+			true,
+		);
+	} finally {
+		end();
+	}
+}
+
+function result(call: ToolCall, content: NewMessage["content"], isError: boolean): CallOutcome {
+	return {
+		message: { role: "tool", content, toolCallId: call.id, toolName: call.name, ...(isError && { isError }) },
+		digest: callDigest(call),
+		failed: isError,
+	};
+}

@@ -1,0 +1,30 @@
+// keryx/testing: what a test of a gateway, a channel, an agent or a tool needs.
+
+export {
+	createScriptedAgent,
+	createScriptedLoopAgent,
+	parseScript,
+	type Script,
+	type ScriptedStep,
+} from "../agents/index.ts";
+export { type KillPoint, killingEngine } from "./killing-engine.ts";
+export {
+	type Attempt,
+	type AttemptRecord,
+	type Behaviour,
+	type PlatformOptions,
+	type Saying,
+	ScriptedPlatform,
+	type Update,
+	type VisibleMessage,
+} from "./platform.ts";
+export { createPlatformServer, type PlatformServer } from "./platform-server.ts";
+export {
+	type ChannelAbilities,
+	createScriptedChannel,
+	type ScriptedChannel,
+	type ScriptedChannelOptions,
+} from "./scripted-channel.ts";
+export { type ConnectOptions, connectScriptedChannel } from "./socket-link.ts";
+export { type TrackedEngine, trackedEngine } from "./tracked-engine.ts";
+export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from "./virtual-clock.ts";

@@ -1,0 +1,95 @@
+// Time that only a test moves. Timers fire in the order of their times, and between two of them everything that they set off is
+// given room to happen.
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { KeryxError } from "../errors.ts";
+import type { GatewayClock } from "../gateway/index.ts";
+
+export interface VirtualClock extends GatewayClock {
+	/** Lets so much time pass: fires what falls due, in order, and resolves when that has settled. */
+	advance(ms: number): Promise<void>;
+	/** The same, up to an instant, which must not be in the past. */
+	advanceTo(at: number): Promise<void>;
+	/** Sets the wall clock forwards or back, as an administrator would. No time passes: timers stay as far away as they were. */
+	jump(ms: number): void;
+	/** When each waiting timer is due, soonest first. */
+	pendingTimers(): readonly number[];
+}
+
+export interface VirtualClockOptions {
+	/**
+	 * Resolves when nothing is under way any more. Left out: a few turns of the event loop, which is enough for what happens in
+	 * this thread; a store has threads of its own (see `trackedEngine`).
+	 */
+	readonly settle?: () => Promise<void>;
+}
+
+interface Timer {
+	/** On a clock that no jump moves. */
+	readonly at: number;
+	readonly callback: () => void;
+}
+
+export function createVirtualClock(
+	start: number,
+	{ settle = fewTurns }: VirtualClockOptions = {},
+): VirtualClock {
+	let wall = start;
+	let elapsed = 0;
+	const timers = new Set<Timer>();
+	let moving: Promise<void> = Promise.resolve();
+
+	const passTo = (at: number) => {
+		wall += at - elapsed;
+		elapsed = at;
+	};
+	const move = async (ms: number) => {
+		if (!(ms >= 0))
+			throw new KeryxError("argument.invalid", "time passes forwards only", {
+				hint: "use jump to set the clock back",
+			});
+		const until = elapsed + ms;
+		await settle();
+		for (let timer = nextBy(timers, until); timer; timer = nextBy(timers, until)) {
+			timers.delete(timer);
+			passTo(timer.at);
+			timer.callback();
+			await settle();
+		}
+		passTo(until);
+		await settle();
+	};
+	/** One after the other, also when nobody waits in between. */
+	const queue = (ms: () => number): Promise<void> => {
+		const moved = moving.then(() => move(ms()));
+		moving = moved.catch(() => {});
+		return moved;
+	};
+
+	return {
+		now: () => wall,
+		after: (ms, callback) => {
+			const timer = { at: elapsed + Math.max(0, ms), callback };
+			timers.add(timer);
+			return () => timers.delete(timer);
+		},
+		advance: (ms) => queue(() => ms),
+		advanceTo: (at) => queue(() => at - wall),
+		jump: (ms) => {
+			wall += ms;
+		},
+		pendingTimers: () => [...timers].map(({ at }) => at - elapsed + wall).sort((a, b) => a - b),
+	};
+}
+
+/** The soonest; of several at one instant the one that was set first. */
+function nextBy(timers: ReadonlySet<Timer>, until: number): Timer | undefined {
+	let next: Timer | undefined;
+	for (const timer of timers) if (timer.at <= until && (!next || timer.at < next.at)) next = timer;
+	return next;
+}
+
+const TURNS = 8;
+
+async function fewTurns(): Promise<void> {
+	for (let turn = 0; turn < TURNS; turn++) await turnOfTheLoop();
+}

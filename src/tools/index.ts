@@ -1,0 +1,10 @@
+export { createTools, type ToolRegistry } from "./registry.ts";
+export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
+export {
+	type ConfirmationQuestion,
+	defineTool,
+	type Tool,
+	type ToolContext,
+	type ToolDefinition,
+	type ToolResult,
+} from "./types.ts";

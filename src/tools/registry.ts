@@ -1,0 +1,25 @@
+// The tools of one gateway, by name.
+import type { ToolSpec } from "../agents/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Tool } from "./types.ts";
+
+export interface ToolRegistry {
+	readonly names: readonly string[];
+	/** What the model is told about them. */
+	readonly specs: readonly ToolSpec[];
+	find(name: string): Tool | undefined;
+}
+
+export function createTools(tools: readonly Tool[]): ToolRegistry {
+	const byName = new Map<string, Tool>();
+	for (const tool of tools) {
+		if (byName.has(tool.name))
+			throw new KeryxError("argument.invalid", `two tools are called ${tool.name}`, { field: "tools" });
+		byName.set(tool.name, tool);
+	}
+	return {
+		names: [...byName.keys()],
+		specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema })),
+		find: (name) => byName.get(name),
+	};
+}

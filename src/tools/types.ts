@@ -1,0 +1,76 @@
+// What an agent may use. A tool states in its type what the gateway must know before it runs: whether a call may be made
+// again after an interruption, and whether a human must say yes first.
+import { z } from "zod";
+import type { Content, ConversationId, SessionId } from "../domain/index.ts";
+import type { Scope, Store } from "../store/index.ts";
+
+export interface ToolContext {
+	readonly store: Pick<Store, "search" | "session" | "messages">;
+	/** What this caller may read: its own conversations and the one it speaks in. */
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly session: SessionId;
+	readonly turn: string;
+	readonly call: string;
+	readonly now: number;
+	readonly signal: AbortSignal;
+}
+
+export interface ToolResult {
+	readonly content: Content;
+	readonly isError?: boolean;
+	/** The turn ends with this text for the user (a question back). */
+	readonly endsTurn?: string;
+}
+
+/** What a human is asked before a call runs. */
+export interface ConfirmationQuestion {
+	readonly action: string;
+	readonly description: string;
+}
+
+/** A call whose arguments have been checked. */
+export interface PreparedCall {
+	/** Null: this call needs no human. */
+	readonly question: ConfirmationQuestion | null;
+	run(context: ToolContext): Promise<ToolResult>;
+}
+
+export interface Tool {
+	readonly name: string;
+	readonly description: string;
+	/** JSON Schema of the arguments. */
+	readonly schema: Readonly<Record<string, unknown>>;
+	/** Whether a call that was cut off may simply be made again. */
+	readonly repeatable: boolean;
+	/** The call, or what is wrong with its arguments in words for the model. */
+	prepare(input: unknown): PreparedCall | { readonly problem: string };
+}
+
+export interface ToolDefinition<Schema extends z.ZodType> {
+	readonly name: string;
+	readonly description: string;
+	readonly input: Schema;
+	readonly repeatable: boolean;
+	confirmation?(input: z.output<Schema>): ConfirmationQuestion | null;
+	run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** A tool from its schema: arguments reach it only after they were checked. */
+export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
+	const { name, description, input: schema, repeatable } = definition;
+	return {
+		name,
+		description,
+		schema: z.toJSONSchema(schema) as Record<string, unknown>,
+		repeatable,
+		prepare: (input) => {
+			const parsed = schema.safeParse(input);
+			if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
+			return {
+				question: definition.confirmation?.(parsed.data) ?? null,
+				run: (context) => definition.run(parsed.data, context),
+			};
+		},
+	};
+}

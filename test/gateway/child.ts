@@ -1,0 +1,71 @@
+// A gateway in a process of its own, on a platform that the test holds. It kills itself at the write it is told to.
+import { writeSync } from "node:fs";
+import { createGateway, systemClock } from "../../src/gateway/index.ts";
+import { type Engine, systemIds } from "../../src/store/index.ts";
+import { openSqlite } from "../../src/store/sqlite/engine.ts";
+import { storeOn } from "../../src/store/store.ts";
+import { connectScriptedChannel, createScriptedAgent, killingEngine } from "../../src/testing/index.ts";
+import { clarify, createTools } from "../../src/tools/index.ts";
+import type { Orders } from "./lives.ts";
+import { configOf, effectOnFile } from "./support.ts";
+
+const {
+	path,
+	address,
+	effects,
+	script,
+	config,
+	channel,
+	killAt = 0,
+	when = "before",
+	everyWrite = false,
+} = JSON.parse(process.argv[2] ?? "") as Orders;
+
+const HOUSEKEEPING: ReadonlySet<string> = new Set(["expireBlobs", "pruneEvents", "pruneRefused"]);
+const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "endItems", "openDelivery"]);
+
+try {
+	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
+	const onWrite = (n: number, name: string) => void writeSync(1, `${n} ${name}\n`);
+	const killing = killingEngine(engine, { at: killAt, when, onWrite });
+	const gateway = createGateway({
+		store: storeOn(everyWrite ? killing : withoutEmpty(engine, killing), {
+			clock: systemClock,
+			ids: systemIds(systemClock),
+		}),
+		agent: createScriptedAgent({ script, clock: systemClock }),
+		tools: createTools([effectOnFile(effects), clarify]),
+		channels: [
+			connectScriptedChannel({
+				address,
+				platform: "telegram",
+				clock: systemClock,
+				reconnectMs: 20,
+				...channel,
+			}),
+		],
+		config: configOf(config),
+		clock: systemClock,
+		pseudonymKey: new Uint8Array(32),
+		log: (message, error) => void writeSync(2, `${message}: ${String(error)}\n`),
+	});
+	await gateway.start();
+	writeSync(1, "started\n");
+	setInterval(() => {}, 1 << 30);
+} catch (error) {
+	writeSync(1, `refused ${JSON.stringify(error)}\n`);
+	process.exitCode = 1;
+}
+
+/** Leaves out writes that find nothing to write: housekeeping of a new store, and claims before there is anything to send. */
+function withoutEmpty(engine: Engine, killing: Engine): Engine {
+	let deliveries = false;
+	return {
+		...killing,
+		write: (name, args, drawn) => {
+			if (FILLS_OUTBOX.has(name)) deliveries = true;
+			const empty = HOUSEKEEPING.has(name) || (name === "claimDeliveries" && !deliveries);
+			return (empty ? engine : killing).write(name, args, drawn);
+		},
+	};
+}

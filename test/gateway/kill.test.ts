@@ -1,0 +1,295 @@
+// kill -9 of a real gateway process: at every commit point, before and after, in a loop. What it left is taken up by another
+// one, and judged: every message has one end, every answer is visible at most once, every effect happened at most once.
+
+import { readdirSync } from "node:fs";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Store } from "../../src/store/index.ts";
+import { openStore, systemClock, systemIds } from "../../src/store/index.ts";
+import { Lives, type Told } from "./lives.ts";
+import { OPERATOR } from "./support.ts";
+
+const lives: Lives[] = [];
+afterEach(async () => {
+	for (const life of lives.splice(0)) await life.end();
+});
+
+const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 0);
+
+interface KillPoint {
+	readonly at: number;
+	readonly when: "before" | "after";
+}
+
+interface Story {
+	readonly told: Told;
+	/** What is said before the process that is killed starts. */
+	readonly before: readonly string[];
+	/** What is said while nobody runs: it arrives together with what is resumed. */
+	readonly meanwhile: readonly string[];
+	/** Everything that people should see, and nothing else. */
+	readonly visible: readonly string[];
+	judge?(life: Lives, store: Store): Promise<void>;
+}
+
+/** Two at once: most of the time goes into starting processes. */
+async function atEveryCommit(story: Story): Promise<number> {
+	const { count } = await once(story, undefined);
+	const points: KillPoint[] = [];
+	for (let at = 1; at <= count; at++)
+		for (const when of ["before", "after"] as const) points.push({ at, when });
+	const next = async (): Promise<void> => {
+		for (let point = points.shift(); point; point = points.shift()) await once(story, point);
+	};
+	await Promise.all([next(), next()]);
+	return count;
+}
+
+async function once(story: Story, point: KillPoint | undefined): Promise<{ count: number }> {
+	const life = await Lives.begin(story.told);
+	lives.push(life);
+	for (const text of story.before) life.world.say({ chat: "ada", text });
+	const child = life.child(point);
+	const done = life.world.until(() => story.before.length > 0 && finished(life, story));
+	await Promise.race([child.ended, done.then(() => settled(child))]);
+	await child.kill();
+	const count = child.writes.length;
+	for (const text of story.meanwhile) life.world.say({ chat: "ada", text });
+	const where = point
+		? `killed ${point.when} write ${point.at} (${child.writes[point.at - 1]})`
+		: "not killed";
+	await life.recovered((store) => verdict(story, life, store, where));
+	await life.end();
+	lives.splice(lives.indexOf(life), 1);
+	return { count };
+}
+
+function finished(life: Lives, { before, visible }: Story): boolean {
+	const texts = life.world.visible().map(({ text }) => text);
+	return (
+		life.world.acknowledged >= before.length &&
+		visible.slice(0, before.length).every((text) => texts.includes(text))
+	);
+}
+
+/** The last receipt is written: nothing new is, for as long as a look takes. */
+async function settled(child: {
+	readonly writes: readonly string[];
+	readonly ended: Promise<unknown>;
+}): Promise<void> {
+	const before = child.writes.filter((name) => name === "settleDelivery").length;
+	let turns = 0;
+	while (turns++ < 50 && child.writes.filter((name) => name === "settleDelivery").length === before)
+		await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function verdict(story: Story, life: Lives, store: Store, where: string): Promise<void> {
+	const said = [...story.before, ...story.meanwhile];
+	const texts = life.world.visible("ada").map(({ text }) => text);
+	for (const text of new Set(texts))
+		expect(texts.filter((other) => other === text).length, `${where}: ${text}`).toBe(1);
+	const unsettled = await store.deliveries({ scope: OPERATOR, which: "unsettled", limit: 50 });
+	const lost = unsettled.map(({ state }) => state);
+	expect(
+		lost.every((state) => state === "unknown"),
+		`${where}: ${JSON.stringify(unsettled)}`,
+	).toBe(true);
+	const missing = story.visible.filter((text) => !texts.includes(text));
+	expect(missing.length, `${where}: ${JSON.stringify({ texts, missing })}`).toBeLessThanOrEqual(lost.length);
+	expect(
+		texts.filter((text) => !story.visible.includes(text)),
+		where,
+	).toEqual([]);
+	for (let id = 1; id <= said.length; id++) {
+		const { disposition } = await store.inboxItem({ scope: OPERATOR, id });
+		expect(disposition?.kind, `${where}: message ${id}`).toMatch(/^(answered|merged|command)$/);
+	}
+	const { problems } = await store.checkIntegrity({ scope: OPERATOR });
+	expect(problems, where).toEqual([]);
+	await story.judge?.(life, store);
+}
+
+describe("kill -9", () => {
+	test("scenario 2, 4 and 7: killed at every commit of a turn with a side effect while a message waits: one end and at most one answer each, one effect, one result", {
+		timeout: 240_000,
+	}, async () => {
+		const commits = await atEveryCommit({
+			told: {
+				script: {
+					rules: [
+						{ when: "go", steps: [{ text: "working", tools: [{ name: "effect" }] }, { text: "finished" }] },
+					],
+					otherwise: [{ text: "you said {{input}}" }],
+				},
+			},
+			before: ["go"],
+			meanwhile: ["and then?"],
+			visible: ["finished", "you said and then?"],
+			judge: async (life, store) => {
+				expect(life.effects).toBeLessThanOrEqual(1);
+				const conversations = await store.conversations({ scope: OPERATOR, limit: 9 });
+				const session = conversations[0]?.liveSession;
+				expect(conversations.length).toBe(1);
+				const rows = await store.transcript({
+					scope: OPERATOR,
+					session: session as NonNullable<typeof session>,
+				});
+				expect(rows.map(({ role }) => role).filter((role) => role !== "meta")).toEqual([
+					"user",
+					"assistant",
+					"tool",
+					"assistant",
+					"user",
+					"assistant",
+				]);
+				expect(life.effects === 1 || rows[2]?.isError === true).toBe(true);
+			},
+		});
+		expect(commits).toBeGreaterThan(8);
+	});
+
+	test("commands: killed at every commit of /new, its effect and its answer happen once", {
+		timeout: 240_000,
+	}, async () => {
+		await atEveryCommit({
+			told: { script: { otherwise: [{ text: "you said {{input}}" }] } },
+			before: ["/new garden"],
+			meanwhile: ["hello"],
+			visible: ["A new session has begun.", "you said hello"],
+			judge: async (_, store) => {
+				const conversations = await store.conversations({ scope: OPERATOR, limit: 9 });
+				const sessions = await store.sessions({
+					scope: OPERATOR,
+					conversation: conversations[0]?.id as never,
+					limit: 9,
+				});
+				expect(sessions.map(({ title }) => title)).toEqual(["garden"]);
+			},
+		});
+	});
+
+	if (KILLS > 0)
+		test("previews: killed at every commit of a streamed reply: at most one message is visible for it", {
+			timeout: 600_000,
+		}, async () => {
+			for (const lookup of [true, false])
+				await atEveryCommit({
+					told: {
+						script: {
+							otherwise: [
+								{ text: "looking", tools: [{ name: "effect" }] },
+								{ chunks: ["you ", "said ", "{{input}}"] },
+							],
+						},
+						config: { display: { streaming: true } },
+						channel: { lookup },
+					},
+					before: ["one"],
+					meanwhile: ["two"],
+					visible: ["you said one", "you said two"],
+				});
+		});
+
+	test("scenario 3: 500 messages, then 20 times kill, restart, one message: one conversation, 520 user messages, and starts create nothing", {
+		timeout: 240_000,
+	}, async () => {
+		const life = await begin({
+			script: { otherwise: [{ text: "{{count}}" }] },
+			config: { session_reset: { max_messages: 0 } },
+			channel: { window: 50 },
+		});
+		for (let n = 1; n <= 500; n++) life.world.say({ chat: "ada", text: `message ${n}` });
+		const first = life.child();
+		await life.world.until(() => life.world.visible().some(({ text }) => text === "500"));
+		await first.kill();
+		for (let n = 501; n <= 520; n++) {
+			const before = counted(life);
+			const child = life.child();
+			expect(await child.started).toBe("started");
+			expect(counted(life)).toEqual(before);
+			life.world.say({ chat: "ada", text: `message ${n}` });
+			await life.world.until(() => life.world.visible().some(({ text }) => text === String(n)));
+			await child.kill();
+		}
+		expect(counted(life)).toMatchObject({ conversations: 1, sessions: 1, messages: 1040 });
+		await reading(life, async (store) => {
+			const [conversation] = await store.conversations({ scope: OPERATOR, limit: 9 });
+			const session = conversation?.liveSession as NonNullable<typeof conversation>["firstSession"] & string;
+			const rows = await store.transcript({ scope: OPERATOR, session });
+			const people = rows.filter(({ role }) => role === "user").map(({ content }) => content);
+			expect(people).toEqual(Array.from({ length: 520 }, (_, n) => `message ${n + 1}`));
+		});
+		// The prompt of the last turn held every earlier one: the agent counted them.
+		expect(life.world.visible().at(-1)?.text).toBe("520");
+	});
+
+	test("scenario 11: beside a live gateway a command reads, a script opens and closes the file, a second gateway is refused by name; later writes survive kill -9", async () => {
+		const life = await begin({ script: { otherwise: [{ text: "you said {{input}}" }] } });
+		const child = life.child();
+		expect(await child.started).toBe("started");
+		const answered = async (text: string) => {
+			life.world.say({ chat: "ada", text });
+			await life.world.until(() =>
+				life.world.visible().some((message) => message.text === `you said ${text}`),
+			);
+		};
+		await answered("one");
+		expect(
+			await reading(
+				life,
+				async (store) => (await store.story({ scope: OPERATOR, id: 1 })).item.disposition?.kind,
+			),
+		).toBe("answered");
+		const script = new Database(life.path);
+		expect(script.prepare("SELECT count(*) FROM inbox").pluck().get()).toBe(1);
+		script.close();
+		const second = life.child();
+		const refusal = await second.started;
+		expect(refusal).toContain("store.owned");
+		expect(refusal).toContain(`pid ${child.process.pid}`);
+		await second.ended;
+		await answered("two");
+		await child.kill();
+		await life.recovered(async (store) => {
+			expect((await store.inboxItem({ scope: OPERATOR, id: 2 })).disposition?.kind).toBe("answered");
+			expect((await store.checkIntegrity({ scope: OPERATOR })).problems).toEqual([]);
+		});
+		expect(life.world.visible().map(({ text }) => text)).toEqual(["you said one", "you said two"]);
+		expect(readdirSync(life.folder).filter((file) => !file.startsWith("keryx.db"))).toEqual([]);
+	});
+});
+
+async function begin(told: Told): Promise<Lives> {
+	const life = await Lives.begin(told);
+	lives.push(life);
+	return life;
+}
+
+/** As a command beside the gateway does. */
+async function reading<Value>(life: Lives, look: (store: Store) => Promise<Value>): Promise<Value> {
+	const store = await openStore({
+		url: `sqlite:${life.path}`,
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		access: "read",
+	});
+	try {
+		return await look(store);
+	} finally {
+		await store.close();
+	}
+}
+
+function counted(life: Lives) {
+	const database = new Database(life.path, { readonly: true });
+	const count = (table: string) => database.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+	try {
+		return {
+			conversations: count("conversations"),
+			sessions: count("sessions"),
+			messages: count("messages"),
+		};
+	} finally {
+		database.close();
+	}
+}

@@ -1,0 +1,181 @@
+// Gateways in processes of their own that are killed, and one in this process that finds what they left.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createGateway, systemClock } from "../../src/gateway/index.ts";
+import { type Store, systemIds } from "../../src/store/index.ts";
+import { openSqlite } from "../../src/store/sqlite/engine.ts";
+import { storeOn } from "../../src/store/store.ts";
+import {
+	type ChannelAbilities,
+	createPlatformServer,
+	createScriptedAgent,
+	createScriptedChannel,
+	type PlatformServer,
+	type Script,
+	ScriptedPlatform,
+} from "../../src/testing/index.ts";
+import { clarify, createTools } from "../../src/tools/index.ts";
+import { type ConfigInput, configOf, effectOnFile, OPERATOR } from "./support.ts";
+
+const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
+const CACHE = join(tmpdir(), "keryx-compile-cache");
+
+export interface Orders extends Told {
+	readonly path: string;
+	readonly address: string;
+	/** Each run of the tool `effect` adds a line. */
+	readonly effects: string;
+	readonly killAt?: number;
+	readonly when?: "before" | "after";
+	/** Also those that find nothing to write. */
+	readonly everyWrite?: boolean;
+}
+
+export interface Told {
+	readonly script: Script;
+	readonly config?: ConfigInput;
+	readonly channel?: ChannelAbilities;
+}
+
+/** One store on disk, one platform, and the processes that live on them one after another. */
+export class Lives {
+	readonly folder = mkdtempSync(join(tmpdir(), "keryx-lives-"));
+	readonly world: ScriptedPlatform;
+	readonly #told: Told;
+	readonly #server: PlatformServer;
+	#children: ChildProcess[] = [];
+
+	private constructor(told: Told, server: PlatformServer) {
+		this.#told = told;
+		this.#server = server;
+		this.world = server.platform;
+	}
+
+	static async begin(told: Told): Promise<Lives> {
+		return new Lives(
+			told,
+			await createPlatformServer({ platform: new ScriptedPlatform({ platform: "telegram" }) }),
+		);
+	}
+
+	get path(): string {
+		return join(this.folder, "keryx.db");
+	}
+
+	get effects(): number {
+		const file = join(this.folder, "effects");
+		return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
+	}
+
+	/** A child that runs until it is killed, by itself or by us; answers what it wrote to the store, by name. */
+	child(kill?: { readonly at: number; readonly when: "before" | "after" }): Child {
+		const orders: Orders = {
+			...this.#told,
+			path: this.path,
+			address: this.#server.address,
+			effects: join(this.folder, "effects"),
+			...(kill && { killAt: kill.at, when: kill.when }),
+			everyWrite: process.env.KERYX_CRASH_RUNS !== undefined,
+		};
+		const process_ = spawn(
+			process.execPath,
+			["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(orders)],
+			{
+				stdio: ["ignore", "pipe", "inherit"],
+				env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+			},
+		);
+		this.#children.push(process_);
+		return new Child(process_);
+	}
+
+	/** A gateway in this process, until everything that was left has come to its end; then it is asked what it found. */
+	async recovered<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
+		const { script, config, channel } = this.#told;
+		const engine = await openSqlite({ path: this.path, startedAt: systemClock.now(), access: "own" });
+		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock) });
+		const gateway = createGateway({
+			store,
+			agent: createScriptedAgent({ script, clock: systemClock }),
+			tools: createTools([clarify, effectOnFile(join(this.folder, "effects"))]),
+			channels: [createScriptedChannel({ on: this.world, clock: systemClock, ...channel })],
+			config: configOf(config),
+			clock: systemClock,
+			pseudonymKey: new Uint8Array(32),
+		});
+		try {
+			await gateway.start();
+			await this.#quiet(store);
+			return await look(store);
+		} finally {
+			await gateway.stop();
+			await store.close();
+		}
+	}
+
+	async end(): Promise<void> {
+		for (const child of this.#children) child.kill("SIGKILL");
+		await this.#server.close();
+		rmSync(this.folder, { recursive: true, force: true });
+	}
+
+	/** Every message was taken and has its end, and nothing is on its way out. */
+	async #quiet(store: Store): Promise<void> {
+		for (;;) {
+			let changed = () => {};
+			const change = new Promise<void>((resolve) => {
+				changed = resolve;
+			});
+			const ends = [store.onCommit(changed), this.world.onChange(changed)];
+			const quiet = this.world.unacknowledged.length === 0 && (await isQuiet(store));
+			if (!quiet) await change;
+			for (const end of ends) end();
+			if (quiet) return;
+		}
+	}
+}
+
+/** In the order of a message's way: what has left one place is looked for in the next. */
+async function isQuiet(store: Store): Promise<boolean> {
+	if ((await store.waitingItems({ after: 0, limit: 1 })).length > 0) return false;
+	const conversations = await store.conversations({ scope: OPERATOR, limit: 50 });
+	const open = await Promise.all(
+		conversations.map(({ id }) => store.openTurnOf({ scope: OPERATOR, conversation: id })),
+	);
+	if (open.some((turn) => turn !== null)) return false;
+	return (await store.deliveries({ scope: OPERATOR, which: "waiting", limit: 1 })).length === 0;
+}
+
+export class Child {
+	readonly process: ChildProcess;
+	readonly writes: string[] = [];
+	/** Resolves when it has started, or said why it could not. */
+	readonly started: Promise<string>;
+	readonly ended: Promise<unknown>;
+
+	constructor(process: ChildProcess) {
+		this.process = process;
+		this.ended = once(process, "close");
+		this.started = new Promise((resolve) => {
+			let rest = "";
+			process.stdout?.setEncoding("utf8").on("data", (data: string) => {
+				const lines = (rest + data).split("\n");
+				rest = lines.pop() ?? "";
+				for (const line of lines) {
+					if (/^(started|refused)/.test(line)) resolve(line);
+					else this.writes.push(line.split(" ")[1] ?? "");
+				}
+			});
+			process.on("close", () => resolve("ended"));
+		});
+	}
+
+	async kill(): Promise<void> {
+		this.process.kill("SIGKILL");
+		await this.ended;
+	}
+}

@@ -1,0 +1,170 @@
+// The way out: order, retries, what platforms refuse, what nobody knows; and the story of a message, whatever became of it.
+import { afterEach, describe, expect, test } from "vitest";
+import { HOUR, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+
+let scene: Scene;
+const start = async (options?: SceneOptions) => {
+	scene = await Scene.start(options);
+	return scene;
+};
+afterEach(() => scene.end());
+
+const deliveriesOf = async (id: string) =>
+	(await scene.store.turn({ scope: OPERATOR, id: (await scene.item(id)).turn as string })).deliveries;
+
+describe("outbox", () => {
+	test("markup that the platform refuses is sent as its plain twin, once", async () => {
+		await start({ script: { otherwise: [{ text: "**bold** words" }] } });
+		scene.world.behave = () => "markup_refused";
+		const id = await scene.say("go");
+		expect(scene.texts()).toEqual(["bold words"]);
+		expect(scene.world.attempts.map(({ plain }) => plain)).toEqual([false, true]);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent" }]);
+	});
+
+	test("a failure before sending is tried again with growing pauses, up to so many attempts, then it is dead and said to be", async () => {
+		const at: number[] = [];
+		await start({ config: { outbox: { max_attempts: 4 } }, wrap: tried(at) });
+		const id = await scene.say("go");
+		await scene.clock.advance(HOUR);
+		expect(at.length).toBe(4);
+		const pauses = at.slice(1).map((time, n) => time - (at[n] as number));
+		for (const [n, pause] of pauses.entries()) {
+			expect(pause).toBeGreaterThanOrEqual(SECOND * 2 ** n);
+			expect(pause).toBeLessThanOrEqual(1.5 * SECOND * 2 ** n);
+		}
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "dead", reason: "too many attempts: no route" }]);
+		expect(await scene.why(id)).toContain("Part 1 was given up: too many attempts: no route.");
+	});
+
+	test("a pause that the platform asks for is kept to, however often, until the message is too old", async () => {
+		await start({ config: { outbox: { max_attempts: 2, max_age_minutes: 60 } } });
+		scene.world.behave = () => ({ retryAfterMs: 5 * MINUTE });
+		const id = await scene.say("go");
+		await scene.clock.advance(3 * HOUR);
+		expect(scene.world.attempts.length).toBeGreaterThan(10);
+		expect(await deliveriesOf(id)).toMatchObject([
+			{ state: "dead", reason: expect.stringContaining("too old") },
+		]);
+	});
+
+	test("a refusal by the platform is final, and what follows still arrives", async () => {
+		await start();
+		scene.world.behave = ({ n }) => (n === 1 ? "refuse" : "ok");
+		const id = await scene.say("one");
+		await scene.say("two");
+		expect(scene.texts()).toEqual(["you said two"]);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "dead", reason: "the platform refused it" }]);
+	});
+
+	test("I7: an answer that was lost leaves the delivery unknown: never sent again by itself, not by a restart either", async () => {
+		await start({ durable: true });
+		scene.world.behave = ({ n }) => (n === 1 ? "lost" : "ok");
+		const id = await scene.say("one");
+		await scene.clock.advance(HOUR);
+		await scene.crash();
+		await scene.clock.advance(HOUR);
+		expect(scene.world.attempts.length).toBe(1);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "unknown" }]);
+		// Only a person's word sends it again.
+		await scene.store.resolveDelivery({
+			id: (await deliveriesOf(id))[0]?.id as string,
+			settlement: { kind: "retry", at: scene.clock.now(), reason: "asked for" },
+		});
+		await scene.clock.advance(SECOND);
+		expect(scene.texts()).toEqual(["you said one"]);
+	});
+
+	test("where the platform can be asked, a lost answer is cleared up at once", async () => {
+		await start({ channel: { lookup: true } });
+		scene.world.behave = ({ n }) => (n === 1 ? "lose_ack" : n === 2 ? "lost" : "ok");
+		const [first, second] = [await scene.say("one"), await scene.say("two")];
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["you said one", "you said two"]);
+		expect((await deliveriesOf(first as string))[0]?.state).toBe("sent");
+		expect((await deliveriesOf(second as string))[0]?.state).toBe("sent");
+	});
+
+	test("order within a conversation is kept while the first waits; other conversations do not wait for it", async () => {
+		await start();
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: MINUTE } : "ok");
+		await scene.say("one");
+		await scene.say("two");
+		await scene.say("hello", { chat: "bob" });
+		expect([scene.texts(), scene.texts("bob")]).toEqual([[], ["you said hello"]]);
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["you said one", "you said two"]);
+	});
+
+	test("an outbox that has nothing to do asks the store for nothing", async () => {
+		await start();
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: MINUTE } : "ok");
+		await scene.say("one");
+		await scene.say("two");
+		// What is due behind another one that waits is no reason to look again before that one's time.
+		expect(scene.clock.pendingTimers().filter((at) => at <= scene.clock.now())).toEqual([]);
+	});
+});
+
+describe("why", () => {
+	test("the story of a message that was answered names each step in order, with times", async () => {
+		await start({ script: { otherwise: [{ tools: [{ name: "effect" }] }, { text: "done" }] } });
+		const id = await scene.say("go");
+		const story = await scene.why(id);
+		const steps = [
+			"accepted and stored",
+			"Work on it began in session",
+			"A call of effect began",
+			"put into the outbox",
+			"Work on it ended: completed",
+			"Part 1 was delivered",
+			"So: it was answered.",
+		];
+		const places = steps.map((step) => story.indexOf(step));
+		expect(places, story).not.toContain(-1);
+		expect(places).toEqual(places.toSorted((a, b) => a - b));
+		expect(story).toMatch(/^Message \d+:\n2026-03-10 12:00:00/);
+	});
+
+	test("the stories of messages that wait, failed, were refused or stopped say so", async () => {
+		await start({
+			script: {
+				rules: [{ when: "fail", steps: [{ fail: { kind: "provider_down" } }] }],
+				otherwise: [{ delay_ms: HOUR, text: "late" }],
+			},
+		});
+		const failed = await scene.say("fail");
+		const running = await scene.say("slow");
+		const queued = await scene.say("me too");
+		const refused = await scene.say("let me in", { chat: "mallory" });
+		expect(await scene.why(failed)).toContain("So: it could not be answered: provider_down");
+		expect(await scene.why(running)).toContain("It is being worked on.");
+		expect(await scene.why(queued)).toContain("It waits for its turn.");
+		expect(await scene.why(refused)).toContain("So: it was refused: not allowed.");
+		await scene.say("/why");
+		expect(scene.texts().at(-1)).toContain("It waits for its turn.");
+		await scene.say("/stop all");
+		expect(await scene.why(running)).toContain("So: the user stopped the answer.");
+		expect(await scene.why(queued)).toContain("It was dropped from the queue by the user.");
+	});
+
+	test("/why shows nobody the messages of another conversation", async () => {
+		await start();
+		const mine = await scene.say("my words");
+		await scene.say(`/why ${scene.inbox(mine)}`, { chat: "bob" });
+		expect(scene.texts("bob")).toEqual([expect.stringContaining("No inbound message")]);
+		await scene.say(`/why ${scene.inbox(mine)}`);
+		expect(scene.texts().at(-1)).toContain("So: it was answered.");
+	});
+});
+
+/** A channel whose sending fails before anything is sent. */
+function tried(at: number[]): NonNullable<SceneOptions["wrap"]> {
+	return (channel, clock) => ({
+		...channel,
+		send: () => {
+			at.push(clock.now());
+			return Promise.resolve({ kind: "retry", reason: "no route" });
+		},
+	});
+}

@@ -1,0 +1,320 @@
+// A gateway in this process with time that only the test moves, a scripted platform before it and a scripted agent behind it.
+// A crash leaves the old gateway without its store, as death would; what the platform and the file hold stays.
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Agent, StepAgent, StepInput } from "../../src/agents/index.ts";
+import { NO_USAGE } from "../../src/agents/types.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import type { ConversationId } from "../../src/domain/index.ts";
+import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
+import type { InboxItem, Message, Store } from "../../src/store/index.ts";
+import { openSqlite } from "../../src/store/sqlite/engine.ts";
+import { storeOn } from "../../src/store/store.ts";
+import {
+	type ChannelAbilities,
+	createScriptedAgent,
+	createScriptedChannel,
+	createScriptedLoopAgent,
+	createVirtualClock,
+	type PlatformOptions,
+	type Saying,
+	type Script,
+	ScriptedPlatform,
+	type TrackedEngine,
+	trackedEngine,
+	type VirtualClock,
+} from "../../src/testing/index.ts";
+import {
+	clarify,
+	createTools,
+	defineTool,
+	sessionRead,
+	sessionSearch,
+	type Tool,
+} from "../../src/tools/index.ts";
+import { countedIds, NOON } from "../support/clock.ts";
+
+export { HOUR, MINUTE, NOON } from "../support/clock.ts";
+export const SECOND = 1000;
+export const DAY = 86_400_000;
+export const OPERATOR = { kind: "operator" } as const;
+
+export type ConfigInput = z.input<typeof configSchema>;
+
+/** No boundary by itself, everybody known may speak, one message is one turn. */
+const QUIET: ConfigInput = {
+	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
+	auth: { telegram: { allow: [{ id: "ada", role: "owner" }, "bob", "carol", "someone"] } },
+	gateway: { batch_ms: 0 },
+	display: { streaming: false },
+};
+
+/** Sections replace those of the quiet configuration, key by key. */
+export function configOf(given: ConfigInput = {}) {
+	const merged: Record<string, unknown> = { ...QUIET };
+	for (const [name, section] of Object.entries(given))
+		merged[name] =
+			typeof section !== "object" || Array.isArray(section)
+				? section
+				: { ...(merged[name] as object), ...section };
+	return configSchema.parse(merged);
+}
+
+export const ECHO: Script = { otherwise: [{ text: "you said {{input}}" }] };
+
+export interface SceneOptions {
+	readonly script?: Script;
+	readonly kind?: "step" | "loop";
+	readonly agent?: (clock: GatewayClock) => Agent;
+	readonly config?: ConfigInput;
+	readonly platform?: Partial<PlatformOptions>;
+	readonly channel?: ChannelAbilities;
+	readonly tools?: readonly Tool[];
+	/** Makes the channel misbehave. */
+	readonly wrap?: (channel: Channel, clock: GatewayClock) => Channel;
+	/** On a file, so that it can crash and come back. */
+	readonly durable?: boolean;
+	readonly at?: number;
+}
+
+/** What the agent was shown in one step. */
+export type Shown = Pick<StepInput, "system" | "history" | "notes" | "session" | "turn" | "conversation">;
+
+export class Scene {
+	readonly options: SceneOptions;
+	readonly world: ScriptedPlatform;
+	readonly shown: Shown[] = [];
+	readonly log: string[] = [];
+	/** Arguments of each call of the tool `effect`. */
+	readonly effects: string[] = [];
+	readonly #admissions = new Map<string, number>();
+	readonly #folder: string | null;
+	readonly ids = countedIds();
+	clock!: VirtualClock;
+	store!: Store;
+	gateway!: Gateway;
+	channel!: Channel;
+	#engine!: TrackedEngine;
+
+	constructor(options: SceneOptions) {
+		this.options = options;
+		this.world = new ScriptedPlatform({ platform: "telegram", ...options.platform });
+		this.#folder = options.durable ? mkdtempSync(join(tmpdir(), "keryx-gateway-")) : null;
+	}
+
+	static async start(options: SceneOptions = {}): Promise<Scene> {
+		const scene = new Scene(options);
+		await scene.open(options.at ?? NOON);
+		return scene;
+	}
+
+	get path(): string {
+		return this.#folder === null ? ":memory:" : join(this.#folder, "keryx.db");
+	}
+
+	/** One life of the gateway: a clock, an owner of the store, a channel. */
+	async open(at: number, options: SceneOptions = this.options): Promise<void> {
+		const engine = trackedEngine(await openSqlite({ path: this.path, startedAt: at, access: "own" }));
+		const clock = createVirtualClock(at, { settle: engine.idle });
+		this.clock = clock;
+		this.#engine = engine;
+		this.store = storeOn(engine, { clock, ids: this.ids });
+		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
+		this.channel = options.wrap?.(channel, clock) ?? channel;
+		this.gateway = createGateway({
+			store: this.store,
+			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
+			tools: createTools([
+				effectTool(this.effects),
+				failTool,
+				slowTool(clock),
+				sessionSearch,
+				sessionRead,
+				clarify,
+				...(options.tools ?? []),
+			]),
+			channels: [this.channel],
+			config: configOf(options.config),
+			clock,
+			pseudonymKey: new Uint8Array(32),
+			log: (message, error) => this.log.push(error === undefined ? message : `${message}: ${String(error)}`),
+		});
+		await this.gateway.start();
+		await clock.advance(0);
+	}
+
+	/** Takes the store away under the gateway, as kill -9 does, and starts the next life after so long. */
+	async crash(ms = 0, options: SceneOptions = this.options): Promise<void> {
+		await this.die();
+		await this.open(this.clock.now() + ms, options);
+	}
+
+	/** The store is gone; the gateway and its channel do not know yet. */
+	async loseStore(): Promise<void> {
+		await this.#engine.close();
+	}
+
+	/** From here on nothing of this life reaches the store or the platform. */
+	async die(): Promise<void> {
+		await this.loseStore();
+		void this.channel.stop();
+		await this.#engine.idle();
+	}
+
+	async end(): Promise<void> {
+		void this.channel.stop();
+		await this.#engine.close();
+		if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+	}
+
+	/** Somebody writes, and everything that follows without time passing has happened. */
+	async say(text: string, saying: Partial<Saying> = {}): Promise<string> {
+		const id = this.world.say({ chat: "ada", text, ...saying });
+		await this.clock.advance(0);
+		return id;
+	}
+
+	texts(chat = "ada"): string[] {
+		return this.world.visible(chat).map(({ text }) => text);
+	}
+
+	/** Of the store, by the platform's id. */
+	inbox(platformMessage: string): number {
+		const id = this.#admissions.get(platformMessage);
+		if (id === undefined) throw new Error(`${platformMessage} was not taken`);
+		return id;
+	}
+
+	item(platformMessage: string): Promise<InboxItem> {
+		return this.store.inboxItem({ scope: OPERATOR, id: this.inbox(platformMessage) });
+	}
+
+	async disposition(platformMessage: string): Promise<string> {
+		return (await this.item(platformMessage)).disposition?.kind ?? "none";
+	}
+
+	async conversation(platformMessage: string): Promise<ConversationId> {
+		return (await this.item(platformMessage)).conversation as ConversationId;
+	}
+
+	async sessions(platformMessage: string) {
+		return this.store.sessions({
+			scope: OPERATOR,
+			conversation: await this.conversation(platformMessage),
+			limit: 100,
+		});
+	}
+
+	/** The live session's rows, its base's before them. */
+	async rows(platformMessage: string): Promise<readonly Message[]> {
+		const conversation = await this.conversation(platformMessage);
+		const { liveSession } = await this.store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		return liveSession === null ? [] : this.store.transcript({ scope: OPERATOR, session: liveSession });
+	}
+
+	why(platformMessage: string): Promise<string> {
+		return this.gateway.why(this.inbox(platformMessage), OPERATOR);
+	}
+
+	#scripted(options: SceneOptions): Agent {
+		const made = { script: options.script ?? ECHO, clock: this.clock };
+		return options.kind === "loop" ? createScriptedLoopAgent(made) : createScriptedAgent(made);
+	}
+
+	#watched(agent: Agent): Agent {
+		const note = (input: StepInput): StepInput => {
+			const { system, history, notes, session, turn, conversation } = input;
+			this.shown.push({ system, history, notes, session, turn, conversation });
+			return input;
+		};
+		if (agent.kind === "loop") return { ...agent, run: (input) => agent.run(note(input)) };
+		return { ...agent, step: (input) => agent.step(note(input)) };
+	}
+
+	#noting(channel: Channel): Channel {
+		return {
+			...channel,
+			start: (host) =>
+				channel.start({
+					...host,
+					accept: async (inbound) => {
+						const admission = await host.accept(inbound);
+						this.#admissions.set(inbound.platformMessage, admission.id);
+						return admission;
+					},
+				}),
+		};
+	}
+}
+
+/** Does what it is told: `call <tool> <JSON>` makes that call, anything else is answered. */
+export function puppet(): StepAgent {
+	return {
+		kind: "step",
+		name: "puppet",
+		async *step({ history }) {
+			const last = history.at(-1);
+			const [, name, input] = /^call (\w+) (.*)$/.exec(String(last?.content)) ?? [];
+			const toolCalls =
+				last?.role === "user" && name
+					? [{ id: `c${history.length}`, name, input: JSON.parse(input as string) }]
+					: [];
+			yield {
+				type: "done",
+				message: { content: "done", toolCalls, finishReason: "stop" },
+				usage: { ...NO_USAGE, provider: "puppet", model: "puppet" },
+			};
+		},
+	};
+}
+
+const what = z.object({ what: z.string().default("it") });
+
+/** Has a side effect: it may not be repeated. */
+function effectTool(effects: string[]): Tool {
+	return defineTool({
+		name: "effect",
+		description: "does something to the world",
+		input: what,
+		repeatable: false,
+		run: (input) => {
+			effects.push(input.what);
+			return Promise.resolve({ content: `did ${input.what}` });
+		},
+	});
+}
+
+/** The same across processes: each run adds a line to a file. */
+export function effectOnFile(file: string): Tool {
+	return defineTool({
+		name: "effect",
+		description: "does something to the world",
+		input: z.object({}),
+		repeatable: false,
+		run: () => {
+			appendFileSync(file, "once\n");
+			return Promise.resolve({ content: "done" });
+		},
+	});
+}
+
+export const failTool = defineTool({
+	name: "fail",
+	description: "never works",
+	input: what,
+	repeatable: true,
+	run: () => Promise.resolve({ content: "it did not work", isError: true }),
+});
+
+/** Takes as many milliseconds as it is told; deaf to being stopped. */
+function slowTool(clock: GatewayClock): Tool {
+	return defineTool({
+		name: "slow",
+		description: "takes its time",
+		input: z.object({ ms: z.number() }),
+		repeatable: true,
+		run: ({ ms }) => new Promise((resolve) => clock.after(ms, () => resolve({ content: "slowly done" }))),
+	});
+}

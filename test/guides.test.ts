@@ -1,0 +1,68 @@
+// The examples in the guides, run as they stand: with the sources in place of the package.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseScript } from "../src/agents/index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keryx-guides-"));
+/** Leaders of process groups that run. */
+const groups = new Set<number>();
+afterAll(() => {
+	for (const group of groups) end(group);
+	rmSync(folder, { recursive: true, force: true });
+});
+
+function examples(guide: string, language: string): string[] {
+	const text = readFileSync(new URL(`../docs/guides/${guide}`, import.meta.url), "utf8");
+	return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
+		([, code]) => code as string,
+	);
+}
+
+function run(code: string, name: string): Promise<{ code: number | null; said: string }> {
+	const file = join(folder, `${name}.mts`);
+	const source = (_found: string, part: string) =>
+		JSON.stringify(new URL(`../src/${part}/index.ts`, import.meta.url));
+	writeFileSync(file, code.replace(/"keryx\/(\w+)"/g, source));
+	const env = { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" };
+	const child = spawn(process.execPath, [file], { env, detached: true });
+	groups.add(child.pid as number);
+	let said = "";
+	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+	return new Promise((resolve, reject) => {
+		child.on("error", reject);
+		// An example that failed may have left a program of its own behind.
+		child.on("exit", () => end(child.pid as number));
+		child.on("close", (exit) => resolve({ code: exit, said }));
+	});
+}
+
+function end(group: number): void {
+	groups.delete(group);
+	try {
+		process.kill(-group, "SIGKILL");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
+}
+
+describe("the guide to testing", () => {
+	const programs = examples("testing.md", "ts");
+
+	test("has examples", () => {
+		expect([programs.length, examples("testing.md", "yaml").length]).toEqual([2, 1]);
+	});
+
+	test.each(programs.map((code, index) => [`${index + 1}`, code]))(
+		"example %s does what it says",
+		async (name, code) => {
+			expect(await run(code, name)).toEqual({ code: 0, said: "" });
+		},
+	);
+
+	test.each(examples("testing.md", "yaml"))("shows a script that can be played", (text) => {
+		expect(parseScript(text).rules).toHaveLength(4);
+	});
+});
