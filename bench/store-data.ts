@@ -21,7 +21,7 @@ export const ROUTING = { groupSessionsPerUser: true, threadSessionsPerUser: fals
 /** So many rows has the transcript of the first conversation; every other one has a single row. */
 export const LONG = 1000;
 
-const IDS_PER_MS = 4096;
+const IDS_PER_MS = 1024;
 const AT_ONCE = 20_000;
 
 export function chatOf(n: number): string {

@@ -149,7 +149,7 @@ export class ScriptRounds {
 	#append(begun: Begun, role: "user" | "assistant", index: number, text: string, now: number): number {
 		const { conversation, principal, session, turn } = begun;
 		const sql = this.#sql;
-		const id = Math.max((sql.lastId.get() as number) + 1, now * 4096);
+		const id = Math.max((sql.lastId.get() as number) + 1, now * 1024);
 		const seq = (sql.lastSeq.get(session.key) as number) + 1;
 		const author = role === "user" ? principal : null;
 		sql.insertMessage.run(

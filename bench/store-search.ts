@@ -15,7 +15,7 @@ const BAR_MS = 30;
 const LIMIT = 20;
 const FIRST_MS = Date.UTC(2024, 0, 1);
 const STEP_MS = 60_000;
-const IDS_PER_MS = 4096;
+const IDS_PER_MS = 1024;
 const LENGTH = 500;
 
 /** The conversation of 2,000 old messages: a tenth of those between the 10,000th and the 30,000th. */

@@ -35,10 +35,11 @@ test(
 			// The first one lives until there is a store; dying before that is a test of its own.
 			const lines = Math.max(killAfter(random), run === 1 ? 9 : 0);
 			const orders: Orders = { path, run, seed: SEED * 1000 + run, stale: ledger.stale() };
-			// Every other time somebody reads beside the child: then the log is in use when its writer dies.
-			ledger.record(await runAndKill(orders, lines, run % 2 === 0 ? follower : undefined));
-			// Reading only: the log stays as the dead child left it, for the next one to recover.
-			const store = await open(path, "read");
+			// Every other time somebody reads beside the child: then the log is in use when its writer dies. It is only
+			// read here, so that it stays as the dead child left it, for the next one to recover.
+			const reader = new Reader(follower);
+			ledger.record(await runAndKill(orders, lines, run % 2 === 0 ? reader : undefined));
+			const store = await reader.open();
 			await ledger.checkLast(store, follower);
 			if (run % LOOK_BACK_EVERY === 0 || run === KILLS) await ledger.checkAll(store, follower);
 			await store.close();
@@ -59,10 +60,9 @@ function killAfter(random: () => number): number {
 	return random() < 0.2 ? 1 + Math.floor(random() * 8) : 9 + Math.floor(random() * 500);
 }
 
-async function runAndKill(orders: Orders, lines: number, follower: Follower | undefined): Promise<Ack[]> {
+async function runAndKill(orders: Orders, lines: number, beside: Reader | undefined): Promise<Ack[]> {
 	const child = bench.start("./store-child.ts", [JSON.stringify(orders)]);
 	const closed = once(child, "close");
-	const beside = follower && new Beside(follower);
 	let said = "";
 	let count = 0;
 	child.stdout.setEncoding("utf8").on("data", (data: string) => {
@@ -72,7 +72,7 @@ async function runAndKill(orders: Orders, lines: number, follower: Follower | un
 		if (said.includes('"opened"')) beside?.nudge();
 	});
 	const [, signal] = (await closed) as [number | null, NodeJS.Signals | null];
-	await beside?.end();
+	await beside?.reading;
 	// What follows the last line break was cut off by the kill.
 	const acks = said
 		.split("\n")
@@ -83,29 +83,28 @@ async function runAndKill(orders: Orders, lines: number, follower: Follower | un
 	return acks;
 }
 
-/** Follows the events in the middle of the writing, from this process. */
-class Beside {
+/** Reads from this process; nudged in the middle of the writing, it follows the events. */
+class Reader {
 	readonly #follower: Follower;
 	#store: Promise<Store> | undefined;
-	#reading: Promise<void> | undefined;
+	reading: Promise<void> | undefined;
 
 	constructor(follower: Follower) {
 		this.#follower = follower;
 	}
 
-	nudge(): void {
+	open(): Promise<Store> {
 		this.#store ??= open(path, "read");
-		this.#reading ??= this.#read(this.#store);
+		return this.#store;
 	}
 
-	async end(): Promise<void> {
-		await this.#reading;
-		await (await this.#store)?.close();
+	nudge(): void {
+		this.reading ??= this.#read();
 	}
 
-	async #read(store: Promise<Store>): Promise<void> {
-		await this.#follower.follow(await store);
-		this.#reading = undefined;
+	async #read(): Promise<void> {
+		await this.#follower.follow(await this.open());
+		this.reading = undefined;
 	}
 }
 

@@ -425,7 +425,7 @@ describe("an import", () => {
 		const rows = await into.scene.rows((sessions.at(-1) as { id: SessionId }).id);
 		const summary = rows.find((row) => row.kind === "summary");
 		expect(summary?.covers?.[0]?.session).toBe(sessions.at(-1)?.id);
-		for (const row of rows) expect(Math.floor(row.id / 4096)).toBe(row.createdAt);
+		for (const row of rows) expect(Math.floor(row.id / 1024)).toBe(row.createdAt);
 		await isWhole(into.store);
 
 		const after = await exported(into.store);
@@ -552,7 +552,7 @@ describe("an import", () => {
 		const { conversation } = await into.scene.exchange("now", "yes", BOB);
 
 		const [row] = await into.scene.rows((await into.scene.live(conversation)).id);
-		expect(Math.floor((row?.id ?? 0) / 4096)).toBe(NOON);
+		expect(Math.floor((row?.id ?? 0) / 1024)).toBe(NOON);
 		expect((await into.scene.rows(session)).map(({ createdAt }) => createdAt)).toEqual(
 			(await from.scene.rows(session)).map(({ createdAt }) => createdAt),
 		);

@@ -1,5 +1,4 @@
 // Markdown for platforms that read it: the source as it is. Only fenced code is balanced when a cut falls inside.
-
 import { languageName } from "./dialect.ts";
 import { parseBlocks } from "./markdown/blocks.ts";
 import type { Fence } from "./markdown/raw.ts";
@@ -7,7 +6,7 @@ import { sizeOf } from "./measure.ts";
 import type { Mark, MessageLimit, Rendered } from "./types.ts";
 
 /** What begins a block in the source, so that a cut before it in the middle of a line would begin one. */
-const UNSAFE_START = /[ \t]*(?:`{3}|~{3}|(?:#{1,6}|[-+*>]|\d{1,9}[.)])(?:\s|$)|>|[-=*_]{3})/y;
+const UNSAFE_START = / {0,3}(?:`{3}|~{3}|(?:#{1,6}|[-+*>]|\d{1,9}[.)])(?:\s|$)|>|[-=*_]{3})/y;
 
 export function passThrough(source: string, limit: MessageLimit): Rendered {
 	const { fences, starts } = parseBlocks(source);

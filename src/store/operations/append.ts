@@ -10,8 +10,11 @@ import { emit } from "./events.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
 import { indexMessage } from "./search-index.ts";
 
-/** Ids are milliseconds times 4096, so that a range of time is a range of ids; 4096 rows in one millisecond run into the next. */
-export const IDS_PER_MS = 4096;
+/**
+ * Ids are milliseconds times this, so that a range of time is a range of ids; more rows in one millisecond run into the
+ * next. Exact as a number until the year 2248.
+ */
+export const IDS_PER_MS = 1024;
 
 const PREVIEW_LENGTH = 120;
 

@@ -346,7 +346,9 @@ function causeOf(ended: SessionRow, reason: EndReason, policy: ResetPolicy, at: 
 			return { reason, interruptions: SUSPEND_AFTER };
 		case "resume_expired":
 			return { reason, interruptedMs: Math.max(0, at - (ended.resume_pending_since ?? at)) };
-		default:
+		case "user_new":
+		case "user_switch":
+		case "retention":
 			return { reason };
 	}
 }
