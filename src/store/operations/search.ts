@@ -8,6 +8,7 @@ import { type Group, parseQuery } from "../search-query.ts";
 import { type SnippetPiece, snippetOf } from "../search-snippet.ts";
 import { tag } from "../search-text.ts";
 import type { Scope } from "../types.ts";
+import { IDS_PER_MS } from "./append.ts";
 import { samePrincipals } from "./principals.ts";
 import {
 	type Bounds,
@@ -27,7 +28,7 @@ const SCORED_LENGTH = 8192;
 
 const LATEST = Number.MAX_SAFE_INTEGER;
 /** The last millisecond that a message id can stand for. */
-const LAST_MS = 2 ** 41;
+const LAST_MS = Math.floor(LATEST / IDS_PER_MS);
 
 const ROLES = ["user", "assistant", "tool", "title"] as const;
 export type SearchRole = (typeof ROLES)[number];
