@@ -118,7 +118,18 @@ function adder(db: Database.Database): (n: number) => void {
 			wire,
 			JSON.stringify(TEXT),
 		);
-		address.run(addressDigest(resolved), id, profile, platform, account, scope, chatType, chat, thread, participant);
+		address.run(
+			addressDigest(resolved),
+			id,
+			profile,
+			platform,
+			account,
+			scope,
+			chatType,
+			chat,
+			thread,
+			participant,
+		);
 		session.run(n + 1, sessionOf(n), id, at, at, rows, now + 86_400_000);
 		const tags = searchTags({ conversation: id, principal: id, profile, platform, role: "user" });
 		for (let seq = 1; seq <= rows; seq++) {

@@ -10,7 +10,10 @@ const report = join(root, ".cache", "vitest.json");
 mkdirSync(join(root, ".cache"), { recursive: true });
 
 const checks = [
-	["format and lint", [bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."]],
+	[
+		"format and lint",
+		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
+	],
 	["types", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "tsconfig.json"]],
 	["promises", [bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench"]],
 	[

@@ -24,6 +24,7 @@ export {
 	toWireLimitInfo,
 	type WireLimitInfo,
 } from "./limits.ts";
+export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
 export { type ModelOverride, sanitizeModelOverride } from "./model-override.ts";
 export {
 	agentNote,
@@ -44,10 +45,9 @@ export {
 } from "./platforms.ts";
 export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./policy.ts";
 export { profileName } from "./profile.ts";
+export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
-export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
 export { cleanTitle, successorTitle } from "./title.ts";
 export {
 	type Address,

@@ -23,14 +23,22 @@ export type PromptMessage =
 export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
 
 /** `shared`: several people speak, so each of their messages begins with its author's name. */
-export function promptHistory(rows: readonly Message[], { shared }: { readonly shared: boolean }): PromptMessage[] {
-	const visible = withSummaries(rows.filter((row) => !row.hidden), rows);
+export function promptHistory(
+	rows: readonly Message[],
+	{ shared }: { readonly shared: boolean },
+): PromptMessage[] {
+	const visible = withSummaries(
+		rows.filter((row) => !row.hidden),
+		rows,
+	);
 	const results = new Map<string, Message>();
-	for (const row of visible) if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
+	for (const row of visible)
+		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
 	const history: PromptMessage[] = [];
 	for (const row of visible) {
 		if (row.role === "user") history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
-		else if (row.role === "meta" || row.role === "system") history.push({ role: "user", kind: "note", content: row.content });
+		else if (row.role === "meta" || row.role === "system")
+			history.push({ role: "user", kind: "note", content: row.content });
 		else if (row.role === "assistant") history.push(...withResults(row, results));
 	}
 	return history;

@@ -22,7 +22,7 @@ function words(text: string): string[] {
 }
 
 const INTERESTING = [
-	..."aZ09 .-_'’\"*\0\t\n\ud800\udc00ßéèñÅøİıΣςйЙёЁאַبًـأ東京あがカｶﾞー々〇한ㅎ\u1112\u1161\u11abทีกำ\u0e48ကខລາକି\u0300\u0301\u0306\u3099\u200d\u200c\u00ad\ufe0f½²ﬁ①㎏™©€→↔‼▶️❤👍🏽👨🇩🇪🇫\u20e3#\ue000\ue001\u{f0000}\u{1f6d8}\u{2a700}\u{323b0}᙭",
+	..."aZ09 .-_'’\"*\0\t\n\ud800\udc00ßéèñÅøİıΣςйЙёЁאַبًـأ東京あがカｶﾞー々〇한ㅎ\u1112\u1161\u11abทีกำ\u0e48ကខລາକି\u0300\u0301\u0306\u3099\u200d\u200c\u00ad\ufe0f½²ﬁ①㈠㎏™©€→↔‼▶️❤👍🏽👨🇩🇪🇫\u20e3#\ue000\ue001\u{f0000}\u{1f6d8}\u{2a700}\u{323b0}᙭",
 ];
 const text = fc.oneof(
 	fc.string({ unit: "binary", maxLength: 40 }),

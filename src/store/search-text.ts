@@ -36,6 +36,8 @@ const WHOLE = new RegExp(`^(?:[a-z0-9]+|${SPACED}+)$`, "v");
 const CHARACTER =
 	/[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]+[\u11a8-\u11ff\ud7cb-\ud7fb]*|\P{M}[\p{M}\uff9e\uff9f]*|\p{M}+/gu;
 
+const WORD_POINT = /^[\p{L}\p{N}\p{M}]$/u;
+
 /** Marks that a person may leave out when searching. Vowel signs of Indic and South East Asian scripts are not among them. */
 const DIACRITICS = new RegExp(
 	[
@@ -102,7 +104,9 @@ function pushPairs(words: Word[], run: string, offset: number): void {
 	const points: { point: string; start: number; end: number }[] = [];
 	for (const { 0: character, index } of run.matchAll(CHARACTER)) {
 		const start = offset + index;
-		for (const point of fold(character)) points.push({ point, start, end: start + character.length });
+		// Folding can bring signs with it (`㈠` becomes `(一)`), and those part words.
+		for (const point of fold(character))
+			if (WORD_POINT.test(point)) points.push({ point, start, end: start + character.length });
 	}
 	for (const [index, { point, start, end }] of points.entries()) {
 		const next = points[index + 1];

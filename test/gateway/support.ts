@@ -36,7 +36,7 @@ import {
 } from "../../src/tools/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 
-export { HOUR, MINUTE, NOON } from "../support/clock.ts";
+export { HOUR, MINUTE } from "../support/clock.ts";
 export const SECOND = 1000;
 export const DAY = 86_400_000;
 export const OPERATOR = { kind: "operator" } as const;

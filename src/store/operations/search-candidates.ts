@@ -15,7 +15,7 @@ const TITLES = 1000;
 /** Several words are asked for so many hits first, a phrase for so many; for more only while about so many rows are looked at. */
 const FIRST_OF_WORDS = 500;
 const FIRST_OF_PHRASE = 64;
-const ROWS_LOOKED_AT = 100_000;
+const ROWS_LOOKED_AT = 50_000;
 /** A long prefix is common when so many of so many rows with its first letters have it. */
 const PROBED = 300;
 const COMMON = 15;
