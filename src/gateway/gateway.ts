@@ -20,7 +20,8 @@ import { Outbox } from "./outbox.ts";
 import { expire, type RecoveryOptions, recover, resolveUnknown } from "./recovery.ts";
 import { awaySentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
-import { Turn, type TurnStart } from "./turn.ts";
+import { Turn } from "./turn.ts";
+import type { TurnStart } from "./turn-start.ts";
 import { Watchers } from "./watchers.ts";
 import { tellStory } from "./why.ts";
 

@@ -1,7 +1,7 @@
 // Showing a reply while it is written, on platforms that can edit a message in place. The delivery's row is opened before the
 // first preview is sent (I7); the outbox gives it its final text.
 import { platformTraits } from "../domain/index.ts";
-import type { Destination, Store } from "../store/index.ts";
+import type { Destination, NewDelivery, Store } from "../store/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
@@ -25,6 +25,7 @@ export class Preview {
 	#wanted = "";
 	#shown = "";
 	#nextAt = 0;
+	#notBefore = 0;
 	#busy: Promise<void> = Promise.resolve();
 
 	constructor(options: {
@@ -61,6 +62,14 @@ export class Preview {
 		await this.#busy;
 	}
 
+	/** The reply's deliveries, the previewed one held back for as long as the platform asked. */
+	holdBack(deliveries: readonly NewDelivery[]): NewDelivery[] {
+		const { id } = this;
+		return deliveries.map((delivery) =>
+			delivery.id === id && this.#notBefore > 0 ? { ...delivery, notBefore: this.#notBefore } : delivery,
+		);
+	}
+
 	#giveUp(): void {
 		this.#state = "given up";
 	}
@@ -88,6 +97,7 @@ export class Preview {
 			return;
 		}
 		if (sent.kind === "unknown" || sent.kind === "absent") await this.#record(sent);
+		if (sent.kind === "retry") this.#notBefore = this.#clock.now() + (sent.afterMs ?? 0);
 		this.#giveUp();
 	}
 
@@ -96,8 +106,10 @@ export class Preview {
 		const edit = this.#channel.edit?.(this.#receipt, outgoing);
 		const edited = edit && (await this.#inTime(edit));
 		if (edited?.kind === "sent") this.#shown = outgoing.body.text;
-		else if (edited?.kind === "retry") this.#nextAt = this.#clock.now() + (edited.afterMs ?? EDIT_EVERY_MS);
-		else this.#giveUp();
+		else if (edited?.kind === "retry") {
+			this.#nextAt = this.#clock.now() + (edited.afterMs ?? EDIT_EVERY_MS);
+			this.#notBefore = this.#nextAt;
+		} else this.#giveUp();
 	}
 
 	#found(receipt: string): void {

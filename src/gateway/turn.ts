@@ -12,24 +12,18 @@ import type {
 import type { Config } from "../config/index.ts";
 import {
 	agentNote,
-	type BoundaryFacts,
-	boundaryNotice,
-	type ConversationId,
-	carriesOver,
 	finalLimitText,
 	limitInfo,
 	limitNote,
 	type Message,
 	type NewMessage,
 	nearLimitText,
-	notifiesBoundaries,
 	promptHistory,
 	type ResetPolicy,
-	type SessionId,
 	type ToolCall,
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Conversation, Destination, NewDelivery, Store } from "../store/index.ts";
+import type { Conversation, Store } from "../store/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
@@ -37,34 +31,14 @@ import { Aborted, DeadlinePassed, withDeadlines } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
 import { modelStep } from "./model-step.ts";
 import { Preview } from "./previews.ts";
-import { toDeliveries } from "./reply.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import { type CallOutcome, interruptedCall, runCall, unansweredCalls } from "./tool-calls.ts";
+import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rotation } from "./turn-end.ts";
+import type { TurnStart } from "./turn-start.ts";
 import { untilWritten } from "./until-written.ts";
 
 /** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
-
-export interface TurnStart {
-	readonly turn: string;
-	readonly token: number;
-	readonly conversation: ConversationId;
-	/** The conversation as it was when the turn began. */
-	readonly place: Conversation;
-	readonly session: SessionId;
-	readonly destination: Destination;
-	readonly principal: string | null;
-	readonly messages: number;
-	readonly cap: number;
-	readonly context: string;
-	readonly nextIndex: number;
-	readonly boundary: BoundaryFacts | null;
-	readonly attempt: number;
-	/** After an interruption: why, and which calls had begun. */
-	readonly resumed: { readonly reason: string; readonly started: ReadonlySet<string> } | null;
-	/** Said once before the answer: that Keryx was away. */
-	readonly away: string | null;
-}
 
 export interface TurnTools {
 	readonly store: Store;
@@ -83,10 +57,7 @@ export interface TurnTools {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-type Outcome =
-	| { readonly kind: "completed"; readonly text: string; readonly last: readonly NewMessage[] }
-	| { readonly kind: "failed"; readonly reason: string; readonly sentence: string }
-	| { readonly kind: "stopped" };
+type ModelCall = Parameters<Store["recordModelCall"]>[0];
 
 export class Turn {
 	readonly #start: TurnStart;
@@ -106,7 +77,7 @@ export class Turn {
 	#said: string[] = [];
 	/** Of a program that loops itself: the message that may be its last. */
 	#held: NewMessage | null = null;
-	#usage: Promise<unknown>[] = [];
+	readonly #usage: { readonly args: ModelCall; written: Promise<unknown> | null }[] = [];
 	#preview: Preview | undefined;
 
 	constructor(start: TurnStart, tools: TurnTools) {
@@ -138,7 +109,8 @@ export class Turn {
 			const outcome = await this.#outcome();
 			await this.#preview?.settle();
 			if (this.#abandoned) return "lost";
-			await untilWritten(() => this.#end(outcome), {
+			const ending = this.#ending(outcome);
+			await untilWritten(() => this.#write(ending), {
 				clock,
 				givenUp: () => this.#abandoned,
 				log: (error) => log(`turn ${this.id} cannot be ended yet`, error),
@@ -193,7 +165,7 @@ export class Turn {
 			calls = message.toolCalls;
 			if (calls.length === 0) return this.#completed([asRow(message)]);
 			await this.#append([asRow(message)]);
-			this.#said.push(textOf(message));
+			this.#said.push(contentText(message.content));
 			this.#partial = "";
 		}
 	}
@@ -410,10 +382,11 @@ export class Turn {
 	#record(usage: Usage, status: "ok" | "error"): void {
 		const { turn, token, attempt } = this.#start;
 		const n = (attempt - 1) * 100_000 + ++this.#calls;
-		// Not awaited here: it shares the commit of what follows, which waits for it.
-		const written = this.#with.store.recordModelCall({ turn, token, n, ...usage, status });
+		const args = { turn, token, n, ...usage, status };
+		// Not awaited here: it shares the commit of what follows, and the end of the turn waits for it.
+		const written = this.#with.store.recordModelCall(args);
 		written.catch(() => undefined);
-		this.#usage.push(written);
+		this.#usage.push({ args, written });
 	}
 
 	#onText(delta: string): void {
@@ -427,7 +400,7 @@ export class Turn {
 		const { turn, token, destination } = this.#start;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stands where it was first shown: what must be said before the reply would come after it.
-		if (this.#notices().length > 0) return;
+		if (noticesBefore(this.#start, this.#policy).length > 0) return;
 		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination });
 	}
 
@@ -449,114 +422,32 @@ export class Turn {
 		return () => cancel();
 	}
 
-	async #end(outcome: Outcome): Promise<void> {
-		const { turn, token, session, boundary } = this.#start;
-		const messages = this.#lastRows(outcome).map((message, offset) => ({
-			...message,
-			index: this.#index + offset,
-		}));
-		const deliveries = this.#deliveries(outcome);
-		const noticeTold = outcome.kind === "completed" && boundary !== null;
-		const count = this.#count + messages.filter((row) => row.role !== "meta").length;
+	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
+	#ending(outcome: Outcome): Parameters<Store["endTurn"]>[0] {
+		const { turn, token, boundary, place } = this.#start;
+		const rows = lastRows(outcome, { held: this.#takeHeld(), partial: this.#partial });
+		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
+		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = this.#cap > 0 && count >= this.#cap;
-		const { end, ...detail } = toStoreOutcome(outcome);
-		const ended = this.#with.store.endTurn({
+		const reply = replyTo(outcome, this.#start, this.#policy);
+		return {
 			turn,
 			token,
-			outcome: { kind: end, ...detail } as Parameters<Store["endTurn"]>[0]["outcome"],
+			outcome:
+				outcome.kind === "failed" ? { kind: "failed", reason: outcome.reason } : { kind: outcome.kind },
 			messages,
-			deliveries,
+			deliveries: this.#preview?.holdBack(reply) ?? reply,
 			policy: this.#policy,
-			noticeTold,
-			...(full && { ifRotated: this.#rotation(session) }),
-		});
-		await Promise.all([ended, ...this.#usage]);
-	}
-
-	#lastRows(outcome: Outcome): NewMessage[] {
-		if (outcome.kind === "completed") return [...outcome.last];
-		const kept: NewMessage[] = this.#partial
-			? [
-					...this.#takeHeld(),
-					{
-						role: "assistant",
-						content: this.#partial,
-						finishReason: outcome.kind === "stopped" ? "stopped" : "error",
-					},
-				]
-			: this.#takeHeld();
-		const why =
-			outcome.kind === "failed" ? `The turn failed: ${outcome.reason}` : "The user stopped this turn.";
-		return [...kept, { role: "meta", kind: "note", content: why }];
-	}
-
-	#deliveries(outcome: Outcome): NewDelivery[] {
-		const { turn, destination } = this.#start;
-		const before = this.#notices();
-		if (outcome.kind === "stopped") return before;
-		const text = outcome.kind === "completed" ? outcome.text : outcome.sentence;
-		return [...before, ...toDeliveries(text, { id: turn, kind: "reply", destination })];
-	}
-
-	/** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
-	#notices(): NewDelivery[] {
-		const { away, boundary, turn, session, destination } = this.#start;
-		const notify = notifiesBoundaries(this.#policy, this.#start.place.platform);
-		const told =
-			boundary && boundary.cause.reason !== "message_limit" ? boundaryNotice({ ...boundary, notify }) : null;
-		return [
-			...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
-			...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
-		];
-	}
-
-	/** What a rotation at the end of this turn needs. The checkpoint comes with a later part; until then none is mentioned. */
-	#rotation(session: SessionId) {
-		const { destination } = this.#start;
-		const facts: BoundaryFacts = {
-			cause: { reason: "message_limit", cap: this.#cap },
-			ended: { id: session, title: null, hadActivity: true },
-			carriedOver: carriesOver(this.#policy, "message_limit"),
-			lastExchange: { user: null, assistant: "" },
-			processes: [],
-			confirmations: [],
-			checkpoint: { kind: "none" },
-		};
-		const notice = boundaryNotice({
-			...facts,
-			notify: notifiesBoundaries(this.#policy, this.#start.place.platform),
-		});
-		return {
-			context: this.#with.contextOf(this.#start.place),
-			material: { processes: [], confirmations: [], checkpoint: { kind: "none" } as const },
-			notice:
-				notice === null
-					? []
-					: toDeliveries(notice, { id: `${session}:rotated`, kind: "notice", destination }),
+			noticeTold: outcome.kind === "completed" && boundary !== null,
+			...(full && { ifRotated: rotation(this.#start, this.#policy, this.#cap, this.#with.contextOf(place)) }),
 		};
 	}
-}
 
-function toStoreOutcome(outcome: Outcome): { end: "completed" | "failed" | "stopped"; reason?: string } {
-	return outcome.kind === "failed" ? { end: "failed", reason: outcome.reason } : { end: outcome.kind };
-}
-
-function asRow(message: AssistantMessage): NewMessage {
-	const { content, toolCalls, reasoning, finishReason } = message;
-	return {
-		role: "assistant",
-		content,
-		finishReason,
-		...(toolCalls.length > 0 && { toolCalls }),
-		...(reasoning !== undefined && { reasoning }),
-	};
-}
-
-function textOf(message: AssistantMessage): string {
-	return contentText(message.content);
-}
-
-function contentText(content: NewMessage["content"]): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+	/** What the model calls cost is written with the end at the latest; a second attempt writes it again, which changes nothing. */
+	async #write(ending: Parameters<Store["endTurn"]>[0]): Promise<void> {
+		const { store } = this.#with;
+		const usage = this.#usage.map((call) => call.written ?? store.recordModelCall(call.args));
+		for (const call of this.#usage) call.written = null;
+		await Promise.all([...usage, store.endTurn(ending)]);
+	}
 }

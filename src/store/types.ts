@@ -136,6 +136,8 @@ export interface NewDelivery {
 	readonly kind: "reply" | "notice" | "command";
 	readonly destination: Destination;
 	readonly body: DeliveryBody;
+	/** The platform asked for a pause: not due before this. */
+	readonly notBefore?: number;
 }
 
 export interface Delivery extends NewDelivery {

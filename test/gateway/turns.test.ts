@@ -345,6 +345,16 @@ describe("previews", () => {
 		expect(scene.world.visible().length).toBe(1);
 	});
 
+	test("a pause that the platform asks for at the first preview holds back the reply too", async () => {
+		await start({ script: chunks(SECOND), config: streaming });
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: MINUTE } : "ok");
+		await scene.say("go");
+		await scene.clock.advance(30 * SECOND);
+		expect(scene.texts()).toEqual([]);
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["one two three"]);
+	});
+
 	test("a platform that does not answer a preview does not keep the turn from its end", async () => {
 		await start({ script: chunks(SECOND), config: streaming });
 		scene.world.behave = () => ({ delayMs: 10 * MINUTE });

@@ -90,7 +90,11 @@ export function toDelivery(row: DeliveryRow): Delivery {
 	};
 }
 
-/** Adds deliveries that are due at once. One that was opened for previews gets its final text; one that exists stays. */
+function dueOf({ now }: Context, { notBefore }: NewDelivery): number {
+	return Math.max(now, notBefore ?? 0);
+}
+
+/** Adds deliveries that are due at once, or after the pause they name. One that was opened for previews gets its final text; one that exists stays. */
 export function* addDeliveries(
 	context: Context,
 	conversation: string,
@@ -99,7 +103,9 @@ export function* addDeliveries(
 ): Op<void> {
 	for (const delivery of deliveries) {
 		const added = yield* insert(context, conversation, turn, delivery, "pending");
-		const filled = added ? 0 : yield* run(fillOpen, seal(delivery.body), context.now, delivery.id);
+		const filled = added
+			? 0
+			: yield* run(fillOpen, seal(delivery.body), dueOf(context, delivery), delivery.id);
 		if (added || filled) {
 			yield* emit(
 				context,
@@ -118,10 +124,11 @@ function* insert(
 	context: Context,
 	conversation: string,
 	turn: string | null,
-	{ id, kind, destination, body }: NewDelivery,
+	delivery: NewDelivery,
 	state: "open" | "pending",
 ): Op<{ n: number } | undefined> {
-	const dueAt = state === "pending" ? context.now : null;
+	const { id, kind, destination, body } = delivery;
+	const dueAt = state === "pending" ? dueOf(context, delivery) : null;
 	const { platform, account } = destination;
 	return yield* get(
 		insertDelivery,

@@ -1,0 +1,97 @@
+// What the end of a turn says and stores, from its outcome: pure.
+import type { AssistantMessage } from "../agents/index.ts";
+import {
+	type BoundaryFacts,
+	boundaryNotice,
+	carriesOver,
+	type NewMessage,
+	notifiesBoundaries,
+	type ResetPolicy,
+} from "../domain/index.ts";
+import type { NewDelivery, Store } from "../store/index.ts";
+import { toDeliveries } from "./reply.ts";
+import type { TurnStart } from "./turn-start.ts";
+
+export type Outcome =
+	| { readonly kind: "completed"; readonly text: string; readonly last: readonly NewMessage[] }
+	| { readonly kind: "failed"; readonly reason: string; readonly sentence: string }
+	| { readonly kind: "stopped" };
+
+/** The rows that are committed with the end. A turn that was cut short keeps what it wrote, and a note of why it ended. */
+export function lastRows(
+	outcome: Outcome,
+	{ held, partial }: { readonly held: readonly NewMessage[]; readonly partial: string },
+): NewMessage[] {
+	if (outcome.kind === "completed") return [...outcome.last];
+	const finishReason = outcome.kind === "stopped" ? "stopped" : "error";
+	const why =
+		outcome.kind === "failed" ? `The turn failed: ${outcome.reason}` : "The user stopped this turn.";
+	return [
+		...held,
+		...(partial === "" ? [] : [{ role: "assistant" as const, content: partial, finishReason }]),
+		{ role: "meta", kind: "note", content: why },
+	];
+}
+
+/** The reply with what stands before it. A turn that the user stopped has none. */
+export function replyTo(outcome: Outcome, start: TurnStart, policy: ResetPolicy): NewDelivery[] {
+	const before = noticesBefore(start, policy);
+	if (outcome.kind === "stopped") return before;
+	const text = outcome.kind === "completed" ? outcome.text : outcome.sentence;
+	return [
+		...before,
+		...toDeliveries(text, { id: start.turn, kind: "reply", destination: start.destination }),
+	];
+}
+
+/** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
+export function noticesBefore(start: TurnStart, policy: ResetPolicy): NewDelivery[] {
+	const { away, boundary, turn, session, destination, place } = start;
+	const notify = notifiesBoundaries(policy, place.platform);
+	const told =
+		boundary && boundary.cause.reason !== "message_limit" ? boundaryNotice({ ...boundary, notify }) : null;
+	return [
+		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
+		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
+	];
+}
+
+/** What a rotation at the end of this turn needs. The checkpoint comes with a later part; until then none is mentioned. */
+export function rotation(
+	{ session, destination, place }: TurnStart,
+	policy: ResetPolicy,
+	cap: number,
+	context: string,
+): NonNullable<Parameters<Store["endTurn"]>[0]["ifRotated"]> {
+	const material = { processes: [], confirmations: [], checkpoint: { kind: "none" } as const };
+	const facts: BoundaryFacts = {
+		cause: { reason: "message_limit", cap },
+		ended: { id: session, title: null, hadActivity: true },
+		carriedOver: carriesOver(policy, "message_limit"),
+		lastExchange: { user: null, assistant: "" },
+		...material,
+	};
+	const notice = boundaryNotice({ ...facts, notify: notifiesBoundaries(policy, place.platform) });
+	return {
+		context,
+		material,
+		notice:
+			notice === null ? [] : toDeliveries(notice, { id: `${session}:rotated`, kind: "notice", destination }),
+	};
+}
+
+export function asRow(message: AssistantMessage): NewMessage {
+	const { content, toolCalls, reasoning, finishReason } = message;
+	return {
+		role: "assistant",
+		content,
+		finishReason,
+		...(toolCalls.length > 0 && { toolCalls }),
+		...(reasoning !== undefined && { reasoning }),
+	};
+}
+
+export function contentText(content: NewMessage["content"]): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
