@@ -1,9 +1,9 @@
 // What Keryx is measured against: the same rows in the same tables, written by hand with better-sqlite3 in one thread, for as
 // many conversations at once, with one commit for each step of all of them. It knows what comes next, checks nothing and
 // refuses nothing.
-import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import Database from "better-sqlite3";
+import { systemClock, systemIds } from "../src/store/index.ts";
 import { chatOf, digestOf, PLATFORM, REPLY, sourceOf, TEXT } from "./store-data.ts";
 import { LANES, type Pick } from "./store-rounds.ts";
 
@@ -32,6 +32,8 @@ interface Due {
 export class ScriptRounds {
 	readonly #db: Database.Database;
 	readonly #sql: Statements;
+	/** Time-ordered, as Keryx's are: random ones would be dearer in every index. */
+	readonly #ids = systemIds(systemClock);
 	#said = 0;
 
 	constructor(path: string) {
@@ -99,7 +101,7 @@ export class ScriptRounds {
 		const { content } = JSON.parse(item.body) as { content: string };
 		const token = (sql.token.get(conversation) as number) + 1;
 		const session = sql.liveSession.get(conversation) as Begun["session"];
-		const turn = randomBytes(16).toString("hex");
+		const turn = this.#ids.uuid();
 		sql.setToken.run(token, conversation);
 		sql.insertTurn.run(
 			turn,
@@ -135,7 +137,7 @@ export class ScriptRounds {
 	}
 
 	#claim(limit: number, now: number): Due[] {
-		const claim = randomBytes(16).toString("hex");
+		const claim = this.#ids.uuid();
 		const due = this.#sql.due.all(now, limit) as Due[];
 		for (const { n } of due) this.#sql.claim.run(claim, now + 60_000, n);
 		return due;

@@ -13,9 +13,10 @@ import { countedIds, virtualClock } from "./support/clock.ts";
 import { openPglite } from "./support/pglite-engine.ts";
 
 // Each store starts a thread, and each thread reads the same sources: kept compiled, they cost half as much.
-const compiled = mkdtempSync(join(tmpdir(), "keryx-compiled-"));
-process.env.NODE_COMPILE_CACHE = compiled;
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+beforeAll(() => {
+	process.env.NODE_COMPILE_CACHE = mkdtempSync(join(tmpdir(), "keryx-compiled-"));
+});
+afterAll(() => rmSync(process.env.NODE_COMPILE_CACHE ?? "", { recursive: true, force: true }));
 
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });
 storeConformance("a SQLite file", async () => (await openFile()).opened, { apart: true });
