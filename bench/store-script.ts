@@ -34,6 +34,7 @@ export class ScriptRounds {
 	readonly #sql: Statements;
 	/** Time-ordered, as Keryx's are: random ones would be dearer in every index. */
 	readonly #ids = systemIds(systemClock);
+	readonly #searchable: [id: number, tags: string, text: string][] = [];
 	#said = 0;
 
 	constructor(path: string) {
@@ -70,6 +71,8 @@ export class ScriptRounds {
 		const now = Date.now();
 		this.#sql.begin.run();
 		const results = items.map((item) => work(item, now));
+		// Last, and all at once: FTS5 writes out what it has gathered at every statement that needs a savepoint.
+		for (const row of this.#searchable.splice(0)) this.#sql.insertSearch.run(...row);
 		this.#sql.commit.run();
 		return results;
 	}
@@ -165,7 +168,7 @@ export class ScriptRounds {
 			now,
 			JSON.stringify({ content: text }),
 		);
-		sql.insertSearch.run(id, `c${conversation} o${principal} f p${PLATFORM} r${role}`, text);
+		this.#searchable.push([id, `c${conversation} o${principal} f p${PLATFORM} r${role}`, text]);
 		sql.event.run(
 			now,
 			"message.appended",

@@ -48,12 +48,16 @@ export function replyTo(outcome: Outcome, start: TurnStart, policy: ResetPolicy)
 export function noticesBefore(start: TurnStart, policy: ResetPolicy): NewDelivery[] {
 	const { away, boundary, turn, session, destination, place } = start;
 	const notify = notifiesBoundaries(policy, place.platform);
-	const told =
-		boundary && boundary.cause.reason !== "message_limit" ? boundaryNotice({ ...boundary, notify }) : null;
+	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify }) : null;
 	return [
 		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
 		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
 	];
+}
+
+/** After a rotation the user was told at once; it comes back here only for the agent, where nothing was carried over. */
+function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
+	return cause.reason !== "message_limit" || carriedOver;
 }
 
 /** What a rotation at the end of this turn needs. The checkpoint comes with a later part; until then none is mentioned. */
