@@ -127,6 +127,8 @@ function previewOf(content: Content): string {
 		.slice(0, PREVIEW_LENGTH * 4)
 		.replace(/\s+/g, " ")
 		.trim();
-	const points = Array.from(text);
+	if (text.length <= PREVIEW_LENGTH) return text;
+	// So many units hold enough code points, whatever they are.
+	const points = Array.from(text.slice(0, 2 * PREVIEW_LENGTH + 2));
 	return points.length > PREVIEW_LENGTH ? `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…` : text;
 }

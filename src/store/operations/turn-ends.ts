@@ -25,7 +25,7 @@ import {
 	targetOf,
 	touch,
 } from "./sessions.ts";
-import { heldTurn, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
+import { assertHeld, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -107,15 +107,15 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 		const { messages } = yield* sessionOfKey(before.session);
 		return { rows: [], messages, rotatedTo: null, repeated: true };
 	}
-	const turn = yield* heldTurn(context, args.turn, args.token);
+	const turn = assertHeld(context, before, args.turn, args.token);
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
 	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
 	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
 	yield* touch(session, context.now, args.policy);
-	yield* run(clearInterruptions, conversation.id);
-	yield* run(clearPending, session.key);
+	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);
+	if (session.resume_pending_since !== null) yield* run(clearPending, session.key);
 	if (args.noticeTold) yield* run(toldNotice, session.key);
 
 	const after = yield* sessionOfKey(session.key);

@@ -319,7 +319,11 @@ const lastSource = sql<{ source_body: string; body_key: number | null }>(
 
 /** The turn that a token holds. A token that is not its present one, or a turn of an earlier owner, is refused. */
 export function* heldTurn(context: Context, turn: string, token: number): Op<TurnRow> {
-	const row = yield* get(turnById, turn);
+	return assertHeld(context, yield* get(turnById, turn), turn, token);
+}
+
+/** The same for a row that the operation has read already. */
+export function assertHeld(context: Context, row: TurnRow | undefined, turn: string, token: number): TurnRow {
 	if (!row) throw new KeryxError("store.not_found", `no turn ${turn}`, { field: "turn" });
 	if (row.state !== "running" || row.token !== token || row.epoch !== context.epoch)
 		throw new KeryxError("turn.stale", `turn ${turn} is ${row.state}; token ${token} does not hold it`, {

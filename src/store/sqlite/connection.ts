@@ -21,6 +21,8 @@ export interface ConnectionSettings {
 export class Connection {
 	readonly db: Database.Database;
 	readonly #prepared: Database.Statement[] = [];
+	/** Whether the statement at that index writes: asking better-sqlite3 each time costs as much as a small query. */
+	readonly #writes: boolean[] = [];
 	readonly #control = new Map<string, Database.Statement>();
 	#later: Query[] = [];
 	#wrote = false;
@@ -140,7 +142,7 @@ export class Connection {
 			return undefined;
 		}
 		const prepared = this.#prepare(query.statement);
-		if (!prepared.readonly) this.#wrote = true;
+		if (this.#writes[query.statement.index]) this.#wrote = true;
 		if (query.mode === "get") return prepared.get(...query.params);
 		if (query.mode === "all") return prepared.all(...query.params);
 		return prepared.run(...query.params).changes;
@@ -151,6 +153,7 @@ export class Connection {
 		if (prepared === undefined) {
 			prepared = this.db.prepare(statement.sql);
 			this.#prepared[statement.index] = prepared;
+			this.#writes[statement.index] = !prepared.readonly;
 		}
 		return prepared;
 	}
