@@ -1,12 +1,13 @@
 // One after another through the door: what is prepared at the same time goes on in the order in which it came.
 
 export class Door {
-	#last: Promise<unknown> = Promise.resolve();
+	/** Holds nothing: a result that held the one before it would hold every message there ever was. */
+	#last: Promise<void> = Promise.resolve();
 
 	/** The value, after everything that came before has been let through too. A failure keeps nobody waiting. */
 	async pass<Value>(prepared: Promise<Value>): Promise<Value> {
 		const before = this.#last;
-		this.#last = Promise.allSettled([before, prepared]);
+		this.#last = Promise.allSettled([before, prepared]).then(() => {});
 		await before;
 		return prepared;
 	}
