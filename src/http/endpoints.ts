@@ -1,0 +1,356 @@
+// Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
+import { z } from "@hono/zod-openapi";
+import {
+	channel,
+	conversation,
+	conversationId,
+	delivery,
+	delta,
+	event,
+	hit,
+	inbound,
+	message,
+	modelOverride,
+	session,
+	sessionId,
+	source,
+	time,
+	turn,
+} from "./schemas.ts";
+
+const pageSize = z.coerce.number().int().min(1).max(200).default(50);
+const flag = z.enum(["true", "false"]).transform((value) => value === "true");
+const ofConversation = { conversation: conversationId };
+const ofSession = { session: sessionId };
+const title = z.string().trim().min(1).max(500);
+
+/** What a change of sessions leaves behind. */
+const changed = z
+	.object({
+		session: z.string().openapi({ description: "the live session" }),
+		ended: z.string().nullable().openapi({ description: "the session that ended" }),
+		stopped: z.string().nullable().openapi({ description: "the turn that was ended first" }),
+	})
+	.openapi("Changed");
+
+export const endpoints = {
+	conversations: endpoint("get", "/api/conversations", {
+		about: "conversations, newest activity first",
+		query: {
+			limit: pageSize,
+			after: z.string().optional().openapi({ description: "next of the page before" }),
+			platform: z.string().optional(),
+			profile: z.string().optional(),
+			active_since: time.optional(),
+		},
+		answer: z.object({ conversations: z.array(conversation), next: z.string().nullable() }),
+	}),
+	findConversation: endpoint("get", "/api/conversation", {
+		about: "one conversation by its id, its key, or the id of one of its sessions",
+		query: { id: z.string().optional(), key: z.string().optional(), session: z.string().optional() },
+		answer: conversation,
+	}),
+	conversation: endpoint("get", "/api/conversations/{conversation}", {
+		about: "one conversation",
+		params: ofConversation,
+		answer: conversation,
+	}),
+	sessions: endpoint("get", "/api/conversations/{conversation}/sessions", {
+		about: "the sessions of a conversation, newest first",
+		params: ofConversation,
+		query: { limit: pageSize, before: sessionId.optional() },
+		answer: z.object({ sessions: z.array(session) }),
+	}),
+	partial: endpoint("get", "/api/conversations/{conversation}/partial", {
+		about: "the text so far of an answer that is being written",
+		params: ofConversation,
+		answer: z.object({ partial: delta.nullable() }),
+	}),
+	session: endpoint("get", "/api/sessions/{session}", {
+		about: "one session, and the conversation's live one",
+		params: ofSession,
+		answer: session,
+	}),
+	messages: endpoint("get", "/api/sessions/{session}/messages", {
+		about: "a page of a session's own rows, in order; the last ones unless told otherwise",
+		params: ofSession,
+		query: {
+			limit: pageSize,
+			after: z.coerce.number().int().min(0).optional().openapi({ description: "rows after this seq" }),
+			before: z.coerce.number().int().min(0).optional().openapi({ description: "rows before this seq" }),
+			hidden: flag.default(false).openapi({ description: "hidden rows too" }),
+		},
+		answer: z.object({ messages: z.array(message) }),
+	}),
+	transcript: endpoint("get", "/api/sessions/{session}/transcript", {
+		about: "the newest rows that a session shows, those of the sessions it goes on from among them",
+		params: ofSession,
+		query: { limit: pageSize },
+		answer: z.object({ messages: z.array(message), more: z.boolean() }),
+	}),
+	search: endpoint("get", "/api/search", {
+		about: "full-text search over messages and titles, best first",
+		query: {
+			q: z.string().max(1000),
+			conversation: conversationId.optional(),
+			platform: z.string().optional(),
+			role: z.enum(["user", "assistant", "tool", "title"]).optional(),
+			from: time.optional(),
+			to: time.optional(),
+			limit: z.coerce.number().int().min(1).max(100).default(20),
+			cursor: z.string().optional().openapi({ description: "next of the page before" }),
+		},
+		answer: z.object({
+			hits: z.array(hit),
+			total: z.object({ count: z.int(), more: z.boolean() }),
+			next: z.string().nullable(),
+		}),
+	}),
+	send: endpoint("post", "/api/inbound", {
+		about:
+			"send a message as a source; the same client_message_id again is answered with what became of the first",
+		body: {
+			text: z.string().min(1).max(1_000_000),
+			client_message_id: z.string().min(1).max(200),
+			source: source.partial().extend({ platform: z.string() }),
+			conversation: conversationId.optional().openapi({
+				description: "operator only: speak in this conversation, whatever the source's address",
+			}),
+		},
+		status: 202,
+		answer: z.object({
+			id: z.int(),
+			conversation: z.string().nullable(),
+			duplicate: z.boolean(),
+			refused: z.string().nullable(),
+			inbound,
+		}),
+	}),
+	inbound: endpoint("get", "/api/inbound/{id}", {
+		about: "what became of a message; with wait, answers when that is known or the seconds have passed",
+		params: { id: z.coerce.number().int().min(1) },
+		query: { wait: z.coerce.number().min(0).max(60).default(0) },
+		answer: inbound,
+	}),
+	why: endpoint("get", "/api/inbound/{id}/why", {
+		about: "the story of one message, in sentences and as events",
+		params: { id: z.coerce.number().int().min(1) },
+		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
+	}),
+	turn: endpoint("get", "/api/turns/{turn}", {
+		about: "one turn with its messages and deliveries",
+		params: { turn: z.string().min(1).max(64) },
+		answer: turn,
+	}),
+	deliveries: endpoint("get", "/api/deliveries", {
+		about: "the outbox: what is on its way, or what ended unknown or dead",
+		query: {
+			which: z.enum(["waiting", "unsettled"]).default("waiting"),
+			after: z.coerce
+				.number()
+				.int()
+				.min(0)
+				.optional()
+				.openapi({ description: "n of the last one of the page before" }),
+			limit: pageSize,
+		},
+		answer: z.object({ deliveries: z.array(delivery) }),
+	}),
+	delivery: endpoint("get", "/api/deliveries/{delivery}", {
+		about: "one delivery",
+		params: { delivery: z.string().min(1).max(200) },
+		answer: delivery,
+	}),
+	resolveDelivery: endpoint("post", "/api/deliveries/{delivery}/resolve", {
+		about:
+			"a person's decision about a delivery that is unknown or dead: send it again, or say that it arrived",
+		params: { delivery: z.string().min(1).max(200) },
+		body: { as: z.enum(["retry", "sent"]) },
+		answer: delivery,
+	}),
+	eventsAfter: endpoint("get", "/api/events", {
+		about:
+			"a page of events, for a program that does not follow the stream; after=now tells where the log ends",
+		query: {
+			after: z.string().max(32).default("").openapi({ description: "the cursor of the page before" }),
+			conversation: conversationId.optional(),
+			limit: pageSize,
+		},
+		answer: z.object({
+			events: z.array(event),
+			cursor: z.string(),
+			resync: z
+				.boolean()
+				.openapi({ description: "after is too old: read the state anew, and go on from cursor" }),
+		}),
+	}),
+	newSession: action(
+		"new",
+		"start a new session; nothing is carried over",
+		{ title: title.optional() },
+		changed,
+	),
+	continueSession: action(
+		"continue",
+		"go on with the session before",
+		{},
+		changed.extend({ continued: z.string() }),
+	),
+	switchSession: action("switch", "make another session the live one", { target: sessionId }, changed),
+	branchSession: action(
+		"branch",
+		"a new session that goes on from here",
+		{ title: title.optional() },
+		changed,
+	),
+	extendSession: action(
+		"extend",
+		"let the live session have more messages",
+		{ by: z.int().min(1).max(1_000_000).default(100) },
+		z.object({ session: z.string(), cap: z.int(), messages: z.int() }),
+	),
+	undo: action(
+		"undo",
+		"hide the last turns; text is what the first of them said",
+		{ turns: z.int().min(1).default(1) },
+		z.object({ rows: z.int(), turns: z.int(), text: z.string().nullable(), stopped: z.string().nullable() }),
+	),
+	redo: action(
+		"redo",
+		"show again what was undone",
+		{},
+		z.object({ rows: z.int(), stopped: z.string().nullable() }),
+	),
+	retry: action(
+		"retry",
+		"hide the last answer and answer again",
+		{},
+		z.object({ turn: z.string().nullable(), hidden: z.int(), stopped: z.string().nullable() }),
+	),
+	setModel: action(
+		"model",
+		"another model for this conversation; null is the configured one",
+		{ override: modelOverride.nullable() },
+		z.object({ override: modelOverride.nullable(), before: modelOverride.nullable() }),
+	),
+	setBusy: action(
+		"busy",
+		"what a new message does while an answer is being worked on",
+		{ busy: z.enum(["queue", "interrupt", "steer"]) },
+		z.object({ busy: z.enum(["queue", "interrupt", "steer"]) }),
+	),
+	stop: action(
+		"stop",
+		"end the running answer; with all, also drop what waits",
+		{ all: z.boolean().default(false) },
+		z.object({ stopped: z.string().nullable(), dropped: z.int() }),
+	),
+	setTitle: endpoint("post", "/api/sessions/{session}/title", {
+		about: "name a session",
+		params: ofSession,
+		body: { title },
+		answer: z.object({ title: z.string(), before: z.string().nullable() }),
+	}),
+	integrity: endpoint("get", "/api/store/integrity", {
+		about: "looks through the whole store; takes long on a large one",
+		answer: z.object({ problems: z.array(z.string()) }),
+	}),
+	rebuildSearch: endpoint("post", "/api/store/rebuild-search", {
+		about: "one step of building the search index anew; call it again with next until that is null",
+		body: { cursor: z.string().optional(), wipe: z.boolean().default(false) },
+		answer: z.object({ indexed: z.int(), next: z.string().nullable() }),
+	}),
+	commands: endpoint("get", "/api/commands", {
+		about: "what can be written into a chat to steer it",
+		answer: z.object({
+			commands: z.array(z.object({ name: z.string(), usage: z.string(), about: z.string() })),
+		}),
+	}),
+	health: endpoint("get", "/health", {
+		about: "that Keryx runs",
+		answer: z.object({
+			status: z.literal("ok"),
+			version: z.string(),
+			pid: z.int(),
+			started_at: time,
+			node: z.string(),
+			agent: z.string(),
+			channels: z.array(channel),
+		}),
+	}),
+} as const;
+
+export type Endpoints = typeof endpoints;
+export type EndpointName = keyof Endpoints;
+
+/** Everything a call takes, wherever on the request it stands. */
+export type Input<Name extends EndpointName> = z.output<Endpoints[Name]["input"]>;
+export type CallInput<Name extends EndpointName> = z.input<Endpoints[Name]["input"]>;
+export type Answer<Name extends EndpointName> = z.output<Endpoints[Name]["answer"]>;
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+export interface Endpoint<
+	Params extends Shape = Shape,
+	Query extends Shape = Shape,
+	Body extends Shape = Shape,
+	Result extends z.ZodType = z.ZodType,
+> {
+	readonly method: "get" | "post";
+	readonly path: string;
+	readonly about: string;
+	readonly status: 200 | 202;
+	readonly params: z.ZodObject<Params>;
+	readonly query: z.ZodObject<Query>;
+	readonly body: z.ZodObject<Body> | null;
+	readonly input: z.ZodObject<Params & Query & Body>;
+	readonly answer: Result;
+}
+
+function endpoint<
+	Result extends z.ZodType,
+	Params extends Shape = Record<never, never>,
+	Query extends Shape = Record<never, never>,
+	Body extends Shape = Record<never, never>,
+>(
+	method: "get" | "post",
+	path: string,
+	spec: {
+		readonly about: string;
+		readonly params?: Params;
+		readonly query?: Query;
+		readonly body?: Body;
+		readonly status?: 202;
+		readonly answer: Result;
+	},
+): Endpoint<Params, Query, Body, Result> {
+	const params = (spec.params ?? {}) as Params;
+	const query = (spec.query ?? {}) as Query;
+	const body = (spec.body ?? {}) as Body;
+	return {
+		method,
+		path,
+		about: spec.about,
+		status: spec.status ?? 200,
+		params: z.object(params),
+		query: z.object(query),
+		body: method === "post" ? z.strictObject(body) : null,
+		input: z.object({ ...params, ...query, ...body }),
+		answer: spec.answer,
+	};
+}
+
+/** What a chat does with a command. */
+function action<Body extends Shape, Result extends z.ZodType>(
+	name: string,
+	about: string,
+	body: Body,
+	answer: Result,
+) {
+	return endpoint("post", `/api/conversations/{conversation}/${name}`, {
+		about,
+		params: ofConversation,
+		body,
+		answer,
+	});
+}

@@ -1,0 +1,45 @@
+// How a failure looks on the wire: `{error: {code, message, hint?, field?}}`, with the status that its code stands for.
+import { HTTPException } from "hono/http-exception";
+import { KeryxError } from "../errors.ts";
+
+const STATUS: Readonly<Record<string, number>> = {
+	"store.not_found": 404,
+	"http.no_route": 404,
+	"http.too_large": 413,
+	"http.not_json": 415,
+	"gateway.stopped": 503,
+	"store.owned": 503,
+	"store.full": 507,
+	"session.none": 409,
+	"session.continued": 409,
+	"session.ended": 409,
+	"session.live": 409,
+	"delivery.stale": 409,
+	"turn.stale": 409,
+	"transcript.changed": 409,
+};
+
+/** The families of codes that say that the request is wrong. */
+const REQUEST_FAULTS: ReadonlySet<string> = new Set([
+	"source",
+	"address",
+	"profile",
+	"override",
+	"argument",
+	"input",
+	"import",
+]);
+
+export function statusOf({ code }: KeryxError): number {
+	const known = STATUS[code];
+	if (known !== undefined) return known;
+	return REQUEST_FAULTS.has(code.split(".")[0] ?? "") ? 400 : 500;
+}
+
+export function toKeryxError(error: unknown): KeryxError {
+	if (error instanceof KeryxError) return error;
+	// Hono's own: a body that is no JSON.
+	if (error instanceof HTTPException && error.status === 400)
+		return new KeryxError("argument.invalid", error.message, { field: "body" });
+	return new KeryxError("internal", "something went wrong inside Keryx", { cause: error });
+}

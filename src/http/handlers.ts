@@ -1,0 +1,270 @@
+// What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
+import type { ConversationId } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
+import type { InboxItem, Scope, Store } from "../store/index.ts";
+import type { Answer, EndpointName, Input } from "./endpoints.ts";
+import type { Feed } from "./feed.ts";
+import {
+	toWireChannel,
+	toWireConversation,
+	toWireDelivery,
+	toWireEvent,
+	toWireHit,
+	toWireInbound,
+	toWireMessage,
+	toWireSession,
+	toWireTurn,
+} from "./wire.ts";
+
+/** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
+export interface ApiHost {
+	readonly store: Store;
+	readonly gateway: Gateway | null;
+	readonly version: string;
+	/** What answers, by its name. */
+	readonly agent: string;
+	readonly startedAt: number;
+	readonly now: () => number;
+}
+
+interface Call {
+	readonly host: ApiHost;
+	readonly feed: Feed;
+	readonly scope: Scope;
+	readonly signal: AbortSignal;
+}
+
+export type Handlers = {
+	readonly [Name in EndpointName]: (input: Input<Name>, call: Call) => Promise<Answer<Name>> | Answer<Name>;
+};
+
+export const handlers: Handlers = {
+	conversations: async ({ limit, after, platform, profile, active_since }, { host, scope }) => {
+		const found = await host.store.conversations({
+			scope,
+			limit: limit + 1,
+			...(after !== undefined && { after: parsePlace(after) }),
+			...(platform !== undefined && { platform }),
+			...(profile !== undefined && { profile }),
+			...(active_since !== undefined && { activeSince: Date.parse(active_since) }),
+		});
+		const page = found.slice(0, limit);
+		const last = page.at(-1);
+		return {
+			conversations: page.map(toWireConversation),
+			next: found.length > limit && last ? `${last.lastActivityAt}.${last.id}` : null,
+		};
+	},
+	findConversation: async ({ id, key, session }, { host, scope }) => {
+		const given = [id, key, session].filter((value) => value !== undefined);
+		if (given.length !== 1)
+			throw new KeryxError("argument.invalid", "give one of id, key and session", { field: "id" });
+		const ref =
+			id !== undefined
+				? { id: id as ConversationId }
+				: key !== undefined
+					? { key }
+					: { session: session as never };
+		return toWireConversation(await host.store.conversation({ scope, ref }));
+	},
+	conversation: async ({ conversation }, { host, scope }) =>
+		toWireConversation(await host.store.conversation({ scope, ref: { id: conversation } })),
+	sessions: async ({ conversation, limit, before }, { host, scope }) => ({
+		sessions: (
+			await host.store.sessions({ scope, conversation, limit, ...(before !== undefined && { before }) })
+		).map(toWireSession),
+	}),
+	partial: async ({ conversation }, { host, scope }) => {
+		await host.store.conversation({ scope, ref: { id: conversation } });
+		const partial = host.gateway?.partial(conversation) ?? null;
+		return { partial: partial && { ...partial, conversation, offset: 0 } };
+	},
+	session: async ({ session }, { host, scope }) =>
+		toWireSession(await host.store.session({ scope, id: session })),
+	messages: async ({ session, limit, after, before, hidden }, { host, scope }) => {
+		const rows = await host.store.messages({
+			scope,
+			session,
+			limit,
+			hidden,
+			...(after !== undefined && { after }),
+			...(before !== undefined && { before }),
+		});
+		return { messages: rows.map(toWireMessage) };
+	},
+	transcript: async ({ session, limit }, { host, scope }) => {
+		const shown = (await host.store.transcript({ scope, session })).filter((row) => !row.hidden);
+		return { messages: shown.slice(-limit).map(toWireMessage), more: shown.length > limit };
+	},
+	search: async ({ q, limit, conversation, platform, role, from, to, cursor }, { host, scope }) => {
+		const { hits, total, next } = await host.store.search({
+			scope,
+			query: q,
+			limit,
+			...(conversation !== undefined && { conversation }),
+			...(platform !== undefined && { platform }),
+			...(role !== undefined && { role }),
+			...(from !== undefined && { from: Date.parse(from) }),
+			...(to !== undefined && { to: Date.parse(to) }),
+			...(cursor !== undefined && { cursor }),
+		});
+		return { hits: hits.map(toWireHit), total: { ...total }, next };
+	},
+	send: async ({ text, client_message_id, source, conversation }, { host, scope }) => {
+		const admission = await running(host).accept({
+			source,
+			platformMessage: client_message_id,
+			content: text,
+			...(conversation !== undefined && { conversation }),
+		});
+		const { id, duplicate, refused } = admission;
+		const item = await host.store.inboxItem({ scope, id });
+		return { id, conversation: admission.conversation, duplicate, refused, inbound: toWireInbound(item) };
+	},
+	inbound: async ({ id, wait }, call) => toWireInbound(await whenEnded(id, wait, call)),
+	why: async ({ id }, { host, scope }) => {
+		const story = await host.store.story({ scope, id });
+		return {
+			text: tellStory(story),
+			inbound: toWireInbound(story.item),
+			events: story.events.map(toWireEvent),
+		};
+	},
+	turn: async ({ turn }, { host, scope }) => toWireTurn(await host.store.turn({ scope, id: turn })),
+	deliveries: async ({ which, after, limit }, { host, scope }) => ({
+		deliveries: (
+			await host.store.deliveries({
+				scope: operator(scope),
+				which,
+				limit,
+				...(after !== undefined && { after }),
+			})
+		).map(toWireDelivery),
+	}),
+	delivery: async ({ delivery }, { host, scope }) =>
+		toWireDelivery(await host.store.delivery({ scope, id: delivery })),
+	resolveDelivery: async ({ delivery, as }, { host, scope }) => {
+		operator(scope);
+		running(host);
+		await host.store.resolveDelivery({
+			id: delivery,
+			settlement:
+				as === "retry"
+					? { kind: "retry", at: host.now(), reason: "sent again by a person" }
+					: { kind: "sent", receipt: "confirmed by a person" },
+		});
+		return toWireDelivery(await host.store.delivery({ scope, id: delivery }));
+	},
+	eventsAfter: async ({ after, conversation, limit }, { feed, scope }) => {
+		const page = await feed.page({
+			scope,
+			after,
+			limit,
+			...(conversation !== undefined && { conversation }),
+		});
+		if (page.kind === "resync") return { events: [], cursor: page.cursor, resync: true };
+		return { events: [...page.events], cursor: page.cursor, resync: false };
+	},
+	newSession: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.newSession(input)),
+	continueSession: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.continueSession(input)),
+	switchSession: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.switchSession(input)),
+	branchSession: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.branchSession(input)),
+	extendSession: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.extendSession(input)),
+	undo: async (input, call) => changing(call, input.conversation, (actions) => actions.undo(input)),
+	redo: async (input, call) => changing(call, input.conversation, (actions) => actions.redo(input)),
+	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
+	setModel: async (input, call) =>
+		changing(call, input.conversation, (actions) => actions.setModelOverride(input)),
+	setBusy: async (input, call) => {
+		await changing(call, input.conversation, (actions) => actions.setBusyMode(input));
+		return { busy: input.busy };
+	},
+	stop: async (input, call) => changing(call, input.conversation, (actions) => actions.stop(input)),
+	setTitle: async ({ session, title }, { host, scope }) => {
+		await host.store.session({ scope, id: session });
+		return running(host).actions.setTitle({ session, title });
+	},
+	integrity: async (_input, { host, scope }) => {
+		const { problems } = await host.store.checkIntegrity({ scope: operator(scope) });
+		return { problems: [...problems] };
+	},
+	rebuildSearch: async ({ cursor, wipe }, { host, scope }) => {
+		operator(scope);
+		running(host);
+		return host.store.rebuildSearch({ wipe, ...(cursor !== undefined && { cursor }) });
+	},
+	commands: () => ({ commands: commandList.map(({ name, usage, about }) => ({ name, usage, about })) }),
+	health: (_input, { host }) => ({
+		status: "ok",
+		version: host.version,
+		pid: process.pid,
+		started_at: new Date(host.startedAt).toISOString(),
+		node: process.version,
+		agent: host.agent,
+		channels: (host.gateway?.health() ?? []).map(toWireChannel),
+	}),
+};
+
+function running({ gateway }: ApiHost): Gateway {
+	if (gateway) return gateway;
+	throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be changed", {
+		hint: "start Keryx, then try again",
+	});
+}
+
+/** What the caller may not see, it may not change: it is not found. */
+async function changing<Result>(
+	{ host, scope }: Call,
+	conversation: ConversationId,
+	change: (actions: Gateway["actions"]) => Promise<Result>,
+): Promise<Result> {
+	await host.store.conversation({ scope, ref: { id: conversation } });
+	return change(running(host).actions);
+}
+
+function operator(scope: Scope): Extract<Scope, { kind: "operator" }> {
+	if (scope.kind === "operator") return scope;
+	throw new KeryxError("store.not_found", "there is nothing here for you");
+}
+
+function parsePlace(after: string): { lastActivityAt: number; id: ConversationId } {
+	const [, at, id] = /^(\d{1,16})\.(.{1,64})$/.exec(after) ?? [];
+	if (at === undefined || id === undefined)
+		throw new KeryxError("argument.invalid", "after must be the next of an earlier page", { field: "after" });
+	return { lastActivityAt: Number(at), id: id as ConversationId };
+}
+
+/** A command that has taken effect has its end only when it is answered. */
+function hasEnded(item: InboxItem): boolean {
+	return item.disposition !== null && item.command === null;
+}
+
+async function whenEnded(id: number, seconds: number, { host, scope, signal }: Call): Promise<InboxItem> {
+	const timeout = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(seconds * 1000))]);
+	for (;;) {
+		const committed = nextCommit(host.store, timeout);
+		const item = await host.store.inboxItem({ scope, id });
+		if (seconds === 0 || hasEnded(item) || timeout.aborted) return item;
+		await committed;
+	}
+}
+
+/** Resolves after the next commit, or when the signal says to wait no longer. */
+function nextCommit(store: Store, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const done = () => {
+			unlisten();
+			signal.removeEventListener("abort", done);
+			resolve();
+		};
+		const unlisten = store.onCommit(done);
+		signal.addEventListener("abort", done);
+		if (signal.aborted) done();
+	});
+}

@@ -1,0 +1,23 @@
+// keryx/http: the API, how it is served, and a client for it.
+
+export { type Api, createApi } from "./app.ts";
+export {
+	apiTransport,
+	type Client,
+	createClient,
+	type Followed,
+	socketTransport,
+	type Transport,
+} from "./client.ts";
+export type { Answer, EndpointName } from "./endpoints.ts";
+export type { ApiHost } from "./handlers.ts";
+export type {
+	WireConversation,
+	WireDelivery,
+	WireEvent,
+	WireHit,
+	WireInbound,
+	WireMessage,
+	WireSession,
+} from "./schemas.ts";
+export { type Served, serveOnSocket } from "./serve.ts";

@@ -1,0 +1,276 @@
+// What the API takes and gives, on the wire: snake_case JSON, times as ISO strings in UTC. Server, OpenAPI and client share these.
+import { z } from "@hono/zod-openapi";
+import type { ConversationId, SessionId } from "../domain/index.ts";
+
+export const conversationId = z
+	.string()
+	.min(1)
+	.max(64)
+	.transform((id) => id as ConversationId);
+export const sessionId = z
+	.string()
+	.min(1)
+	.max(64)
+	.transform((id) => id as SessionId);
+export const time = z.iso.datetime().openapi({ example: "2026-03-01T12:00:00.000Z" });
+
+const busyMode = z.enum(["queue", "interrupt", "steer"]);
+
+export const source = z
+	.object({
+		platform: z.string(),
+		chat_id: z.string(),
+		chat_name: z.string().nullable(),
+		chat_type: z.string(),
+		user_id: z.string().nullable(),
+		user_name: z.string().nullable(),
+		thread_id: z.string().nullable(),
+		chat_topic: z.string().nullable(),
+	})
+	.catchall(z.unknown())
+	.openapi("Source", { description: "Where a message came from: docs/reference/sources.md" });
+
+export const modelOverride = z
+	.object({ model: z.string(), provider: z.string(), base_url: z.string() })
+	.partial()
+	.openapi("ModelOverride");
+
+export const limit = z
+	.object({
+		message_count: z.int(),
+		max_messages: z.int(),
+		remaining: z.int().nullable(),
+		near_limit: z.boolean(),
+		at_limit: z.boolean(),
+		threshold: z.number(),
+	})
+	.openapi("Limit");
+
+export const conversation = z
+	.object({
+		id: z.string(),
+		key: z.string(),
+		platform: z.string(),
+		profile: z.string(),
+		chat_type: z.string(),
+		principal: z.string().nullable(),
+		shared: z.boolean(),
+		display_name: z.string(),
+		preview: z.string(),
+		source,
+		message_count: z.int(),
+		created_at: time,
+		last_activity_at: time,
+		live_session: z.string().nullable(),
+		first_session: z.string().nullable(),
+		model_override: modelOverride.nullable(),
+		busy: busyMode.nullable(),
+	})
+	.openapi("Conversation");
+
+export const session = z
+	.object({
+		id: z.string(),
+		conversation: z.string(),
+		base: z.object({ session: z.string(), seq: z.int(), kind: z.enum(["continue", "branch"]) }).nullable(),
+		started_at: time,
+		last_activity_at: time,
+		ended_at: time.nullable(),
+		end_reason: z.string().nullable(),
+		suspended_at: time.nullable(),
+		title: z.string().nullable(),
+		title_source: z.enum(["derived", "model", "user"]).nullable(),
+		messages: z.int(),
+		tool_calls: z.int(),
+		tool_errors: z.int(),
+		input_tokens: z.int(),
+		output_tokens: z.int(),
+		last_prompt_tokens: z.int(),
+		cost_micros: z.int(),
+		cost_status: z.enum(["none", "known", "partial", "unknown"]),
+		limit,
+		live: z
+			.string()
+			.nullable()
+			.openapi({ description: "the conversation's live session; only sending follows it" }),
+	})
+	.openapi("Session");
+
+const part = z.looseObject({ type: z.string() });
+
+export const message = z
+	.object({
+		id: z.int(),
+		session: z.string(),
+		seq: z.int(),
+		role: z.enum(["system", "user", "assistant", "tool", "meta"]),
+		kind: z.string().nullable(),
+		content: z.union([z.string(), z.array(part)]),
+		tool_calls: z.array(z.object({ id: z.string(), name: z.string(), input: z.unknown() })),
+		tool_call_id: z.string().nullable(),
+		tool_name: z.string().nullable(),
+		is_error: z.boolean(),
+		finish_reason: z.string().nullable(),
+		author: z.object({ principal: z.string().nullable(), name: z.string().nullable() }).nullable(),
+		observed: z.boolean(),
+		hidden: z.boolean(),
+		turn: z.string().nullable(),
+		created_at: time,
+	})
+	.openapi("Message");
+
+export const disposition = z
+	.object({
+		kind: z.enum([
+			"answered",
+			"merged",
+			"stopped",
+			"command",
+			"observed",
+			"dropped_by_user",
+			"refused",
+			"expired",
+			"failed",
+		]),
+		turn: z.string().optional(),
+		name: z.string().optional(),
+		reason: z.string().optional(),
+	})
+	.openapi("Disposition");
+
+export const inbound = z
+	.object({
+		id: z.int(),
+		kind: z.enum(["person", "confirmation", "process", "schedule"]),
+		conversation: z.string().nullable(),
+		client_message_id: z.string(),
+		accepted_at: time,
+		turn: z.string().nullable(),
+		message: z.int().nullable(),
+		disposition: disposition.nullable(),
+		disposed_at: time.nullable(),
+	})
+	.openapi("Inbound");
+
+export const destination = z
+	.object({
+		platform: z.string(),
+		account: z.string(),
+		chat_id: z.string(),
+		thread_id: z.string().nullable(),
+		user_id: z.string().nullable(),
+	})
+	.openapi("Destination");
+
+export const delivery = z
+	.object({
+		id: z.string(),
+		n: z.int(),
+		conversation: z.string(),
+		turn: z.string().nullable(),
+		kind: z.enum(["reply", "notice", "command"]),
+		state: z.enum(["open", "pending", "sending", "sent", "unknown", "dead"]),
+		destination,
+		text: z.string(),
+		plain: z.string(),
+		receipt: z.string().nullable(),
+		reason: z.string().nullable(),
+		attempts: z.int(),
+		created_at: time,
+		settled_at: time.nullable(),
+		due_at: time.nullable(),
+	})
+	.openapi("Delivery");
+
+export const turn = z
+	.object({
+		id: z.string(),
+		conversation: z.string(),
+		session: z.string(),
+		state: z.enum(["running", "interrupted", "completed", "failed", "stopped", "expired"]),
+		detail: z.string().nullable(),
+		attempts: z.int(),
+		started_at: time,
+		interrupted_at: time.nullable(),
+		ended_at: time.nullable(),
+		inbound: z.array(inbound),
+		deliveries: z.array(delivery),
+	})
+	.openapi("Turn");
+
+export const event = z
+	.object({
+		cursor: z.string(),
+		at: time,
+		type: z.string(),
+		conversation: z.string().nullable(),
+		session: z.string().nullable(),
+		turn: z.string().nullable(),
+		subject: z.string().nullable(),
+		facts: z.record(z.string(), z.unknown()),
+		message: message.optional().openapi({ description: "with message.appended, read when it is sent" }),
+		delivery: delivery.optional().openapi({ description: "with delivery.*, read when it is sent" }),
+	})
+	.openapi("Event");
+
+export const delta = z
+	.object({
+		conversation: z.string(),
+		turn: z.string(),
+		index: z
+			.int()
+			.openapi({ description: "which of the turn's messages; the same as facts.index of its row" }),
+		offset: z.int().openapi({ description: "where in that message it stands, in UTF-16 units" }),
+		text: z.string(),
+	})
+	.openapi("Delta");
+
+const snippet = z.array(z.object({ text: z.string(), marked: z.boolean() }));
+const neighbour = z.object({ id: z.int(), seq: z.int(), role: z.string(), preview: z.string() }).nullable();
+
+export const hit = z
+	.object({
+		kind: z.enum(["message", "title"]),
+		conversation: z.string(),
+		session: z.string(),
+		created_at: time,
+		snippet,
+		id: z.int().optional(),
+		seq: z.int().optional(),
+		role: z.string().optional(),
+		before: neighbour.optional(),
+		after: neighbour.optional(),
+	})
+	.openapi("Hit");
+
+export const channel = z
+	.object({
+		platform: z.string(),
+		account: z.string(),
+		state: z.enum(["starting", "connected", "degraded", "stopped"]),
+		alive_at: time.nullable(),
+		detail: z.string().nullable(),
+	})
+	.openapi("Channel");
+
+export const error = z
+	.object({
+		error: z.object({
+			code: z.string(),
+			message: z.string(),
+			hint: z.string().optional(),
+			field: z.string().optional(),
+		}),
+	})
+	.openapi("Error");
+
+export type WireConversation = z.output<typeof conversation>;
+export type WireSession = z.output<typeof session>;
+export type WireMessage = z.output<typeof message>;
+export type WireInbound = z.output<typeof inbound>;
+export type WireDelivery = z.output<typeof delivery>;
+export type WireTurn = z.output<typeof turn>;
+export type WireEvent = z.output<typeof event>;
+export type WireDelta = z.output<typeof delta>;
+export type WireHit = z.output<typeof hit>;
+export type WireChannel = z.output<typeof channel>;

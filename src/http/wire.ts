@@ -1,0 +1,197 @@
+// From the store's words to the wire. One function per thing; what stands on the wire is in schemas.ts.
+import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
+import type { ChannelHealth } from "../gateway/index.ts";
+import type {
+	Conversation,
+	Delivery,
+	InboxItem,
+	Message,
+	SearchHit,
+	Session,
+	StoreEvent,
+	Turn,
+} from "../store/index.ts";
+import type {
+	WireChannel,
+	WireConversation,
+	WireDelivery,
+	WireEvent,
+	WireHit,
+	WireInbound,
+	WireMessage,
+	WireSession,
+	WireTurn,
+} from "./schemas.ts";
+
+export function toWireConversation(conversation: Conversation): WireConversation {
+	return {
+		id: conversation.id,
+		key: conversation.key,
+		platform: conversation.platform,
+		profile: conversation.profile,
+		chat_type: conversation.chatType,
+		principal: conversation.principal,
+		shared: conversation.shared,
+		display_name: conversation.displayName,
+		preview: conversation.preview,
+		source: toWireSource(conversation.source) as WireConversation["source"],
+		message_count: conversation.messageCount,
+		created_at: iso(conversation.createdAt),
+		last_activity_at: iso(conversation.lastActivityAt),
+		live_session: conversation.liveSession,
+		first_session: conversation.firstSession,
+		model_override: conversation.modelOverride,
+		busy: conversation.busy,
+	};
+}
+
+export function toWireSession(session: Session): WireSession {
+	return {
+		id: session.id,
+		conversation: session.conversation,
+		base: session.base,
+		started_at: iso(session.startedAt),
+		last_activity_at: iso(session.lastActivityAt),
+		ended_at: isoOrNull(session.endedAt),
+		end_reason: session.endReason,
+		suspended_at: isoOrNull(session.suspendedAt),
+		title: session.title,
+		title_source: session.titleSource,
+		messages: session.messages,
+		tool_calls: session.toolCalls,
+		tool_errors: session.toolErrors,
+		input_tokens: session.inputTokens,
+		output_tokens: session.outputTokens,
+		last_prompt_tokens: session.lastPromptTokens,
+		cost_micros: session.costMicros,
+		cost_status: session.costStatus,
+		limit: toWireLimitInfo(limitInfo(session.messages, session.cap)),
+		live: session.live,
+	};
+}
+
+/** Reasoning stays inside: it belongs to the provider that made it. */
+export function toWireMessage(message: Message): WireMessage {
+	return {
+		id: message.id,
+		session: message.session,
+		seq: message.seq,
+		role: message.role,
+		kind: message.kind ?? null,
+		content:
+			typeof message.content === "string"
+				? message.content
+				: message.content.map((part) =>
+						part.type === "text"
+							? { ...part }
+							: {
+									type: part.type,
+									blob: part.blob,
+									media_type: part.mediaType,
+									...(part.name !== undefined && { name: part.name }),
+								},
+					),
+		tool_calls: (message.toolCalls ?? []).map(({ id, name, input }) => ({ id, name, input })),
+		tool_call_id: message.toolCallId ?? null,
+		tool_name: message.toolName ?? null,
+		is_error: message.isError ?? false,
+		finish_reason: message.finishReason ?? null,
+		author: message.author
+			? { principal: message.author.principal, name: message.author.name ?? null }
+			: null,
+		observed: message.observed ?? false,
+		hidden: message.hidden,
+		turn: message.turn,
+		created_at: iso(message.createdAt),
+	};
+}
+
+export function toWireInbound(item: InboxItem): WireInbound {
+	return {
+		id: item.id,
+		kind: item.kind,
+		conversation: item.conversation,
+		client_message_id: item.platformMessage,
+		accepted_at: iso(item.acceptedAt),
+		turn: item.turn,
+		message: item.message,
+		disposition: item.disposition,
+		disposed_at: isoOrNull(item.disposedAt),
+	};
+}
+
+export function toWireDelivery(delivery: Delivery): WireDelivery {
+	const { platform, account, chatId, threadId, userId } = delivery.destination;
+	return {
+		id: delivery.id,
+		n: delivery.n,
+		conversation: delivery.conversation,
+		turn: delivery.turn,
+		kind: delivery.kind,
+		state: delivery.state,
+		destination: {
+			platform,
+			account,
+			chat_id: chatId,
+			thread_id: threadId ?? null,
+			user_id: userId ?? null,
+		},
+		text: delivery.body.text,
+		plain: delivery.body.plain,
+		receipt: delivery.receipt,
+		reason: delivery.reason,
+		attempts: delivery.attempts,
+		created_at: iso(delivery.createdAt),
+		settled_at: isoOrNull(delivery.settledAt),
+		due_at: isoOrNull(delivery.dueAt),
+	};
+}
+
+export function toWireTurn(
+	turn: Turn & { readonly inbox: readonly InboxItem[]; readonly deliveries: readonly Delivery[] },
+): WireTurn {
+	return {
+		id: turn.id,
+		conversation: turn.conversation,
+		session: turn.session,
+		state: turn.state,
+		detail: turn.detail,
+		attempts: turn.attempts,
+		started_at: iso(turn.startedAt),
+		interrupted_at: isoOrNull(turn.interruptedAt),
+		ended_at: isoOrNull(turn.endedAt),
+		inbound: turn.inbox.map(toWireInbound),
+		deliveries: turn.deliveries.map(toWireDelivery),
+	};
+}
+
+export function toWireEvent(event: StoreEvent): WireEvent {
+	return { ...event, at: iso(event.at), facts: { ...event.facts } };
+}
+
+export function toWireHit(hit: SearchHit): WireHit {
+	const { kind, conversation, session, createdAt, snippet } = hit;
+	const common = { kind, conversation, session, created_at: iso(createdAt), snippet: [...snippet] };
+	if (hit.kind === "title") return common;
+	return { ...common, id: hit.id, seq: hit.seq, role: hit.role, before: hit.before, after: hit.after };
+}
+
+export function toWireChannel(
+	channel: ChannelHealth & { readonly platform: string; readonly account: string },
+): WireChannel {
+	return {
+		platform: channel.platform,
+		account: channel.account,
+		state: channel.state,
+		alive_at: isoOrNull(channel.aliveAt),
+		detail: channel.detail ?? null,
+	};
+}
+
+function iso(at: number): string {
+	return new Date(at).toISOString();
+}
+
+function isoOrNull(at: number | null): string | null {
+	return at === null ? null : iso(at);
+}

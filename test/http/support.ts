@@ -1,0 +1,84 @@
+// A Keryx in this process behind its API, on a store in memory, with an agent that follows a script.
+
+import { createLocalChannel } from "../../src/channels/local/index.ts";
+import { configSchema } from "../../src/config/schema.ts";
+import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
+import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
+import { openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
+import { clarify, createTools, sessionSearch } from "../../src/tools/index.ts";
+
+export interface Served {
+	readonly store: Store;
+	readonly gateway: Gateway;
+	readonly api: Api;
+	/** Another one on the same gateway, as after a restart of the server. */
+	newApi(): Api;
+	readonly client: Client;
+	/** Sends as the terminal does, and waits for its end. */
+	say(text: string): Promise<{ readonly id: number; readonly conversation: string }>;
+	close(): Promise<void>;
+}
+
+export const ECHO: Script = { otherwise: [{ text: "you said {{input}}" }] };
+export const TERMINAL = {
+	platform: "local",
+	chat_id: "cli",
+	chat_type: "dm",
+	user_id: "1",
+	user_name: "Ada",
+};
+
+export async function serve(script: Script = ECHO, config: object = {}): Promise<Served> {
+	const ids = systemIds(systemClock);
+	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids });
+	const gateway = createGateway({
+		store,
+		agent: createScriptedAgent({ script, clock: systemClock }),
+		tools: createTools([sessionSearch, clarify]),
+		channels: [
+			createLocalChannel("local", systemClock.now),
+			createLocalChannel("api_server", systemClock.now),
+		],
+		config: configSchema.parse({ session_reset: { mode: "none" }, ...config }),
+		clock: systemClock,
+		pseudonymKey: new Uint8Array(32),
+		log: (message, error) => {
+			throw new Error(message, { cause: error });
+		},
+	});
+	await gateway.start();
+	const newApi = () =>
+		createApi({
+			store,
+			gateway,
+			version: "0.0.0",
+			agent: "scripted",
+			startedAt: systemClock.now(),
+			now: systemClock.now,
+		});
+	const api = newApi();
+	const client = createClient(apiTransport(api));
+	return {
+		store,
+		gateway,
+		api,
+		newApi,
+		client,
+		say: async (text) => {
+			const { id, conversation } = await client.send({
+				text,
+				client_message_id: ids.uuid(),
+				source: TERMINAL,
+			});
+			const { disposition } = await client.inbound({ id, wait: 30 });
+			if (disposition === null) throw new Error(`${text}: not answered in time`);
+			return { id, conversation: conversation as string };
+		},
+		close: async () => {
+			await gateway.stop();
+			api.close();
+			await store.close();
+		},
+	};
+}
