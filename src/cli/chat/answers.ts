@@ -1,0 +1,156 @@
+// Answers on their way to the screen. What is given out is printed and never taken back: a piece leaves only when it is
+// finished, one message after the other, and a final text that does not go on from what was printed is given out whole,
+// after a mark that says so.
+import type { EventOf } from "./events.ts";
+import { type Piece, PieceSplitter } from "./split.ts";
+
+export type Print =
+	| { readonly kind: "piece"; readonly source: string; readonly apart: boolean }
+	/** What follows replaces what was printed before: its final text is another, or the turn was begun again. */
+	| { readonly kind: "correction" | "restart" };
+
+interface Message {
+	readonly turn: string;
+	readonly splitter: PieceSplitter;
+	received: string;
+	/** Something of it was printed. */
+	isBegun: boolean;
+}
+
+/** How many finished messages are remembered, so that none is printed twice. */
+const REMEMBERED = 500;
+
+export class Answers {
+	/** In the order of their first words. Only the first one is printed; the others wait for its end. */
+	readonly #running = new Map<string, Message>();
+	readonly #finished = new Map<string, string>();
+
+	/** What is known of the message in the making and not yet printed. */
+	get open(): Piece & { readonly isInFence: boolean } {
+		const [head] = this.#running.values();
+		if (!head) return { source: "", apart: false, isInFence: false };
+		const { open, isInFence } = head.splitter;
+		return { source: open.source, apart: !head.isBegun || open.apart, isInFence };
+	}
+
+	/** Known text is ignored; after a gap the message waits for text that closes it, or for its end. */
+	delta({ turn, index, offset, text }: EventOf<"delta">): Print[] {
+		const key = keyOf(turn, index);
+		if (this.#finished.has(key)) return [];
+		const message = this.#running.get(key) ?? {
+			turn,
+			splitter: new PieceSplitter(),
+			received: "",
+			isBegun: false,
+		};
+		if (offset > message.received.length) return [];
+		this.#running.set(key, message);
+		message.received += text.slice(message.received.length - offset);
+		return this.#feed();
+	}
+
+	answer({ turn, index, text }: EventOf<"answer">): Print[] {
+		const key = index === null ? this.#keyFor(turn, text) : keyOf(turn, index);
+		if (key === undefined) return whole(text);
+		const before = this.#finished.get(key);
+		if (before !== undefined) {
+			this.#remember(key, text);
+			return before === text ? [] : corrected(text);
+		}
+		const message = this.#running.get(key);
+		if (!message) {
+			this.#remember(key, text);
+			return whole(text);
+		}
+		const prints = this.#closeUntil(key);
+		this.#running.delete(key);
+		this.#remember(key, text);
+		return [...prints, ...rest(message, text), ...this.#feed()];
+	}
+
+	/** The turn runs again from the last message it had finished: what it had streamed of the next one is void. */
+	restart(turn: string): Print[] {
+		const prints: Print[] = [];
+		for (const [key, message] of [...this.#running]) {
+			if (message.turn !== turn) continue;
+			this.#running.delete(key);
+			if (message.isBegun) prints.push(...rest(message, message.received), { kind: "restart" });
+		}
+		return [...prints, ...this.#feed()];
+	}
+
+	/** Nothing more will come of this turn: what was streamed and not finished stands as it is. */
+	end(turn: string): Print[] {
+		const keys = [...this.#running].filter(([, message]) => message.turn === turn).map(([key]) => key);
+		return [...keys.flatMap((key) => this.#close(key)), ...this.#feed()];
+	}
+
+	/** The same for everything. */
+	endAll(): Print[] {
+		return [...this.#running.keys()].flatMap((key) => this.#close(key));
+	}
+
+	#feed(): Print[] {
+		const [head] = this.#running.values();
+		if (!head) return [];
+		return head.splitter.add(head.received.slice(head.splitter.source.length)).map((piece) => {
+			const apart = !head.isBegun || piece.apart;
+			head.isBegun = true;
+			return { kind: "piece", source: piece.source, apart };
+		});
+	}
+
+	#closeUntil(key: string): Print[] {
+		const prints: Print[] = [];
+		for (const other of [...this.#running.keys()]) {
+			if (other === key) break;
+			prints.push(...this.#close(other));
+		}
+		return prints;
+	}
+
+	#close(key: string): Print[] {
+		const message = this.#running.get(key);
+		if (!message) return [];
+		this.#running.delete(key);
+		this.#remember(key, message.received);
+		return rest(message, message.received);
+	}
+
+	/** A message whose place in the turn is not known is the one that was streamed with these words. */
+	#keyFor(turn: string, text: string): string | undefined {
+		for (const [key, message] of this.#running)
+			if (message.turn === turn && text.startsWith(message.received)) return key;
+		return undefined;
+	}
+
+	#remember(key: string, text: string): void {
+		this.#finished.delete(key);
+		this.#finished.set(key, text);
+		const [oldest] = this.#finished.keys();
+		if (this.#finished.size > REMEMBERED && oldest !== undefined) this.#finished.delete(oldest);
+	}
+}
+
+/** What is left to print of a message whose final text is known. */
+function rest({ splitter, isBegun }: Message, text: string): Print[] {
+	const printed = splitter.source.slice(0, splitter.given);
+	// White space before the first word may be gone from what was stored.
+	const start = [printed, printed.trimStart()].find((one) => text.startsWith(one));
+	if (start === undefined) return corrected(text);
+	const source = text.slice(start.length);
+	if (source.trim() === "") return [];
+	return [{ kind: "piece", source, apart: !isBegun || splitter.open.apart }];
+}
+
+function whole(text: string): Print[] {
+	return text.trim() === "" ? [] : [{ kind: "piece", source: text, apart: true }];
+}
+
+function corrected(text: string): Print[] {
+	return [{ kind: "correction" }, ...whole(text)];
+}
+
+function keyOf(turn: string, index: number): string {
+	return `${index} ${turn}`;
+}

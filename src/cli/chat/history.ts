@@ -1,0 +1,51 @@
+// Going back to what was sent before, step by step or by a word in it.
+import type { EditorState, Search } from "./editor-state.ts";
+import type { Key } from "./keys.ts";
+import { before, typable } from "./text.ts";
+
+/** One step back or forward. What is being written is kept and found again after the newest line. */
+export function recall(state: EditorState, way: "up" | "down"): EditorState {
+	const { history, place } = state;
+	const next = way === "up" ? place - 1 : place + 1;
+	if (next < 0 || next > history.length) return state;
+	const draft = place === history.length ? state.text : state.draft;
+	const text = history[next] ?? draft;
+	return { ...state, draft, place: next, text, cursor: text.length, goal: null };
+}
+
+export function beginSearch(state: EditorState): EditorState {
+	const { text, cursor, place, history } = state;
+	const draft = place === history.length ? text : state.draft;
+	return { ...state, draft, search: { query: "", found: history.length, before: { text, cursor, place } } };
+}
+
+/** A key while one searches; undefined if it ends the search and then means what it always means. */
+export function searchKey(state: EditorState, search: Search, key: Key): EditorState | undefined {
+	const newest = state.history.length - 1;
+	if (key.kind === "text") {
+		const query = search.query + typable(key.text).replaceAll("\n", " ");
+		return found(state, { ...search, query }, newest);
+	}
+	if (key.kind === "backspace") {
+		const query = search.query.slice(0, before(search.query, search.query.length));
+		return found(state, { ...search, query }, newest);
+	}
+	if (key.kind === "search") return found(state, search, search.found - 1);
+	if (key.kind === "escape" || key.kind === "interrupt") return { ...state, ...search.before, search: null };
+	if (key.kind === "enter") return { ...state, search: null };
+	return undefined;
+}
+
+/** Looks from a line backwards; where there is none, the last one found stays in the box. */
+function found(state: EditorState, search: Search, from: number): EditorState {
+	const { history } = state;
+	const query = search.query.toLowerCase();
+	if (query === "") return { ...state, ...search.before, search: { ...search, found: history.length } };
+	for (let place = from; place >= 0; place--) {
+		const text = history[place];
+		if (text?.toLowerCase().includes(query))
+			return { ...state, text, cursor: text.length, place, search: { ...search, found: place } };
+	}
+	const isNowhere = from === history.length - 1;
+	return { ...state, search: isNowhere ? { ...search, found: history.length } : search };
+}

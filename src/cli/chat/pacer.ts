@@ -1,0 +1,90 @@
+// When to draw: at once if the screen has been still, otherwise with the next frame; never while the terminal has not yet taken
+// what it was given.
+import type { Writable } from "node:stream";
+import type { GatewayClock } from "../../gateway/index.ts";
+
+export interface PacerOptions {
+	readonly output: Writable;
+	readonly clock: GatewayClock;
+	/** What to write to show the state of things; "" if it is shown. */
+	readonly frame: () => string;
+}
+
+/** About thirty frames a second. */
+const FRAME_MS = 33;
+
+export class Pacer {
+	readonly #options: PacerOptions;
+	#drawnAt = Number.NEGATIVE_INFINITY;
+	#writtenAt = Number.NEGATIVE_INFINITY;
+	#cancel: (() => void) | undefined;
+	#isFull = false;
+	#isHeld = false;
+	#isStopped = false;
+
+	constructor(options: PacerOptions) {
+		this.#options = options;
+	}
+
+	/** For how long the screen has been as it is. */
+	get stillFor(): number {
+		return this.#options.clock.now() - this.#writtenAt;
+	}
+
+	/** Drawing has to wait. */
+	get isHeld(): boolean {
+		return this.#isHeld;
+	}
+
+	/** Draws nothing for so long, and then what is to be drawn. */
+	hold(ms: number): void {
+		if (this.#isStopped) return;
+		this.#cancel?.();
+		this.#isHeld = true;
+		this.#cancel = this.#options.clock.after(ms, () => {
+			this.#cancel = undefined;
+			this.#isHeld = false;
+			if (!this.#isFull) this.#drawNow();
+		});
+	}
+
+	/** Something has changed. */
+	draw(): void {
+		if (this.#cancel || this.#isFull || this.#isStopped) return;
+		const { clock } = this.#options;
+		const since = clock.now() - this.#drawnAt;
+		// A clock that was set back must not stop the screen.
+		if (since >= FRAME_MS || since < 0) {
+			this.#drawNow();
+			return;
+		}
+		this.#cancel = clock.after(FRAME_MS - since, () => {
+			this.#cancel = undefined;
+			if (!this.#isFull) this.#drawNow();
+		});
+	}
+
+	/** Writes beside the frames. */
+	write(text: string): void {
+		if (text === "") return;
+		const { output, clock } = this.#options;
+		this.#writtenAt = clock.now();
+		if (output.write(text) || this.#isFull) return;
+		this.#isFull = true;
+		output.once("drain", () => {
+			this.#isFull = false;
+			this.draw();
+		});
+	}
+
+	stop(): void {
+		this.#isStopped = true;
+		this.#cancel?.();
+		this.#cancel = undefined;
+	}
+
+	#drawNow(): void {
+		this.#drawnAt = this.#options.clock.now();
+		this.write(this.#options.frame());
+	}
+}

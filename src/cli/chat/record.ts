@@ -1,0 +1,187 @@
+// The conversation as it is shown: what is to be printed next, and what is still moving. Events become lines here; what was
+// taken is on the screen and never asked for again.
+import type { GatewayClock } from "../../gateway/index.ts";
+import { Answers, type Print } from "./answers.ts";
+import { boundaryLines, callLines, noticeLines, runningLine, userLines } from "./entries.ts";
+import type { ChatEvent, EventOf } from "./events.ts";
+import { markdownLines } from "./markdown.ts";
+import { type Line, span } from "./style.ts";
+
+export interface ChatRecordOptions {
+	readonly columns: () => number;
+	readonly colour: boolean;
+	readonly clock: GatewayClock;
+	/** Time alone has changed what is to be shown. */
+	readonly onChange: () => void;
+}
+
+/** Of an unfinished piece longer than this only the end is rendered: no screen shows more. */
+const LONG_PIECE = 8192;
+
+const MARKS = {
+	correction: "corrected, the whole answer again",
+	restart: "interrupted, answering again",
+} as const;
+
+export class ChatRecord {
+	readonly #options: ChatRecordOptions;
+	readonly #answers = new Answers();
+	readonly #calls = new Map<string, EventOf<"call">>();
+	#lines: Line[] = [];
+	/** What was printed last; like things stand together, others apart. */
+	#last: ChatEvent["kind"] | null = null;
+	#working: { readonly turn: string; readonly since: number } | null = null;
+	#cancelTick: (() => void) | undefined;
+	#isConnected = true;
+
+	constructor(options: ChatRecordOptions) {
+		this.#options = options;
+	}
+
+	show(event: ChatEvent): void {
+		const columns = this.#columns;
+		switch (event.kind) {
+			case "user":
+				this.#put("user", userLines(event, columns));
+				break;
+			case "delta":
+				this.#print(this.#answers.delta(event));
+				break;
+			case "answer":
+				this.#print(this.#answers.answer(event));
+				break;
+			case "call":
+				this.#calls.set(event.id, event);
+				break;
+			case "result":
+				this.#result(event);
+				break;
+			case "notice":
+				this.#put("notice", noticeLines(event.text, columns));
+				break;
+			case "reply":
+				this.#put("reply", this.#markdown(event.text));
+				break;
+			case "boundary":
+				this.#put("boundary", boundaryLines(event.text, columns));
+				break;
+			case "turn":
+				if (event.state === "begun") this.#begin(event.turn);
+				else this.#end(event);
+				break;
+			case "connection":
+				this.#isConnected = event.state === "restored";
+				break;
+		}
+	}
+
+	/** The lines to print now; each is given once. */
+	take(): Line[] {
+		const lines = this.#lines;
+		this.#lines = [];
+		return lines;
+	}
+
+	/** What stands below the printed lines for the moment: what will be printed once it is finished, and what goes on. */
+	live(): { readonly moving: Line[]; readonly notes: Line[]; readonly isBelowText: boolean } {
+		const answer = this.#openAnswer();
+		const calls = [...this.#calls.values()].map((call) => runningLine(call, this.#columns));
+		const isCallApart = answer.length > 0 || (this.#last !== null && this.#last !== "call");
+		return {
+			moving: [...answer, ...(calls.length > 0 && isCallApart ? [[]] : []), ...calls],
+			notes: this.#notes(),
+			isBelowText: this.#last !== null,
+		};
+	}
+
+	/** Prints what was still moving. */
+	close(): void {
+		this.#print(this.#answers.endAll());
+		this.#cancelTick?.();
+	}
+
+	get #columns(): number {
+		return Math.max(1, this.#options.columns());
+	}
+
+	#put(kind: ChatEvent["kind"], lines: readonly Line[], isApart = true): void {
+		if (lines.length === 0) return;
+		if (isApart && this.#last !== null) this.#lines.push([]);
+		for (const line of lines) this.#lines.push(line);
+		this.#last = kind;
+	}
+
+	#print(prints: readonly Print[]): void {
+		for (const print of prints) {
+			if (print.kind === "piece")
+				this.#put("answer", this.#markdown(print.source), print.apart || this.#last !== "answer");
+			else this.#put("answer", boundaryLines(MARKS[print.kind], this.#columns));
+		}
+	}
+
+	#result(result: EventOf<"result">): void {
+		const call = this.#calls.get(result.id) ?? { name: result.name, args: "" };
+		this.#calls.delete(result.id);
+		this.#put("call", callLines(call, result, this.#columns), this.#last !== "call");
+	}
+
+	#begin(turn: string): void {
+		// Text may be here before the word that its turn has begun; only a second word means that it starts over.
+		if (this.#working?.turn === turn) this.#print(this.#answers.restart(turn));
+		this.#working = { turn, since: this.#options.clock.now() };
+		this.#tick();
+	}
+
+	#end({ turn, outcome }: EventOf<"turn">): void {
+		this.#print(this.#answers.end(turn));
+		for (const call of [...this.#calls.values()].filter((one) => one.turn === turn)) {
+			this.#calls.delete(call.id);
+			this.#put("call", callLines(call, null, this.#columns), this.#last !== "call");
+		}
+		if (this.#working?.turn === turn) this.#working = null;
+		this.#tick();
+		if (outcome === "stopped") this.#put("turn", [[span("stopped", "dim")]]);
+	}
+
+	/** Seconds are shown, so something changes each second for as long as it takes. */
+	#tick(): void {
+		this.#cancelTick?.();
+		const { clock, onChange } = this.#options;
+		if (!this.#working) return;
+		const shown = (clock.now() - this.#working.since) % 1000;
+		this.#cancelTick = clock.after(1000 - shown, () => {
+			onChange();
+			this.#tick();
+		});
+	}
+
+	#notes(): Line[] {
+		const lines: Line[] = [];
+		if (this.#working) {
+			const seconds = Math.floor((this.#options.clock.now() - this.#working.since) / 1000);
+			lines.push([span(`working ${seconds} s`, "dim")]);
+		}
+		if (!this.#isConnected) lines.push([span("connection lost, trying again", "warn")]);
+		return lines;
+	}
+
+	#openAnswer(): Line[] {
+		const { source, apart, isInFence } = this.#answers.open;
+		const lines = this.#markdown(lastPart(source, isInFence));
+		const isApart = this.#last !== null && (apart || this.#last !== "answer");
+		// A fence that has only been opened shows nothing yet.
+		if (lines.every((line) => line.every(({ text }) => text.trim() === ""))) return [];
+		return isApart ? [[], ...lines] : lines;
+	}
+
+	#markdown(text: string): Line[] {
+		return markdownLines(text, { columns: this.#columns, colour: this.#options.colour });
+	}
+}
+
+function lastPart(source: string, isInFence: boolean): string {
+	if (source.length <= LONG_PIECE) return source;
+	const line = source.indexOf("\n", source.length - LONG_PIECE) + 1;
+	const end = source.slice(line > 0 ? line : -LONG_PIECE);
+	return isInFence ? `\`\`\`\n${end}` : end;
+}

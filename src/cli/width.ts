@@ -1,0 +1,43 @@
+// How much room text takes on a terminal. Counted by character as a reader sees it, so that an emoji made of several
+// code points is one thing of two columns.
+
+const ASCII = /^[\x20-\x7e]*$/;
+const WIDE =
+	/^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f|^[#*\d]\ufe0f\u20e3/u;
+const NOTHING = /^[\p{M}\p{Cf}]+$/u;
+
+const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The characters as a reader sees them. */
+export function graphemes(text: string): string[] {
+	if (ASCII.test(text)) return text.split("");
+	return Array.from(characters.segment(text), ({ segment }) => segment);
+}
+
+/** Columns on a terminal: marks take none, East Asian letters and emoji two. */
+export function columns(text: string): number {
+	if (ASCII.test(text)) return text.length;
+	let count = 0;
+	for (const { segment } of characters.segment(text)) count += columnsOf(segment);
+	return count;
+}
+
+/** The same for one character as a reader sees it. */
+export function columnsOf(grapheme: string): 0 | 1 | 2 {
+	if (grapheme.length === 1 && grapheme < "\u0300") return 1;
+	if (WIDE.test(grapheme)) return 2;
+	return NOTHING.test(grapheme) ? 0 : 1;
+}
+
+/** At most so many columns, the cut marked. */
+export function cut(text: string, width: number): string {
+	if (columns(text) <= width) return text;
+	let shown = "";
+	let taken = 0;
+	for (const one of graphemes(text)) {
+		taken += columnsOf(one);
+		if (taken > width - 1) break;
+		shown += one;
+	}
+	return `${shown}…`;
+}
