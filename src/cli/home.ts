@@ -3,11 +3,23 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
 
+/** The API's socket, within the home. */
+export const SOCKET = "keryx.sock";
+
 export interface Home {
 	readonly path: string;
+	readonly storePath: string;
 	readonly storeUrl: string;
+	readonly socketPath: string;
 }
 
+/** Where everything is, or would be. */
+export function homeAt(path: string): Home {
+	const storePath = join(path, "keryx.db");
+	return { path, storePath, storeUrl: `sqlite:${storePath}`, socketPath: join(path, SOCKET) };
+}
+
+/** The same, made if it is not there. */
 export function openHome(path: string): Home {
 	try {
 		mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -18,7 +30,7 @@ export function openHome(path: string): Home {
 			{ cause },
 		);
 	}
-	return { path, storeUrl: `sqlite:${join(path, "keryx.db")}` };
+	return homeAt(path);
 }
 
 /** The installation's key for pseudonyms, drawn when first needed. It never enters the store. */

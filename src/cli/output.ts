@@ -1,11 +1,12 @@
 // Everything the CLI prints goes through here. Text is untrusted at this door: whatever could move the cursor,
 // change a colour or fake a line is written as an escape, so only this file lays out lines and colours.
 import colours from "picocolors";
+import { columns, cut } from "./width.ts";
 
 /** The part of a process that is written to. */
 export interface Streams {
-	readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
-	readonly stderr: { write(text: string): unknown };
+	readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+	readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 	readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -15,19 +16,47 @@ export interface OutputOptions {
 	readonly hide?: (text: string) => string;
 }
 
+/** A piece of a line, bold where it is marked. */
+export interface Piece {
+	readonly text: string;
+	readonly marked: boolean;
+}
+
 export interface Output {
 	readonly json: boolean;
+	/** A person reads it: results are laid out and may be cut. Otherwise they go to a file or a program, whole. */
+	readonly isTerminal: boolean;
 	heading(text: string): void;
 	line(text?: string): void;
+	/** One line with some of it in bold. */
+	pieces(pieces: readonly Piece[]): void;
+	/** A text of any number of lines, as it was written: spaces at the end and tabs stay. */
+	text(text: string): void;
+	/** What is handed on unchanged to a file or a program; only on a terminal it is made harmless. */
+	raw(text: string): void;
 	/** Label, value and, if any, a remark; one line each, the values in one column. */
 	pairs(rows: readonly (readonly [label: string, value: string, remark?: string])[]): void;
-	/** Aligned under a heading on a terminal; when piped, one row a line with tabs between the cells and no heading. */
-	table(head: readonly string[], rows: readonly (readonly string[])[]): void;
+	/**
+	 * Aligned under a heading on a terminal; when piped, one row a line with tabs between the cells and no heading.
+	 * On a narrow terminal the columns named `elastic` give way.
+	 */
+	table(
+		head: readonly string[],
+		rows: readonly (readonly string[])[],
+		options?: { readonly elastic?: readonly number[] },
+	): void;
 	/** JSON, in several lines or in one. */
 	value(value: unknown, shape?: "lines" | "line"): void;
 	/** On stderr, so that it never mixes with results. */
 	warn(text: string): void;
+	/** The same for what is no warning: where nothing was found, what to do next. Nothing with --json. */
+	note(text: string): void;
+	/** How far long work is, in one line that the next one replaces; null ends it. Only where stderr is a terminal. */
+	progress(text: string | null): void;
 }
+
+const NARROWEST = 8;
+const USUAL_COLUMNS = 80;
 
 export function createOutput(
 	{ stdout, stderr, env }: Streams,
@@ -37,11 +66,18 @@ export function createOutput(
 	const { bold, dim } = colours.createColors(wantsColour(terminal, env));
 	const clean = (text: string) => escapeText(hide(text));
 	const write = (line: string) => stdout.write(`${line.trimEnd()}\n`);
+	const showsProgress = stderr.isTTY === true && !json && env.TERM !== "dumb";
+	let progressShown = false;
 
 	return {
 		json,
+		isTerminal: terminal,
 		heading: (text) => write(bold(clean(text))),
 		line: (text = "") => write(clean(text)),
+		pieces: (pieces) =>
+			write(pieces.map(({ text, marked }) => (marked ? bold(clean(text)) : clean(text))).join("")),
+		text: (text) => stdout.write(`${escapeLines(hide(text).replace(/\r\n?/g, "\n"))}\n`),
+		raw: (text) => stdout.write(terminal ? escapeLines(text) : text),
 		pairs: (rows) => {
 			const labels = widest(rows.map(([label]) => clean(label)));
 			const values = widest(rows.map(([, value]) => clean(value)));
@@ -51,15 +87,16 @@ export function createOutput(
 				write(`  ${dim(pad(clean(label), labels))}  ${shown}`);
 			}
 		},
-		table: (head, rows) => {
+		table: (head, rows, { elastic = [] } = {}) => {
 			const cells = rows.map((row) => row.map(clean));
 			if (!terminal) {
 				for (const row of cells) stdout.write(`${row.join("\t")}\n`);
 				return;
 			}
-			const widths = head.map((name, column) => widest([name, ...cells.map((row) => row[column] ?? "")]));
+			const natural = head.map((name, column) => widest([name, ...cells.map((row) => row[column] ?? "")]));
+			const widths = fitted(natural, elastic, stdout.columns ?? USUAL_COLUMNS);
 			const lay = (row: readonly string[]) =>
-				row.map((cell, column) => pad(cell, widths[column] ?? 0)).join("  ");
+				row.map((cell, column) => pad(cut(cell, widths[column] ?? 0), widths[column] ?? 0)).join("  ");
 			write(bold(lay(head).trimEnd()));
 			for (const row of cells) write(lay(row));
 		},
@@ -72,6 +109,15 @@ export function createOutput(
 			stdout.write(`${escapeJson(text)}\n`);
 		},
 		warn: (text) => stderr.write(`keryx: warning: ${clean(text)}\n`),
+		note: (text) => {
+			if (!json) stderr.write(`${clean(text)}\n`);
+		},
+		progress: (text) => {
+			if (!showsProgress || (text === null && !progressShown)) return;
+			progressShown = text !== null;
+			const line = text === null ? "" : cut(clean(text), (stderr.columns ?? USUAL_COLUMNS) - 1);
+			stderr.write(`\r${line}\u001b[K`);
+		},
 	};
 }
 
@@ -86,8 +132,13 @@ export function escapeText(text: string): string {
 	});
 }
 
+/** The same but for line feeds and tabs, which within a text lay out and do no harm. */
+function escapeLines(text: string): string {
+	return text.replace(/[^\n\t]+/g, escapeText);
+}
+
 /** The same within JSON, where line feeds outside of strings are layout and an escape is always four digits. */
-function escapeJson(json: string): string {
+export function escapeJson(json: string): string {
 	return json.replace(UNPRINTABLE, (character) => {
 		if (character === "\n") return character;
 		return character
@@ -98,9 +149,21 @@ function escapeJson(json: string): string {
 }
 
 /** https://no-color.org: NO_COLOR wins; FORCE_COLOR is for a pager that understands colours. */
-function wantsColour(terminal: boolean, env: Streams["env"]): boolean {
+export function wantsColour(terminal: boolean, env: Streams["env"]): boolean {
 	if (env.NO_COLOR) return false;
 	return Boolean(env.FORCE_COLOR) || (terminal && env.TERM !== "dumb");
+}
+
+/** The widest of the elastic columns gives way, column by column, until the row fits or nothing more can be taken. */
+function fitted(natural: readonly number[], elastic: readonly number[], room: number): number[] {
+	const widths = [...natural];
+	const total = () => widths.reduce((sum, width) => sum + width + 2, -2);
+	for (let over = total() - room; over > 0; over--) {
+		const widestOne = elastic.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0];
+		if (widestOne === undefined || (widths[widestOne] ?? 0) <= NARROWEST) break;
+		widths[widestOne] = (widths[widestOne] ?? 0) - 1;
+	}
+	return widths;
 }
 
 function pad(text: string, width: number): string {
@@ -109,14 +172,4 @@ function pad(text: string, width: number): string {
 
 function widest(texts: readonly string[]): number {
 	return Math.max(0, ...texts.map(columns));
-}
-
-const WIDE =
-	/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}/u;
-
-/** Columns on a terminal: marks take none, East Asian letters and emoji two. */
-function columns(text: string): number {
-	let count = 0;
-	for (const character of text) count += /\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-	return count;
 }

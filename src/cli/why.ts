@@ -1,11 +1,8 @@
 // `keryx why <message>`: the story of one message, also when nothing came of it.
 import type { Command } from "commander";
-import { keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
-import { tellStory } from "../gateway/index.ts";
-import { openStore, systemClock, systemIds } from "../store/index.ts";
-import { type CliContext, openConfig } from "./context.ts";
-import { openHome } from "./home.ts";
+import { withConnection } from "./connect.ts";
+import type { CliContext } from "./context.ts";
 
 export function addWhy(program: Command, context: CliContext): void {
 	program
@@ -15,22 +12,13 @@ export function addWhy(program: Command, context: CliContext): void {
 }
 
 async function runWhy(message: string, context: CliContext): Promise<void> {
-	const { output } = openConfig(context);
 	if (!/^\d{1,15}$/.test(message))
 		throw new KeryxError("argument.invalid", `message must be a number, not ${JSON.stringify(message)}`, {
 			field: "message",
 		});
-	const store = await openStore({
-		url: openHome(keryxHome(context.env)).storeUrl,
-		clock: systemClock,
-		ids: systemIds(systemClock),
-		access: "read",
+	await withConnection(context, "read", async ({ client, output }) => {
+		const { text, inbound, events } = await client.why({ id: Number(message) });
+		if (output.json) output.value({ item: inbound, events });
+		else for (const line of text.split("\n")) output.line(line);
 	});
-	try {
-		const story = await store.story({ scope: { kind: "operator" }, id: Number(message) });
-		if (output.json) output.value(story);
-		else for (const line of tellStory(story).split("\n")) output.line(line);
-	} finally {
-		await store.close();
-	}
 }

@@ -1,0 +1,121 @@
+// From the API's frames to what a chat shows. Said things come from message rows, text on its way from deltas; what is told beside
+// the transcript (notices, answers of commands, why a turn failed) comes from deliveries.
+import type { Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
+import type { ChatEvent } from "./chat/index.ts";
+
+const BEGINS: ReadonlySet<string> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
+
+export class ConversationView {
+	readonly #show: (event: ChatEvent) => void;
+	/** Written here and shown already: the row that arrives for each is not shown again. */
+	readonly #mine: string[] = [];
+	/** What stands in the outbox for a turn that has not ended: shown if the transcript does not say it. */
+	readonly #replies = new Map<string, string[]>();
+	readonly #answered = new Set<string>();
+	#lastMessage = 0;
+	#running: string | null = null;
+
+	constructor(show: (event: ChatEvent) => void) {
+		this.#show = show;
+	}
+
+	/** The turn that runs, as far as is known here. */
+	get running(): string | null {
+		return this.#running;
+	}
+
+	/** A message that is being sent from here. */
+	sent(text: string): void {
+		this.#mine.push(text);
+		this.#show({ kind: "user", author: null, text, mine: true });
+	}
+
+	/** It was not taken after all. */
+	notSent(text: string): void {
+		const at = this.#mine.indexOf(text);
+		if (at !== -1) this.#mine.splice(at, 1);
+	}
+
+	/** Rows of the transcript as it stands, with one's own as such; those that come again as events are passed over. */
+	load(messages: readonly WireMessage[], isMine: boolean): void {
+		for (const message of messages) {
+			if (isMine && message.role === "user") this.sent(textOf(message.content));
+			this.#message(message, null);
+		}
+	}
+
+	take(frame: Followed): void {
+		if (frame.kind === "delta") {
+			const { turn, index, offset, text } = frame.delta;
+			this.#show({ kind: "delta", turn, index, offset, text });
+		} else if (frame.kind === "event") this.#event(frame.event);
+		else if (frame.kind === "lost" || frame.kind === "restored")
+			this.#show({ kind: "connection", state: frame.kind });
+		else if (frame.kind === "resync")
+			this.#show({ kind: "notice", text: "Some of what happened is no longer kept; /status tells what is." });
+	}
+
+	#event({ type, turn, facts, message, delivery }: WireEvent): void {
+		if (type === "message.appended" && message)
+			this.#message(message, typeof facts.index === "number" ? facts.index : null);
+		else if (type === "delivery.pending" && delivery) this.#delivery(delivery);
+		else if (turn !== null && BEGINS.has(type)) {
+			this.#running = turn;
+			this.#show({ kind: "turn", turn, state: "begun" });
+		} else if (turn !== null && type === "turn.ended") this.#ended(turn, String(facts.outcome));
+	}
+
+	#delivery({ kind, turn, text, plain }: WireDelivery): void {
+		if (kind === "notice") this.#show({ kind: "notice", text: plain });
+		else if (kind === "command") this.#show({ kind: "reply", text });
+		else if (turn !== null) this.#replies.set(turn, [...(this.#replies.get(turn) ?? []), plain]);
+	}
+
+	#ended(turn: string, outcome: string): void {
+		const reply = this.#replies.get(turn);
+		if (reply && (outcome === "failed" || !this.#answered.has(turn)))
+			this.#show({ kind: "notice", text: reply.join("") });
+		this.#replies.delete(turn);
+		this.#answered.delete(turn);
+		if (this.#running === turn) this.#running = null;
+		this.#show({ kind: "turn", turn, state: "ended", outcome });
+	}
+
+	#message(message: WireMessage, index: number | null): void {
+		if (message.id <= this.#lastMessage) return;
+		this.#lastMessage = message.id;
+		if (message.hidden) return;
+		const text = textOf(message.content);
+		const turn = message.turn ?? "";
+		if (message.role === "user") this.#user(text, message.author?.name ?? null);
+		if (message.role === "assistant") {
+			if (text !== "") this.#show({ kind: "answer", turn, index, text });
+			if (text !== "" && message.tool_calls.length === 0) this.#answered.add(turn);
+			for (const { id, name, input } of message.tool_calls)
+				this.#show({ kind: "call", turn, id, name, args: JSON.stringify(input) ?? "" });
+		}
+		if (message.role === "tool")
+			this.#show({
+				kind: "result",
+				id: message.tool_call_id ?? "",
+				name: message.tool_name ?? "",
+				text,
+				isError: message.is_error,
+			});
+		if (message.role === "meta" && message.kind === "carry_over")
+			this.#show({ kind: "boundary", text: "a new session" });
+	}
+
+	#user(text: string, author: string | null): void {
+		const at = this.#mine.indexOf(text);
+		if (at === -1) this.#show({ kind: "user", author, text, mine: false });
+		else this.#mine.splice(at, 1);
+	}
+}
+
+export function textOf(content: WireMessage["content"]): string {
+	if (typeof content === "string") return content;
+	return content
+		.map((part) => (part.type === "text" ? String(part.text) : `[${part.type} ${String(part.name ?? "")}]`))
+		.join("\n");
+}

@@ -1,0 +1,114 @@
+// A Keryx in this process: store, agent, gateway and API, put together from the configuration.
+import { existsSync, readFileSync } from "node:fs";
+import { type Agent, createOfflineAgent, createScriptedAgent, parseScript } from "../agents/index.ts";
+import { createLocalChannel } from "../channels/local/index.ts";
+import { type Config, keryxHome } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import { createGateway, type GatewayClock, systemClock } from "../gateway/index.ts";
+import { type Api, createApi, type Served, serveOnSocket } from "../http/index.ts";
+import { openStore, type Store, systemIds } from "../store/index.ts";
+import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
+import type { CliContext } from "./context.ts";
+import { followConfig } from "./follow-config.ts";
+import { type Home, openHome, pseudonymKey } from "./home.ts";
+import type { Output } from "./output.ts";
+import { version } from "./version.ts";
+
+export interface HostOptions {
+	readonly context: CliContext;
+	readonly config: Config;
+	readonly output: Output;
+	/** read: nothing can be changed. change: owns the store, no turn runs. run: a gateway that answers, and listens on its socket. */
+	readonly as: "read" | "change" | "run";
+}
+
+export interface Host {
+	readonly home: Home;
+	readonly api: Api;
+	close(): Promise<void>;
+}
+
+export async function openHost({ context, config, output, as }: HostOptions): Promise<Host> {
+	const home = openHome(keryxHome(context.env));
+	const ids = systemIds(systemClock);
+	const agent = createAgent(config, systemClock);
+	// Where there is no store yet there is nothing to read: it is made, as the first start would.
+	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
+	const store = await openStore({ url: home.storeUrl, clock: systemClock, ids, access });
+	try {
+		const gateway = createGateway({
+			store,
+			agent,
+			tools: createTools([sessionSearch, sessionRead, clarify]),
+			channels: (["local", "web", "api_server"] as const).map((platform) =>
+				createLocalChannel(platform, context.now),
+			),
+			config,
+			clock: systemClock,
+			pseudonymKey: pseudonymKey(home, ids.bytes),
+			log: (message, error) => output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`),
+		});
+		const api = createApi({
+			store,
+			gateway: as === "read" ? null : gateway,
+			version: version(),
+			agent: agent.name,
+			startedAt: context.now(),
+			now: context.now,
+		});
+		const served = as === "run" ? await begin(gateway, api, home) : null;
+		const following = served && followConfig({ home: home.path, env: context.env, gateway, output });
+		return {
+			home,
+			api,
+			close: async () => {
+				following?.close();
+				if (served) {
+					await gateway.stop();
+					await served.close();
+				}
+				await closeAll(api, store);
+			},
+		};
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
+}
+
+/** The socket is there when Keryx answers, and not before. */
+async function begin(gateway: ReturnType<typeof createGateway>, api: Api, home: Home): Promise<Served> {
+	await gateway.start();
+	return serveOnSocket(api, home.socketPath);
+}
+
+async function closeAll(api: Api, store: Store): Promise<void> {
+	api.close();
+	await store.close();
+}
+
+function createAgent(config: Config, clock: GatewayClock): Agent {
+	if (config.agent.kind === "offline") return createOfflineAgent();
+	const { script } = config.agent;
+	if (script === undefined)
+		throw new KeryxError("config.invalid", "agent.script must name a file where agent.kind is scripted", {
+			field: "agent.script",
+		});
+	try {
+		return createScriptedAgent({ script: parseScript(readFileSync(script, "utf8")), clock });
+	} catch (cause) {
+		if (cause instanceof KeryxError) throw cause;
+		throw new KeryxError("config.invalid", `agent.script: ${(cause as Error).message}`, {
+			field: "agent.script",
+			cause,
+		});
+	}
+}
+
+function wordsOf(error: unknown): string {
+	return error instanceof KeryxError
+		? `${error.message}; ${error.hint}`
+		: error instanceof Error
+			? error.message
+			: String(error);
+}

@@ -1,0 +1,128 @@
+// One conversation as seen and spoken in from a terminal: found by its address, followed by events, spoken in by messages.
+import { KeryxError } from "../errors.ts";
+import { systemClock } from "../gateway/index.ts";
+import type { Client, WireConversation } from "../http/index.ts";
+import { systemIds } from "../store/index.ts";
+import type { Connection } from "./connect.ts";
+import type { ConversationView } from "./conversation-view.ts";
+import { localSource, namedConversation, ownConversation } from "./place.ts";
+
+export interface TalkFlags {
+	readonly new?: boolean;
+	readonly session?: string;
+	readonly join?: string;
+}
+
+/** So many rows of the transcript are read at first. */
+const REMEMBERED = 200;
+
+/** One conversation as seen and spoken in from here. It exists from its first message on. */
+export class Talk {
+	readonly client: Client;
+	readonly #nextId = systemIds(systemClock).uuid;
+	/** The last event that was shown; at first, where the log stood before anything was read or sent. */
+	#cursor: string;
+	/** An operator speaks in a conversation of others. */
+	readonly isJoined: boolean;
+	conversation: WireConversation | null;
+
+	private constructor(
+		client: Client,
+		cursor: string,
+		conversation: WireConversation | null,
+		joined: boolean,
+	) {
+		this.client = client;
+		this.#cursor = cursor;
+		this.conversation = conversation;
+		this.isJoined = joined;
+	}
+
+	static async begin({ client, config }: Connection, flags: TalkFlags): Promise<Talk> {
+		const { cursor } = await client.eventsAfter({ after: "now" });
+		const conversation =
+			flags.join === undefined
+				? await ownConversation(client, config)
+				: await namedConversation(client, flags.join);
+		const talk = new Talk(client, cursor, conversation, flags.join !== undefined);
+		await talk.#apply(flags);
+		return talk;
+	}
+
+	async #apply(flags: TalkFlags): Promise<void> {
+		if (flags.session !== undefined && flags.new)
+			throw new KeryxError("usage.invalid", "--new and --session exclude each other");
+		if (!this.conversation) {
+			if (flags.session !== undefined)
+				throw new KeryxError("store.not_found", `no session ${flags.session}`, { field: "session" });
+			return;
+		}
+		const { id } = this.conversation;
+		if (flags.session !== undefined && flags.session !== this.conversation.live_session)
+			await this.client.switchSession({ conversation: id, target: flags.session });
+		if (flags.new) await this.client.newSession({ conversation: id });
+		this.conversation = await this.client.conversation({ conversation: id });
+	}
+
+	/** The transcript so far, and then whatever happens, until the signal. */
+	async follow(view: ConversationView, signal: AbortSignal): Promise<void> {
+		while (this.conversation === null) {
+			if (signal.aborted) return;
+			await new Promise<void>((resolve) => {
+				this.#begun = resolve;
+				signal.addEventListener("abort", () => resolve());
+			});
+		}
+		const frames = this.client.follow({ after: this.#cursor, conversation: this.conversation.id, signal });
+		for await (const frame of frames) {
+			view.take(frame);
+			if (frame.kind === "event") this.#cursor = frame.event.cursor;
+		}
+	}
+
+	/** What has happened since the last event that was shown. */
+	async catchUp(view: ConversationView): Promise<void> {
+		const conversation = this.conversation?.id;
+		if (conversation === undefined) return;
+		for (;;) {
+			const { events, cursor } = await this.client.eventsAfter({
+				after: this.#cursor,
+				conversation,
+				limit: 200,
+			});
+			for (const event of events) view.take({ kind: "event", event });
+			if (events.length === 0) return;
+			this.#cursor = cursor;
+		}
+	}
+
+	/** Resolves when a message has its end, whatever that is. */
+	async ended(id: number): Promise<void> {
+		while ((await this.client.inbound({ id, wait: 30 })).disposition === null);
+	}
+
+	#begun = () => {};
+
+	/** The newest rows of the live session. */
+	async history(): Promise<Awaited<ReturnType<Client["transcript"]>>["messages"]> {
+		const live = this.conversation?.live_session;
+		if (live === undefined || live === null) return [];
+		return (await this.client.transcript({ session: live, limit: REMEMBERED })).messages;
+	}
+
+	/** Resolves once it is accepted; answers its id. */
+	async send(text: string): Promise<number> {
+		const { id, conversation, refused } = await this.client.send({
+			text,
+			client_message_id: this.#nextId(),
+			source: localSource(),
+			...(this.isJoined && this.conversation && { conversation: this.conversation.id }),
+		});
+		if (refused !== null) throw new KeryxError("argument.invalid", `the message was refused: ${refused}`);
+		if (this.conversation === null && conversation !== null) {
+			this.conversation = await this.client.conversation({ conversation });
+			this.#begun();
+		}
+		return id;
+	}
+}
