@@ -12,9 +12,9 @@ const store = await openStore({
 const now = systemClock.now();
 await store.interruptTurns({ suspendedNotice: { text: "", plain: "" } });
 await store.recoverDeliveries();
-await store.dueInbox({ now, limit: 100 });
-await store.dueTurns({ now, limit: 100 });
-await store.dueSessions({ now, limit: 100 });
+await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 100 });
+await store.dueTurns({ scope: { kind: "operator" }, now, limit: 100 });
+await store.dueSessions({ scope: { kind: "operator" }, now, limit: 100 });
 const ms = performance.now() - began;
 
 const scope = { kind: "operator" } as const;

@@ -112,7 +112,7 @@ describe.each(KINDS)("$kind", ({ open }) => {
 		expect(await pruneConversation(store, prune)).toEqual({ kind: "kept", reason: "finalising" });
 		expect(await scene.session(session)).toMatchObject({ endReason: "retention", live: null });
 		expect(await pruneConversation(store, prune)).toEqual({ kind: "kept", reason: "finalising" });
-		const due = await store.dueSessions({ now: scene.clock.now(), limit: 10 });
+		const due = await store.dueSessions({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 		expect(due).toMatchObject([{ session, work: "finalise" }]);
 		await store.finaliseSession({ session });
 		expect(await pruneConversation(store, prune)).toMatchObject({ kind: "deleted" });

@@ -123,7 +123,7 @@ test("one bad operation of a group is refused alone, whether it has written some
 	);
 	expect(refused).toEqual([null, "source.invalid", null, "session.none", null]);
 	expect(await store.openTurnOf({ scope: OPERATOR, conversation })).toMatchObject({ state: "running" });
-	expect(await store.waitingInbox({ conversation, limit: 10 })).toHaveLength(2);
+	expect(await store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 })).toHaveLength(2);
 	expect(await store.session({ scope: OPERATOR, id: begun.session })).toMatchObject({ title: "kept" });
 	expect(await store.checkIntegrity({ scope: { kind: "operator" } })).toEqual({ problems: [] });
 	await store.close();
@@ -246,11 +246,12 @@ test("a folder in the file's place, or a file in the folder's, is an error until
 test("a store of a newer Keryx is refused and left as it is", async () => {
 	const path = madeStore("newer");
 	const db = new Database(path);
+	const version = db.pragma("user_version", { simple: true }) as number;
 	db.pragma("user_version = 99");
 	expectRemedy(await refusal(open(path)), "store.newer");
 	expectRemedy(await refusal(open(path, "read")), "store.newer");
 	expect(db.pragma("user_version", { simple: true })).toBe(99);
-	db.pragma("user_version = 1");
+	db.pragma(`user_version = ${version}`);
 	db.close();
 	await works(path);
 });

@@ -146,7 +146,7 @@ async function compare(world: World, model: ModelConversation): Promise<void> {
 		model.sessions.toReversed().map((session) => modelShown(model, session)),
 	);
 	if (model.live) await compareTranscript(world, model, model.live);
-	const waiting = await store.waitingInbox({ conversation: id, limit: 1000 });
+	const waiting = await store.waitingItems({ scope: OPERATOR, after: 0, conversation: id, limit: 1000 });
 	expect(waiting.map((item) => item.id)).toEqual(model.waiting.map((item) => item.id));
 	const turn = await store.openTurnOf({ scope: OPERATOR, conversation: id });
 	expect(turn && { id: turn.id, token: turn.token, session: turn.session }).toEqual(

@@ -1,5 +1,6 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
+export { type ConfigChange, compareConfig } from "./change.ts";
 export { listKeys } from "./keys.ts";
 export {
 	type ConfigCheck,
@@ -11,8 +12,10 @@ export {
 	type LoadOptions,
 	loadConfig,
 } from "./load.ts";
+export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { CONFIG_KEYS, type Config } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
+export { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";

@@ -11,15 +11,17 @@ export type Key =
 			readonly refusal: (name: string) => string | undefined;
 			readonly value: Key;
 	  }
-	/** `expects` completes the sentence "must be ...". */
-	| { readonly kind: "value"; readonly type: ValueType; readonly expects: string };
+	/** `expects` completes the sentence "must be ...". `restart`: read once, at the start. */
+	| { readonly kind: "value"; readonly type: ValueType; readonly expects: string; readonly restart?: true };
 
 export type ValueType = "number" | "boolean" | "list" | "text";
 
-export function keyTree(schema: z.core.$ZodType): Key {
+/** A schema marked with `.meta({ restart: true })` is a key, or a section of keys, that is read once. */
+export function keyTree(schema: z.core.$ZodType, inherited = false): Key {
+	const restart = inherited || z.globalRegistry.get(schema)?.restart === true;
 	if (schema instanceof z.ZodObject) {
 		const shape = Object.entries<z.core.$ZodType>(schema.shape);
-		return { kind: "section", keys: new Map(shape.map(([name, value]) => [name, keyTree(value)])) };
+		return { kind: "section", keys: new Map(shape.map(([name, value]) => [name, keyTree(value, restart)])) };
 	}
 	if (schema instanceof z.ZodRecord) {
 		const names = schema.keyType;
@@ -31,11 +33,12 @@ export function keyTree(schema: z.core.$ZodType): Key {
 				if (name === "__proto__") return "must be another name";
 				return z.safeParse(names, name).error?.issues[0]?.message;
 			},
-			value: keyTree(schema.valueType),
+			value: keyTree(schema.valueType, restart),
 		};
 	}
 	const inner = innerSchema(schema);
-	return inner ? keyTree(inner) : { kind: "value", ...describeValue(schema) };
+	if (inner) return keyTree(inner, restart);
+	return { kind: "value", ...describeValue(schema), ...(restart && { restart: true }) };
 }
 
 /** Every value's key, dotted, in the schema's order; a name the user chooses is written `<name>`. */

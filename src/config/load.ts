@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
 import type { Key } from "./keys.ts";
+import { USUAL_KEY_VARIABLES } from "./models.ts";
 import { type ConfigProblem, configError } from "./problems.ts";
 import { CONFIG_KEYS, type Config, hostTimeZone } from "./schema.ts";
 import { hideSecretLike, SHORTEST_HIDDEN, secretHider } from "./secrets.ts";
@@ -67,7 +68,7 @@ export function checkConfig({ home, env, file }: LoadOptions): ConfigCheck {
 	const settings = overlay(written.settings, environment.values.map(fromVariable));
 
 	const names = secretNames(settings);
-	const hideSecrets = secretHider(names, env);
+	const hideSecrets = secretHider([...names, ...USUAL_KEYS], env);
 	const hide = (text: string) => hideSecretLike(hideSecrets(text));
 	const inFile = { file: source.file };
 
@@ -152,10 +153,23 @@ function overlay(below: readonly Setting[], above: readonly Setting[]): Setting[
 	return [...byKey.values()];
 }
 
+/** Hidden wherever they are set: a model is reached with one of them when no other is named. */
+const USUAL_KEYS = Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null);
+
 /** As written, before validation: messages about a configuration that is wrong must hide them too. */
 function secretNames(settings: readonly Setting[]): string[] {
-	const value = settings.find(({ path }) => path.join(".") === "secrets")?.value;
-	return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
+	const at = (key: string): unknown => settings.find(({ path }) => path.join(".") === key)?.value;
+	const items = (key: string): unknown[] => {
+		const value = at(key);
+		return Array.isArray(value) ? value : [];
+	};
+	const keys = items("agent.failover").map(
+		(entry) => (entry as { api_key_env?: unknown } | null)?.api_key_env,
+	);
+	const names = [...items("secrets"), at("agent.api_key_env"), ...keys].filter(
+		(name) => typeof name === "string",
+	);
+	return [...new Set(names)];
 }
 
 function shortSecrets(names: readonly string[], env: Environment): string[] {

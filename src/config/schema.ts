@@ -1,8 +1,12 @@
 // Every key of config.yaml with its type and default. A section arrives here together with the code that reads it:
-// one line below is all that the file, the environment, `keryx config` and the check for unknown keys need.
+// one line below is all that the file, the environment, `keryx config` and the check for unknown keys need. What is read once,
+// at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 import { z } from "zod";
 import { sessionResetSchema } from "../domain/index.ts";
 import { keyTree } from "./keys.ts";
+import { modelKeys, priceSchema, variableSchema } from "./models.ts";
+
+const RESTART = { restart: true } as const;
 
 /** What is left out has its default, a whole section too. */
 export const configSchema = z.strictObject({
@@ -21,9 +25,23 @@ export const configSchema = z.strictObject({
 		.prefault({}),
 	agent: z
 		.strictObject({
-			kind: z.enum(["offline", "scripted"]).default("offline"),
+			kind: z.enum(["offline", "ai-sdk", "scripted"]).default("offline").meta(RESTART),
+			provider: modelKeys.provider.optional().meta(RESTART),
+			model: modelKeys.model.optional().meta(RESTART),
+			base_url: modelKeys.base_url.meta(RESTART),
+			/** Its value is read at every step, and kept nowhere. */
+			api_key_env: modelKeys.api_key_env.meta(RESTART),
+			/** Tried in this order, once each, when the model above gives no answer. */
+			failover: z.array(z.strictObject(modelKeys)).default([]).meta(RESTART),
+			retries: whole(0, 10).default(2).meta(RESTART),
+			temperature: z.number().min(0).max(2).optional().meta(RESTART),
+			max_output_tokens: whole(1, 10_000_000).optional().meta(RESTART),
+			/** How long the model may think; left out, the provider decides. */
+			reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional().meta(RESTART),
+			/** By model, per million tokens: over the table that Keryx brings. */
+			prices: z.record(z.string(), priceSchema).default({}).meta(RESTART),
 			/** The file of a scripted agent. */
-			script: z.string().optional(),
+			script: z.string().optional().meta(RESTART),
 			instructions: z.string().optional(),
 			max_steps: whole(1, 10_000).default(60),
 		})
@@ -79,22 +97,29 @@ export const configSchema = z.strictObject({
 			z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
 		)
 		.default({}),
-	display: z.strictObject({ streaming: z.boolean().default(true) }).prefault({}),
+	display: z
+		.strictObject({
+			streaming: z.boolean().default(true),
+			/** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
+			tool_progress: z.enum(["all", "new", "off"]).default("new"),
+		})
+		.prefault({}),
 	/** Programs that are told what happens. */
 	hooks: z
 		.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
-		.default([]),
+		.default([])
+		.meta(RESTART),
 	events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
-	shutdown: z.strictObject({ drain_seconds: whole(0, 3600).default(30) }).prefault({}),
+	shutdown: z
+		.strictObject({
+			drain_seconds: whole(0, 3600).default(30),
+			/** Tell those whose answer is cut off. */
+			notify: z.boolean().default(true),
+		})
+		.prefault({}),
 	privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
 	/** Names of environment variables whose values are never shown. */
-	secrets: z
-		.array(
-			z
-				.string()
-				.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable, never a value"),
-		)
-		.default([]),
+	secrets: z.array(variableSchema).default([]).meta(RESTART),
 });
 
 export type Config = z.output<typeof configSchema>;

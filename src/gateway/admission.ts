@@ -36,6 +36,7 @@ export interface AdmissionOptions {
 	readonly onCommand: (command: {
 		readonly inbox: number;
 		readonly conversation: ConversationId;
+		readonly principal: string | null;
 		readonly source: Source;
 		readonly parsed: Parsed;
 		readonly authorisation: Authorisation;
@@ -64,6 +65,8 @@ export async function admit(
 			profile: null,
 		},
 		as: asOf(authorisation, addressed),
+		...(authorisation.kind === "allowed" && { role: authorisation.role }),
+		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
 		...(inbound.cursor !== undefined && {
 			cursor: { platform: source.platform, account: source.account, value: inbound.cursor },
@@ -81,7 +84,7 @@ export async function admit(
 		const acceptedAt = clock.now();
 		const sentAt = inbound.sentAt ?? acceptedAt;
 		const late = acceptedAt - sentAt > LATE_MS;
-		if (parsed) options.onCommand({ inbox: id, conversation, source, parsed, authorisation });
+		if (parsed) options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation });
 		else
 			options.onMessage(
 				conversation,
@@ -92,7 +95,7 @@ export async function admit(
 	return { id, conversation, duplicate, refused };
 }
 
-export async function authorisationOf(
+async function authorisationOf(
 	source: Source,
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
@@ -100,7 +103,11 @@ export async function authorisationOf(
 	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
 	// Other ids of the same person matter only where a list of ids could name them.
 	const ids = rules?.allow.length
-		? await store.knownIds({ platform: source.platform, ids: sendersIds(source) })
+		? await store.knownIds({
+				scope: { kind: "operator" },
+				platform: source.platform,
+				ids: sendersIds(source),
+			})
 		: [];
 	return authorise({ source, transport, ids }, config.auth);
 }

@@ -1,6 +1,6 @@
 // What the gateway asks of a way in and out. A channel normalises, transports and reports outcomes honestly: "they refused"
 // and "we do not know" are two answers. It never computes addresses, never retries by itself, never decides who may speak.
-import type { Content } from "../domain/index.ts";
+import type { Content, ConversationId } from "../domain/index.ts";
 import type { DeliveryBody, Destination } from "../store/index.ts";
 
 export interface Inbound {
@@ -10,6 +10,8 @@ export interface Inbound {
 	readonly platformMessage: string;
 	readonly content: Content;
 	readonly blobs?: readonly string[];
+	/** An operator speaks in this conversation, whatever the source's address leads to. */
+	readonly conversation?: ConversationId;
 	/** False for what was seen in a group and not meant for the agent. */
 	readonly addressed?: boolean;
 	/** When it was sent, where the platform says so. */

@@ -1,25 +1,27 @@
 // Carrying out commands, at once and beside a running turn. The effect and the end of the message are one transaction; the answer
-// follows in a second one, and is made up for after a crash between them.
+// follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
 import type { Config } from "../config/index.ts";
 import type { ConversationId, Source } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { destinationOf, type InboxItem, type Store } from "../store/index.ts";
-import { authorisationOf, plainText } from "./admission.ts";
-import type { Authorisation, Role } from "./authorise.ts";
+import { plainText } from "./admission.ts";
+import type { Authorisation } from "./authorise.ts";
+import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import type { GatewayClock } from "./clock.ts";
 import {
 	COMMANDS,
+	type Command,
 	type CommandContext,
 	findCommand,
 	mayUse,
+	noSuchCommand,
 	type Parsed,
-	type Plan,
 	parseCommand,
-	unknownCommand,
 } from "./commands/index.ts";
 import type { Lanes } from "./lanes.ts";
 import { toDeliveries } from "./reply.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
+import { untilWritten } from "./until-written.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
@@ -27,35 +29,39 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;
+	readonly runTurn: Memory["runTurn"];
+	/** The gateway is on its way out. */
+	readonly stopping: () => boolean;
 	readonly log: (message: string, error: unknown) => void;
 }
 
 export interface ReceivedCommand {
 	readonly inbox: number;
 	readonly conversation: ConversationId;
+	readonly principal: string | null;
 	readonly source: Source;
 	readonly parsed: Parsed;
 	readonly authorisation: Authorisation;
 }
 
+/** What a command will do: change something, or only say something. */
+type Plan = { readonly name: string } & ({ readonly change: Change } | { readonly said: string });
+
 export class CommandRunner {
 	readonly #options: CommandRunnerOptions;
+	/** The end of the last command of each conversation that has some under way. */
+	readonly #last = new Map<ConversationId, Promise<void>>();
 
 	constructor(options: CommandRunnerOptions) {
 		this.#options = options;
 	}
 
-	/** Carries out and answers. Never throws: what could not be written is logged, stays due, and is done at the next start. */
+	/** Carries out and answers. Never throws: what cannot be written is tried again, and at the next start at the latest. */
 	async run(received: ReceivedCommand): Promise<void> {
 		const { lanes, log } = this.#options;
 		const letGo = lanes.hold(received.conversation);
 		try {
-			const { plan, name, context } = await this.#plan(received);
-			const outcome = await this.#perform(received.inbox, name, plan);
-			if (outcome.kind === "nothing") return;
-			await plan.after?.(outcome.result);
-			const text = outcome.refusal ?? (await answerOf(plan, outcome.result));
-			await this.#answer(received, context.source, text);
+			await this.#inOrder(received.conversation, () => this.#run(received));
 		} catch (error) {
 			log(`the command of message ${received.inbox} could not be carried out`, error);
 		} finally {
@@ -70,7 +76,7 @@ export class CommandRunner {
 		if (conversation === null) return;
 		const letGo = lanes.hold(conversation);
 		try {
-			await this.#recover({ ...item, conversation });
+			await this.#inOrder(conversation, () => this.#recover({ ...item, conversation }));
 		} catch (error) {
 			log(`the command of message ${item.id} could not be answered`, error);
 		} finally {
@@ -78,79 +84,94 @@ export class CommandRunner {
 		}
 	}
 
+	/** One after another in each conversation: a command finds what the one before it has left, and answers come in order. */
+	#inOrder(conversation: ConversationId, work: () => Promise<void>): Promise<void> {
+		const done = (this.#last.get(conversation) ?? Promise.resolve()).then(work);
+		const ended = done.catch(() => undefined);
+		this.#last.set(conversation, ended);
+		void ended.then(() => {
+			if (this.#last.get(conversation) === ended) this.#last.delete(conversation);
+		});
+		return done;
+	}
+
 	async #recover(item: InboxItem & { readonly conversation: ConversationId }): Promise<void> {
-		const { store, config } = this.#options;
 		if (item.source === null || item.content === null) return;
 		const parsed = parseCommand(plainText(item.content));
 		if (!parsed) return;
-		// What only the transport knew (roles on the platform) is gone by now: the lists decide.
-		const authorisation = await authorisationOf(item.source, {}, { store, config });
+		// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
+		const authorisation = { kind: "allowed", role: item.role ?? "guest" } as const;
 		const received = {
 			inbox: item.id,
 			conversation: item.conversation,
+			principal: item.principal,
 			source: item.source,
 			parsed,
 			authorisation,
 		};
-		if (item.command === null) return this.run(received);
-		const { plan } = await this.#plan(received);
-		await this.#answer(received, item.source, await answerOf(plan, item.command.result));
+		if (item.command === null) return this.#run(received);
+		await this.#answer(received, await this.#context(received), item.command.result);
 	}
 
-	async #plan(received: ReceivedCommand): Promise<{ plan: Plan; name: string; context: CommandContext }> {
-		const { parsed, authorisation } = received;
+	async #run(received: ReceivedCommand): Promise<void> {
+		const { lanes, config, runTurn } = this.#options;
 		const context = await this.#context(received);
-		const command = findCommand(COMMANDS, parsed.name);
-		const role: Role = authorisation.kind === "allowed" ? authorisation.role : "guest";
-		if (!command) return { plan: saying(unknownCommand(COMMANDS, parsed.name)), name: "unknown", context };
-		if (!mayUse(command, role))
-			return {
-				plan: saying(`/${command.name} is not for you here. /help lists what is.`),
-				name: command.name,
-				context,
-			};
-		try {
-			return { plan: await command.plan(context), name: command.name, context };
-		} catch (error) {
-			if (error instanceof KeryxError) return { plan: saying(refusalOf(error)), name: command.name, context };
-			throw error;
-		}
+		const outcome = await this.#perform(received.inbox, await planOf(received.parsed.name, context));
+		if (outcome.kind === "nothing") return;
+		if (outcome.changed !== null)
+			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
+				lanes,
+				place: context.conversation,
+				toolProgress: config.display.tool_progress,
+				runTurn,
+			});
+		await this.#answer(received, context, outcome.result);
 	}
 
 	/** A change that the store refuses changes nothing; the command ends all the same, and its answer says why. */
 	async #perform(
 		inbox: number,
-		command: string,
 		plan: Plan,
-	): Promise<{ kind: "done"; result: unknown; refusal?: string } | { kind: "nothing" }> {
+	): Promise<{ kind: "done"; result: unknown; changed: ChangeName | null } | { kind: "nothing" }> {
 		const { store } = this.#options;
+		const { name: command, ...what } = plan;
 		try {
-			return await store.performCommand({ inbox, command, ...(plan.change && { change: plan.change }) });
+			const done = await this.#written(() => store.performCommand({ inbox, command, ...what }));
+			if (done.kind === "nothing") return done;
+			return { ...done, changed: "change" in plan ? plan.change.name : null };
 		} catch (error) {
-			if (
-				!(error instanceof KeryxError) ||
-				(error.code.startsWith("store.") && error.code !== "store.not_found")
-			)
-				throw error;
-			const ended = await store.performCommand({ inbox, command });
-			return ended.kind === "nothing" ? ended : { ...ended, refusal: refusalOf(error) };
+			const said = refusalOf(error);
+			const done = await this.#written(() => store.performCommand({ inbox, command, said }));
+			return done.kind === "nothing" ? done : { ...done, changed: null };
 		}
 	}
 
-	async #answer({ inbox, conversation }: ReceivedCommand, source: Source, text: string): Promise<void> {
-		const destination = destinationOf(source);
-		const deliveries = toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination });
-		await this.#options.store.answerCommand({ inbox, conversation, deliveries });
+	/** A text where nothing was changed; otherwise the result, which its command puts into words. */
+	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
+		const { inbox, conversation, parsed, source } = received;
+		const command = findCommand(parsed.name);
+		const text = typeof result === "string" ? result : await inWords(command, result, context);
+		const deliveries = toDeliveries(text, {
+			id: `command:${inbox}`,
+			kind: "command",
+			destination: destinationOf(source),
+		});
+		await this.#written(() => this.#options.store.answerCommand({ inbox, conversation, deliveries }));
 	}
 
-	async #context({
-		inbox,
-		conversation: id,
-		source,
-		parsed,
-		authorisation,
-	}: ReceivedCommand): Promise<CommandContext> {
+	/** Tried again while the store is in trouble; after the end of the gateway, the next start takes it up. */
+	#written<Value>(write: () => Promise<Value>): Promise<Value> {
+		const { clock, stopping, log } = this.#options;
+		return untilWritten(write, {
+			clock,
+			givenUp: stopping,
+			log: (error) => log("a command cannot be written yet", error),
+		});
+	}
+
+	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { store, lanes, config, clock, surroundings } = this.#options;
+		const { inbox, conversation: id, principal, source, parsed, authorisation } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
 			store,
@@ -162,6 +183,14 @@ export class CommandRunner {
 			conversationId: id,
 			source,
 			role: authorisation.kind === "allowed" ? authorisation.role : "guest",
+			principal,
+			// What is answered in a shared conversation is read by all of it: nothing else of the writer's is shown there.
+			scope: {
+				kind: "principal",
+				principal: conversation.shared ? "" : (principal ?? ""),
+				profile: conversation.profile,
+				conversation: id,
+			},
 			policy: policyOf(surroundings, conversation),
 			context: surroundings.contextOf({ source, shared: conversation.shared }),
 			args: parsed.args,
@@ -171,22 +200,39 @@ export class CommandRunner {
 	}
 }
 
-function saying(text: string): Plan {
-	return { answer: () => text };
-}
-
-async function answerOf(plan: Plan, result: unknown): Promise<string> {
+async function planOf(called: string, context: CommandContext): Promise<Plan> {
+	const command = findCommand(called);
+	if (!command) return { name: "unknown", said: noSuchCommand(called) };
+	const { name } = command;
+	if (!mayUse(command, context.role))
+		return { name, said: `/${name} is not for you here. /help lists what is.` };
 	try {
-		return await plan.answer(result);
+		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
+		if (typeof plan === "string") return { name, said: plan };
+		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
+		return { name, change: change as Change };
 	} catch (error) {
-		if (error instanceof KeryxError) return refusalOf(error);
-		throw error;
+		return { name, said: refusalOf(error) };
 	}
 }
 
-function refusalOf({ message, hint }: KeryxError): string {
-	return `${sentence(message)} ${sentence(hint)}`;
+async function inWords(
+	command: Command | undefined,
+	result: unknown,
+	context: CommandContext,
+): Promise<string> {
+	if (!command || !("answer" in command)) throw new TypeError("a result without a command that explains it");
+	return command.answer(result as never, context);
 }
+
+/** What is wrong with the request is its answer; trouble of the store is not, and is thrown on. */
+function refusalOf(error: unknown): string {
+	if (!(error instanceof KeryxError) || (error.code.startsWith("store.") && !REFUSALS.has(error.code)))
+		throw error;
+	return `${sentence(error.message)} ${sentence(error.hint)}`;
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(["store.not_found", "store.unsupported"]);
 
 function sentence(text: string): string {
 	const upper = text.charAt(0).toUpperCase() + text.slice(1);

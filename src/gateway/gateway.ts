@@ -4,30 +4,36 @@ import type { Agent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Delivery, Scope, Store } from "../store/index.ts";
+import type { Conversation, Scope, Store } from "../store/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
+import { type Actions, createActions } from "./actions.ts";
 import { admit } from "./admission.ts";
 import type { Waiting } from "./batch.ts";
+import type { RetriedTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { CommandRunner } from "./command-runner.ts";
+import { tellCutOff } from "./cut-off.ts";
 import { type Delta, Deltas, type Partial } from "./deltas.ts";
 import { Door } from "./door.ts";
 import { HookFollower } from "./hook-follower.ts";
 import { createHooks } from "./hooks.ts";
 import { type Begun, Lanes } from "./lanes.ts";
+import { LiveConfig } from "./live-config.ts";
 import { Outbox } from "./outbox.ts";
-import { expire, type RecoveryOptions, recover, resolveUnknown } from "./recovery.ts";
-import { awaySentence } from "./sentences.ts";
+import { expire, recover } from "./recovery.ts";
+import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
 import { Turn } from "./turn.ts";
 import type { TurnStart } from "./turn-start.ts";
+import { Unknowns } from "./unknowns.ts";
+import { untilWritten } from "./until-written.ts";
 import { Watchers } from "./watchers.ts";
 import { tellStory } from "./why.ts";
 
 /** A message that waited longer than this is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
-const LOOK_UP_EVERY_MS = 30_000;
+const OPERATOR = { kind: "operator" } as const;
 
 export interface GatewayOptions {
 	readonly store: Store;
@@ -53,7 +59,18 @@ export interface Gateway {
 	onDelta(listener: (delta: Delta) => void): () => void;
 	/** The text so far of an answer that is being written. */
 	partial(conversation: ConversationId): Partial | null;
+	/** What ways in of our own do where a chat would write a command. */
+	readonly actions: Actions;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
+	/**
+	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
+	 * Answers the keys that changed; told as an event.
+	 */
+	reconfigure(
+		config: Config,
+	): Promise<{ readonly keys: readonly string[]; readonly restart: readonly string[] }>;
+	/** A changed configuration was wrong, and the last good one stays; told as an event. */
+	refuseConfig(problem: { readonly key?: string; readonly line?: number }): Promise<void>;
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
@@ -69,31 +86,46 @@ class RunningGateway implements Gateway {
 	readonly #lanes: Lanes;
 	readonly #outbox: Outbox;
 	readonly #commands: CommandRunner;
+	readonly actions: Actions;
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
+	readonly #unknowns: Unknowns;
+	readonly #config: LiveConfig;
 	#unlisten = () => {};
 	#awaySince: number | null = null;
 	readonly #door = new Door();
 	#accepting = false;
-	#cancelResolve = () => {};
 	#working = new Set<Promise<void>>();
 
 	constructor(options: GatewayOptions) {
-		const { store, clock, config, tools, channels, pseudonymKey } = options;
-		this.#options = options;
+		const { store, clock, tools, channels, pseudonymKey } = options;
+		const live = new LiveConfig(options.config);
+		this.#config = live;
+		this.#options = {
+			...options,
+			get config() {
+				return live.values;
+			},
+		};
 		this.#log = options.log ?? (() => {});
 		for (const channel of channels) this.#channels.set(`${channel.platform} ${channel.account}`, channel);
 		const log = this.#log;
 		this.#surroundings = createSurroundings({
-			config,
+			get config() {
+				return live.values;
+			},
 			connectedPlatforms: [...new Set(channels.map((channel) => channel.platform))],
 			tools: tools.names,
 			pseudonymKey,
 		});
 		this.#lanes = new Lanes({
 			clock,
-			maxTurns: config.gateway.max_turns,
-			batchCapMs: config.gateway.batch_cap_ms,
+			get maxTurns() {
+				return live.values.gateway.max_turns;
+			},
+			get batchCapMs() {
+				return live.values.gateway.batch_cap_ms;
+			},
 			work: {
 				begin: (conversation, items) => this.#begin(conversation as ConversationId, items),
 				resume: (conversation, turn) => this.#resume(conversation as ConversationId, turn),
@@ -101,33 +133,59 @@ class RunningGateway implements Gateway {
 			},
 		});
 		const channelOf = (platform: string, account: string) => this.#channels.get(`${platform} ${account}`);
-		this.#outbox = new Outbox({ store, clock, config, channelOf, log });
+		const sending = {
+			store,
+			clock,
+			get config() {
+				return live.values;
+			},
+			channelOf,
+			log,
+		};
+		this.#outbox = new Outbox(sending);
+		this.#unknowns = new Unknowns(sending);
 		this.#commands = new CommandRunner({
 			store,
 			clock,
-			config,
+			get config() {
+				return live.values;
+			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
+			runTurn: (place, turn) => this.#runRetried(place, turn),
+			stopping: () => !this.#accepting,
 			log,
 		});
-		const hooks = createHooks(config, clock, log);
+		this.actions = createActions({
+			store,
+			clock,
+			get config() {
+				return live.values;
+			},
+			lanes: this.#lanes,
+			surroundings: this.#surroundings,
+			runTurn: (place, turn) => this.#runRetried(place, turn),
+			isRunning: () => this.#accepting,
+			track: (work) => this.#track(work),
+		});
+		const hooks = createHooks(options.config, clock, log);
 		this.#follower = new HookFollower(store, hooks, log);
 		this.#watchers = new Watchers({
 			store,
 			clock,
 			hooks,
 			policyFor: this.#surroundings.policyFor,
-			keepEventsDays: config.events.keep_days,
+			get config() {
+				return live.values;
+			},
 			log,
 		});
 	}
 
 	async start(): Promise<void> {
 		const { store, clock, config } = this.#options;
-		this.#awaySince = await store.lastEventAt();
-		const channels = this.#channels;
-		const recovery = { store, clock, config, channels, aliveAt: this.#awaySince, log: this.#log };
-		const unfinished = await recover(recovery);
+		this.#awaySince = await store.lastEventAt({ scope: OPERATOR });
+		const unfinished = await recover({ store, clock, config, aliveAt: this.#awaySince });
 		this.#accepting = true;
 		// Commands first: they hold their lanes until they are done.
 		for (const item of unfinished.commands) this.#track(this.#commands.recover(item));
@@ -141,28 +199,32 @@ class RunningGateway implements Gateway {
 			const door = new Door();
 			await channel.start({
 				accept: (inbound) => this.#admit(inbound, channel.account, door),
-				cursor: () => store.channelCursor({ platform: channel.platform, account: channel.account }),
+				cursor: () => {
+					const { platform, account } = channel;
+					return store.channelCursor({ scope: OPERATOR, platform, account });
+				},
 			});
 		}
-		this.#resolve(unfinished.unknown, recovery);
+		this.#unknowns.start();
 	}
 
 	/** Channels go last: what the drained turns have to say still leaves through them. */
 	async stop(): Promise<void> {
 		const { store, clock, config } = this.#options;
 		this.#accepting = false;
-		this.#cancelResolve();
-		await Promise.all(this.#working);
+		await Promise.all([this.#unknowns.stop(), ...this.#working]);
+		const unplanned = (error: unknown) => this.#log("the end could not be planned", error);
 		const drained = this.#lanes.drain();
 		const cancel = clock.after(config.shutdown.drain_seconds * 1000, () => {
 			// Marked first: what is cut off now was planned, and does not count as an interruption.
-			store.planInterruptions().then(
-				() => this.#lanes.abortAll("shutdown"),
-				(error: unknown) => this.#log("the end could not be planned", error),
-			);
+			void store
+				.planInterruptions()
+				.catch(unplanned)
+				.then(() => this.#lanes.abortAll("shutdown"));
 		});
 		await drained;
 		cancel();
+		await tellCutOff({ store, config, surroundings: this.#surroundings }).catch(unplanned);
 		this.#unlisten();
 		await this.#outbox.stop();
 		await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
@@ -194,6 +256,22 @@ class RunningGateway implements Gateway {
 		}));
 	}
 
+	async reconfigure(config: Config) {
+		const { store, clock } = this.#options;
+		const { keys, restart } = this.#config.change(config);
+		if (keys.length > 0)
+			await untilWritten(() => store.noteConfig({ kind: "changed", keys, restart }), {
+				clock,
+				givenUp: () => !this.#accepting,
+				log: (error) => this.#log("a change of the configuration cannot be told yet", error),
+			});
+		return { keys, restart };
+	}
+
+	async refuseConfig({ key, line }: { readonly key?: string; readonly line?: number }) {
+		await this.#options.store.noteConfig({ kind: "refused", key: key ?? null, line: line ?? null });
+	}
+
 	async #admit(inbound: Inbound, account: string, door: Door): Promise<Admission> {
 		if (!this.#accepting)
 			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
@@ -206,17 +284,6 @@ class RunningGateway implements Gateway {
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
 		});
-	}
-
-	/** Asked again while the platform cannot say; whatever stays unknown waits for a person. */
-	#resolve(unknown: readonly Delivery[], recovery: RecoveryOptions): void {
-		if (unknown.length === 0 || !this.#accepting) return;
-		const asked = resolveUnknown(unknown, recovery);
-		this.#track(
-			asked.then((open) => {
-				this.#cancelResolve = recovery.clock.after(LOOK_UP_EVERY_MS, () => this.#resolve(open, recovery));
-			}),
-		);
 	}
 
 	/** Commands run beside everything else; the end of the gateway waits for those that have begun. */
@@ -278,9 +345,23 @@ class RunningGateway implements Gateway {
 				place,
 				attempt: resumed.attempts,
 				resumed: { reason: resumed.reason, started },
-				away: null,
+				away: this.#awayFor(resumed.interruptedAt),
 			}),
 		};
+	}
+
+	/** A turn that retry began; it waits in its lane until nothing else runs there. */
+	#runRetried(place: Conversation, turn: RetriedTurn): void {
+		const start = {
+			...turn,
+			conversation: place.id,
+			place,
+			boundary: null,
+			attempt: 1,
+			resumed: null,
+			away: null,
+		};
+		this.#lanes.run(place.id, this.#turn(start));
 	}
 
 	/** One line that Keryx was away, where what is answered now has waited for it. */
@@ -289,6 +370,13 @@ class RunningGateway implements Gateway {
 		const oldest = items.find((item) => item.late);
 		if (!oldest || this.#awaySince === null || clock.now() - oldest.sentAt < NOTICEABLE_WAIT_MS) return null;
 		return awaySentence(this.#awaySince, config.session_reset.timezone);
+	}
+
+	/** The same for a turn that goes on: what its user was shown of it has been standing still since then. */
+	#awayFor(interruptedAt: number): string | null {
+		const { clock, config } = this.#options;
+		if (clock.now() - interruptedAt <= NOTICEABLE_WAIT_MS) return null;
+		return resumedSentence(interruptedAt, config.session_reset.timezone);
 	}
 
 	#turn(start: TurnStart): Turn {
@@ -305,7 +393,7 @@ class RunningGateway implements Gateway {
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
 			contextOf: (conversation) => this.#surroundings.contextOf(conversation),
 			joining: () => this.#lanes.joining(start.conversation),
-			joined: (inbox) => this.#lanes.joined(start.conversation, inbox),
+			joined: (inbox) => this.#lanes.remove(start.conversation, inbox),
 			log: this.#log,
 		});
 	}

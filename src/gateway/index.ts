@@ -1,5 +1,6 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
 
+export type { Actions } from "./actions.ts";
 export type {
 	Admission,
 	Channel,
@@ -10,6 +11,14 @@ export type {
 	SendResult,
 } from "./channel.ts";
 export { type GatewayClock, systemClock } from "./clock.ts";
+export { COMMANDS as commandList } from "./commands/index.ts";
 export type { Delta, Partial } from "./deltas.ts";
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export {
+	type Align,
+	type Block as MarkdownBlock,
+	type Inline as MarkdownInline,
+	type List as MarkdownList,
+	parseMarkdown,
+} from "./render/index.ts";
 export { tellStory } from "./why.ts";

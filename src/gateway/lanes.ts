@@ -1,7 +1,7 @@
 // One lane per active conversation: created on demand, gone when idle, one turn at a time. What a lane knows is only what waits;
 // the store is the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are bounded, first come
 // first served.
-import type { BusyMode } from "../store/index.ts";
+import type { BusyMode, ToolProgress } from "../store/index.ts";
 import { type Batch, nextBatch, type Waiting } from "./batch.ts";
 import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
@@ -38,6 +38,8 @@ interface Lane {
 	begun: Turn | null;
 	/** A turn that is just beginning is to be stopped as soon as it has. */
 	interrupt: boolean;
+	/** A turn that was ended in the store before it began here. */
+	lost: string | null;
 	busy: BusyMode;
 	parked: boolean;
 	failures: number;
@@ -115,16 +117,24 @@ export class Lanes {
 		return lane.queue.filter((item) => item.kind === "person").map((item) => item.id);
 	}
 
-	joined(conversation: string, inbox: readonly number[]): void {
+	/** They wait no longer: a turn has taken them, or their user has dropped them. */
+	remove(conversation: string, inbox: readonly number[]): void {
 		const lane = this.#lanes.get(conversation);
 		if (lane) lane.queue = lane.queue.filter((item) => !inbox.includes(item.id));
 	}
 
-	/** Ends the running turn. Answers its id, or null when none runs here. */
-	stop(conversation: string, reason: StopReason): string | null {
-		const turn = this.#lanes.get(conversation)?.turn;
-		turn?.stop(reason);
-		return turn?.id ?? null;
+	/** This turn was ended in the store: it stops here too, also one that is only just beginning, or has not begun yet. */
+	lose(conversation: string, turn: string): void {
+		const lane = this.#lanes.get(conversation);
+		if (!lane) return;
+		if (lane.begun?.id === turn) lane.begun = null;
+		else if (lane.turn?.id === turn) lane.turn.stop("lost");
+		else if (lane.state === "running") lane.lost = turn;
+	}
+
+	/** What the running turn shows of its tools from now on. */
+	showTools(conversation: string, show: ToolProgress): void {
+		this.#lanes.get(conversation)?.turn?.showTools(show);
 	}
 
 	/** Ends the running turn and waits until it has written its end; false when it has not within the time given. */
@@ -137,15 +147,6 @@ export class Lanes {
 			lane.ended.then(() => true),
 			{ clock: this.#options.clock, ms, signal },
 		).catch(() => false);
-	}
-
-	/** Takes what was waiting before this message out of the queue. */
-	clear(conversation: string, before: number): readonly number[] {
-		const lane = this.#lanes.get(conversation);
-		if (!lane) return [];
-		const ids = lane.queue.filter((item) => item.id < before).map((item) => item.id);
-		lane.queue = lane.queue.filter((item) => item.id >= before);
-		return ids;
 	}
 
 	waiting(conversation: string): number {
@@ -182,6 +183,7 @@ export class Lanes {
 			resume: null,
 			begun: null,
 			interrupt: false,
+			lost: null,
 			busy: "queue",
 			parked: false,
 			failures: 0,
@@ -270,12 +272,14 @@ export class Lanes {
 
 	async #one(lane: Lane): Promise<void> {
 		lane.interrupt = false;
+		lane.lost = null;
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") lane.resume = begun.turn;
 		if (begun.kind === "parked") lane.parked = true;
 		if (begun.kind !== "turn") return;
 		lane.turn = begun.turn;
 		if (lane.interrupt) begun.turn.stop("stopped");
+		if (lane.lost === begun.turn.id) begun.turn.stop("lost");
 		await begun.turn.run();
 	}
 

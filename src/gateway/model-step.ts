@@ -34,7 +34,7 @@ export async function modelStep(
 			first = false;
 			if (event.type === "done") return { kind: "done", message: event.message, usage: event.usage };
 			if (event.type === "failed") return { kind: "failed", failure: event.failure };
-			onText(event.delta);
+			if (event.type === "text") onText(event.delta);
 		}
 		return failed("malformed", "the agent ended without an answer");
 	} catch (error) {

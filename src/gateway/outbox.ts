@@ -5,6 +5,7 @@ import type { Delivery, Store } from "../store/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, within } from "./deadline.ts";
+import { lookUp } from "./lookup.ts";
 import { untilWritten } from "./until-written.ts";
 
 /** How long a platform may take to answer before the outcome counts as unknown. */
@@ -109,7 +110,7 @@ export class Outbox {
 	}
 
 	async #settlement(delivery: Claimed): Promise<Settlement> {
-		const { channelOf } = this.#options;
+		const { channelOf, clock } = this.#options;
 		const { platform, account } = delivery.destination;
 		const channel = channelOf(platform, account);
 		if (!channel)
@@ -127,7 +128,12 @@ export class Outbox {
 		let result = await this.#send(channel, delivery, outgoing);
 		if (result.kind === "markup_refused")
 			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
-		if (result.kind === "unknown" && channel.lookup) result = await lookUp(channel, delivery, result);
+		if (result.kind === "unknown") {
+			const found = await lookUp(channel, delivery, clock);
+			if (found.kind === "sent") result = found;
+			if (found.kind === "absent")
+				result = { kind: "retry", reason: "looked up: the platform has not taken it" };
+		}
 		switch (result.kind) {
 			case "sent":
 				return result;
@@ -164,19 +170,19 @@ export class Outbox {
 		}
 	}
 
-	/** Tried again until there were too many attempts or it is too old; a pause that the platform asked for is not an attempt. */
-	#retry(delivery: Delivery, result: Extract<SendResult, { kind: "retry" }>): Settlement {
+	/**
+	 * Tried again until there were too many attempts, or it would be too old by then. A pause that was asked for is no failure:
+	 * it uses up no attempt.
+	 */
+	#retry(delivery: Delivery, { afterMs, reason }: Extract<SendResult, { kind: "retry" }>): Settlement {
 		const { clock, config } = this.#options;
-		const now = clock.now();
-		const tooOld = now - delivery.createdAt > config.outbox.max_age_minutes * 60_000;
-		const tooOften = result.afterMs === undefined && delivery.attempts >= config.outbox.max_attempts;
+		const pause = afterMs !== undefined;
+		const at = clock.now() + (afterMs ?? backoff(delivery.id, delivery.attempts));
+		const tooOld = at - delivery.createdAt > config.outbox.max_age_minutes * 60_000;
+		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
 		if (tooOld || tooOften)
-			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${result.reason}` };
-		return {
-			kind: "retry",
-			at: now + (result.afterMs ?? backoff(delivery.id, delivery.attempts)),
-			reason: result.reason,
-		};
+			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${reason}` };
+		return { kind: "retry", at, reason, pause };
 	}
 }
 
@@ -186,16 +192,4 @@ function backoff(id: string, attempts: number): number {
 	let hash = attempts;
 	for (const unit of id) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) % 1_000_003;
 	return Math.round(base * (1 + hash / 2_000_006));
-}
-
-async function lookUp(
-	channel: Channel,
-	delivery: Delivery,
-	unknown: Extract<SendResult, { kind: "unknown" }>,
-): Promise<SendResult> {
-	const found = await channel.lookup?.(delivery.id, delivery.destination);
-	if (found?.kind === "sent") return found;
-	return found?.kind === "absent"
-		? { kind: "retry", reason: "looked up: the platform has not taken it" }
-		: unknown;
 }

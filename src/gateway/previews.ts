@@ -5,12 +5,15 @@ import type { Destination, NewDelivery, Store } from "../store/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
+import { lookUp } from "./lookup.ts";
 import { renderParts } from "./render/index.ts";
 
 /** Platforms count edits against the same limits as messages. */
 const EDIT_EVERY_MS = 1000;
 /** How long a platform may take to answer before the outcome counts as unknown; the turn's end waits for it. */
 const SEND_MS = 60_000;
+/** Less than a command waits for the turn that it stops, which writes its end after this. */
+const HURRY_MS = 1000;
 
 type State = "unopened" | "sending" | "shown" | "given up";
 
@@ -55,11 +58,31 @@ export class Preview {
 		this.#busy = this.#busy.then(() => this.#push()).catch(() => this.#giveUp());
 	}
 
-	/** Resolves when nothing is on its way any more; after it the outbox may edit the same message. */
-	async settle(): Promise<void> {
-		await this.#busy;
+	/**
+	 * Resolves when nothing is on its way any more; after it the outbox may edit the same message. In a hurry a platform that
+	 * does not answer is not waited for: what it was sent is then of unknown outcome.
+	 */
+	async settle(hurry: AbortSignal): Promise<void> {
+		const quiet = this.#busy.then(() => true);
+		const isQuiet = await Promise.race([quiet, this.#outOfTime(hurry)]);
+		const state = this.#state;
 		this.#giveUp();
-		await this.#busy;
+		if (isQuiet) return;
+		if (state === "shown") this.#notBefore = this.#clock.now() + SEND_MS;
+		else await this.#record({ kind: "unknown", reason: "the turn ended before the platform answered" });
+	}
+
+	/** Shows nothing more. */
+	abandon(): void {
+		this.#giveUp();
+	}
+
+	#outOfTime(hurry: AbortSignal): Promise<false> {
+		return new Promise((resolve) => {
+			const wait = () => void this.#clock.after(HURRY_MS, () => resolve(false));
+			if (hurry.aborted) wait();
+			else hurry.addEventListener("abort", wait, { once: true });
+		});
 	}
 
 	/** The reply's deliveries, the previewed one held back for as long as the platform asked. */
@@ -125,12 +148,10 @@ export class Preview {
 
 	/** Where the platform can be asked, what became of it is known after all. */
 	async #lookUp(unknown: Unknown): Promise<SendResult | Absent> {
-		const asked = this.#channel.lookup?.(this.id, this.#destination);
-		const { signal } = new AbortController();
-		const found =
-			asked && (await within(asked, { clock: this.#clock, ms: SEND_MS, signal }).catch(() => undefined));
-		if (found?.kind === "sent") return found;
-		return found?.kind === "absent" ? { kind: "absent" } : unknown;
+		const asked = { id: this.id, destination: this.#destination };
+		const found = await lookUp(this.#channel, asked, this.#clock);
+		if (found.kind === "sent") return found;
+		return found.kind === "absent" ? { kind: "absent" } : unknown;
 	}
 
 	/** A channel that fails or does not answer has left the outcome open. */

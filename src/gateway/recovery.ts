@@ -2,16 +2,16 @@
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../config/index.ts";
 import { type ConversationId, cleanTitle } from "../domain/index.ts";
-import { type BusyMode, type Delivery, destinationOf, type InboxItem, type Store } from "../store/index.ts";
+import { type BusyMode, destinationOf, type InboxItem, type Store } from "../store/index.ts";
 import { plainText } from "./admission.ts";
 import type { Waiting } from "./batch.ts";
-import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { parseCommand } from "./commands/index.ts";
 import { toDeliveries } from "./reply.ts";
 import { expiredSentence, SUSPENDED } from "./sentences.ts";
 
 const AT_ONCE = 500;
+const scope = { kind: "operator" } as const;
 
 export interface Unfinished {
 	readonly turns: readonly { readonly conversation: ConversationId; readonly turn: string }[];
@@ -21,18 +21,14 @@ export interface Unfinished {
 		readonly busy: BusyMode;
 	}[];
 	readonly commands: readonly InboxItem[];
-	/** Deliveries that were being sent, and may have arrived. */
-	readonly unknown: readonly Delivery[];
 }
 
 export interface RecoveryOptions {
 	readonly store: Store;
 	readonly clock: GatewayClock;
 	readonly config: Config;
-	readonly channels: ReadonlyMap<string, Channel>;
 	/** When Keryx last did anything, as far as the store knows. */
 	readonly aliveAt: number | null;
-	readonly log: (message: string, error: unknown) => void;
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
@@ -42,8 +38,8 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
 		...(aliveAt !== null && { at: aliveAt }),
 	});
-	const { unknown } = await store.recoverDeliveries();
-	const turns = await store.dueTurns({ now: clock.now(), limit: Number.MAX_SAFE_INTEGER });
+	await store.recoverDeliveries();
+	const turns = await store.dueTurns({ scope, now: clock.now(), limit: Number.MAX_SAFE_INTEGER });
 	const waiting = await allWaiting(store);
 	const commands = waiting.filter(isCommand);
 	const messages = await withoutExpired(
@@ -54,44 +50,13 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 		turns: turns.map(({ id, conversation }) => ({ turn: id, conversation })),
 		messages,
 		commands,
-		unknown,
 	};
-}
-
-/**
- * A delivery that was being sent may have arrived: the platform is asked where it can be. For when the channels are up.
- * Answers those that it could not say anything about yet.
- */
-export async function resolveUnknown(
-	unknown: readonly Delivery[],
-	{ store, clock, channels, log }: RecoveryOptions,
-): Promise<readonly Delivery[]> {
-	const open: Delivery[] = [];
-	for (const delivery of unknown) {
-		const { id, destination } = delivery;
-		const channel = channels.get(`${destination.platform} ${destination.account}`);
-		if (!channel?.lookup) continue;
-		try {
-			const found = await channel.lookup(id, destination);
-			if (found.kind === "unknown") open.push(delivery);
-			if (found.kind === "sent") await store.resolveDelivery({ id, settlement: found });
-			if (found.kind === "absent")
-				await store.resolveDelivery({
-					id,
-					settlement: { kind: "retry", at: clock.now(), reason: "looked up: the platform has not taken it" },
-				});
-		} catch (error) {
-			log(`delivery ${id} could not be looked up`, error);
-			open.push(delivery);
-		}
-	}
-	return open;
 }
 
 async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
-		const page = await store.waitingItems({ after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		const page = await store.waitingItems({ scope, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
 		items.push(...page);
 		if (page.length < AT_ONCE) return items;
 	}

@@ -1,5 +1,6 @@
 // What users are told when something did not work: one plain sentence each, never a stack trace.
 import type { AgentFailure } from "../agents/index.ts";
+import { describeDuration } from "../domain/index.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -9,6 +10,8 @@ export function failureSentence(failure: AgentFailure): string {
 			return "The model's key is missing or was refused. The operator can check it with `keryx doctor`.";
 		case "context_too_large":
 			return "This conversation is too long for the model. `/compress` shortens it, `/new` starts fresh.";
+		case "attachment_refused":
+			return "The model's provider did not take an attachment. Please send it in another form, or go on without it.";
 		case "provider_down":
 			return "The model's provider cannot be reached right now. Please try again later.";
 		case "refused":
@@ -36,6 +39,16 @@ export function loopSentence(tool: string, times: number): string {
 
 export function awaySentence(since: number, timezone: string): string {
 	return `Keryx was away since ${clockTime(since, timezone)}; this answers what arrived meanwhile.`;
+}
+
+export function resumedSentence(since: number, timezone: string): string {
+	return `Keryx was away since ${clockTime(since, timezone)}; this goes on with what it had begun.`;
+}
+
+/** `freshness` in seconds: how long an interrupted turn may still be taken up again; 0 or less: always. */
+export function cutOffSentence(freshness: number): string {
+	const back = freshness > 0 ? `is back within ${describeDuration(freshness * 1000)}` : "is back";
+	return `Keryx has to stop before this is answered. Your message is kept; when Keryx ${back}, it goes on with it.`;
 }
 
 export function expiredSentence(texts: readonly string[]): string {

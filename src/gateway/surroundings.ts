@@ -16,6 +16,7 @@ export interface Surroundings {
 }
 
 export interface SurroundingsOptions {
+	/** Asked each time: it may change. */
 	readonly config: Config;
 	readonly connectedPlatforms: readonly string[];
 	readonly tools: readonly string[];
@@ -23,22 +24,22 @@ export interface SurroundingsOptions {
 	readonly pseudonymKey: Uint8Array;
 }
 
-export function createSurroundings({
-	config,
-	connectedPlatforms,
-	tools,
-	pseudonymKey,
-}: SurroundingsOptions): Surroundings {
+export function createSurroundings(options: SurroundingsOptions): Surroundings {
 	const policies = new Map<string, ResetPolicy>();
+	let of = options.config.session_reset;
 	return {
 		policyFor: (platform, chatType) => {
+			const { session_reset } = options.config;
+			if (session_reset !== of) policies.clear();
+			of = session_reset;
 			const name = `${platform} ${chatType}`;
-			const policy = policies.get(name) ?? resolvePolicy(config.session_reset, { platform, chatType });
+			const policy = policies.get(name) ?? resolvePolicy(session_reset, { platform, chatType });
 			policies.set(name, policy);
 			return policy;
 		},
-		contextOf: ({ source, shared }) =>
-			[
+		contextOf: ({ source, shared }) => {
+			const { config, connectedPlatforms, tools, pseudonymKey } = options;
+			return [
 				...(config.agent.instructions === undefined ? [] : [config.agent.instructions]),
 				contextPrompt({
 					source,
@@ -49,7 +50,8 @@ export function createSurroundings({
 					pseudonymKey,
 					tools: [...tools],
 				}),
-			].join("\n\n"),
+			].join("\n\n");
+		},
 	};
 }
 

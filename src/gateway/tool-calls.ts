@@ -5,6 +5,7 @@ import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from
 import { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
 import type { ToolContext, ToolRegistry } from "../tools/index.ts";
+import { storeAttachments } from "./attachments.ts";
 import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, signalWithin, within } from "./deadline.ts";
 
@@ -12,6 +13,8 @@ export interface CallOutcome {
 	readonly message: NewMessage;
 	readonly digest: string;
 	readonly failed: boolean;
+	/** What the message refers to and its row has to adopt. */
+	readonly blobs?: readonly string[];
 	readonly endsTurn?: string;
 }
 
@@ -93,12 +96,17 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 			now: clock.now(),
 			signal,
 		});
-		const { content, isError, endsTurn } = await within(running, {
+		const { isError, endsTurn, ...answer } = await within(running, {
 			clock,
 			ms: environment.toolMs,
 			signal: environment.signal,
 		});
-		return { ...result(call, content, isError ?? false), ...(endsTurn !== undefined && { endsTurn }) };
+		const { content, blobs } = await storeAttachments(store, answer.content);
+		return {
+			...result(call, content, isError ?? false),
+			...(blobs.length > 0 && { blobs }),
+			...(endsTurn !== undefined && { endsTurn }),
+		};
 	} catch (error) {
 		if (error instanceof Aborted || environment.signal.aborted) throw new Aborted();
 		if (error instanceof DeadlinePassed)

@@ -23,7 +23,7 @@ import {
 	type ToolCall,
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Conversation, Store } from "../store/index.ts";
+import type { Conversation, Store, ToolProgress } from "../store/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
@@ -33,6 +33,7 @@ import { modelStep } from "./model-step.ts";
 import { Preview } from "./previews.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import { type CallOutcome, interruptedCall, runCall, unansweredCalls } from "./tool-calls.ts";
+import { ToolsShown } from "./tools-shown.ts";
 import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rotation } from "./turn-end.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { untilWritten } from "./until-written.ts";
@@ -79,6 +80,9 @@ export class Turn {
 	#held: NewMessage | null = null;
 	readonly #usage: { readonly args: ModelCall; written: Promise<unknown> | null }[] = [];
 	#preview: Preview | undefined;
+	readonly #toolsShown: ToolsShown;
+	/** Attachments of rows that are committed with the end. */
+	readonly #blobs: string[] = [];
 
 	constructor(start: TurnStart, tools: TurnTools) {
 		this.#start = start;
@@ -87,6 +91,7 @@ export class Turn {
 		this.#count = start.messages;
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
+		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? tools.config.display.tool_progress);
 	}
 
 	get id(): string {
@@ -107,8 +112,11 @@ export class Turn {
 		try {
 			this.#openPreview();
 			const outcome = await this.#outcome();
-			await this.#preview?.settle();
-			if (this.#abandoned) return "lost";
+			if (!this.#abandoned) await this.#preview?.settle(this.#controller.signal);
+			if (this.#abandoned) {
+				this.#preview?.abandon();
+				return "lost";
+			}
 			const ending = this.#ending(outcome);
 			await untilWritten(() => this.#write(ending), {
 				clock,
@@ -275,7 +283,7 @@ export class Turn {
 		const asking: NewMessage[] = [];
 		for (const call of calls) {
 			const cutOff = resumed?.started.has(call.id) ?? false;
-			this.#showProgress(call.name);
+			this.#showProgress(call);
 			const outcome = cutOff
 				? interruptedCall(call)
 				: await runCall(call, {
@@ -291,6 +299,7 @@ export class Turn {
 				// Committed with the end of the turn: a crash before it leaves a call that is made again, not a question never put.
 				asked = outcome.endsTurn;
 				asking.push(outcome.message);
+				this.#blobs.push(...(outcome.blobs ?? []));
 				continue;
 			}
 			const repeats = await this.#append([outcome.message], [outcome]);
@@ -309,6 +318,7 @@ export class Turn {
 			turn,
 			token,
 			messages: indexed,
+			blobs: outcomes.flatMap(({ blobs = [] }) => blobs),
 			outcomes: outcomes.map(({ digest, failed }) => ({ digest, failed })),
 		});
 		this.#index += messages.length;
@@ -404,9 +414,13 @@ export class Turn {
 		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination });
 	}
 
-	#showProgress(tool: string): void {
-		const text = [...this.#said, `… ${tool}`].join("\n\n");
-		this.#preview?.show(text);
+	showTools(show: ToolProgress): void {
+		this.#toolsShown.show = show;
+	}
+
+	#showProgress(call: ToolCall): void {
+		const shown = this.#toolsShown.add(call);
+		if (shown !== null) this.#preview?.show([...this.#said, shown].join("\n\n"));
 	}
 
 	#keepTyping(): () => void {
@@ -436,6 +450,7 @@ export class Turn {
 			outcome:
 				outcome.kind === "failed" ? { kind: "failed", reason: outcome.reason } : { kind: outcome.kind },
 			messages,
+			blobs: this.#blobs,
 			deliveries: this.#preview?.holdBack(reply) ?? reply,
 			policy: this.#policy,
 			noticeTold: outcome.kind === "completed" && boundary !== null,

@@ -1,5 +1,6 @@
 // What happens without a message: sessions whose time has come, their finalising, housekeeping. Each is idempotent and asks the
 // store for what is due, by index.
+import type { Config } from "../config/index.ts";
 import type { ChatType, ResetPolicy } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 import type { GatewayClock } from "./clock.ts";
@@ -14,7 +15,8 @@ export interface WatcherOptions {
 	readonly clock: GatewayClock;
 	readonly hooks: Hooks;
 	readonly policyFor: (platform: string, chatType: ChatType) => ResetPolicy;
-	readonly keepEventsDays: number;
+	/** Asked each time: it may change. */
+	readonly config: Config;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -55,7 +57,11 @@ export class Watchers {
 	async #sessions(): Promise<void> {
 		const { store, clock, hooks, policyFor } = this.#options;
 		for (;;) {
-			const due = await store.dueSessions({ now: clock.now(), limit: AT_ONCE });
+			const due = await store.dueSessions({
+				scope: { kind: "operator" },
+				now: clock.now(),
+				limit: AT_ONCE,
+			});
 			for (const { session, conversation, platform, chatType, work, endReason } of due) {
 				if (work === "expire") await store.expireSession({ session, policy: policyFor(platform, chatType) });
 				else {
@@ -69,9 +75,9 @@ export class Watchers {
 	}
 
 	async #housekeeping(): Promise<void> {
-		const { store, keepEventsDays } = this.#options;
+		const { store, config } = this.#options;
 		await store.expireBlobs({ limit: 1000 });
-		await store.pruneEvents({ keepDays: keepEventsDays, limit: 5000 });
+		await store.pruneEvents({ keepDays: config.events.keep_days, limit: 5000 });
 		await store.pruneRefused({ limit: 5000 });
 	}
 }

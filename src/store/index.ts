@@ -13,10 +13,17 @@ export { systemClock, systemIds } from "./ids.ts";
 export { exportMarkdown } from "./markdown.ts";
 export { destinationOf } from "./operations/destination.ts";
 export type { ExportWhat } from "./operations/export.ts";
+export type { Undone } from "./operations/history.ts";
 export type { ImportCounts } from "./operations/import-lookup.ts";
+export type { Insights } from "./operations/insights.ts";
+export type { Reachable } from "./operations/reach.ts";
 export type { Held, PruneCandidates } from "./operations/retention.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
+export type { Changed } from "./operations/session-commands.ts";
+export type { Spent } from "./operations/usage.ts";
+export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
+export { ownerOf } from "./sqlite/ownership.ts";
 export {
 	type Clock,
 	type Ids,
@@ -50,6 +57,7 @@ export type {
 	Session,
 	StoreEvent,
 	ToolCall,
+	ToolProgress,
 	Turn,
 	TurnState,
 } from "./types.ts";

@@ -324,11 +324,17 @@ CREATE TABLE search (rowid BIGINT PRIMARY KEY, tags TEXT NOT NULL, text TEXT NOT
 `,
 };
 
+/** What a person wants to see of the tools at work in one conversation. */
+const TABLES_2 = `
+ALTER TABLE conversations ADD COLUMN tool_progress TEXT CHECK (tool_progress IN ('all', 'new', 'off'));
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
 const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Dialect, string> }[] = [
 	{ tables: TABLES_1, own: TRIGGERS_1 },
+	{ tables: TABLES_2, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

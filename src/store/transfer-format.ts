@@ -58,6 +58,7 @@ const conversation = z.strictObject({
 	shared: z.boolean(),
 	modelOverride: z.record(z.string(), z.string()).nullable(),
 	busy: z.enum(["queue", "interrupt", "steer"]).nullable(),
+	toolProgress: z.enum(["all", "new", "off"]).optional(),
 	createdAt: time,
 	lastActivityAt: time,
 	source: z.record(z.string(), z.unknown()),

@@ -47,6 +47,9 @@ export interface Session extends Counters {
 
 export type BusyMode = "queue" | "interrupt" | "steer";
 
+/** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
+export type ToolProgress = "all" | "new" | "off";
+
 export interface Conversation {
 	readonly id: ConversationId;
 	readonly key: string;
@@ -67,6 +70,7 @@ export interface Conversation {
 	readonly modelOverride: ModelOverride | null;
 	/** Null: as configured. */
 	readonly busy: BusyMode | null;
+	readonly toolProgress: ToolProgress | null;
 }
 
 export type Disposition =
@@ -74,6 +78,9 @@ export type Disposition =
 	| { readonly kind: "command"; readonly name: string }
 	| { readonly kind: "observed" | "dropped_by_user" }
 	| { readonly kind: "refused" | "expired" | "failed"; readonly reason: string };
+
+/** What a person may do, decided when a message is let in. */
+export type PersonRole = "owner" | "member" | "guest";
 
 export type InboxKind = "person" | "confirmation" | "process" | "schedule";
 
@@ -96,6 +103,8 @@ export interface InboxItem {
 	readonly platformMessage: string;
 	/** Null once its message row exists, or when it was refused. */
 	readonly content: Content | null;
+	/** What its sender was let in as; kept as long as the content. */
+	readonly role: PersonRole | null;
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
@@ -166,9 +175,14 @@ export interface StoreEvent {
 	readonly facts: Readonly<Record<string, unknown>>;
 }
 
+/** Keryx itself, or who runs it. */
+export interface OperatorScope {
+	readonly kind: "operator";
+}
+
 /** Who reads. There is no default: a principal sees its own conversations, and the one it is speaking in, within one profile. */
 export type Scope =
-	| { readonly kind: "operator" }
+	| OperatorScope
 	| {
 			readonly kind: "principal";
 			readonly principal: string;

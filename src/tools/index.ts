@@ -6,5 +6,6 @@ export {
 	type Tool,
 	type ToolContext,
 	type ToolDefinition,
+	type ToolPart,
 	type ToolResult,
 } from "./types.ts";

@@ -1,7 +1,7 @@
 // What an agent may use. A tool states in its type what the gateway must know before it runs: whether a call may be made
 // again after an interruption, and whether a human must say yes first.
 import { z } from "zod";
-import type { Content, ConversationId, SessionId } from "../domain/index.ts";
+import type { ConversationId, Part, SessionId } from "../domain/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 
 export interface ToolContext {
@@ -16,8 +16,18 @@ export interface ToolContext {
 	readonly signal: AbortSignal;
 }
 
+/** Text, an attachment that the conversation has already, or the bytes of a new one. */
+export type ToolPart =
+	| Part
+	| {
+			readonly type: "image" | "audio" | "file";
+			readonly data: Uint8Array;
+			readonly mediaType: string;
+			readonly name?: string;
+	  };
+
 export interface ToolResult {
-	readonly content: Content;
+	readonly content: string | readonly ToolPart[];
 	readonly isError?: boolean;
 	/** The turn ends with this text for the user (a question back). */
 	readonly endsTurn?: string;

@@ -2,6 +2,7 @@
 import { describe } from "vitest";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
+import { commandConformance } from "./store/commands.ts";
 import { deliveryConformance } from "./store/deliveries.ts";
 import { historyConformance } from "./store/history.ts";
 import { inboxConformance } from "./store/inbox.ts";
@@ -38,6 +39,7 @@ export function storeConformance(
 		describe("deliveries", () => deliveryConformance(tell));
 		describe("blobs", () => blobConformance(tell));
 		describe("reads", () => readConformance(tell));
+		describe("commands", () => commandConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));
 		if (reopens) describe("interruptions", () => interruptionConformance(tell));

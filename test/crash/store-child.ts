@@ -95,7 +95,11 @@ async function recover(): Promise<Map<ConversationId, Held>> {
 	);
 	const { unknown } = await store.recoverDeliveries();
 	for (const { id, state } of unknown) say({ op: "settled", delivery: id, state });
-	for (const { id } of await store.dueTurns({ now: systemClock.now(), limit: 100 })) {
+	for (const { id } of await store.dueTurns({
+		scope: { kind: "operator" },
+		now: systemClock.now(),
+		limit: 100,
+	})) {
 		const resumed = await store.resumeTurn({
 			turn: id,
 			autoContinueFreshness: 3600,
@@ -124,7 +128,12 @@ class Lane {
 
 	async run(): Promise<never> {
 		await this.#accept();
-		const before = await store.waitingInbox({ conversation: this.#conversation, limit: 1000 });
+		const before = await store.waitingItems({
+			scope: { kind: "operator" },
+			after: 0,
+			conversation: this.#conversation,
+			limit: 1000,
+		});
 		this.#waiting = before.map(({ id }) => id);
 		const resumed = this.#held.get(this.#conversation);
 		if (resumed) await this.#work(resumed);
@@ -349,7 +358,7 @@ async function sendAll(): Promise<never> {
 	for (;;) {
 		const { deliveries } = await store.claimDeliveries({ limit: 8, timeoutMs: 60_000 });
 		await Promise.all(deliveries.map(settle));
-		const due = await store.dueSessions({ now: systemClock.now(), limit: 4 });
+		const due = await store.dueSessions({ scope: { kind: "operator" }, now: systemClock.now(), limit: 4 });
 		await Promise.all(
 			due.filter(({ work }) => work === "finalise").map(({ session }) => finalise(store, session)),
 		);

@@ -122,7 +122,7 @@ describe("acceptance", () => {
 		await scene.say("one");
 		await scene.crash();
 		await scene.say("two");
-		expect(await scene.store.channelCursor({ platform: "telegram", account: "" })).toBe("2");
+		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("2");
 		expect(scene.texts()).toEqual(["you said one", "you said two"]);
 	});
 

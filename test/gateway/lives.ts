@@ -131,7 +131,7 @@ export class Lives {
 				changed = resolve;
 			});
 			const ends = [store.onCommit(changed), this.world.onChange(changed)];
-			const quiet = this.world.unacknowledged.length === 0 && (await isQuiet(store));
+			const quiet = this.world.unacknowledged.length === 0 && (await isQuiet(store, this.#told));
 			if (!quiet) await change;
 			for (const end of ends) end();
 			if (quiet) return;
@@ -140,13 +140,15 @@ export class Lives {
 }
 
 /** In the order of a message's way: what has left one place is looked for in the next. */
-async function isQuiet(store: Store): Promise<boolean> {
-	if ((await store.waitingItems({ after: 0, limit: 1 })).length > 0) return false;
+async function isQuiet(store: Store, { channel }: Told): Promise<boolean> {
+	if ((await store.waitingItems({ scope: OPERATOR, after: 0, limit: 1 })).length > 0) return false;
 	const conversations = await store.conversations({ scope: OPERATOR, limit: 50 });
 	const open = await Promise.all(
 		conversations.map(({ id }) => store.openTurnOf({ scope: OPERATOR, conversation: id })),
 	);
 	if (open.some((turn) => turn !== null)) return false;
+	const unknown = channel?.lookup ? await store.unknownDeliveries({ scope: OPERATOR, since: 0 }) : [];
+	if (unknown.length > 0) return false;
 	return (await store.deliveries({ scope: OPERATOR, which: "waiting", limit: 1 })).length === 0;
 }
 

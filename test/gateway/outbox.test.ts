@@ -1,5 +1,6 @@
 // The way out: order, retries, what platforms refuse, what nobody knows; and the story of a message, whatever became of it.
 import { afterEach, describe, expect, test } from "vitest";
+import type { SendResult } from "../../src/gateway/index.ts";
 import { HOUR, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
 let scene: Scene;
@@ -48,6 +49,35 @@ describe("outbox", () => {
 		]);
 	});
 
+	test("a pause that was asked for is no failure: it uses up none of the attempts", async () => {
+		const results: SendResult[] = [
+			...Array.from({ length: 4 }, () => ({ kind: "retry", afterMs: MINUTE, reason: "429" }) as const),
+			{ kind: "retry", reason: "no route" },
+		];
+		await start({
+			config: { outbox: { max_attempts: 2 } },
+			wrap: (channel) => ({
+				...channel,
+				send: (outgoing) => {
+					const result = results.shift();
+					return result ? Promise.resolve(result) : channel.send(outgoing);
+				},
+			}),
+		});
+		const id = await scene.say("go");
+		await scene.clock.advance(5 * MINUTE);
+		expect(scene.texts()).toEqual(["you said go"]);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", attempts: 2 }]);
+	});
+
+	test("a pause that ends after the message is too old ends it at once, and says so", async () => {
+		await start({ config: { outbox: { max_age_minutes: 60 } } });
+		scene.world.behave = () => ({ retryAfterMs: 2 * HOUR });
+		const id = await scene.say("go");
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "dead" }]);
+		expect(await scene.why(id)).toContain("given up: too old: the platform asks for a pause.");
+	});
+
 	test("a refusal by the platform is final, and what follows still arrives", async () => {
 		await start();
 		scene.world.behave = ({ n }) => (n === 1 ? "refuse" : "ok");
@@ -83,6 +113,78 @@ describe("outbox", () => {
 		expect(scene.texts()).toEqual(["you said one", "you said two"]);
 		expect((await deliveriesOf(first as string))[0]?.state).toBe("sent");
 		expect((await deliveriesOf(second as string))[0]?.state).toBe("sent");
+	});
+
+	test("I7: where the platform cannot say at first, it is asked again until it can", async () => {
+		const asked: number[] = [];
+		await start({ channel: { lookup: true }, wrap: sayingLater(asked, 3) });
+		scene.world.behave = ({ n }) => (n === 1 ? "lose_ack" : n === 2 ? "lost" : "ok");
+		const [first, second] = [await scene.say("one"), await scene.say("two")];
+		for (const id of [first, second])
+			expect(await deliveriesOf(id as string)).toMatchObject([{ state: "unknown" }]);
+		await scene.clock.advance(2 * MINUTE);
+		for (const id of [first, second])
+			expect(await deliveriesOf(id as string)).toMatchObject([{ state: "sent" }]);
+		expect(scene.texts()).toEqual(["you said one", "you said two"]);
+		expect(asked.length).toBeLessThan(8);
+	});
+
+	test("I7: what an earlier life left unknown, and the next one could not clear up, is asked about all the same", async () => {
+		let cannotSay = true;
+		await start({
+			durable: true,
+			channel: { lookup: true },
+			wrap: (channel) => ({
+				...channel,
+				lookup: async (id, destination) =>
+					cannotSay
+						? { kind: "unknown" }
+						: ((await channel.lookup?.(id, destination)) ?? { kind: "unknown" }),
+			}),
+		});
+		scene.world.behave = ({ n }) => (n === 1 ? "lose_ack" : "ok");
+		const id = await scene.say("one");
+		await scene.crash();
+		await scene.crash();
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "unknown" }]);
+		cannotSay = false;
+		await scene.crash();
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", receipt: "r1" }]);
+		expect(scene.world.attempts.length).toBe(1);
+	});
+
+	test("a platform that does not answer a look-up, or fails at it, keeps nobody waiting", async () => {
+		let looks = 0;
+		await start({
+			channel: { lookup: true },
+			wrap: (channel) => ({
+				...channel,
+				lookup: () => (++looks === 1 ? new Promise(() => {}) : Promise.reject(new Error("broken"))),
+			}),
+		});
+		scene.world.behave = ({ n }) => (n < 3 ? "lost" : "ok");
+		await scene.say("one");
+		await scene.say("two");
+		await scene.say("three");
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["you said three"]);
+		expect(scene.log).toEqual([]);
+	});
+
+	test("what stays unknown until it is too old is not asked about any more", async () => {
+		const asked: number[] = [];
+		await start({
+			channel: { lookup: true },
+			config: { outbox: { max_age_minutes: 10 } },
+			wrap: sayingLater(asked, 1000),
+		});
+		scene.world.behave = () => "lost";
+		await scene.say("one");
+		await scene.clock.advance(11 * MINUTE);
+		const before = asked.length;
+		expect(before).toBeGreaterThan(10);
+		await scene.clock.advance(HOUR);
+		expect(asked.length).toBe(before);
 	});
 
 	test("order within a conversation is kept while the first waits; other conversations do not wait for it", async () => {
@@ -152,11 +254,23 @@ describe("why", () => {
 		await start();
 		const mine = await scene.say("my words");
 		await scene.say(`/why ${scene.inbox(mine)}`, { chat: "bob" });
-		expect(scene.texts("bob")).toEqual([expect.stringContaining("No inbound message")]);
+		expect(scene.texts("bob")).toEqual([expect.stringContaining("No message of this conversation")]);
 		await scene.say(`/why ${scene.inbox(mine)}`);
 		expect(scene.texts().at(-1)).toContain("So: it was answered.");
 	});
 });
+
+/** A channel whose look-ups answer that they cannot say, so many times. */
+function sayingLater(asked: number[], times: number): NonNullable<SceneOptions["wrap"]> {
+	return (channel, clock) => ({
+		...channel,
+		lookup: async (id, destination) => {
+			asked.push(clock.now());
+			const found = asked.length > times ? await channel.lookup?.(id, destination) : undefined;
+			return found ?? { kind: "unknown" };
+		},
+	});
+}
 
 /** A channel whose sending fails before anything is sent. */
 function tried(at: number[]): NonNullable<SceneOptions["wrap"]> {

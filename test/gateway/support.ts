@@ -9,7 +9,7 @@ import { NO_USAGE } from "../../src/agents/types.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
 import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
-import type { InboxItem, Message, Store } from "../../src/store/index.ts";
+import type { Engine, InboxItem, Message, Store } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
@@ -74,6 +74,8 @@ export interface SceneOptions {
 	readonly tools?: readonly Tool[];
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: GatewayClock) => Channel;
+	/** Makes the store misbehave. */
+	readonly engine?: (engine: Engine) => Engine;
 	/** On a file, so that it can crash and come back. */
 	readonly durable?: boolean;
 	readonly at?: number;
@@ -120,7 +122,7 @@ export class Scene {
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
-		this.store = storeOn(engine, { clock, ids: this.ids });
+		this.store = storeOn(options.engine?.(engine) ?? engine, { clock, ids: this.ids });
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		this.gateway = createGateway({

@@ -1,8 +1,11 @@
 // Turns: deadlines, failures, tools, the second kind of agent, previews. Whatever happens, the transcript is true and the
 // user gets a plain sentence.
+import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Script } from "../../src/testing/index.ts";
-import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { defineTool } from "../../src/tools/index.ts";
+import { HOUR, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
 let scene: Scene;
 const start = async (options?: SceneOptions) => {
@@ -206,6 +209,46 @@ test("clarify ends the turn with the question, and the answer comes as the next 
 	expect(calls).toHaveLength(1);
 });
 
+describe("what a tool brings besides text", () => {
+	const bytes = Uint8Array.from({ length: 1_500_000 }, (_, n) => n % 251);
+	const digest = createHash("sha256").update(bytes).digest("hex");
+	const words = "word ".repeat(20_000);
+	const draw = (endsTurn?: string) =>
+		defineTool({
+			name: "draw",
+			description: "brings an image",
+			input: z.object({}),
+			repeatable: true,
+			run: () =>
+				Promise.resolve({
+					content: [
+						{ type: "text", text: words },
+						{ type: "image", data: bytes, mediaType: "image/png", name: "heron.png" },
+					],
+					...(endsTurn !== undefined && { endsTurn }),
+				}),
+		});
+	for (const endsTurn of [undefined, "like this?"])
+		test(`bytes and long text become blobs of the conversation${endsTurn ? ", also with the end of the turn" : ""}`, async () => {
+			await start({
+				tools: [draw(endsTurn)],
+				script: { otherwise: [{ tools: [{ name: "draw" }] }, { text: "there" }] },
+			});
+			const id = await scene.say("draw a heron");
+			expect(scene.texts()).toEqual([endsTurn ?? "there"]);
+			const result = (await scene.rows(id)).find(({ role }) => role === "tool");
+			expect(result?.content).toEqual([
+				{ type: "text", text: words },
+				{ type: "image", blob: digest, mediaType: "image/png", name: "heron.png" },
+			]);
+			await scene.clock.advance(3 * HOUR);
+			const conversation = await scene.conversation(id);
+			const kept = await scene.store.blob({ scope: OPERATOR, conversation, digest });
+			expect(Buffer.compare(kept, bytes)).toBe(0);
+			expect((await scene.store.checkIntegrity({ scope: OPERATOR })).problems).toEqual([]);
+		});
+});
+
 describe("an agent that loops itself", () => {
 	const script: Script = {
 		rules: [
@@ -385,6 +428,55 @@ describe("previews", () => {
 		await scene.say("/stop");
 		expect(scene.texts()).toEqual(["one", "Stopped. What was written so far is kept."]);
 		expect((await scene.rows(id))[1]).toMatchObject({ content: "one ", finishReason: "stopped" });
+	});
+
+	test("a stopped answer keeps what was written, also where the platform has not answered its preview", async () => {
+		await start({ script: chunks(MINUTE), config: streaming });
+		scene.world.behave = ({ n }) => (n === 1 ? { delayMs: 10 * MINUTE } : "ok");
+		const id = await scene.say("go");
+		await scene.say("/stop");
+		await scene.clock.advance(2 * SECOND);
+		expect((await scene.rows(id)).map(({ content }) => content)).toEqual([
+			"go",
+			"one ",
+			"The user stopped this turn.",
+		]);
+		expect(await scene.disposition(id)).toBe("stopped");
+		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
+	});
+
+	test("an answer that is complete is not lost to a /stop while its preview is on its way", async () => {
+		await start({ script: chunks(0), config: streaming });
+		scene.world.behave = ({ n }) => (n === 1 ? { delayMs: 10 * MINUTE } : "ok");
+		const id = await scene.say("go");
+		await scene.say("/stop");
+		await scene.clock.advance(2 * SECOND);
+		expect((await scene.rows(id)).map(({ content }) => content)).toEqual(["go", "one two three"]);
+		expect(await scene.disposition(id)).toBe("answered");
+	});
+
+	test("I7: a preview that is found shown after its turn has ended is edited into the final text", async () => {
+		let cannotSay = true;
+		await start({
+			script: chunks(SECOND),
+			config: streaming,
+			channel: { lookup: true },
+			wrap: (channel) => ({
+				...channel,
+				lookup: async (id, destination) =>
+					cannotSay
+						? { kind: "unknown" }
+						: ((await channel.lookup?.(id, destination)) ?? { kind: "unknown" }),
+			}),
+		});
+		scene.world.behave = ({ n }) => (n === 1 ? "lose_ack" : "ok");
+		await scene.say("go");
+		await scene.clock.advance(10 * SECOND);
+		expect(scene.texts()).toEqual(["one"]);
+		cannotSay = false;
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["one two three"]);
+		expect(scene.world.attempts.map(({ kind }) => kind)).toEqual(["send", "edit"]);
 	});
 
 	test("live views hear each piece with its place, and a late one asks for the text so far", async () => {

@@ -312,6 +312,7 @@ export const STEPS = {
 			base: { session: live, seq: live.rows.length, kind: "branch" },
 		});
 		session.cap = conversation.messages(session) + MAX_MESSAGES;
+		session.hadActivity = conversation.messages(session) > 0;
 		expect(changed).toEqual({ session: session.id, ended: live.id, stopped });
 	},
 
@@ -544,6 +545,7 @@ function copy(
 		to.append(session, { ...row, turn: null });
 	}
 	session.cap = to.messages(session) + MAX_MESSAGES;
+	session.hadActivity = to.messages(session) > 0;
 	return session;
 }
 

@@ -186,6 +186,7 @@ export async function tellAll({ scene, store }: Told): Promise<Past> {
 	await scene.exchange("on the branch", "indeed");
 	await store.setModelOverride({ conversation: ada, override: { model: "large", provider: "there" } });
 	await store.setBusyMode({ conversation: ada, busy: "steer" });
+	await store.setToolProgress({ conversation: ada, show: "all" });
 
 	await scene.say(
 		"just chatting",

@@ -1,115 +1,153 @@
-// Commands that act at once, beside a running turn: stop it, say what to do while one runs, explain, help.
+// Commands about the answer that is being worked on: end it, what a new message does meanwhile, what is shown of it, which model.
+import { quoteUntrusted } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { tellStory } from "../why.ts";
-import type { Command } from "./types.ts";
+import type { BusyMode, ToolProgress } from "../../store/index.ts";
+import { planStop } from "../stopping.ts";
+import { asCode, counted } from "../words.ts";
+import { wrongArgument } from "./parse.ts";
+import type { Changing, CommandContext, Telling } from "./types.ts";
 
-/** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */
-const STOP_MS = 2000;
-
-export const stop: Command = {
+export const stop: Changing<"stopTurn"> = {
 	name: "stop",
 	usage: "/stop [all]",
-	about: "end the running answer; with all, also drop what waits",
+	about: "end this answer; all: and what waits",
+	group: "Answers",
+	change: "stopTurn",
 	plan: async ({ store, lanes, inbox, conversationId, args }) => {
 		if (args !== "" && args !== "all")
 			throw new KeryxError("argument.invalid", `/stop takes nothing or all, not ${JSON.stringify(args)}`, {
 				hint: "/stop, or /stop all",
 			});
-		// Taken out first: the end of the running turn would begin the next one.
-		const waiting = args === "all" ? lanes.clear(conversationId, inbox) : [];
-		const running = lanes.running(conversationId);
-		await lanes.stopAndWait(conversationId, STOP_MS);
 		return {
-			change: {
-				name: "stopTurn",
-				args: { conversation: conversationId, ...(running !== null && { turn: running }) },
-			},
-			answer: async (result) => {
-				const { stopped } = result as { stopped: string | null };
-				const ended = running !== null || stopped !== null;
-				const said = ended ? "Stopped. What was written so far is kept." : "Nothing was running.";
-				if (args !== "all") return said;
-				const dropped = await store.endItems({
-					conversation: conversationId,
-					inbox: waiting,
-					as: { kind: "dropped_by_user" },
-				});
-				return `${said} ${dropped.ended.length} waiting ${dropped.ended.length === 1 ? "message was" : "messages were"} dropped.`;
-			},
+			args: await planStop(conversationId, { all: args === "all", before: inbox }, { store, lanes }),
 		};
+	},
+	answer: ({ stopped, dropped }, { args }) => {
+		const said = stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.";
+		if (args !== "all") return said;
+		return `${said} ${counted(dropped.length, "waiting message was", "waiting messages were")} dropped.`;
 	},
 };
 
-export const busy: Command = {
+export const busy: Changing<"setBusyMode"> = {
 	name: "busy",
-	usage: "/busy queue|interrupt|steer",
-	about: "what a new message does while an answer is being worked on",
+	usage: "/busy [mode]",
+	about: "what a message does meanwhile",
+	group: "Answers",
+	change: "setBusyMode",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.busy ?? config.gateway.busy;
 		if (args === "")
-			return { answer: () => `While an answer is being worked on, a new message: ${MEANING[now]} (${now}).` };
-		if (args !== "queue" && args !== "interrupt" && args !== "steer")
-			throw new KeryxError(
-				"argument.invalid",
-				`/busy takes queue, interrupt or steer, not ${JSON.stringify(args)}`,
-				{
-					hint: "for example: /busy steer",
-				},
-			);
-		return {
-			change: { name: "setBusyMode", args: { conversation: conversationId, busy: args } },
-			answer: () => `From now on a new message ${MEANING[args]}. /busy ${now} undoes that.`,
-		};
+			return `While an answer is being worked on, a new message: ${MEANING[now]} (${now}). /busy queue, /busy interrupt or /busy steer changes that.`;
+		if (!isOneOf(MEANING, args))
+			throw wrongArgument("/busy takes queue, interrupt or steer", args, "/busy steer");
+		return { args: { conversation: conversationId, busy: args } };
 	},
+	answer: ({ before }, { args, config }) =>
+		`From now on a new message ${MEANING[args as BusyMode]}. /busy ${before ?? config.gateway.busy} undoes that.`,
 };
 
-const MEANING = {
+const MEANING: Readonly<Record<BusyMode, string>> = {
 	queue: "waits for its turn",
 	interrupt: "ends the running answer and is answered instead",
 	steer: "joins the running answer at its next step",
-} as const;
-
-export const why: Command = {
-	name: "why",
-	usage: "/why [message]",
-	about: "what became of a message, step by step",
-	roles: ["owner", "member", "guest"],
-	plan: ({ store, conversationId, conversation, args }) => ({
-		answer: async () => {
-			const scope = {
-				kind: "principal",
-				principal: conversation.principal ?? "",
-				profile: conversation.profile,
-				conversation: conversationId,
-			} as const;
-			if (args !== "" && !/^\d+$/.test(args))
-				throw new KeryxError(
-					"argument.invalid",
-					`/why takes a message's number, not ${JSON.stringify(args)}`,
-					{ hint: "for example: /why 12" },
-				);
-			const id =
-				args === "" ? await store.lastInbound({ scope, conversation: conversationId }) : Number(args);
-			if (id === null) return "No message of this conversation has been answered yet.";
-			return tellStory(await store.story({ scope, id }));
-		},
-	}),
 };
 
-export const help: Command = {
-	name: "help",
-	usage: "/help",
-	about: "this list",
-	roles: ["owner", "member", "guest"],
-	plan: ({ commands, role }) => ({
-		answer: () =>
-			commands
-				.filter((command) => mayUse(command, role))
-				.map((command) => `\`${command.usage}\`: ${command.about}`)
-				.join("\n"),
-	}),
+export const verbose: Changing<"setToolProgress"> = {
+	name: "verbose",
+	usage: "/verbose [mode]",
+	about: "what you see of tools at work",
+	group: "Answers",
+	change: "setToolProgress",
+	plan: ({ conversation, conversationId, config, args }) => {
+		const now = conversation.toolProgress ?? config.display.tool_progress;
+		if (args === "")
+			return `Of tools at work you see: ${SHOWN[now]} (${now}). /verbose all, /verbose new or /verbose off changes that, /verbose default goes back to the setting.${unseen(config)}`;
+		if (args !== "default" && !isOneOf(SHOWN, args))
+			throw wrongArgument("/verbose takes all, new, off or default", args, "/verbose all");
+		return { args: { conversation: conversationId, show: args === "default" ? null : args } };
+	},
+	answer: ({ show, before }, { config }) =>
+		`From now on you see ${SHOWN[show ?? config.display.tool_progress]} of tools at work. /verbose ${before ?? "default"} undoes that.${unseen(config)}`,
 };
 
-export function mayUse(command: Command, role: "owner" | "member" | "guest"): boolean {
-	return (command.roles ?? ["owner", "member"]).includes(role);
+const SHOWN: Readonly<Record<ToolProgress, string>> = {
+	all: "each call with its arguments",
+	new: "the call that runs",
+	off: "nothing",
+};
+
+function unseen(config: CommandContext["config"]): string {
+	return config.display.streaming
+		? ""
+		: " Answers are not streamed here (setting: display.streaming), so nothing of it is seen.";
+}
+
+export const model: Changing<"setModelOverride"> = {
+	name: "model",
+	usage: "/model [name]",
+	about: "which model answers here",
+	group: "Answers",
+	change: "setModelOverride",
+	plan: ({ conversation, conversationId, config, args }) => {
+		if (args === "")
+			return `This conversation is answered by ${modelInWords(conversation.modelOverride)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
+		if (args === "default") return { args: { conversation: conversationId, override: null } };
+		const [, provider, name] = NAME.exec(args) ?? [];
+		if (name === undefined)
+			throw wrongArgument("/model takes provider:model or default", args, "/model anthropic:claude-sonnet");
+		return {
+			args: { conversation: conversationId, override: { model: name, ...(provider && { provider }) } },
+		};
+	},
+	answer: ({ override, before }, { config }) =>
+		`From now on ${modelInWords(override)} answers here, until /new. /model ${before === null ? "default" : modelName(before)} undoes that.${ignored(config)}`,
+};
+
+/** What stands behind the first colon is the model's own name, colons and slashes included. */
+const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
+
+/** Agents without a model. */
+const WITHOUT_MODEL: ReadonlySet<string> = new Set(["offline", "scripted"]);
+
+function ignored({ agent }: CommandContext["config"]): string {
+	return WITHOUT_MODEL.has(agent.kind)
+		? ` The ${agent.kind} agent, which answers now, asks no model: the choice waits for one that does (setting: agent.kind).`
+		: "";
+}
+
+type Override = CommandContext["conversation"]["modelOverride"];
+
+function modelInWords(override: Override): string {
+	return override === null ? "the configured model" : asCode(modelName(override));
+}
+
+function modelName(override: NonNullable<Override>): string {
+	return [override.provider, override.model ?? "the provider's model"].filter(Boolean).join(":");
+}
+
+/** The configuration is a file that people write: nothing here changes it. */
+export const setHome: Telling = {
+	name: "sethome",
+	usage: "/sethome",
+	about: "make this chat the home channel",
+	group: "Information",
+	tell: ({ source }) => {
+		const { platform, chatId, threadId, chatName, userName } = source;
+		const name = chatName ?? userName ?? platform;
+		return [
+			"Nothing was changed: the home channel stands in the configuration. To make it this chat, put this into config.yaml and start Keryx again:",
+			"```yaml",
+			"home_channels:",
+			`  ${platform}:`,
+			`    chat_id: ${JSON.stringify(chatId)}`,
+			`    name: ${quoteUntrusted(name)}`,
+			...(threadId === undefined ? [] : [`    thread_id: ${JSON.stringify(threadId)}`]),
+			"```",
+		].join("\n");
+	},
+};
+
+function isOneOf<Key extends string>(table: Readonly<Record<Key, unknown>>, value: string): value is Key {
+	return Object.hasOwn(table, value);
 }

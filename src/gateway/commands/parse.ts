@@ -1,6 +1,6 @@
 // Finding a command in a message. A path or a fraction is not one: `/usr/bin is full` goes to the agent.
 import { nearest } from "../../config/index.ts";
-import type { Command } from "./types.ts";
+import { KeryxError } from "../../errors.ts";
 
 const FORM = /^\/([a-z]+)(?:@[A-Za-z0-9_]+)?(?:\s+([\s\S]*))?$/;
 
@@ -14,16 +14,45 @@ export function parseCommand(text: string): Parsed | null {
 	return match ? { name: match[1] as string, args: (match[2] ?? "").trim() } : null;
 }
 
-export function findCommand(commands: readonly Command[], name: string): Command | undefined {
-	return commands.find((command) => command.name === name || command.aliases?.includes(name));
-}
-
-export function unknownCommand(commands: readonly Command[], name: string): string {
-	const like = nearest(
-		name,
-		commands.map((command) => command.name),
-	);
+export function unknownCommand(names: readonly string[], name: string): string {
+	const like = nearest(name, names);
 	return like
 		? `There is no command /${name}. Did you mean /${like}? /help lists all.`
 		: `There is no command /${name}. /help lists all.`;
+}
+
+/** A whole number from `least` on, or `otherwise` where nothing is given. */
+export function wholeNumber(
+	args: string,
+	{
+		command,
+		of,
+		least,
+		most,
+		otherwise,
+		example = otherwise,
+	}: {
+		readonly command: string;
+		readonly of: string;
+		readonly least: number;
+		readonly most: number;
+		readonly otherwise: number;
+		readonly example?: number;
+	},
+): number {
+	if (args === "") return otherwise;
+	const n = /^\d{1,7}$/.test(args) ? Number(args) : Number.NaN;
+	if (!(n >= least && n <= most))
+		throw wrongArgument(
+			`${command} takes a whole number of ${of} from ${least} to ${most}`,
+			args,
+			`${command} ${example}`,
+		);
+	return n;
+}
+
+export function wrongArgument(takes: string, args: string, example: string): KeryxError {
+	return new KeryxError("argument.invalid", `${takes}, not ${JSON.stringify(args)}`, {
+		hint: `for example: ${example}`,
+	});
 }

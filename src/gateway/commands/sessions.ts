@@ -1,117 +1,98 @@
-// Commands about sessions: begin anew, go on with the last one, give this one more room.
-import { describeDuration, limitInfo } from "../../domain/index.ts";
+// Commands about the session one is in: begin anew, go on with the last one, branch off, name it, give it more room.
 import { KeryxError } from "../../errors.ts";
-import type { Session } from "../../store/index.ts";
-import type { Command, CommandContext } from "./types.ts";
+import { counted, quoted } from "../words.ts";
+import { wholeNumber } from "./parse.ts";
+import type { Changing } from "./types.ts";
 
-export const newSession: Command = {
+const TITLE = 100;
+
+export const newSession: Changing<"newSession"> = {
 	name: "new",
 	aliases: ["reset"],
 	usage: "/new [title]",
-	about: "start a new session; nothing is carried over",
-	plan: ({ conversationId, policy, context, args, lanes }) => ({
-		change: {
-			name: "newSession",
-			args: { conversation: conversationId, policy, context, ...(args && { title: args }) },
-		},
-		after: () => void lanes.stop(conversationId, "lost"),
-		answer: (result) => {
-			const { ended, stopped } = result as { ended: string | null; stopped: string | null };
-			const begun = `${stopped ? "The running answer was ended. " : ""}A new session has begun.`;
-			return ended ? `${begun} The one before is kept: /continue goes back to it.` : begun;
-		},
+	about: "start fresh",
+	group: "Conversation",
+	change: "newSession",
+	plan: ({ conversationId, policy, context, args }) => ({
+		args: { conversation: conversationId, policy, context, ...(args && { title: args }) },
 	}),
-};
-
-export const continueSession: Command = {
-	name: "continue",
-	usage: "/continue",
-	about: "go on with the session before this one",
-	plan: ({ conversationId, policy, context, lanes }) => ({
-		change: { name: "continueSession", args: { conversation: conversationId, policy, context } },
-		after: () => void lanes.stop(conversationId, "lost"),
-		answer: (result) => {
-			const { continued } = result as { continued: string };
-			return `This session now goes on from ${continued}: everything said there counts again. /new undoes that.`;
-		},
-	}),
-};
-
-const EXTEND_BY = 100;
-
-export const extendSession: Command = {
-	name: "extend",
-	usage: "/extend [messages]",
-	about: "let this session have more messages before it is rotated",
-	plan: ({ conversationId, args }) => {
-		const by = args === "" ? EXTEND_BY : Number(args);
-		if (!Number.isInteger(by) || by < 1)
-			throw new KeryxError(
-				"argument.invalid",
-				`/extend takes a whole number of messages, not ${JSON.stringify(args)}`,
-				{
-					hint: "for example: /extend 50",
-				},
-			);
-		return {
-			change: { name: "extendSession", args: { conversation: conversationId, by } },
-			answer: (result) => {
-				const { cap, messages } = result as { cap: number; messages: number };
-				return cap === 0
-					? "This session has no limit, so there is nothing to extend."
-					: `This session may now have ${cap} messages; ${messages} are used. It cannot be lowered again; /new starts fresh.`;
-			},
-		};
+	answer: ({ ended, stopped }) => {
+		const begun = `${stoppedFirst(stopped)}A new session has begun.`;
+		return ended ? `${begun} The one before is kept: /continue goes back to it.` : begun;
 	},
 };
 
-export const status: Command = {
-	name: "status",
-	usage: "/status",
-	about: "what this conversation is doing and how full it is",
-	roles: ["owner", "member", "guest"],
-	plan: (context) => ({ answer: () => describe(context) }),
+export const continueSession: Changing<"continueSession"> = {
+	name: "continue",
+	usage: "/continue",
+	about: "go on with the session before",
+	group: "Conversation",
+	change: "continueSession",
+	plan: ({ conversationId, policy, context }) => ({
+		args: { conversation: conversationId, policy, context },
+	}),
+	answer: ({ continued, stopped }) =>
+		`${stoppedFirst(stopped)}This session now goes on from ${continued}: everything said there counts again. /new undoes that.`,
 };
 
-async function describe({
-	store,
-	lanes,
-	conversation,
-	conversationId,
-	policy,
-	now,
-}: CommandContext): Promise<string> {
-	const scope = { kind: "operator" } as const;
-	const live =
-		conversation.liveSession === null ? null : await store.session({ scope, id: conversation.liveSession });
-	const running = lanes.running(conversationId);
-	const waiting = lanes.waiting(conversationId);
-	return [
-		`Conversation ${conversation.key}`,
-		live ? sessionLine(live, now) : "No session is open; your next message opens one.",
-		...(live ? [limitLine(live)] : []),
-		running ? "An answer is being worked on; /stop ends it." : "Nothing is being worked on.",
-		...(waiting > 0 ? [`${waiting} waiting.`] : []),
-		`Starts fresh: ${resetLine(policy)}.`,
-	].join("\n");
-}
+export const branchSession: Changing<"branchSession"> = {
+	name: "branch",
+	usage: "/branch [title]",
+	about: "try another way from here",
+	group: "Conversation",
+	change: "branchSession",
+	plan: ({ conversationId, policy, context, args }) => ({
+		args: { conversation: conversationId, policy, context, ...(args && { title: args }) },
+	}),
+	answer: ({ ended, stopped }) =>
+		`${stoppedFirst(stopped)}You are on a branch now: it knows everything said so far. The session before stays as it is: /resume ${ended} goes back to it.`,
+};
 
-function sessionLine(session: Session, now: number): string {
-	const title = session.title === null ? "" : ` ${JSON.stringify(session.title)}`;
-	const base = session.base === null ? "" : `, going on from ${session.base.session}`;
-	const suspended = session.suspendedAt === null ? "" : ", suspended";
-	return `Session ${session.id}${title}${base}${suspended}, last active ${describeDuration(Math.max(0, now - session.lastActivityAt))} ago`;
-}
+export const setTitle: Changing<"setTitle"> = {
+	name: "title",
+	usage: "/title [text]",
+	about: "name this session",
+	group: "Conversation",
+	change: "setTitle",
+	plan: async ({ store, scope, conversation, args }) => {
+		const id = conversation.liveSession;
+		if (id === null) throw new KeryxError("session.none", "there is no session to name yet");
+		if (args !== "") return { args: { session: id, title: args, source: "user" } };
+		const { title } = await store.session({ scope, id });
+		return title === null
+			? "This session has no name yet. /title and a few words give it one."
+			: `This session is called ${quoted(title, TITLE)}. /title and other words rename it.`;
+	},
+	answer: ({ title, before }) =>
+		`This session is now called ${quoted(title, TITLE)}.${before === null ? "" : ` It was ${quoted(before, TITLE)}: /title and that name undo this.`}`,
+};
 
-function limitLine(session: Session): string {
-	const { messageCount, maxMessages, remaining, nearLimit } = limitInfo(session.messages, session.cap);
-	if (maxMessages === 0) return `${messageCount} messages, no limit.`;
-	return `${messageCount} of ${maxMessages} messages, ${remaining} left${nearLimit ? "; near the limit: /extend gives it more" : ""}.`;
-}
+export const extendSession: Changing<"extendSession"> = {
+	name: "extend",
+	usage: "/extend [n]",
+	about: "allow n more messages (100)",
+	group: "Conversation",
+	change: "extendSession",
+	plan: ({ conversationId, args }) => ({
+		args: {
+			conversation: conversationId,
+			by: wholeNumber(args, {
+				command: "/extend",
+				of: "messages",
+				least: 1,
+				most: 1_000_000,
+				otherwise: 100,
+				example: 50,
+			}),
+		},
+	}),
+	answer: ({ cap, messages }) =>
+		cap === 0
+			? "This session has no limit, so there is nothing to extend."
+			: `This session may now have ${counted(cap, "message")}; ${messages} are used. It cannot be lowered again; /new starts fresh.`,
+};
 
-function resetLine({ mode, idleMinutes, atHour, timezone }: CommandContext["policy"]): string {
-	const idle = `after ${describeDuration(idleMinutes * 60_000)} without a message`;
-	const daily = `daily at ${String(atHour).padStart(2, "0")}:00 (${timezone})`;
-	if (mode === "none") return "never by itself";
-	return mode === "idle" ? idle : mode === "daily" ? daily : `${idle}, and ${daily}`;
+/** Said first by whatever had to end a running turn. */
+export function stoppedFirst(stopped: string | null): string {
+	return stopped === null ? "" : "The running answer was ended. ";
 }

@@ -1,12 +1,11 @@
-// A command: what it is called, who may use it, and what it does. Its effect and the end of its message are one transaction;
-// its answer is made from the result, so that it can be given after a crash too.
+// A command: what it is called, who may use it, and what it does. Its effect and the end of its message are one transaction. What it
+// answers then is made from the result alone, so that it is the same when it is given after a crash.
 import type { Config } from "../../config/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
-import type { Conversation, Store } from "../../store/index.ts";
+import type { Conversation, Scope, Store } from "../../store/index.ts";
 import type { Role } from "../authorise.ts";
+import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
 import type { Lanes } from "../lanes.ts";
-
-type Change = NonNullable<Parameters<Store["performCommand"]>[0]["change"]>;
 
 export interface CommandContext {
 	readonly store: Store;
@@ -19,6 +18,10 @@ export interface CommandContext {
 	readonly conversationId: ConversationId;
 	readonly source: Source;
 	readonly role: Role;
+	/** Who wrote it; null where the platform does not say. */
+	readonly principal: string | null;
+	/** What its writer may read, in the conversation it was written in. */
+	readonly scope: Scope;
 	readonly policy: ResetPolicy;
 	/** The context block of a session that would open now. */
 	readonly context: string;
@@ -29,21 +32,42 @@ export interface CommandContext {
 	readonly commands: readonly Command[];
 }
 
-export interface Plan {
-	readonly change?: Change;
-	/** In one or two sentences: what changed, and how to undo it. */
-	answer(result: unknown): string | Promise<string>;
-	/** What is left to do in memory, after the change is committed. */
-	after?(result: unknown): void | Promise<void>;
-}
+/** The parts of /help. */
+export const GROUPS = ["Conversation", "Answers", "Information"] as const;
 
-export interface Command {
+interface Described {
 	readonly name: string;
 	readonly aliases?: readonly string[];
 	readonly usage: string;
+	/** A few words for /help: a line fits a phone. */
 	readonly about: string;
+	readonly group: (typeof GROUPS)[number];
 	/** Whoever may use it; default: owner and member. */
 	readonly roles?: readonly Role[];
-	/** May throw a KeryxError: its message and hint are the answer. */
-	plan(context: CommandContext): Plan | Promise<Plan>;
+}
+
+type Eventually<Value> = Value | Promise<Value>;
+
+/** It only answers. May throw a KeryxError: its message and hint are the answer. */
+export interface Telling extends Described {
+	tell(context: CommandContext): Eventually<string>;
+}
+
+/** What is changed, or a text where nothing is. */
+export type Plan<Name extends ChangeName> = string | { readonly args: ChangeArgs<Name> };
+
+/** It changes something. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
+export interface Changing<Name extends ChangeName> extends Described {
+	readonly change: Name;
+	plan(context: CommandContext): Eventually<Plan<Name>>;
+	/** In one or two sentences: what changed, and how to undo it. */
+	answer(result: ChangeResult<Name>, context: CommandContext): Eventually<string>;
+}
+
+export type Command = Telling | { readonly [Name in ChangeName]: Changing<Name> }[ChangeName];
+
+export const EVERYBODY: readonly Role[] = ["owner", "member", "guest"];
+
+export function mayUse(command: Command, role: Role): boolean {
+	return (command.roles ?? ["owner", "member"]).includes(role);
 }

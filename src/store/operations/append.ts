@@ -7,7 +7,7 @@ import type { Content, Message, NewMessage } from "../types.ts";
 import { type StoredContent, storeLargeText } from "./blobs.ts";
 import { type MessageBody, type Target, textOf } from "./content.ts";
 import { emit } from "./events.ts";
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toMessage, toNewMessage } from "./rows.ts";
 import { indexMessage } from "./search-index.ts";
 
 /**
@@ -88,7 +88,7 @@ export function* append(
 			context,
 			"message.appended",
 			{ conversation: target.conversation, session: target.sessionId, turn: target.turn, subject: id },
-			{ seq, role: message.role },
+			{ seq, role: message.role, ...(index !== undefined && { index }) },
 		);
 		rows.push(asMessage(plain, target, id, seq, context.now));
 		if (counts) counted++;
@@ -103,6 +103,22 @@ export function* append(
 	if (preview !== null) yield* run(countInConversation, counted, seal(preview), target.conversation);
 	else if (counted > 0) yield* run(countOnly, counted, target.conversation);
 	return rows;
+}
+
+/** Whether each of these stands in its turn already, at its position and with the same words. */
+export function* haveRows(
+	{ turn, conversation }: Pick<Target, "conversation"> & { readonly turn: string },
+	messages: readonly IndexedMessage[],
+): Op<boolean> {
+	for (const { index, ...message } of messages) {
+		const row = index === undefined ? undefined : yield* get(byTurnIndex, turn, index);
+		if (!row || wordsOf(yield* toNewMessage(row, conversation)) !== wordsOf(message)) return false;
+	}
+	return true;
+}
+
+function wordsOf({ role, content, toolCalls = [], toolCallId = "" }: NewMessage): string {
+	return JSON.stringify([role, content, toolCalls, toolCallId]);
 }
 
 /** User, assistant and tool rows count towards the limit; metadata, system and observed rows do not. */

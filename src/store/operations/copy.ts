@@ -43,6 +43,7 @@ export function* copyTranscript(
 	const session = yield* open(context, conversation, opening, {
 		openedBy: "user_switch",
 		previous,
+		hadActivity: messages.some(isCounted),
 		cap:
 			opening.policy.maxMessages === 0 ? 0 : messages.filter(isCounted).length + opening.policy.maxMessages,
 	});

@@ -4,7 +4,7 @@ import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../types.ts";
+import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery, TurnState } from "../types.ts";
 import { emit } from "./events.ts";
 import { findConversation } from "./sessions.ts";
 import { heldTurn } from "./turns.ts";
@@ -59,7 +59,11 @@ const claimRow = sql(
 	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ? WHERE n = ?",
 );
 const settle = sql(
-	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, settled_at = ?, claim = NULL WHERE n = ?`,
+	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, settled_at = ?, claim = NULL,
+		attempts = attempts - ? WHERE n = ?`,
+);
+const turnOf = sql<{ state: TurnState; detail: string | null }>(
+	"SELECT state, detail FROM turns WHERE id = ?",
 );
 const sendingOfEarlier = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?`,
@@ -189,13 +193,23 @@ export function* recordPreview(
 	if (row?.state === "open") yield* settleRow(context, row, args.outcome);
 }
 
-/** A notice or an answer to a command: not part of a turn, at most once by its id. */
+/** A notice, at most once by its id; about a turn, where it names one. */
 export function* notify(
 	context: Context,
-	args: { readonly conversation: ConversationId; readonly deliveries: readonly NewDelivery[] },
+	args: {
+		readonly conversation: ConversationId;
+		readonly turn?: string;
+		readonly deliveries: readonly NewDelivery[];
+	},
 ): Op<void> {
 	const conversation = yield* findConversation(args.conversation);
-	yield* addDeliveries(context, conversation.id, null, args.deliveries);
+	yield* addDeliveries(context, conversation.id, args.turn ?? null, args.deliveries);
+}
+
+/** Whether each of these was added before. */
+export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean> {
+	for (const { id } of deliveries) if (!(yield* get(deliveryById, id))) return false;
+	return true;
 }
 
 /** What a turn leaves open when it ends without a final text: a visible preview stays as it was, an unsent one is dropped. */
@@ -205,7 +219,7 @@ export function* closeOpen(context: Context, turn: string): Op<void> {
 			row.receipt === null
 				? (["dead", "the turn ended before anything was sent"] as const)
 				: (["sent", null] as const);
-		yield* run(settle, state, null, reason, null, context.now, row.n);
+		yield* run(settle, state, null, reason, null, context.now, 0, row.n);
 		yield* emit(context, `delivery.${state}`, { conversation: row.conversation, turn, subject: row.id });
 	}
 }
@@ -233,7 +247,13 @@ export function* claimDeliveries(
 
 export type Settlement =
 	| { readonly kind: "sent"; readonly receipt: string }
-	| { readonly kind: "retry"; readonly at: number; readonly reason: string }
+	| {
+			readonly kind: "retry";
+			readonly at: number;
+			readonly reason: string;
+			/** The platform asked for it: what was tried is not counted as an attempt. */
+			readonly pause?: boolean;
+	  }
 	| { readonly kind: "unknown" | "dead"; readonly reason: string };
 
 /** Ends a claim. A settlement of another claim's delivery is refused: two senders never decide about one. */
@@ -252,7 +272,7 @@ export function* settleDelivery(
 	yield* settleRow(context, row, args.settlement);
 }
 
-/** A look-up or a person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
+/** A person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
 export function* resolveDelivery(
 	context: Context,
 	args: { readonly id: string; readonly settlement: Settlement },
@@ -265,15 +285,64 @@ export function* resolveDelivery(
 			`delivery ${args.id} is ${row.state}: there is nothing to resolve`,
 			{ field: "id" },
 		);
+	if ((yield* finalText(row)) === "later")
+		throw new KeryxError("delivery.stale", `delivery ${args.id} belongs to a turn that goes on with it`, {
+			field: "id",
+		});
 	yield* settleRow(context, row, args.settlement);
 }
 
-function* settleRow(context: Context, row: DeliveryRow, settlement: Settlement): Op<void> {
+/** What the platform said when it was asked about a delivery of unknown outcome. One that is no longer unknown stays as it is. */
+export function* recordLookup(
+	context: Context,
+	args: {
+		readonly id: string;
+		readonly found: { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" };
+	},
+): Op<void> {
+	const row = yield* get(deliveryById, args.id);
+	if (row?.state !== "unknown") return;
+	const text = yield* finalText(row);
+	if (text === "later") return;
+	const again = { kind: "retry", at: context.now } as const;
+	if (args.found.kind === "sent") {
+		// What is visible is a preview: the outbox edits it into the final text.
+		const previewed = row.attempts === 0 && text === "here";
+		const reason = "looked up: the platform shows its preview";
+		yield* settleRow(context, row, previewed ? { ...again, reason } : args.found, args.found.receipt);
+		return;
+	}
+	yield* settleRow(
+		context,
+		row,
+		text === "here"
+			? { ...again, reason: "looked up: the platform has not taken it" }
+			: { kind: "dead", reason: "the turn ended before anything was sent" },
+	);
+}
+
+/** Whether the row holds what is to be sent: a preview's turn may still be writing it, or have ended without it. */
+function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
+	// Claimed by the outbox before: only what is final is.
+	if (row.attempts > 0 || row.turn === null) return "here";
+	const turn = yield* get(turnOf, row.turn);
+	if (turn?.state === "running" || turn?.state === "interrupted") return "later";
+	const given = turn?.state === "completed" || (turn?.state === "failed" && turn.detail !== "interrupted");
+	return given ? "here" : "never";
+}
+
+function* settleRow(
+	context: Context,
+	row: DeliveryRow,
+	settlement: Settlement,
+	receipt = settlement.kind === "sent" ? settlement.receipt : null,
+): Op<void> {
 	const state: DeliveryState = settlement.kind === "retry" ? "pending" : settlement.kind;
-	const receipt = settlement.kind === "sent" ? settlement.receipt : null;
 	const reason = settlement.kind === "sent" ? null : settlement.reason;
 	const dueAt = settlement.kind === "retry" ? settlement.at : null;
-	yield* run(settle, state, receipt, reason, dueAt, settlement.kind === "retry" ? null : context.now, row.n);
+	const settledAt = settlement.kind === "retry" ? null : context.now;
+	const uncounted = settlement.kind === "retry" && settlement.pause ? 1 : 0;
+	yield* run(settle, state, receipt, reason, dueAt, settledAt, uncounted, row.n);
 	yield* emit(
 		context,
 		`delivery.${settlement.kind}`,

@@ -13,6 +13,17 @@ const insert = sql(
 	"INSERT INTO events (at, type, conversation, session, turn, subject, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
 );
 
+/** The configuration changed while Keryx ran, or a change was refused. Keys, never values. */
+export function* noteConfig(
+	context: Context,
+	args:
+		| { readonly kind: "changed"; readonly keys: readonly string[]; readonly restart: readonly string[] }
+		| { readonly kind: "refused"; readonly key: string | null; readonly line: number | null },
+): Op<void> {
+	const { kind, ...facts } = args;
+	yield* emit(context, `config.${kind}`, {}, facts);
+}
+
 export function* emit(
 	context: Context,
 	type: string,

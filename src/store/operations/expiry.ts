@@ -10,6 +10,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type { OperatorScope } from "../types.ts";
 import { loadLargeText } from "./blobs.ts";
 import { type MessageBody, textOf } from "./content.ts";
 import { giveTitle } from "./session-commands.ts";
@@ -56,6 +57,7 @@ export interface DueSession {
 
 /** Gateway's own work: which sessions' due_at has come. */
 export function* dueSessions(args: {
+	readonly scope: OperatorScope;
 	readonly now: number;
 	readonly limit: number;
 }): Op<readonly DueSession[]> {

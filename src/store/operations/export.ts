@@ -165,6 +165,7 @@ interface ConversationRow {
 	readonly shared: number;
 	readonly model_override: string | null;
 	readonly busy: ConversationLine["busy"];
+	readonly tool_progress: NonNullable<ConversationLine["toolProgress"]> | null;
 	readonly created_at: number;
 	readonly last_activity_at: number;
 	readonly source_body: string;
@@ -175,7 +176,7 @@ interface ConversationRow {
 }
 
 const conversationById = sql<ConversationRow>(
-	`SELECT id, key, platform, profile, chat_type, principal, shared, model_override, busy, created_at, last_activity_at,
+	`SELECT id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress, created_at, last_activity_at,
 		source_body, preview_body, body_key, origin, origin_id FROM conversations WHERE id = ?`,
 );
 const addressesOf = sql<ConversationLine["addresses"][number] & { readonly chat_type: string }>(
@@ -273,6 +274,7 @@ function* conversationLine(row: ConversationRow): Op<ConversationLine> {
 		modelOverride:
 			row.model_override === null ? null : (JSON.parse(row.model_override) as Record<string, string>),
 		busy: row.busy,
+		...(row.tool_progress !== null && { toolProgress: row.tool_progress }),
 		createdAt: row.created_at,
 		lastActivityAt: row.last_activity_at,
 		source: unseal(row.source_body, row.body_key),

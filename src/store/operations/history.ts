@@ -20,7 +20,7 @@ import {
 	targetOf,
 } from "./sessions.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
-import { heldTurn, replyDestination, startTurn } from "./turns.ts";
+import { heldTurn, startTurn, turnOrigin } from "./turns.ts";
 
 const HIDDEN = `EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 	AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
@@ -186,6 +186,7 @@ export type Retried =
 			readonly token: number;
 			readonly session: SessionId;
 			readonly destination: Destination;
+			readonly principal: string | null;
 			readonly messages: number;
 			readonly cap: number;
 			readonly context: string;
@@ -216,12 +217,12 @@ export function* retry(
 		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
 	}
 	const hidden = answers.length > 0 ? yield* hide(context, conversation, live, joined(answers), "retry") : 0;
-	const destination = yield* replyDestination(conversation.id, start.row.turn);
+	const { destination, principal } = yield* turnOrigin(conversation, start.row.turn);
 	const turn = yield* startTurn(
 		context,
 		yield* findConversation(conversation.id),
 		live,
-		conversation.principal,
+		principal,
 		JSON.stringify(destination),
 		args.deadlineAt,
 	);
@@ -238,6 +239,7 @@ export function* retry(
 		token: turn.token,
 		session: session.id,
 		destination,
+		principal,
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),

@@ -43,7 +43,7 @@ import {
 } from "./import-lookup.ts";
 import { importBlob, importChunk, importHidden, importMessage, importTurn } from "./import-rows.ts";
 import { indexTitle } from "./search-index.ts";
-import { titleDigest } from "./session-commands.ts";
+import { titleDigest } from "./titles.ts";
 
 /** A line of an export with its number in the file. */
 export interface NumberedLine {
@@ -137,9 +137,9 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 
 const keyTaken = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const addConversation = sql(
-	`INSERT INTO conversations (id, key, platform, profile, chat_type, principal, shared, model_override, busy, created_at,
-		last_activity_at, source_body, preview_body, origin, origin_id)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	`INSERT INTO conversations (id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress,
+		created_at, last_activity_at, source_body, preview_body, origin, origin_id)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const addAddress = sql(
 	`INSERT INTO addresses (digest, conversation, profile, platform, account, scope, chat_type, chat, thread, participant)
@@ -169,6 +169,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		line.shared ? 1 : 0,
 		override,
 		line.busy,
+		line.toolProgress ?? null,
 		line.createdAt,
 		line.lastActivityAt,
 		source,

@@ -15,9 +15,10 @@ import {
 	setBusyMode,
 	setModelOverride,
 	setTitle,
+	setToolProgress,
 	switchSession,
 } from "./session-commands.ts";
-import { stopTurn } from "./turn-ends.ts";
+import { stopOpenTurn, stopThisTurn } from "./turn-ends.ts";
 
 /** What a command may change, as part of its own end. */
 const CHANGES = {
@@ -29,6 +30,7 @@ const CHANGES = {
 	setTitle,
 	setModelOverride,
 	setBusyMode,
+	setToolProgress,
 	undo,
 	redo,
 	retry,
@@ -53,6 +55,8 @@ export interface PerformArgs {
 	readonly inbox: number;
 	readonly command: string;
 	readonly change?: Change;
+	/** What it answers where it changes nothing; kept in place of a result. */
+	readonly said?: string;
 }
 
 /** A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed. */
@@ -64,9 +68,9 @@ export function* performCommand(
 	if (!item) return { kind: "nothing" };
 	const change =
 		args.change && (CHANGES[args.change.name] as (context: Context, args: unknown) => Op<unknown>);
-	const result = change ? yield* change(context, args.change?.args) : null;
-	const { source, content } = unseal<{ source: unknown; content: unknown }>(item.body, item.body_key);
-	const body = seal({ source, content, command: args.command, result });
+	const result = change ? yield* change(context, args.change?.args) : (args.said ?? null);
+	const asAccepted = unseal<Readonly<Record<string, unknown>>>(item.body, item.body_key);
+	const body = seal({ ...asAccepted, command: args.command, result });
 	yield* run(endItem, "command", args.command, context.now, body, context.now, item.id);
 	yield* emit(
 		context,
@@ -117,4 +121,25 @@ export function* endItems(context: Context, args: EndItemsArgs): Op<{ ended: rea
 	if (ended.length > 0 && args.deliveries)
 		yield* addDeliveries(context, args.conversation, null, args.deliveries);
 	return { ended };
+}
+
+export interface StopArgs {
+	readonly conversation: ConversationId;
+	/** This one or none: what began after it is not meant. */
+	readonly turn?: string;
+	/** Messages that wait and are to be dropped with it. */
+	readonly drop?: readonly number[];
+}
+
+/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. */
+export function* stopTurn(
+	context: Context,
+	{ conversation, turn, drop = [] }: StopArgs,
+): Op<{ stopped: string | null; dropped: readonly number[] }> {
+	const stopped =
+		turn === undefined
+			? yield* stopOpenTurn(context, conversation)
+			: yield* stopThisTurn(context, conversation, turn);
+	const { ended } = yield* endItems(context, { conversation, inbox: drop, as: { kind: "dropped_by_user" } });
+	return { stopped, dropped: ended };
 }

@@ -16,7 +16,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
-import type { BusyMode, Content, Disposition, InboxKind } from "../types.ts";
+import type { BusyMode, Content, Disposition, InboxKind, PersonRole } from "../types.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { emit } from "./events.ts";
 import { ensurePrincipal, idsOf } from "./principals.ts";
@@ -33,13 +33,15 @@ export interface AcceptArgs {
 		readonly threadSessionsPerUser: boolean;
 		readonly profile: string | null;
 	};
-	/** Internal events name their conversation; a person's message finds it by its address. */
+	/** Internal events name their conversation, and so does an operator who joins one; any other message finds it by its address. */
 	readonly conversation?: ConversationId;
 	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: handled beside the turn, by this name. */
 	readonly as:
 		| { readonly kind: "accept" | "observe" }
 		| { readonly kind: "refuse"; readonly reason: string }
 		| { readonly kind: "command"; readonly name: string };
+	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
+	readonly role?: PersonRole;
 	/** Blobs put beforehand that the content refers to. */
 	readonly blobs?: readonly string[];
 	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
@@ -139,11 +141,13 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		done?.kind ?? null,
 		done && "name" in done ? done.name : null,
 		done ? context.now : null,
-		seal({ source: wire, content: args.content }),
+		seal({ source: wire, content: args.content, ...(args.role && { role: args.role }) }),
 		waits ? (args.dueAt ?? context.now) : null,
 	);
 	const id = (row as { id: number }).id;
-	yield* run(updateSource, seal(wire), conversation.id);
+	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
+	if (args.kind === "person" && args.conversation === undefined)
+		yield* run(updateSource, seal(wire), conversation.id);
 	yield* emit(
 		context,
 		waits ? "inbound.accepted" : `inbound.${done.kind}`,

@@ -4,21 +4,25 @@ import {
 	claimDeliveries,
 	notify,
 	openDelivery,
+	recordLookup,
 	recordPreview,
 	recoverDeliveries,
 	resolveDelivery,
 	settleDelivery,
 } from "./deliveries.ts";
+import { noteConfig } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
 import { cover, redo, retry, undo } from "./history.ts";
 import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
-import { answerCommand, endItems, performCommand } from "./inbox-ends.ts";
+import { answerCommand, endItems, performCommand, stopTurn } from "./inbox-ends.ts";
+import { insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
+import { reachableSessions } from "./reach.ts";
 import {
 	blob,
 	conversation,
@@ -34,7 +38,6 @@ import {
 	channelCursor,
 	deliveries,
 	delivery,
-	dueInbox,
 	events,
 	inboxItem,
 	knownIds,
@@ -43,7 +46,7 @@ import {
 	openTurnOf,
 	story,
 	turn,
-	waitingInbox,
+	unknownDeliveries,
 	waitingItems,
 } from "./read-work.ts";
 import {
@@ -64,11 +67,13 @@ import {
 	setBusyMode,
 	setModelOverride,
 	setTitle,
+	setToolProgress,
 	suspendSession,
 	switchSession,
 } from "./session-commands.ts";
-import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn, stopTurn } from "./turn-ends.ts";
+import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn } from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
+import { usage } from "./usage.ts";
 
 export const writes = {
 	accept,
@@ -87,6 +92,7 @@ export const writes = {
 	claimDeliveries,
 	settleDelivery,
 	resolveDelivery,
+	recordLookup,
 	recoverDeliveries,
 	notify,
 	interruptTurns,
@@ -105,6 +111,7 @@ export const writes = {
 	setTitle,
 	setModelOverride,
 	setBusyMode,
+	setToolProgress,
 	expireSession,
 	finaliseSession,
 	link,
@@ -117,6 +124,7 @@ export const writes = {
 	deleteConversation,
 	pruneEvents,
 	pruneRefused,
+	noteConfig,
 	rebuildSearch,
 } as const;
 
@@ -131,8 +139,6 @@ export const reads = {
 	limits,
 	blob,
 	inboxItem,
-	dueInbox,
-	waitingInbox,
 	waitingItems,
 	turn,
 	openTurnOf,
@@ -140,11 +146,15 @@ export const reads = {
 	dueSessions,
 	delivery,
 	deliveries,
+	unknownDeliveries,
 	channelCursor,
 	knownIds,
 	story,
 	lastInbound,
 	lastEventAt,
+	reachableSessions,
+	usage,
+	insights,
 	events,
 	exportPrincipals,
 	exportConversations,

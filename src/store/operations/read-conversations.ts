@@ -14,7 +14,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, sql } from "../query.ts";
-import type { BusyMode, Conversation, Message, Scope, Session } from "../types.ts";
+import type { BusyMode, Conversation, Message, Scope, Session, ToolProgress } from "../types.ts";
 import { readBlobBytes } from "./blobs.ts";
 import { chainOf } from "./chain.ts";
 import { samePrincipals } from "./principals.ts";
@@ -32,6 +32,7 @@ interface ConversationRow {
 	readonly shared: number;
 	readonly model_override: string | null;
 	readonly busy: BusyMode | null;
+	readonly tool_progress: ToolProgress | null;
 	readonly message_count: number;
 	readonly created_at: number;
 	readonly last_activity_at: number;
@@ -42,8 +43,8 @@ interface ConversationRow {
 	readonly first_session: SessionId | null;
 }
 
-const COLUMNS = `c.id, c.key, c.platform, c.profile, c.chat_type, c.principal, c.shared, c.model_override, c.busy, c.message_count,
-	c.created_at, c.last_activity_at, c.source_body, c.preview_body, c.body_key,
+const COLUMNS = `c.id, c.key, c.platform, c.profile, c.chat_type, c.principal, c.shared, c.model_override, c.busy, c.tool_progress,
+	c.message_count, c.created_at, c.last_activity_at, c.source_body, c.preview_body, c.body_key,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id AND s.ended_at IS NULL) AS live_session,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id ORDER BY s.key LIMIT 1) AS first_session`;
 
@@ -102,6 +103,7 @@ function toConversation(row: ConversationRow): Conversation {
 		firstSession: row.first_session,
 		modelOverride: row.model_override === null ? null : sanitizeModelOverride(JSON.parse(row.model_override)),
 		busy: row.busy,
+		toolProgress: row.tool_progress,
 	};
 }
 

@@ -10,6 +10,8 @@ import type {
 	Destination,
 	InboxItem,
 	InboxKind,
+	OperatorScope,
+	PersonRole,
 	Scope,
 	StoreEvent,
 	Turn,
@@ -39,15 +41,6 @@ interface InboxRow {
 const INBOX = `id, kind, conversation, principal, platform_message, accepted_at, turn, message, disposition, disposition_detail,
 	disposed_at, body, body_key`;
 const inboxById = sql<InboxRow>(`SELECT ${INBOX} FROM inbox WHERE id = ?`);
-const inboxDue = sql<InboxRow>(
-	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
-);
-const inboxOf = sql<InboxRow>(
-	`SELECT ${INBOX} FROM inbox WHERE conversation = ? AND due_at IS NOT NULL ORDER BY id LIMIT ?`,
-);
-const nextInbox = sql<{ due_at: number }>(
-	"SELECT due_at FROM inbox WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
-);
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
 const openTurn = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
@@ -72,6 +65,7 @@ const cursorOf = sql<{ value: string }>(
 interface InboxBody {
 	readonly source: unknown;
 	readonly content: Content;
+	readonly role?: PersonRole;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -87,6 +81,7 @@ function toItem(row: InboxRow): InboxItem {
 		source,
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
+		role: body?.role ?? null,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
 		turn: row.turn,
@@ -102,33 +97,26 @@ export function* inboxItem(args: { readonly scope: Scope; readonly id: number })
 	return toItem(row as InboxRow);
 }
 
-/** What waits to be begun and is due, oldest first. Operator's reading: the gateway's own work. */
-export function* dueInbox(args: {
-	readonly now: number;
-	readonly limit: number;
-}): Op<{ items: readonly InboxItem[]; nextDueAt: number | null }> {
-	const items = (yield* all(inboxDue, args.now, args.limit)).map(toItem);
-	return { items, nextDueAt: (yield* get(nextInbox))?.due_at ?? null };
-}
-
-/** Everything that waits, in the order of acceptance, for a start to take up. */
+/** What waits, everywhere or in one conversation, in the order of acceptance: for a start to take up, or a person to drop. */
 export function* waitingItems(args: {
+	readonly scope: OperatorScope;
+	readonly conversation?: ConversationId;
 	readonly after: number;
 	readonly limit: number;
 }): Op<readonly InboxItem[]> {
-	return (yield* all(inboxWaiting, args.after, args.limit)).map(toItem);
+	const { conversation, after, limit } = args;
+	const rows =
+		conversation === undefined
+			? yield* all(inboxWaiting, after, limit)
+			: yield* all(inboxWaitingIn, conversation, after, limit);
+	return rows.map(toItem);
 }
 const inboxWaiting = sql<InboxRow>(
 	`SELECT ${INBOX} FROM inbox WHERE due_at IS NOT NULL AND id > ? ORDER BY id LIMIT ?`,
 );
-
-/** What waits in one conversation, in the order of acceptance. */
-export function* waitingInbox(args: {
-	readonly conversation: ConversationId;
-	readonly limit: number;
-}): Op<readonly InboxItem[]> {
-	return (yield* all(inboxOf, args.conversation, args.limit)).map(toItem);
-}
+const inboxWaitingIn = sql<InboxRow>(
+	`SELECT ${INBOX} FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND id > ? ORDER BY id LIMIT ?`,
+);
 
 function* toTurn(row: TurnRow): Op<Turn> {
 	return {
@@ -179,7 +167,7 @@ export function* delivery(args: { readonly scope: Scope; readonly id: string }):
 
 /** The outbox: what is on its way, or what ended unknown or dead. */
 export function* deliveries(args: {
-	readonly scope: { readonly kind: "operator" };
+	readonly scope: OperatorScope;
 	readonly which: "waiting" | "unsettled";
 	readonly after?: number;
 	readonly limit: number;
@@ -189,7 +177,33 @@ export function* deliveries(args: {
 	);
 }
 
+/** Deliveries since then whose outcome is unknown and whose turn will not clear that up itself, newest first. */
+export function* unknownDeliveries(args: {
+	readonly scope: OperatorScope;
+	readonly since: number;
+}): Op<readonly Delivery[]> {
+	const found: Delivery[] = [];
+	for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+		const page = yield* all(unsettledBefore, before, PAGE);
+		for (const row of page) {
+			// Rows are numbered in time: what lies behind an old one is old, and costs nothing however much there is.
+			if (row.created_at < args.since) return found;
+			if (row.state !== "unknown") continue;
+			const turn = row.turn === null ? undefined : yield* get(turnById, row.turn);
+			if (turn?.state !== "running" && turn?.state !== "interrupted") found.push(toDelivery(row));
+		}
+		const last = page.at(-1);
+		if (!last || page.length < PAGE) return found;
+		before = last.n;
+	}
+}
+const PAGE = 200;
+const unsettledBefore = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND n < ? ORDER BY n DESC LIMIT ?`,
+);
+
 export function* channelCursor(args: {
+	readonly scope: OperatorScope;
 	readonly platform: string;
 	readonly account: string;
 }): Op<string | null> {
@@ -256,32 +270,45 @@ export function* story(args: {
 	return { item, events: rows.map(toEvent) };
 }
 
-/** The newest message of a person that is no command: one that waits, or else the last that a turn has taken. */
+/** The nth newest message of a person that is no command: one that waits, that a turn has taken, or that was given up. */
 export function* lastInbound(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
+	/** 1 (default) is the newest. */
+	readonly back?: number;
+	/** Only messages accepted before this one. */
+	readonly before?: number;
 }): Op<number | null> {
 	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
-	const waits = yield* get(newestWaiting, args.conversation);
-	return (waits ?? (yield* get(newestInbound, args.conversation)))?.id ?? null;
+	const { back = 1, before = Number.MAX_SAFE_INTEGER } = args;
+	const found: number[] = [];
+	for (const statement of [newestWaiting, newestTaken, newestGivenUp])
+		found.push(...(yield* all(statement, args.conversation, before, back)).map(({ id }) => id));
+	return found.sort((a, b) => b - a)[back - 1] ?? null;
 }
 const newestWaiting = sql<{ id: number }>(
-	`SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND disposition IS NULL AND kind = 'person'
-	ORDER BY id DESC LIMIT 1`,
+	`SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND disposition IS NULL AND kind = 'person' AND id < ?
+	ORDER BY id DESC LIMIT ?`,
 );
-const newestInbound = sql<{ id: number }>(
+const newestTaken = sql<{ id: number }>(
 	`SELECT i.id FROM sessions s JOIN turns t ON t.session = s.key JOIN inbox i ON i.turn = t.id
-	WHERE s.conversation = ? AND i.kind = 'person' ORDER BY i.id DESC LIMIT 1`,
+	WHERE s.conversation = ? AND i.kind = 'person' AND i.id < ? ORDER BY i.id DESC LIMIT ?`,
+);
+const newestGivenUp = sql<{ id: number }>(
+	`SELECT id FROM inbox WHERE conversation = ? AND turn IS NULL AND due_at IS NULL AND kind = 'person'
+		AND disposition IN ('expired', 'dropped_by_user', 'failed') AND id < ?
+	ORDER BY id DESC LIMIT ?`,
 );
 
 /** When anything last happened: how long Keryx was away, asked at its start. */
-export function* lastEventAt(): Op<number | null> {
+export function* lastEventAt(_: { readonly scope: OperatorScope }): Op<number | null> {
 	return (yield* get(newestEvent))?.at ?? null;
 }
 const newestEvent = sql<{ at: number }>("SELECT at FROM events ORDER BY id DESC LIMIT 1");
 
 /** Every id of a person that is known by one of these, for allow-lists. */
 export function* knownIds(args: {
+	readonly scope: OperatorScope;
 	readonly platform: string;
 	readonly ids: readonly string[];
 }): Op<readonly string[]> {

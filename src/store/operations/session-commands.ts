@@ -1,7 +1,6 @@
 // What people do with sessions: new, continue, switch, branch, extend, titles, and the conversation's own settings.
 // Each first ends the running turn, then acts, in one transaction.
 
-import { createHash } from "node:crypto";
 import {
 	type ConversationId,
 	cleanTitle,
@@ -15,11 +14,11 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
-import type { BusyMode } from "../types.ts";
+import type { BusyMode, ToolProgress } from "../types.ts";
 import { chainOf, countOf, lastSeqOf } from "./chain.ts";
 import { copyTranscript } from "./copy.ts";
 import { emit } from "./events.ts";
-import { samePrincipals } from "./principals.ts";
+import { reachOf, type Within } from "./reach.ts";
 import { indexTitle } from "./search-index.ts";
 import {
 	type ConversationRow,
@@ -35,6 +34,7 @@ import {
 	sessionOfKey,
 	titleOf,
 } from "./sessions.ts";
+import { titleDigest } from "./titles.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
 
 const setBase = sql(
@@ -54,9 +54,19 @@ const writeTitle = sql(
 );
 const writeOverride = sql("UPDATE conversations SET model_override = ? WHERE id = ?");
 const writeBusy = sql("UPDATE conversations SET busy = ? WHERE id = ?");
+const writeToolProgress = sql("UPDATE conversations SET tool_progress = ? WHERE id = ?");
+const settingsOf = sql<SettingsRow>(
+	"SELECT model_override, busy, tool_progress FROM conversations WHERE id = ?",
+);
 const suspend = sql(
 	"UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ? AND suspended_at IS NULL",
 );
+
+interface SettingsRow {
+	readonly model_override: string | null;
+	readonly busy: BusyMode | null;
+	readonly tool_progress: ToolProgress | null;
+}
 
 export interface Changed {
 	readonly session: SessionId;
@@ -145,8 +155,7 @@ function continuedCap(live: SessionRow, base: SessionRow, policy: ResetPolicy): 
 
 export interface SwitchArgs extends SessionCommand {
 	readonly target: SessionId;
-	/** conversation: only its own sessions; principal: also those of the person's other unshared conversations. */
-	readonly within: "conversation" | "principal";
+	readonly within: Within;
 }
 
 /** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
@@ -154,7 +163,8 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 	const conversation = yield* findConversation(args.conversation);
 	const target = yield* findSession(args.target, "target");
 	const own = target.conversation === conversation.id;
-	if (!own && !(args.within === "principal" && (yield* isSamePersons(conversation, target))))
+	const reaches = yield* reachOf(conversation, args.within);
+	if (!reaches(yield* findConversation(target.conversation)))
 		throw new KeryxError("store.not_found", `no session ${args.target}`, { field: "target" });
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
@@ -187,13 +197,6 @@ function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): O
 	return target;
 }
 
-function* isSamePersons(conversation: ConversationRow, target: SessionRow): Op<boolean> {
-	if (conversation.principal === null || conversation.shared) return false;
-	const other = yield* findConversation(target.conversation);
-	if (other.principal === null || other.shared || other.profile !== conversation.profile) return false;
-	return (yield* samePrincipals(conversation.principal)).includes(other.principal);
-}
-
 /** `/branch`: a new session from the present point on; the one before stays as it is. */
 export function* branchSession(
 	context: Context,
@@ -210,6 +213,7 @@ export function* branchSession(
 		previous: live,
 		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
 		messages: live.messages,
+		hadActivity: live.messages > 0,
 		cap: args.policy.maxMessages === 0 ? 0 : live.messages + args.policy.maxMessages,
 	});
 	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
@@ -243,11 +247,12 @@ export interface TitleArgs {
 }
 
 /** Titles are unique within a conversation: a second one of the same name becomes `name #2`. A person's is never replaced by ours. */
-export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string }> {
+export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string; before: string | null }> {
 	const session = yield* findSession(args.session);
 	const conversation = yield* findConversation(session.conversation);
-	if (args.source !== "user" && session.title_source === "user") return { title: titleOf(session) ?? "" };
-	return { title: yield* giveTitle(context, conversation, session, args.title, args.source) };
+	const before = titleOf(session);
+	if (args.source !== "user" && session.title_source === "user") return { title: before ?? "", before };
+	return { title: yield* giveTitle(context, conversation, session, args.title, args.source), before };
 }
 
 export function* giveTitle(
@@ -270,29 +275,47 @@ export function* giveTitle(
 	return title;
 }
 
-export function titleDigest(title: string): string {
-	return createHash("sha256").update(title.toLowerCase()).digest("hex");
-}
-
 /** Belongs to the conversation; survives restarts and rotation. Anything but model, provider and base_url is dropped. */
 export function* setModelOverride(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly override: unknown },
-): Op<{ override: ModelOverride | null }> {
+): Op<{ override: ModelOverride | null; before: ModelOverride | null }> {
 	const conversation = yield* findConversation(args.conversation);
+	const { model_override } = yield* settings(conversation);
 	const override = args.override === null ? null : sanitizeModelOverride(args.override);
 	yield* run(writeOverride, override === null ? null : JSON.stringify(override), conversation.id);
 	yield* emit(context, "conversation.model", { conversation: conversation.id }, { override });
-	return { override };
+	return {
+		override,
+		before: model_override === null ? null : sanitizeModelOverride(JSON.parse(model_override)),
+	};
 }
 
 export function* setBusyMode(
 	context: Context,
 	args: { readonly conversation: ConversationId; readonly busy: BusyMode },
-): Op<void> {
+): Op<{ before: BusyMode | null }> {
 	const conversation = yield* findConversation(args.conversation);
+	const { busy: before } = yield* settings(conversation);
 	yield* run(writeBusy, args.busy, conversation.id);
 	yield* emit(context, "conversation.busy", { conversation: conversation.id }, { busy: args.busy });
+	return { before };
+}
+
+/** Null: as configured. */
+export function* setToolProgress(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly show: ToolProgress | null },
+): Op<{ show: ToolProgress | null; before: ToolProgress | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const { tool_progress: before } = yield* settings(conversation);
+	yield* run(writeToolProgress, args.show, conversation.id);
+	yield* emit(context, "conversation.tool_progress", { conversation: conversation.id }, { show: args.show });
+	return { show: args.show, before };
+}
+
+function* settings({ id }: ConversationRow): Op<SettingsRow> {
+	return (yield* get(settingsOf, id)) as SettingsRow;
 }
 
 /** No turn begins in a suspended session; the next message of a person opens its successor. */

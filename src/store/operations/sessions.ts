@@ -88,8 +88,8 @@ const sessionBefore = sql<SessionRow>(
 );
 const insertSession = sql<{ key: number }>(
 	`INSERT INTO sessions (id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at,
-		last_activity_at, notice_pending, cap, messages, context_body, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+		last_activity_at, had_activity, notice_pending, cap, messages, context_body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
 );
 const endSession = sql(
 	"UPDATE sessions SET ended_at = ?, end_reason = ?, due_at = ? WHERE key = ? AND ended_at IS NULL",
@@ -104,7 +104,7 @@ const heldByInternal = sql<{ id: number }>(
 	"SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND kind <> 'person' LIMIT 1",
 );
 const lastText = sql<{ body: string; body_key: number | null }>(
-	`SELECT body, body_key FROM messages m WHERE session = ? AND role = ? AND NOT EXISTS (
+	`SELECT body, body_key FROM messages m WHERE session = ? AND role = ? AND seq <= ? AND NOT EXISTS (
 		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)
 	ORDER BY seq DESC LIMIT 1`,
 );
@@ -176,6 +176,8 @@ export function* open(
 		/** Null for the first. */
 		readonly previous: SessionRow | null;
 		readonly noticePending?: boolean;
+		/** It opens with messages that were exchanged elsewhere. */
+		readonly hadActivity?: boolean;
 		readonly cap?: number;
 		readonly messages?: number;
 		readonly base?: { readonly session: number; readonly seq: number; readonly kind: "continue" | "branch" };
@@ -195,6 +197,7 @@ export function* open(
 			how.openedBy,
 			context.now,
 			context.now,
+			how.hadActivity ? 1 : 0,
 			how.noticePending ? 1 : 0,
 			how.cap ?? policy.maxMessages,
 			how.messages ?? 0,
@@ -356,9 +359,16 @@ function causeOf(ended: SessionRow, reason: EndReason, policy: ResetPolicy, at: 
 /** Interruptions in a row, unplanned, after which a session is suspended. */
 export const SUSPEND_AFTER = 3;
 
+/** Its own, or else that of what it goes on from. */
 function* lastTextOf(session: SessionRow, role: "user" | "assistant"): Op<string | null> {
-	const row = yield* get(lastText, session.key, role);
-	if (!row) return null;
-	const { content } = unseal<MessageBody>(row.body, row.body_key);
-	return textOf(yield* loadLargeText(session.conversation, content));
+	for (let at = session, upTo = Number.MAX_SAFE_INTEGER; ; ) {
+		const row = yield* get(lastText, at.key, role, upTo);
+		if (row) {
+			const { content } = unseal<MessageBody>(row.body, row.body_key);
+			return textOf(yield* loadLargeText(at.conversation, content));
+		}
+		if (at.base_session === null) return null;
+		upTo = at.base_seq ?? 0;
+		at = yield* sessionOfKey(at.base_session);
+	}
 }

@@ -2,6 +2,7 @@
 // under the next token or expired. Dispositions, deliveries, counters and the marathon decision are one transaction.
 import {
 	type BoundaryFacts,
+	type ChatType,
 	type ConversationId,
 	isFreshInterruption,
 	type ResetPolicy,
@@ -10,9 +11,10 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { DeliveryBody, Destination, Message, NewDelivery } from "../types.ts";
-import { append, type IndexedMessage } from "./append.ts";
-import { addDeliveries, closeOpen, recoverPreviews } from "./deliveries.ts";
+import type { DeliveryBody, Destination, Message, NewDelivery, OperatorScope } from "../types.ts";
+import { append, haveRows, type IndexedMessage } from "./append.ts";
+import { adoptBlobs } from "./blobs.ts";
+import { addDeliveries, closeOpen, haveDeliveries, recoverPreviews } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import {
 	type BoundaryMaterial,
@@ -58,6 +60,16 @@ const resumePending = sql("UPDATE sessions SET resume_pending_since = ? WHERE ke
 const planTurns = sql(
 	"UPDATE turns SET planned = 1 WHERE due_at IS NOT NULL AND state = 'running' AND epoch = ?",
 );
+const plannedTurns = sql<{
+	id: string;
+	conversation: ConversationId;
+	platform: string;
+	chat_type: ChatType;
+	destination: string;
+}>(
+	`SELECT t.id, t.conversation, c.platform, c.chat_type, t.destination FROM turns t JOIN conversations c ON c.id = t.conversation
+	WHERE t.due_at IS NOT NULL AND t.state = 'running' AND t.epoch = ? ORDER BY t.started_at, t.id`,
+);
 const interruptedTurns = sql<{ id: string; conversation: ConversationId }>(
 	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND due_at <= ? AND state = 'interrupted' ORDER BY due_at LIMIT ?",
 );
@@ -81,6 +93,8 @@ export interface EndTurnArgs {
 	readonly token: number;
 	readonly outcome: Outcome;
 	readonly messages: readonly IndexedMessage[];
+	/** Blobs put beforehand that the messages refer to. */
+	readonly blobs?: readonly string[];
 	readonly deliveries: readonly NewDelivery[];
 	readonly policy: ResetPolicy;
 	/** The notice of the boundary that opened this session is among the deliveries. */
@@ -97,19 +111,20 @@ export interface EndedTurn {
 	readonly rows: readonly Message[];
 	readonly messages: number;
 	readonly rotatedTo: SessionId | null;
-	/** The turn had ended this way before: nothing was written. */
+	/** The turn had ended this way before, with these rows and deliveries: nothing was written. */
 	readonly repeated: boolean;
 }
 
 export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	const before = yield* get(turnById, args.turn);
-	if (before?.state === args.outcome.kind && before.token === args.token) {
+	if (before && (yield* isWritten(before, args))) {
 		const { messages } = yield* sessionOfKey(before.session);
 		return { rows: [], messages, rotatedTo: null, repeated: true };
 	}
 	const turn = assertHeld(context, before, args.turn, args.token);
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
+	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
 	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
 	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
@@ -150,6 +165,13 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	return { rows, messages: after.messages, rotatedTo: successor.id, repeated: false };
 }
 
+/** The same end was committed before. One that somebody else wrote, such as /stop, lacks what this one brings: its token is spent. */
+function* isWritten(turn: TurnRow, { token, outcome, messages, deliveries }: EndTurnArgs): Op<boolean> {
+	if (turn.state !== outcome.kind || turn.token !== token) return false;
+	const { id, conversation } = turn;
+	return (yield* haveRows({ turn: id, conversation }, messages)) && (yield* haveDeliveries(deliveries));
+}
+
 /** The turn's state and the one disposition of each of its messages. */
 function* finish(
 	context: Context,
@@ -179,23 +201,33 @@ export function* stopOpenTurn(context: Context, conversation: string): Op<string
 	return turn.id;
 }
 
-/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. */
-export function* stopTurn(
-	context: Context,
-	args: {
-		readonly conversation: ConversationId;
-		/** This one or none: what began after it is not meant. */
-		readonly turn?: string;
-	},
-): Op<{ stopped: string | null }> {
-	if (args.turn !== undefined && (yield* get(openTurnOf, args.conversation))?.id !== args.turn)
-		return { stopped: null };
-	return { stopped: yield* stopOpenTurn(context, args.conversation) };
+/** The same for one turn and no other. Answers it also where it has been stopped already: it may have written its own end. */
+export function* stopThisTurn(context: Context, conversation: string, id: string): Op<string | null> {
+	const turn = yield* get(turnById, id);
+	if (turn?.conversation !== conversation) return null;
+	if (turn.state !== "running" && turn.state !== "interrupted") return turn.state === "stopped" ? id : null;
+	return yield* stopOpenTurn(context, conversation);
 }
 
-/** Before a planned end of the process: what is cut off is not counted as an interruption. */
-export function* planInterruptions(context: Context): Op<{ turns: number }> {
-	return { turns: yield* run(planTurns, context.epoch) };
+export interface PlannedTurn {
+	readonly turn: string;
+	readonly conversation: ConversationId;
+	readonly platform: string;
+	readonly chatType: ChatType;
+	readonly destination: Destination;
+}
+
+/** Before a planned end of the process: what is cut off is not counted as an interruption. Answers the turns that would be. */
+export function* planInterruptions(context: Context): Op<{ turns: readonly PlannedTurn[] }> {
+	yield* run(planTurns, context.epoch);
+	const turns = (yield* all(plannedTurns, context.epoch)).map((row) => ({
+		turn: row.id,
+		conversation: row.conversation,
+		platform: row.platform,
+		chatType: row.chat_type,
+		destination: JSON.parse(row.destination) as Destination,
+	}));
+	return { turns };
 }
 
 export interface InterruptArgs {
@@ -250,6 +282,7 @@ function* suspendFor(context: Context, turn: TurnRow, notice: DeliveryBody): Op<
 
 /** Interrupted turns, oldest first, for the gateway to resume. */
 export function* dueTurns(args: {
+	readonly scope: OperatorScope;
 	readonly now: number;
 	readonly limit: number;
 }): Op<readonly { id: string; conversation: ConversationId }[]> {
@@ -277,6 +310,8 @@ export type ResumeResult =
 			readonly context: string;
 			readonly nextIndex: number;
 			readonly reason: string;
+			/** When its earlier owner was last seen alive. */
+			readonly interruptedAt: number;
 			readonly attempts: number;
 			/** A boundary that the user has not been told of yet. */
 			readonly boundary: BoundaryFacts | null;
@@ -297,6 +332,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 	if (!isFreshInterruption(since, args.autoContinueFreshness, context.now)) {
 		yield* finish(context, turn, { kind: "expired", reason: "resume_expired" });
 		yield* run(resumePending, since, turn.session);
+		yield* run(clearInterruptions, turn.conversation);
 		return { kind: "expired" };
 	}
 	const conversation = yield* findConversation(turn.conversation);
@@ -325,6 +361,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		context: unseal<string>(session.context_body, session.body_key),
 		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
 		reason: turn.detail ?? "crash",
+		interruptedAt: since,
 		attempts: turn.attempts + 1,
 		boundary: yield* untold(context, session, args),
 		started: calls.map(({ call, tool, repeatable }) => ({ call, tool, repeatable: repeatable === 1 })),

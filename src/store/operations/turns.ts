@@ -13,6 +13,7 @@ import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { Content, Destination, InboxKind, Message, NewMessage, TurnState } from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
+import { adoptBlobs } from "./blobs.ts";
 import { destinationOf } from "./destination.ts";
 import { emit } from "./events.ts";
 import {
@@ -303,15 +304,19 @@ function sourceOf(item: InboxRow): Source {
 	return bodyOf(item).source;
 }
 
-/** Where the answer to an earlier turn goes; without one, to where the conversation's last message came from. */
-export function* replyDestination(conversation: string, turn: string | null): Op<Destination> {
+/** Who an earlier turn answered, and where; without one, the conversation's owner, where its last message came from. */
+export function* turnOrigin(
+	conversation: ConversationRow,
+	turn: string | null,
+): Op<{ destination: Destination; principal: string | null }> {
 	const row = turn === null ? undefined : yield* get(turnById, turn);
-	if (row) return JSON.parse(row.destination) as Destination;
-	const { source_body, body_key } = (yield* get(lastSource, conversation)) as {
+	if (row) return { destination: JSON.parse(row.destination) as Destination, principal: row.principal };
+	const { source_body, body_key } = (yield* get(lastSource, conversation.id)) as {
 		source_body: string;
 		body_key: number | null;
 	};
-	return destinationOf(parseSource(unseal(source_body, body_key)));
+	const destination = destinationOf(parseSource(unseal(source_body, body_key)));
+	return { destination, principal: conversation.principal };
 }
 const lastSource = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
@@ -336,6 +341,8 @@ export interface AppendArgs {
 	readonly turn: string;
 	readonly token: number;
 	readonly messages: readonly IndexedMessage[];
+	/** Blobs put beforehand that the messages refer to. */
+	readonly blobs?: readonly string[];
 	/** For tool results, the digest of each call (name and arguments), so that the same failing call is counted. */
 	readonly outcomes?: readonly { readonly digest: string; readonly failed: boolean }[];
 }
@@ -348,6 +355,7 @@ export function* appendMessages(
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	const conversation = yield* findConversation(turn.conversation);
 	const before = yield* sessionOfKey(turn.session);
+	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
 	const rows = yield* append(context, targetOf(conversation, before, turn.id), args.messages);
 	for (const { digest, failed } of args.outcomes ?? [])
 		yield* failed ? run(countFailing, digest, digest, conversation.id) : run(resetFailing, conversation.id);

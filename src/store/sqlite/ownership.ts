@@ -1,6 +1,6 @@
 // One owner per store. It holds an exclusive transaction on a tiny database beside the store for its lifetime; the kernel
 // frees that on kill -9, so there is nothing stale to clean up. The text beside it says who, for the message only.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
@@ -35,6 +35,22 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 			lock.close();
 		},
 	};
+}
+
+/** Who owns the store, in words; null when nobody does. Only looks: whoever begins at this moment waits for an instant. */
+export function ownerOf(path: string): string | null {
+	const lockFile = `${path}.owner`;
+	if (!existsSync(lockFile)) return null;
+	const lock = new Database(lockFile, { readonly: true, timeout: 0 });
+	try {
+		lock.pragma("user_version");
+		return null;
+	} catch (error) {
+		if (!String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw error;
+		return ownerIn(`${path}.owner.txt`);
+	} finally {
+		lock.close();
+	}
 }
 
 /** Where the folder has become read-only the name stays behind, as after kill -9. */

@@ -80,7 +80,7 @@ export function blobConformance(tell: Tell): void {
 	tell("a blob that is not finished is not adopted, and its message is not accepted", async (scene) => {
 		const { id } = await scene.store.beginBlob({ mediaType: "image/png" });
 		expect(await refusal(sayWith(scene, id, ""))).toBe("store.not_found");
-		expect(await scene.store.dueInbox({ now: scene.clock.now(), limit: 10 })).toMatchObject({ items: [] });
+		expect(await scene.store.waitingItems({ scope: OPERATOR, after: 0, limit: 10 })).toEqual([]);
 	});
 
 	tell("a blob that nothing adopts goes after an hour; an adopted one stays", async (scene) => {
@@ -95,6 +95,21 @@ export function blobConformance(tell: Tell): void {
 		expect(await refusal(sayWith(scene, lost.id, lost.digest))).toBe("store.not_found");
 		expect(await scene.store.blob({ scope: OPERATOR, conversation, digest: kept.digest })).toHaveLength(20);
 	});
+
+	for (const how of ["while its turn runs", "with the end of its turn"])
+		tell(`a row of a turn that is written ${how} adopts the blobs it refers to`, async (scene) => {
+			const turn = await scene.turn("draw");
+			const { id, digest } = await putBlob(scene, pattern(10));
+			const content = [{ type: "image", blob: digest, mediaType: "image/png" }] as const;
+			const messages = [{ role: "tool", content, toolCallId: "c", index: turn.nextIndex }] as const;
+			const { turn: of, token, conversation } = turn;
+			if (how === "while its turn runs")
+				await scene.store.appendMessages({ turn: of, token, messages, blobs: [id] });
+			else await scene.end(turn, { messages, blobs: [id] });
+			scene.clock.advance(2 * HOUR);
+			await scene.store.expireBlobs({ limit: 10 });
+			expect(await scene.store.blob({ scope: OPERATOR, conversation, digest })).toHaveLength(10);
+		});
 
 	tell("a session that is copied takes its blobs along", async (scene) => {
 		const { id, digest } = await putBlob(scene, pattern(10));

@@ -142,7 +142,8 @@ export function boundaryConformance(tell: Tell): void {
 
 	tell("the watcher ends a due session, and the next message opens its successor", async (scene) => {
 		const first = await scene.exchange("one", "1", ADA, { policy: IDLE });
-		const due = async () => await scene.store.dueSessions({ now: scene.clock.now(), limit: 10 });
+		const due = async () =>
+			await scene.store.dueSessions({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 		scene.clock.advance(HOUR);
 		expect(await due()).toEqual([]);
 		scene.clock.advance(1);
@@ -188,7 +189,8 @@ export function boundaryConformance(tell: Tell): void {
 			expect(await scene.store.expireSession({ session: first.session, policy: IDLE })).toEqual({
 				ended: null,
 			});
-			const due = async () => await scene.store.dueSessions({ now: scene.clock.now(), limit: 10 });
+			const due = async () =>
+				await scene.store.dueSessions({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 			expect(await due()).toEqual([]);
 			scene.clock.advance(5 * MINUTE);
 			expect(await due()).toMatchObject([{ session: first.session, work: "expire" }]);
@@ -210,7 +212,8 @@ export function boundaryConformance(tell: Tell): void {
 			expect(await refusal(finalise())).toBe("session.live");
 			scene.clock.advance(2 * HOUR);
 			await scene.store.expireSession({ session: first.session, policy: IDLE });
-			const due = async () => await scene.store.dueSessions({ now: scene.clock.now(), limit: 10 });
+			const due = async () =>
+				await scene.store.dueSessions({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 			expect(await due()).toMatchObject([{ session: first.session, work: "finalise", endReason: "idle" }]);
 			await finalise();
 			await finalise();

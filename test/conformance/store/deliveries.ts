@@ -1,7 +1,7 @@
 // The outbox: order within a conversation, claims, settlements, and what nobody knows.
 import { expect } from "vitest";
 import { MINUTE } from "../../support/clock.ts";
-import { ADA, BOB, delivery, OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
+import { ADA, type Begun, BOB, delivery, OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
 
 export function deliveryConformance(tell: Tell): void {
 	tell("I7: a reply's parts are committed with the end of their turn, in order", async (scene) => {
@@ -53,6 +53,16 @@ export function deliveryConformance(tell: Tell): void {
 		expect(again).toMatchObject({ id: "a1", attempts: 2 });
 		await settle(scene, again, { kind: "dead", reason: "chat not found" });
 		expect(await scene.deliverAll()).toEqual(["a2"]);
+	});
+
+	tell("a pause that the platform asked for uses up no attempt", async (scene) => {
+		await replies(scene, ADA, ["a1"]);
+		for (const [n, pause] of [true, true, false, true].entries()) {
+			const [claimed] = await claim(scene);
+			expect(claimed?.attempts).toBe(n < 3 ? 1 : 2);
+			await settle(scene, claimed, { kind: "retry", at: scene.clock.now(), reason: "later", pause });
+		}
+		expect(await scene.store.delivery({ scope: OPERATOR, id: "a1" })).toMatchObject({ attempts: 1 });
 	});
 
 	tell("the time of the next delivery is named", async (scene) => {
@@ -198,6 +208,82 @@ export function deliveryConformance(tell: Tell): void {
 		},
 	);
 
+	tell(
+		"what a look-up says of a delivery of unknown outcome settles it; of any other it changes nothing",
+		async (scene) => {
+			await replies(scene, ADA, ["a1"]);
+			await replies(scene, BOB, ["b1"]);
+			for (const claimed of await claim(scene)) await settle(scene, claimed, UNKNOWN);
+			const found = await scene.store.unknownDeliveries({ scope: OPERATOR, since: scene.clock.now() });
+			expect(found.map(({ id }) => id)).toEqual(["b1", "a1"]);
+			const later = { scope: OPERATOR, since: scene.clock.now() + 1 };
+			expect(await scene.store.unknownDeliveries(later)).toEqual([]);
+			await scene.store.recordLookup({ id: "a1", found: { kind: "sent", receipt: "r1" } });
+			await scene.store.recordLookup({ id: "b1", found: { kind: "absent" } });
+			for (const id of ["a1", "b1", "x"])
+				await scene.store.recordLookup({ id, found: { kind: "sent", receipt: "late" } });
+			expect(await scene.store.delivery({ scope: OPERATOR, id: "a1" })).toMatchObject({
+				state: "sent",
+				receipt: "r1",
+			});
+			expect(await scene.deliverAll()).toEqual(["b1"]);
+			const since = scene.clock.now();
+			expect(await scene.store.unknownDeliveries({ scope: OPERATOR, since })).toEqual([]);
+		},
+	);
+
+	tell("I7: a preview of unknown outcome is its turn's own until that has ended", async (scene) => {
+		const turn = await scene.turn("one");
+		await unknownPreview(scene, turn, "d");
+		const since = scene.clock.now();
+		expect(await scene.store.unknownDeliveries({ scope: OPERATOR, since })).toEqual([]);
+		await scene.store.recordLookup({ id: "d", found: { kind: "absent" } });
+		const again = { kind: "retry", at: since, reason: "by hand" } as const;
+		expect(await refusal(scene.store.resolveDelivery({ id: "d", settlement: again }))).toBe("delivery.stale");
+		expect(await claim(scene)).toEqual([]);
+	});
+
+	tell(
+		"I7: after its turn a preview that is found shown is edited into the final text, one that is not is sent",
+		async (scene) => {
+			for (const [place, id, found, receipt] of [
+				[ADA, "shown", { kind: "sent", receipt: "r1" }, "r1"],
+				[BOB, "absent", { kind: "absent" }, null],
+			] as const) {
+				const turn = await scene.turn("one", place);
+				await unknownPreview(scene, turn, id);
+				await scene.reply(turn, "whole", { deliveries: [delivery(id, "whole")] });
+				await scene.store.recordLookup({ id, found });
+				expect(await claim(scene)).toMatchObject([{ id, receipt, body: { text: "whole" } }]);
+			}
+		},
+	);
+
+	tell(
+		"I7: the preview of a turn that ended without a final text stays as it is, or is dropped where it never arrived",
+		async (scene) => {
+			for (const [place, id, found, state] of [
+				[ADA, "shown", { kind: "sent", receipt: "r1" }, "sent"],
+				[BOB, "absent", { kind: "absent" }, "dead"],
+			] as const) {
+				const turn = await scene.turn("one", place);
+				await unknownPreview(scene, turn, id);
+				await scene.store.stopTurn({ conversation: turn.conversation });
+				await scene.store.recordLookup({ id, found });
+				expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({ state });
+			}
+			expect(await scene.deliverAll()).toEqual([]);
+		},
+	);
+
+	tell("a notice about a turn is part of its story", async (scene) => {
+		const { turn, conversation } = await scene.turn("one");
+		await scene.store.notify({ conversation, turn, deliveries: [delivery("n1", "notice", "notice")] });
+		expect(await scene.store.turn({ scope: OPERATOR, id: turn })).toMatchObject({
+			deliveries: [{ id: "n1", turn }],
+		});
+	});
+
 	tell("a notice is added once by its id, behind what waits", async (scene) => {
 		const turn = await replies(scene, ADA, ["a1"]);
 		const notice = { conversation: turn.conversation, deliveries: [delivery("n1", "notice", "notice")] };
@@ -227,6 +313,13 @@ export function deliveryConformance(tell: Tell): void {
 }
 
 type Settlement = Parameters<Scene["store"]["settleDelivery"]>[0]["settlement"];
+
+const UNKNOWN = { kind: "unknown", reason: "timeout after sending" } as const;
+
+async function unknownPreview(scene: Scene, { turn, token }: Begun, id: string): Promise<void> {
+	await scene.store.openDelivery({ turn, token, delivery: delivery(id, "half") });
+	await scene.store.recordPreview({ turn, token, id, outcome: UNKNOWN });
+}
 
 /** A turn that ends with these deliveries, each its own text. */
 async function replies(scene: Scene, place: typeof ADA, texts: readonly string[]) {

@@ -134,6 +134,15 @@ export function historyConformance(tell: Tell): void {
 		expect(await undo(scene, conversation, 1)).toMatchObject({ rows: 2, turns: 1, text: "two" });
 	});
 
+	tell("retry in a shared conversation is for who had written", async (scene) => {
+		const turn = await scene.exchange("hello", "hi", { ...GROUP, user_id: "100" });
+		expect(turn.principal).not.toBeNull();
+		const begun = await retry(scene, turn.conversation);
+		expect(begun).toMatchObject({ kind: "begun", principal: turn.principal });
+		const open = await scene.store.openTurnOf({ scope: OPERATOR, conversation: turn.conversation });
+		expect(open?.principal).toBe(turn.principal);
+	});
+
 	tell("retry stops a turn that runs, and answers in its place", async (scene) => {
 		const turn = await scene.turn("one");
 		await scene.append(turn, [{ role: "assistant", content: "half", index: 1 }]);

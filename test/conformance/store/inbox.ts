@@ -13,12 +13,16 @@ export function inboxConformance(tell: Tell): void {
 			kind: "person",
 			acceptedAt: scene.clock.now(),
 		});
-		expect(await scene.store.waitingInbox({ conversation, limit: 10 })).toEqual([item]);
+		expect(await scene.store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 })).toEqual([
+			item,
+		]);
 		await scene.begin(conversation, [id]);
 		const taken = await scene.store.inboxItem({ scope: OPERATOR, id });
 		expect(taken.content).toBeNull();
 		expect(taken.message).not.toBeNull();
-		expect(await scene.store.waitingInbox({ conversation, limit: 10 })).toEqual([]);
+		expect(await scene.store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 })).toEqual(
+			[],
+		);
 	});
 
 	tell("I4: a redelivered message is accepted once, and only its cursor moves", async (scene) => {
@@ -26,8 +30,15 @@ export function inboxConformance(tell: Tell): void {
 		const first = await scene.say("hello", ADA, { platformMessage: "m1", ...cursor("1") });
 		const second = await scene.accept("hello", ADA, { platformMessage: "m1", ...cursor("2") });
 		expect(second).toEqual({ ...first, duplicate: true });
-		expect(await scene.store.channelCursor({ platform: "telegram", account: "" })).toBe("2");
-		expect(await scene.store.waitingInbox({ conversation: first.conversation, limit: 10 })).toHaveLength(1);
+		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("2");
+		expect(
+			await scene.store.waitingItems({
+				scope: OPERATOR,
+				after: 0,
+				conversation: first.conversation,
+				limit: 10,
+			}),
+		).toHaveLength(1);
 	});
 
 	tell("I4: a message id is another one in another chat, account or platform", async (scene) => {
@@ -56,8 +67,10 @@ export function inboxConformance(tell: Tell): void {
 		expect(await refusal(broken)).toBe("address.incomplete");
 		const unknownBlob = scene.accept("three", ADA, { blobs: ["nothing"], cursor: cursor("3") });
 		expect(await refusal(unknownBlob)).toBe("store.not_found");
-		expect(await scene.store.channelCursor({ platform: "telegram", account: "" })).toBe("1");
-		expect(await scene.store.channelCursor({ platform: "telegram", account: "other" })).toBeNull();
+		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("1");
+		expect(
+			await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "other" }),
+		).toBeNull();
 	});
 
 	tell("a refused message keeps no text and makes no conversation", async (scene) => {
@@ -72,7 +85,7 @@ export function inboxConformance(tell: Tell): void {
 		const item = await scene.store.inboxItem({ scope: OPERATOR, id: refused.id });
 		expect(item).toMatchObject({ content: null, source: null, conversation: null });
 		expect(await scene.store.conversations({ scope: OPERATOR, limit: 10 })).toEqual([]);
-		expect(await scene.store.knownIds({ platform: "telegram", ids: ["100"] })).toEqual([]);
+		expect(await scene.store.knownIds({ scope: OPERATOR, platform: "telegram", ids: ["100"] })).toEqual([]);
 		expect(await scene.accept("secret", ADA, { platformMessage: "m1" })).toMatchObject({
 			id: refused.id,
 			duplicate: true,
@@ -87,21 +100,11 @@ export function inboxConformance(tell: Tell): void {
 		expect(await scene.tryBegin(conversation, [id])).toEqual({ kind: "nothing" });
 	});
 
-	tell("what is due is found by its time, and the next time is named", async (scene) => {
-		const now = scene.clock.now();
-		const soon = await scene.say("one", ADA, { dueAt: now + 500 });
-		const at = async (time: number) => await scene.store.dueInbox({ now: time, limit: 10 });
-		expect(await at(now)).toEqual({ items: [], nextDueAt: now + 500 });
-		expect((await at(now + 500)).items.map((item) => item.id)).toEqual([soon.id]);
-		await scene.begin(soon.conversation, [soon.id]);
-		expect(await at(now + 500)).toEqual({ items: [], nextDueAt: null });
-	});
-
 	tell("what waits anywhere is listed in the order of acceptance, page by page", async (scene) => {
 		const ids: number[] = [];
 		for (const place of [ADA, BOB, ADA, BOB]) ids.push((await scene.say("hello", place)).id);
 		const page = async (after: number) =>
-			(await scene.store.waitingItems({ after, limit: 3 })).map((item) => item.id);
+			(await scene.store.waitingItems({ scope: OPERATOR, after, limit: 3 })).map((item) => item.id);
 		expect(await page(0)).toEqual(ids.slice(0, 3));
 		expect(await page(ids[2] ?? 0)).toEqual(ids.slice(3));
 	});
@@ -219,10 +222,12 @@ export function inboxConformance(tell: Tell): void {
 		};
 		expect(await scene.store.link(link)).toEqual({ principal, joined: true });
 		expect(await scene.store.link(link)).toEqual({ principal, joined: false });
-		expect(await scene.store.knownIds({ platform: "telegram", ids: ["7", "100"] })).toEqual(["100"]);
-		expect(await scene.store.knownIds({ platform: "whatsapp", ids: ["60123:2@s.whatsapp.net"] })).toEqual([
-			"60123",
+		expect(await scene.store.knownIds({ scope: OPERATOR, platform: "telegram", ids: ["7", "100"] })).toEqual([
+			"100",
 		]);
+		expect(
+			await scene.store.knownIds({ scope: OPERATOR, platform: "whatsapp", ids: ["60123:2@s.whatsapp.net"] }),
+		).toEqual(["60123"]);
 		const empty = scene.store.link({ ...link, a: { platform: "telegram", id: "" } });
 		expect(await refusal(empty)).toBe("argument.invalid");
 	});
@@ -248,6 +253,19 @@ export function inboxConformance(tell: Tell): void {
 		expect(found).toMatchObject({ shared: true, principal: null, platform: "telegram", chatType: "group" });
 	});
 
+	tell(
+		"what a sender was let in as is kept with the message, also when it has taken effect as a command",
+		async (scene) => {
+			const { id } = await scene.say("/new", ADA, { role: "owner" });
+			const role = async () => (await scene.store.inboxItem({ scope: OPERATOR, id })).role;
+			expect(await role()).toBe("owner");
+			await scene.store.performCommand({ inbox: id, command: "new" });
+			expect(await role()).toBe("owner");
+			const other = await scene.say("hello", BOB);
+			expect((await scene.store.inboxItem({ scope: OPERATOR, id: other.id })).role).toBeNull();
+		},
+	);
+
 	tell("an internal event goes to the conversation it names", async (scene) => {
 		const { conversation } = await scene.exchange("hello", "hi");
 		const event = { kind: "process", conversation } as const;
@@ -256,6 +274,8 @@ export function inboxConformance(tell: Tell): void {
 		const turn = await scene.begin(conversation, [accepted.id]);
 		expect(turn.appended).toMatchObject([{ role: "meta", kind: "note", content: "process 4 ended" }]);
 		expect(turn.messages).toBe(2);
+		const { source } = await scene.store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		expect(source).toMatchObject({ platform: "telegram", chatId: "100" });
 		const lost = scene.accept("x", ADA, { kind: "process", conversation: "nowhere" as typeof conversation });
 		expect(await refusal(lost)).toBe("store.not_found");
 	});

@@ -47,7 +47,7 @@ export function interruptionConformance(tell: Tell): void {
 		expect(await interrupt(scene)).toEqual([]);
 		const waiting = await scene.say("two");
 		expect(await scene.tryBegin(turn.conversation, [waiting.id])).toEqual({ kind: "busy", turn: turn.turn });
-		expect(await scene.store.dueTurns({ now: scene.clock.now(), limit: 10 })).toEqual([
+		expect(await scene.store.dueTurns({ scope: OPERATOR, now: scene.clock.now(), limit: 10 })).toEqual([
 			{ id: turn.turn, conversation: turn.conversation },
 		]);
 		const resumed = await resume(scene, turn);
@@ -126,7 +126,17 @@ export function interruptionConformance(tell: Tell): void {
 	tell("interruptions of several turns count together, planned ones do not", async (scene) => {
 		const first = await scene.turn("one");
 		for (let n = 0; n < 4; n++) {
-			expect(await scene.store.planInterruptions()).toEqual({ turns: 1 });
+			expect(await scene.store.planInterruptions()).toEqual({
+				turns: [
+					{
+						turn: first.turn,
+						conversation: first.conversation,
+						platform: "telegram",
+						chatType: "dm",
+						destination: first.destination,
+					},
+				],
+			});
 			await scene.restart();
 			expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
 			expect(await resume(scene, first)).toMatchObject({ kind: "resumed", reason: "restart" });
@@ -136,11 +146,31 @@ export function interruptionConformance(tell: Tell): void {
 		await resume(scene, first);
 		await scene.restart();
 		expect(await interrupt(scene)).toMatchObject([{ suspended: false }]);
-		scene.clock.advance(2 * HOUR);
-		expect(await resume(scene, first)).toEqual({ kind: "expired" });
-		await scene.turn("two");
+		await resume(scene, first);
 		await scene.restart();
 		expect(await interrupt(scene)).toMatchObject([{ suspended: true }]);
+	});
+
+	tell("a turn that expires clears the count of interruptions", async (scene) => {
+		for (const text of ["one", "two", "three"]) {
+			const turn = await scene.turn(text);
+			for (let n = 0; n < 2; n++) {
+				await scene.restart();
+				expect(await interrupt(scene), text).toMatchObject([{ suspended: false }]);
+				if (n === 1) scene.clock.advance(2 * HOUR);
+				expect(await resume(scene, turn)).toMatchObject({ kind: n === 0 ? "resumed" : "expired" });
+			}
+		}
+	});
+
+	tell("a resumed turn says since when it stood still", async (scene) => {
+		const turn = await scene.turn("one");
+		scene.clock.advance(1000);
+		const at = scene.clock.now();
+		await scene.restart();
+		scene.clock.advance(MINUTE);
+		await scene.store.interruptTurns({ at, suspendedNotice: { text: "", plain: "" } });
+		expect(await resume(scene, turn)).toMatchObject({ kind: "resumed", interruptedAt: at });
 	});
 
 	for (const [how, endIt] of [
@@ -164,8 +194,12 @@ export function interruptionConformance(tell: Tell): void {
 		const turn = await scene.turn("one");
 		await scene.restart();
 		await interrupt(scene);
-		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toEqual({ stopped: turn.turn });
-		expect(await scene.store.dueTurns({ now: scene.clock.now() + HOUR, limit: 10 })).toEqual([]);
+		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toMatchObject({
+			stopped: turn.turn,
+		});
+		expect(await scene.store.dueTurns({ scope: OPERATOR, now: scene.clock.now() + HOUR, limit: 10 })).toEqual(
+			[],
+		);
 		expect(await resume(scene, turn)).toEqual({ kind: "gone" });
 		const { inbox } = await scene.store.turn({ scope: OPERATOR, id: turn.turn });
 		expect(inbox[0]?.disposition).toEqual({ kind: "stopped", turn: turn.turn });
@@ -267,7 +301,7 @@ export function interruptionConformance(tell: Tell): void {
 		await scene.restart();
 		const found = await scene.store.conversation({ scope: OPERATOR, ref: { id: first.conversation } });
 		expect(found.modelOverride).toEqual(override);
-		expect(await scene.store.channelCursor(cursor)).toBe("42");
+		expect(await scene.store.channelCursor({ scope: OPERATOR, ...cursor })).toBe("42");
 		expect((await scene.turn("three", ADA, { policy: QUIET })).boundary).toMatchObject({
 			cause: { reason: "idle" },
 		});

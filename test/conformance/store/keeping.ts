@@ -1,7 +1,7 @@
 // What is kept, taken away and brought back: retention, exports and imports, the search index.
 import { expect } from "vitest";
 import type { ConversationId } from "../../../src/domain/index.ts";
-import { exportJsonl, importJsonl } from "../../../src/store/index.ts";
+import { exportJsonl, importJsonl, type Scope } from "../../../src/store/index.ts";
 import { HOUR } from "../../support/clock.ts";
 import { ADA, BOB, OPERATOR, principalScope, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
@@ -119,7 +119,7 @@ export function searchConformance(tell: Tell): void {
 		const bob = await scene.exchange("the weather in Oslo", "snow", BOB);
 		await scene.exchange("my secret plan", "kept");
 		await scene.store.undo({ conversation: ada.conversation, turns: 1 });
-		const found = async (query: string, scope = OPERATOR) =>
+		const found = async (query: string, scope: Scope = OPERATOR) =>
 			(await scene.store.search({ scope, query, limit: 10 })).hits.map((hit) => hit.conversation);
 		expect(new Set(await found("weather"))).toEqual(new Set([ada.conversation, bob.conversation]));
 		expect(await found("weather", principalScope(ada.principal))).toEqual([ada.conversation]);

@@ -297,11 +297,11 @@ export function readConformance(tell: Tell): void {
 	});
 
 	tell("when anything last happened can be asked", async (scene) => {
-		expect(await scene.store.lastEventAt()).toBeNull();
+		expect(await scene.store.lastEventAt({ scope: OPERATOR })).toBeNull();
 		await scene.say("one");
 		const at = scene.clock.now();
 		scene.clock.advance(HOUR);
-		expect(await scene.store.lastEventAt()).toBe(at);
+		expect(await scene.store.lastEventAt({ scope: OPERATOR })).toBe(at);
 	});
 
 	tell("a store that has been used is sound", async (scene) => {

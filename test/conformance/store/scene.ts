@@ -33,7 +33,7 @@ export type Begun = Extract<Answer<"beginTurn">, { kind: "begun" }> & {
 };
 export type Place = Readonly<Record<string, unknown>>;
 
-export const OPERATOR: Scope = { kind: "operator" };
+export const OPERATOR = { kind: "operator" } as const;
 export const ADA: Place = { platform: "telegram", chat_id: "100", user_id: "100", user_name: "Ada" };
 export const BOB: Place = { platform: "telegram", chat_id: "200", user_id: "200", user_name: "Bob" };
 export const GROUP: Place = { platform: "telegram", chat_type: "group", chat_id: "-7", chat_name: "Friends" };

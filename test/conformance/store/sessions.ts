@@ -244,6 +244,33 @@ export function sessionConformance(tell: Tell): void {
 		expect(await refusal(branch(scene, silent.conversation))).toBe("session.none");
 	});
 
+	tell(
+		"a branched session had activity where it holds messages: what ends it is told and carried over",
+		async (scene) => {
+			const first = await scene.exchange("one", "1", ADA, { policy: IDLE });
+			const branched = await branch(scene, first.conversation, { policy: IDLE });
+			scene.clock.advance(2 * HOUR);
+			const next = await scene.turn("two", ADA, { policy: IDLE });
+			expect(next.boundary).toMatchObject({
+				cause: { reason: "idle" },
+				ended: { id: branched.session, hadActivity: true },
+				carriedOver: true,
+				lastExchange: { user: "one", assistant: "1" },
+			});
+		},
+	);
+
+	tell("a copied session had activity where it holds messages", async (scene) => {
+		const first = await scene.exchange("one", "1", ADA, { policy: IDLE });
+		await scene.store.link({ a: { platform: "telegram", id: "100" }, b: { platform: "web", id: "100" } });
+		const web = { ...ADA, platform: "web", chat_id: "main" };
+		const { conversation } = await scene.exchange("here", "h", web, { policy: IDLE });
+		const copied = await switchTo(scene, conversation, first.session, IDLE, "principal");
+		scene.clock.advance(2 * HOUR);
+		const next = await scene.turn("two", web, { policy: IDLE });
+		expect(next.boundary).toMatchObject({ ended: { id: copied.session, hadActivity: true } });
+	});
+
 	tell("a session that is live again is counted by what it shows", async (scene) => {
 		const first = await scene.exchange("one", "1", ADA, { policy: IDLE });
 		await scene.exchange("two", "2", ADA, { policy: IDLE });
@@ -290,11 +317,11 @@ export function sessionConformance(tell: Tell): void {
 		const set = async (value: unknown) =>
 			await scene.store.setModelOverride({ conversation, override: value });
 		const given = { model: "m", provider: "p", base_url: "https://user:key@example.org", api_key: "secret" };
-		expect(await set(given)).toEqual({ override: { model: "m", provider: "p" } });
+		expect(await set(given)).toMatchObject({ override: { model: "m", provider: "p" } });
 		scene.clock.advance(2 * HOUR);
 		await scene.exchange("two", "2", ADA, { policy: IDLE });
 		expect(await override()).toEqual({ model: "m", provider: "p" });
-		expect(await set(null)).toEqual({ override: null });
+		expect(await set(null)).toMatchObject({ override: null, before: { model: "m" } });
 		expect(await override()).toBeNull();
 		await set({ model: "m" });
 		await newSession(scene, conversation);
@@ -338,7 +365,9 @@ export function sessionConformance(tell: Tell): void {
 		const change = { name: "continueSession", args } as const;
 		const perform = scene.store.performCommand({ inbox: item.id, command: "continue", change });
 		expect(await refusal(perform)).toBe("session.none");
-		expect(await scene.store.waitingInbox({ conversation, limit: 10 })).toMatchObject([{ id: item.id }]);
+		expect(
+			await scene.store.waitingItems({ scope: OPERATOR, after: 0, conversation, limit: 10 }),
+		).toMatchObject([{ id: item.id }]);
 		const told = await scene.store.performCommand({ inbox: item.id, command: "continue" });
 		expect(told).toEqual({ kind: "done", result: null });
 	});

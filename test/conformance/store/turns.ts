@@ -45,6 +45,37 @@ export function turnConformance(tell: Tell): void {
 		expect(await scene.texts(turn.conversation)).toEqual(["one", "first", "two"]);
 	});
 
+	tell(
+		"I5: a turn that somebody else has ended is refused its own end, unless it brings nothing new",
+		async (scene) => {
+			const turn = await scene.turn("one");
+			await scene.store.stopTurn({ conversation: turn.conversation });
+			const stopped = { outcome: { kind: "stopped" } } as const;
+			const partial = [{ role: "assistant", content: "half", index: turn.nextIndex }] as const;
+			const notice = [delivery("n", "notice", "notice")];
+			expect(await refusal(scene.end(turn, { ...stopped, messages: partial }))).toBe("turn.stale");
+			expect(await refusal(scene.end(turn, { ...stopped, deliveries: notice }))).toBe("turn.stale");
+			expect(await scene.end(turn, stopped)).toMatchObject({ repeated: true });
+			expect(await scene.texts(turn.conversation)).toEqual(["one"]);
+		},
+	);
+
+	tell("I5: an end is a repetition only with the same rows", async (scene) => {
+		const turn = await scene.turn("one");
+		const large = "x".repeat(70_000);
+		await scene.reply(turn, large, { deliveries: [delivery("d", "reply")] });
+		expect(await scene.reply(turn, large, { deliveries: [delivery("d", "reply")] })).toMatchObject({
+			repeated: true,
+		});
+		expect(await refusal(scene.reply(turn, "other words"))).toBe("turn.stale");
+		const more = [large, "more"].map((content, n) => ({
+			role: "assistant" as const,
+			content,
+			index: turn.nextIndex + n,
+		}));
+		expect(await refusal(scene.end(turn, { messages: more }))).toBe("turn.stale");
+	});
+
 	tell("messages of a burst are rows of their own and end merged", async (scene) => {
 		const items = [await scene.say("one"), await scene.say("two"), await scene.say("three")];
 		const [first] = items as [(typeof items)[number]];
@@ -217,8 +248,10 @@ export function turnConformance(tell: Tell): void {
 		const turn = await scene.turn("hello");
 		await scene.append(turn, [{ role: "assistant", content: "partial", index: 1 }]);
 		const waiting = await scene.say("next");
-		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toEqual({ stopped: turn.turn });
-		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toEqual({ stopped: null });
+		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toMatchObject({
+			stopped: turn.turn,
+		});
+		expect(await scene.store.stopTurn({ conversation: turn.conversation })).toMatchObject({ stopped: null });
 		const stopped = await scene.store.turn({ scope: OPERATOR, id: turn.turn });
 		expect(stopped).toMatchObject({ state: "stopped", endedAt: scene.clock.now() });
 		expect(stopped.inbox[0]?.disposition).toEqual({ kind: "stopped", turn: turn.turn });

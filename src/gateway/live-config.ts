@@ -1,0 +1,27 @@
+// The configuration in force, in one place. Parts that live as long as the gateway ask here each time; what has begun, such as a
+// turn, goes on with what it began with.
+import { type Config, compareConfig } from "../config/index.ts";
+
+export class LiveConfig {
+	#values: Config;
+	/** As last written, with what waits for a restart. */
+	#wanted: Config;
+
+	constructor(config: Config) {
+		this.#values = config;
+		this.#wanted = config;
+	}
+
+	get values(): Config {
+		return this.#values;
+	}
+
+	/** Answers the keys that are other than they were last written, and those that wait for a restart. */
+	change(config: Config): { readonly keys: readonly string[]; readonly restart: readonly string[] } {
+		const { keys } = compareConfig(this.#wanted, config);
+		const { restart, values } = compareConfig(this.#values, config);
+		this.#wanted = config;
+		this.#values = values;
+		return { keys, restart };
+	}
+}

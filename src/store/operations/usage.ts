@@ -1,0 +1,61 @@
+// What models were asked and what that cost, added up from their calls.
+import type { ConversationId, SessionId } from "../../domain/index.ts";
+import { all, type Op, sql } from "../query.ts";
+import type { Scope } from "../types.ts";
+import { assertSees } from "./scope.ts";
+import { findLive } from "./sessions.ts";
+
+export interface Spent {
+	readonly calls: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly costs: readonly { readonly currency: string; readonly micros: number }[];
+	/** Calls whose price is not known. */
+	readonly unpriced: number;
+}
+
+interface SpentRow {
+	readonly currency: string;
+	readonly calls: number;
+	readonly input: number;
+	readonly output: number;
+	readonly cost: number;
+	readonly priced: number;
+}
+
+const SUMS = `m.currency, count(*) AS calls, CAST(sum(m.input_tokens) AS BIGINT) AS input,
+	CAST(sum(m.output_tokens) AS BIGINT) AS output, CAST(coalesce(sum(m.cost_micros), 0) AS BIGINT) AS cost,
+	count(m.cost_micros) AS priced`;
+const inSession = sql<SpentRow>(
+	`SELECT ${SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE t.session = ? GROUP BY m.currency ORDER BY m.currency`,
+);
+/** A call since then belongs to a session that had not ended before. */
+const inConversation = sql<SpentRow>(
+	`SELECT ${SUMS} FROM sessions s JOIN turns t ON t.session = s.key JOIN model_calls m ON m.turn = t.id
+	WHERE s.conversation = ? AND (s.ended_at IS NULL OR s.ended_at >= ?) AND m.ended_at >= ? GROUP BY m.currency ORDER BY m.currency`,
+);
+
+/** Of the live session, and of the conversation since a time. A session that goes on from another counts its own calls only. */
+export function* usage(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly since: number;
+}): Op<{ session: (Spent & { readonly id: SessionId }) | null; since: Spent }> {
+	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	const live = yield* findLive(args.conversation);
+	return {
+		session: live ? { id: live.id, ...total(yield* all(inSession, live.key)) } : null,
+		since: total(yield* all(inConversation, args.conversation, args.since, args.since)),
+	};
+}
+
+function total(rows: readonly SpentRow[]): Spent {
+	const sum = (of: (row: SpentRow) => number): number => rows.reduce((all, row) => all + of(row), 0);
+	return {
+		calls: sum((row) => row.calls),
+		inputTokens: sum((row) => row.input),
+		outputTokens: sum((row) => row.output),
+		costs: rows.filter(({ cost }) => cost > 0).map(({ currency, cost }) => ({ currency, micros: cost })),
+		unpriced: sum((row) => row.calls - row.priced),
+	};
+}

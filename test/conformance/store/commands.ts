@@ -1,0 +1,251 @@
+// What commands need of the store beside their changes: what is within reach, what was spent, how it went, what to drop.
+import { expect } from "vitest";
+import type { ConversationId } from "../../../src/domain/index.ts";
+import { HOUR } from "../../support/clock.ts";
+import { BOB, GROUP, OPERATOR, principalScope, QUIET, refused, type Scene, type Tell } from "./scene.ts";
+
+const OPENING = { policy: QUIET, context: "context" };
+const WEB = { platform: "web", chat_id: "main", user_id: "100" };
+
+export function commandConformance(tell: Tell): void {
+	tell(
+		"what is within reach is the newest first, without the live one and those with nothing in them",
+		async (scene) => {
+			const { conversation } = await scene.exchange("first words", "1");
+			await scene.store.newSession({ conversation, ...OPENING });
+			await scene.store.newSession({ conversation, ...OPENING, title: "Named" });
+			scene.clock.advance(HOUR);
+			await scene.exchange("second words", "2");
+			await scene.store.newSession({ conversation, ...OPENING });
+			await scene.exchange("third words", "3");
+			const found = await reach(scene, conversation);
+			expect(found.map(({ title, opening }) => [title, opening])).toEqual([
+				["Named", "second words"],
+				[null, "first words"],
+			]);
+			expect(found[0]).toMatchObject({ messages: 2, endReason: "user_new", elsewhere: null });
+			expect(await reach(scene, conversation, { limit: 1 })).toHaveLength(1);
+		},
+	);
+
+	tell("what was undone is no opening, and a session of which all is undone is left out", async (scene) => {
+		const { conversation } = await scene.exchange("one", "1");
+		await scene.store.undo({ conversation, turns: 1 });
+		await scene.store.newSession({ conversation, ...OPENING });
+		expect(await reach(scene, conversation)).toEqual([]);
+	});
+
+	tell("a session is found by id or title, in any capitals, the live one too", async (scene) => {
+		const { conversation, session } = await scene.exchange("one", "1");
+		await scene.store.setTitle({ session, title: "Garden", source: "user" });
+		for (const named of [{ id: session }, { title: "gARDEN" }])
+			expect(await reach(scene, conversation, { named })).toMatchObject([{ id: session }]);
+		expect(await reach(scene, conversation, { named: { title: "gard" } })).toEqual([]);
+	});
+
+	tell("the person's other unshared conversations are within reach, and nothing else", async (scene) => {
+		const ada = await scene.exchange("mine", "1");
+		const web = await scene.exchange("mine too", "2", WEB);
+		const bob = await scene.exchange("his", "3", BOB);
+		const group = await scene.exchange("ours", "4", { ...GROUP, user_id: "100" });
+		await scene.store.link({ a: { platform: "telegram", id: "100" }, b: { platform: "web", id: "100" } });
+		const ids = async (from: ConversationId, within: "conversation" | "principal" = "principal") =>
+			(await reach(scene, from, { within })).map(({ id }) => id);
+		expect(await ids(ada.conversation)).toEqual([web.session]);
+		expect(await ids(web.conversation)).toEqual([ada.session]);
+		expect(await reach(scene, ada.conversation)).toMatchObject([
+			{ elsewhere: expect.any(String), endReason: null },
+		]);
+		expect(await ids(ada.conversation, "conversation")).toEqual([]);
+		expect(await ids(group.conversation)).toEqual([]);
+		for (const target of [bob.session, group.session]) {
+			expect(await reach(scene, ada.conversation, { named: { id: target } })).toEqual([]);
+			const args = { conversation: ada.conversation, ...OPENING, target, within: "principal" } as const;
+			expect((await refused(scene.store.switchSession(args))).code).toBe("store.not_found");
+		}
+	});
+
+	tell("what was spent is added up for the live session and since a time", async (scene) => {
+		const first = await scene.turn("one");
+		const { conversation } = first;
+		await spend(scene, first, 1, { costMicros: 500 });
+		await spend(scene, first, 2, { costMicros: null });
+		await scene.reply(first, "1");
+		scene.clock.advance(HOUR);
+		const noon = scene.clock.now();
+		await scene.store.newSession({ conversation, ...OPENING });
+		const second = await scene.turn("two");
+		await spend(scene, second, 1, { costMicros: 7, currency: "EUR" });
+		await spend(scene, second, 2, { costMicros: 100 });
+		const spent = await scene.store.usage({ scope: OPERATOR, conversation, since: noon });
+		const own = {
+			calls: 2,
+			inputTokens: 20,
+			outputTokens: 6,
+			unpriced: 0,
+			costs: [
+				{ currency: "EUR", micros: 7 },
+				{ currency: "USD", micros: 100 },
+			],
+		};
+		expect(spent).toEqual({ session: { id: second.session, ...own }, since: own });
+		const { since } = await scene.store.usage({ scope: OPERATOR, conversation, since: 0 });
+		expect(since).toMatchObject({ calls: 4, unpriced: 1, costs: [{ micros: 7 }, { micros: 600 }] });
+	});
+
+	tell("insights count what happened since then, page by page, within their scope", async (scene) => {
+		const old = await scene.exchange("old", "0");
+		scene.clock.advance(2 * HOUR);
+		const since = scene.clock.now() - HOUR;
+		const turn = await scene.turn("work");
+		await scene.append(turn, [
+			{ role: "assistant", content: "", toolCalls: [{ id: "a", name: "t", input: {} }], index: 1 },
+			{ role: "tool", content: "no", toolCallId: "a", toolName: "t", isError: true, index: 2 },
+		]);
+		await scene.end(turn);
+		await scene.store.newSession({ conversation: turn.conversation, ...OPENING });
+		const bob = await scene.turn("stop me", BOB);
+		await scene.store.stopTurn({ conversation: bob.conversation });
+		expect(old.session).toBe(turn.session);
+		const whole = await scene.store.insights({ scope: OPERATOR, since, limit: 10 });
+		expect(whole).toEqual({
+			conversations: 2,
+			messages: 4,
+			toolResults: 1,
+			toolErrors: 1,
+			turns: { completed: 1, stopped: 1 },
+			boundaries: { user_new: 1 },
+			next: null,
+		});
+		const page = await scene.store.insights({ scope: OPERATOR, since, limit: 1 });
+		expect(page.next).not.toBeNull();
+		const rest = await scene.store.insights({
+			scope: OPERATOR,
+			since,
+			limit: 2,
+			...(page.next && { after: page.next }),
+		});
+		expect([page.messages + rest.messages, rest.next]).toEqual([4, null]);
+		const own = await scene.store.insights({ scope: principalScope(bob.principal), since, limit: 10 });
+		expect(own).toMatchObject({ conversations: 1, messages: 1, turns: { stopped: 1 }, boundaries: {} });
+	});
+
+	tell("stop drops what waits with it, once, and never what a turn has taken", async (scene) => {
+		const turn = await scene.turn("running");
+		const { conversation } = turn;
+		const waiting = await scene.say("waiting");
+		const other = await scene.say("elsewhere", BOB);
+		const [taken] = (await scene.store.turn({ scope: OPERATOR, id: turn.turn })).inbox;
+		const drop = [taken?.id ?? 0, waiting.id, other.id];
+		expect(await scene.store.stopTurn({ conversation, drop })).toEqual({
+			stopped: turn.turn,
+			dropped: [waiting.id],
+		});
+		expect(await scene.store.stopTurn({ conversation, drop })).toEqual({ stopped: null, dropped: [] });
+		const left = await scene.store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: 9 });
+		expect(left).toEqual([]);
+	});
+
+	tell("a turn that is named is stopped, or was; another one is left alone", async (scene) => {
+		const first = await scene.turn("one");
+		const { conversation } = first;
+		await scene.end(first, { outcome: { kind: "stopped" } });
+		const second = await scene.turn("two");
+		const bob = await scene.turn("his", BOB);
+		const stop = async (turn: string) => (await scene.store.stopTurn({ conversation, turn })).stopped;
+		expect(await stop(first.turn)).toBe(first.turn);
+		expect(await stop(bob.turn)).toBeNull();
+		await scene.reply(bob, "3");
+		expect(await stop(second.turn)).toBe(second.turn);
+		const third = await scene.exchange("three", "3");
+		expect(await stop(third.turn)).toBeNull();
+	});
+
+	tell("messages are counted back, those that were given up too, from before a given one", async (scene) => {
+		const { conversation } = await scene.exchange("one", "1");
+		const dropped = await scene.say("two");
+		await scene.store.stopTurn({ conversation, drop: [dropped.id] });
+		const waiting = await scene.say("three");
+		const back = (n: number, before?: number) =>
+			scene.store.lastInbound({ scope: OPERATOR, conversation, back: n, ...(before && { before }) });
+		expect(await back(1)).toBe(waiting.id);
+		expect(await back(2)).toBe(dropped.id);
+		expect(await back(1, waiting.id)).toBe(dropped.id);
+		expect(await back(3)).toBeLessThan(dropped.id);
+		expect(await back(4)).toBeNull();
+	});
+
+	tell(
+		"what is shown of tools belongs to the conversation, and its setters answer what was before",
+		async (scene) => {
+			const { conversation } = await scene.exchange("one", "1");
+			const set = (show: "all" | "off" | null) => scene.store.setToolProgress({ conversation, show });
+			expect(await set("all")).toEqual({ show: "all", before: null });
+			expect(await set("off")).toEqual({ show: "off", before: "all" });
+			const read = async () =>
+				(await scene.store.conversation({ scope: OPERATOR, ref: { id: conversation } })).toolProgress;
+			expect(await read()).toBe("off");
+			await set(null);
+			expect(await read()).toBeNull();
+			expect(await scene.store.setBusyMode({ conversation, busy: "steer" })).toEqual({ before: null });
+			expect(await scene.store.setBusyMode({ conversation, busy: "queue" })).toEqual({ before: "steer" });
+		},
+	);
+
+	tell("a command that only says something keeps that until it is answered", async (scene) => {
+		const item = await scene.say("/status");
+		const perform = () =>
+			scene.store.performCommand({ inbox: item.id, command: "status", said: "all is well" });
+		expect(await perform()).toEqual({ kind: "done", result: "all is well" });
+		expect(await perform()).toEqual({ kind: "nothing" });
+		const { command } = await scene.store.inboxItem({ scope: OPERATOR, id: item.id });
+		expect(command).toEqual({ name: "status", result: "all is well" });
+	});
+
+	tell("another principal learns nothing of what is within reach and what was spent", async (scene) => {
+		const { conversation } = await scene.exchange("secret", "1");
+		const bob = await scene.exchange("hello", "2", BOB);
+		const scope = principalScope(bob.principal);
+		for (const at of [conversation, "x" as ConversationId]) {
+			const asked = [
+				() => scene.store.usage({ scope, conversation: at, since: 0 }),
+				() => scene.store.reachableSessions({ scope, conversation: at, within: "principal", limit: 5 }),
+			];
+			for (const ask of asked) expect((await refused(ask())).code).toBe("store.not_found");
+		}
+	});
+}
+
+function reach(
+	scene: Scene,
+	conversation: ConversationId,
+	more: Partial<Parameters<Scene["store"]["reachableSessions"]>[0]> = {},
+) {
+	return scene.store.reachableSessions({
+		scope: OPERATOR,
+		conversation,
+		within: "principal",
+		limit: 10,
+		...more,
+	});
+}
+
+function spend(
+	scene: Scene,
+	{ turn, token }: { readonly turn: string; readonly token: number },
+	n: number,
+	cost: { readonly costMicros: number | null; readonly currency?: string },
+): Promise<void> {
+	return scene.store.recordModelCall({
+		turn,
+		token,
+		n,
+		provider: "p",
+		model: "m",
+		inputTokens: 10,
+		outputTokens: 3,
+		currency: "USD",
+		status: "ok",
+		...cost,
+	});
+}

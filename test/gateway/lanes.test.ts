@@ -1,0 +1,74 @@
+// What only a lane can be asked about: the instant between the begin of a turn in the store and in memory.
+import { expect, test } from "vitest";
+import { type Begun, Lanes } from "../../src/gateway/lanes.ts";
+import type { StopReason, Turn } from "../../src/gateway/turn.ts";
+import { createVirtualClock } from "../../src/testing/index.ts";
+
+const NOW = Date.UTC(2026, 2, 10, 12);
+
+/** A turn that runs until it is stopped, and remembers why. */
+function standIn(id: string): { readonly turn: Turn; readonly stops: StopReason[] } {
+	const stops: StopReason[] = [];
+	let end = () => {};
+	const ended = new Promise<"lost">((resolve) => {
+		end = () => resolve("lost");
+	});
+	const stop = (reason: StopReason) => {
+		stops.push(reason);
+		end();
+	};
+	return { turn: { id, stop, run: () => ended } as unknown as Turn, stops };
+}
+
+function lanesThatBegin(begin: () => Promise<Begun>) {
+	const clock = createVirtualClock(NOW);
+	const nothing: Begun = { kind: "none" };
+	const work = { begin, resume: () => Promise.resolve(nothing), log: () => {} };
+	const lanes = new Lanes({ clock, maxTurns: 4, batchCapMs: 0, work });
+	lanes.add(
+		"c",
+		{ id: 1, kind: "person", principal: null, acceptedAt: NOW, sentAt: NOW, batchMs: 0, late: false },
+		"queue",
+	);
+	return { clock, lanes };
+}
+
+for (const [ended, stops] of [
+	["this one", ["lost"]],
+	["another one", []],
+] as const)
+	test(`a turn that is just beginning here while the store ends ${ended} is told ${stops.length} times`, async () => {
+		const one = standIn("this one");
+		let hasBegun = (_: Begun): void => {};
+		const { clock, lanes } = lanesThatBegin(() => new Promise((resolve) => (hasBegun = resolve)));
+		await clock.advance(0);
+		lanes.lose("c", ended);
+		hasBegun({ kind: "turn", turn: one.turn });
+		await clock.advance(0);
+		expect(one.stops).toEqual(stops);
+		expect(lanes.active).toBe(stops.length === 0 ? 1 : 0);
+	});
+
+test("a turn that runs is lost by its id alone", async () => {
+	const one = standIn("one");
+	const { clock, lanes } = lanesThatBegin(() => Promise.resolve({ kind: "turn", turn: one.turn }));
+	await clock.advance(0);
+	lanes.lose("c", "an earlier one");
+	lanes.lose("elsewhere", "one");
+	expect(one.stops).toEqual([]);
+	lanes.lose("c", "one");
+	expect(one.stops).toEqual(["lost"]);
+});
+
+test("a turn that a command began and another ended before it ran is not run", async () => {
+	const one = standIn("one");
+	let runs = 0;
+	const { clock, lanes } = lanesThatBegin(() => Promise.resolve({ kind: "none" }));
+	await clock.advance(0);
+	const letGo = lanes.hold("c");
+	lanes.run("c", Object.assign(one.turn, { run: () => Promise.resolve(++runs) }));
+	lanes.lose("c", "one");
+	letGo();
+	await clock.advance(0);
+	expect(runs).toBe(0);
+});
