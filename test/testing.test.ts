@@ -42,7 +42,7 @@ function runWriter(path: string, at: number, when: string) {
 
 async function committed(path: string): Promise<number> {
 	const store = await openStore({ url: `sqlite:${path}`, clock: { now: () => 0 }, ids: countedIds() });
-	const { items } = await store.dueInbox({ now: 1, limit: 10 });
+	const items = await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 10 });
 	await store.close();
 	return items.length;
 }
@@ -121,8 +121,9 @@ describe("a virtual clock over a tracked engine", () => {
 				as: { kind: "accept" },
 			});
 			// More reads, one after the other, than the clock would wait for by itself.
-			for (let n = 0; n < 20; n++) await store.dueInbox({ now: clock.now(), limit: 10 });
-			const { items } = await store.dueInbox({ now: clock.now(), limit: 10 });
+			for (let n = 0; n < 20; n++)
+				await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 10 });
+			const items = await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 10 });
 			seen.push(`${id} at ${clock.now()}: ${items.length} for ${key}`);
 		};
 		clock.after(10, () => void say("a"));

@@ -22,7 +22,11 @@ afterAll(() => bench.end());
 
 test(
 	`of ${MESSAGES} messages through kills, redeliveries, pauses and lost answers each has one end, and no answer is seen twice`,
-	async () => {
+	async ({ onTestFailed }) => {
+		console.log(`torture: begins with seed ${SEED}`);
+		onTestFailed(() =>
+			console.error(`torture: failed with seed ${SEED}: KERYX_TORTURE_SEED=${SEED} repeats its chances`),
+		);
 		const random = randomBy(SEED);
 		const world = await World.create({ bench, random, messages: MESSAGES, conversations: CONVERSATIONS });
 		const upTo = (most: number) => 1 + Math.floor(random() * most);
@@ -42,9 +46,6 @@ test(
 		console.log(`torture: ${JSON.stringify({ messages: MESSAGES, ...world.counts, ...counts, seed: SEED })}`);
 		expect(problems, `seed ${SEED}`).toEqual([]);
 		expect(world.logs, `seed ${SEED}`).toEqual([]);
-		// Where it can be looked up, hardly anything stays unknown: only what a kill cut off while it was being looked up.
-		const { telegram = 0, slack = 0, discord = 0 } = verdict.unknown;
-		expect(telegram, `seed ${SEED}`).toBeLessThanOrEqual(5 + (slack + discord) / 4);
 		for (const what of ["kills", "redeliveries", "duplicates", "pauses", "lost"] as const)
 			expect(world.counts[what], what).toBeGreaterThan(0);
 	},

@@ -1,6 +1,7 @@
 // Plays a script in place of a model: for tests, demonstrations and whoever builds on Keryx. It keeps no state: which rule and
 // which step it is follow from the history alone, so a restart in mid-turn goes on where the transcript stands.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { type AgentClock, elapsed } from "./clock.ts";
 import { callId, type Position, positionIn } from "./history.ts";
 import {
 	type CheckedRule,
@@ -20,11 +21,6 @@ import {
 	type StepInput,
 	type Usage,
 } from "./types.ts";
-
-/** What a script needs of a clock: something to happen later, and how to cancel that. */
-export interface AgentClock {
-	after(ms: number, callback: () => void): () => void;
-}
 
 export interface ScriptedOptions {
 	readonly script: Script;
@@ -170,22 +166,6 @@ const DEAF = new AbortController().signal;
 
 function filled(text: string, { text: said, count }: Position): string {
 	return text.replace(/\{\{(input|count)\}\}/g, (_found, name) => (name === "input" ? said : String(count)));
-}
-
-/** False as soon as it is aborted. */
-function elapsed(clock: AgentClock, ms: number, signal: AbortSignal): Promise<boolean> {
-	return new Promise((resolve) => {
-		if (signal.aborted || ms === 0) return resolve(!signal.aborted);
-		const abort = () => {
-			cancel();
-			resolve(false);
-		};
-		const cancel = clock.after(ms, () => {
-			signal.removeEventListener("abort", abort);
-			resolve(true);
-		});
-		signal.addEventListener("abort", abort, { once: true });
-	});
 }
 
 function abortOf(signal: AbortSignal): Promise<void> {

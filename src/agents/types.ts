@@ -29,6 +29,8 @@ export interface Usage {
 	readonly model: string;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** How many of the input tokens came from the provider's cache, where it says so. */
+	readonly cachedInputTokens?: number;
 	/** In millionths of the currency; null where no price is known. */
 	readonly costMicros: number | null;
 	readonly currency: string;
@@ -37,6 +39,7 @@ export interface Usage {
 export interface AssistantMessage {
 	readonly content: Content;
 	readonly toolCalls: readonly ToolCall[];
+	/** Provider-specific items, verbatim, with the provider's name; of use to nobody else. */
 	readonly reasoning?: unknown;
 	readonly finishReason: string;
 }
@@ -45,6 +48,7 @@ export const FAILURE_KINDS = [
 	"rate_limited",
 	"key_missing",
 	"context_too_large",
+	"attachment_refused",
 	"provider_down",
 	"refused",
 	"malformed",
@@ -57,6 +61,8 @@ export interface AgentFailure {
 	/** For the record and the operator; the user gets a plain sentence by kind. */
 	readonly detail: string;
 	readonly retryAfterMs?: number;
+	/** attachment_refused: digests of what the provider did not take. */
+	readonly attachments?: readonly string[];
 }
 
 /**
@@ -65,6 +71,8 @@ export interface AgentFailure {
  */
 export type StepEvent =
 	| { readonly type: "text"; readonly delta: string }
+	/** The model is at work, and has nothing to show yet: its first token is there. */
+	| { readonly type: "thinking" }
 	| { readonly type: "done"; readonly message: AssistantMessage; readonly usage: Usage }
 	| { readonly type: "failed"; readonly failure: AgentFailure };
 

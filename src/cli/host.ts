@@ -1,13 +1,13 @@
 // A Keryx in this process: store, agent, gateway and API, put together from the configuration.
-import { existsSync, readFileSync } from "node:fs";
-import { type Agent, createOfflineAgent, createScriptedAgent, parseScript } from "../agents/index.ts";
+import { existsSync } from "node:fs";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { type Config, keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createGateway, type GatewayClock, systemClock } from "../gateway/index.ts";
+import { createGateway, systemClock } from "../gateway/index.ts";
 import { type Api, createApi, type Served, serveOnSocket } from "../http/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
+import { createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { type Home, openHome, pseudonymKey } from "./home.ts";
@@ -31,11 +31,11 @@ export interface Host {
 export async function openHost({ context, config, output, as }: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
-	const agent = createAgent(config, systemClock);
 	// Where there is no store yet there is nothing to read: it is made, as the first start would.
 	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
 	const store = await openStore({ url: home.storeUrl, clock: systemClock, ids, access });
 	try {
+		const agent = createAgent(config, context.env, store);
 		const gateway = createGateway({
 			store,
 			agent,
@@ -85,24 +85,6 @@ async function begin(gateway: ReturnType<typeof createGateway>, api: Api, home: 
 async function closeAll(api: Api, store: Store): Promise<void> {
 	api.close();
 	await store.close();
-}
-
-function createAgent(config: Config, clock: GatewayClock): Agent {
-	if (config.agent.kind === "offline") return createOfflineAgent();
-	const { script } = config.agent;
-	if (script === undefined)
-		throw new KeryxError("config.invalid", "agent.script must name a file where agent.kind is scripted", {
-			field: "agent.script",
-		});
-	try {
-		return createScriptedAgent({ script: parseScript(readFileSync(script, "utf8")), clock });
-	} catch (cause) {
-		if (cause instanceof KeryxError) throw cause;
-		throw new KeryxError("config.invalid", `agent.script: ${(cause as Error).message}`, {
-			field: "agent.script",
-			cause,
-		});
-	}
 }
 
 function wordsOf(error: unknown): string {

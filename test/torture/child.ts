@@ -4,7 +4,7 @@ import { z } from "zod";
 import { configSchema } from "../../src/config/schema.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { type Channel, createGateway, systemClock } from "../../src/gateway/index.ts";
-import { systemIds } from "../../src/store/index.ts";
+import { type Delivery, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, createScriptedAgent, killingEngine } from "../../src/testing/index.ts";
@@ -53,6 +53,10 @@ process.stdin.setEncoding("utf8").on("data", (told: string) => {
 	if (told.includes(DRAIN)) void drain();
 });
 
+function canBeLookedUp({ destination }: Delivery): boolean {
+	return PLATFORMS[destination.platform]?.lookup === true;
+}
+
 function say(report: Report): void {
 	process.stdout.write(`${JSON.stringify(report)}\n`);
 }
@@ -86,7 +90,13 @@ function channelTo(platform: string): Channel {
 	};
 }
 
-/** Looks again after every commit, until every message has its end and everything meant for anybody has left the outbox. */
+/** What may be unknown for a while is asked about every 30 s; what still is after this is for the verdict to tell. */
+const CLEARED_UP_MS = 120_000;
+
+/**
+ * Looks again after every commit, until every message has its end, everything meant for anybody has left the outbox, and
+ * whatever can be looked up has been.
+ */
 async function drain(): Promise<void> {
 	const open = new Set<number>();
 	let cursor = "";
@@ -101,10 +111,16 @@ async function drain(): Promise<void> {
 			if (item.disposition === null || item.command !== null) return false;
 			open.delete(id);
 		}
-		return (await store.deliveries({ scope, which: "waiting", limit: 1 })).length === 0;
+		if ((await store.deliveries({ scope, which: "waiting", limit: 1 })).length > 0) return false;
+		return isLate || !(await store.unknownDeliveries({ scope, since: 0 })).some(canBeLookedUp);
 	};
+	let isLate = false;
 	let look = () => {};
 	store.onCommit(() => look());
+	setTimeout(() => {
+		isLate = true;
+		look();
+	}, CLEARED_UP_MS);
 	for (let before = ""; ; before = cursor) {
 		const committed = new Promise<void>((resolve) => {
 			look = resolve;

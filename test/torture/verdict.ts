@@ -44,6 +44,7 @@ class Judgement implements Verdict {
 	readonly #items = new Map<string, InboxItem>();
 	readonly #turns = new Map<string, Turn>();
 	readonly #commands: Delivery[] = [];
+	readonly #suspended = new Set<string>();
 
 	constructor(store: Store, world: World) {
 		this.#store = store;
@@ -70,12 +71,15 @@ class Judgement implements Verdict {
 		for (let cursor = ""; ; ) {
 			const page = await this.#store.events({ scope, after: cursor, limit: 1000 });
 			if (page.kind === "resync") throw new Error("events are missing");
-			for (const { type, subject, turn, facts } of page.events) {
+			for (const { type, subject, turn, session, facts } of page.events) {
 				if (type === "inbound.accepted") await this.#readItem(Number(subject));
 				if (type === "turn.begun")
 					this.#turns.set(turn as string, await this.#store.turn({ scope, id: turn as string }));
 				if (type === "turn.resumed") this.resumed++;
-				if (type === "session.suspended") this.suspended++;
+				if (type === "session.suspended") {
+					this.suspended++;
+					this.#suspended.add(session as string);
+				}
 				if (type === "session.ended" && facts.reason === "message_limit") this.rotated++;
 			}
 			if (page.events.length === 0) return;
@@ -114,9 +118,9 @@ class Judgement implements Verdict {
 		if (!allowed.includes(end)) this.problems.push(`message ${name} (${text}) ended as ${end}`);
 	}
 
-	/** How a message of this turn may end: as the script says, or as an interruption that was one too many. */
+	/** How a message of this turn may end: as the script says, or as an interruption that was one too many for its session. */
 	#endsOf(turn: Turn): string[] {
-		const interrupted = turn.attempts >= 3 || this.suspended > 0 ? ["failed interrupted"] : [];
+		const interrupted = this.#suspended.has(turn.session) ? ["failed interrupted"] : [];
 		// The agent goes by the last words that it was given.
 		const last = turn.inbox.at(-1);
 		const { kind } = (last && this.#saidOf(turn, last)) ?? {};
@@ -164,6 +168,8 @@ class Judgement implements Verdict {
 			return;
 		}
 		this.unknown[platform] = (this.unknown[platform] ?? 0) + 1;
+		if (PLATFORMS[platform]?.lookup)
+			this.problems.push(`I7: delivery ${id} is unknown (${reason}), and ${platform} can be asked about it`);
 	}
 
 	#visible(): void {

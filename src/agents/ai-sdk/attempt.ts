@@ -1,0 +1,126 @@
+// One question to one model, streamed. Whatever comes of it is a value; only a failed read of our own store throws.
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { AssistantMessage, StepEvent, StepInput, ToolSpec, Usage } from "../types.ts";
+import { Answer } from "./answer.ts";
+import type { ReadBlob } from "./attachments.ts";
+import { type Verdict, verdict, verdictOn } from "./failures.ts";
+import { costOf } from "./prices.ts";
+import { buildPrompt } from "./prompt.ts";
+import { needsKey, openModel, PROVIDER_OPTIONS } from "./providers.ts";
+import { keptReasoning } from "./reasoning.ts";
+import type { ModelSettings, Target } from "./targets.ts";
+
+export type Shown = Extract<StepEvent, { type: "text" | "thinking" }>;
+
+export type Attempt =
+	| { readonly kind: "done"; readonly message: AssistantMessage; readonly usage: Usage }
+	| { readonly kind: "failed"; readonly verdict: Verdict; readonly target: Target }
+	| { readonly kind: "aborted" };
+
+export interface AttemptOptions {
+	readonly settings: ModelSettings;
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly clock: { now(): number };
+	readonly readBlob: ReadBlob;
+}
+
+export async function* attempt(
+	target: Target,
+	input: StepInput,
+	{ settings, env, clock, readBlob }: AttemptOptions,
+): AsyncGenerator<Shown, Attempt> {
+	const { signal } = input;
+	const key = readKey(target, env);
+	if (typeof key === "object" && key !== null) return { kind: "failed", verdict: key, target };
+	const { messages, attachments } = await buildPrompt(input, target, readBlob);
+	const answer = new Answer(input);
+	try {
+		const model = await openModel(target, key);
+		if (signal.aborted) return { kind: "aborted" };
+		const { stream } = await model.doStream({
+			prompt: messages,
+			abortSignal: signal,
+			providerOptions: PROVIDER_OPTIONS,
+			...callSettings(settings, input.tools),
+		});
+		for await (const part of stream) {
+			if (signal.aborted) return { kind: "aborted" };
+			if (part.type === "error") throw part.error;
+			const shown = answer.take(part);
+			if (shown) yield shown;
+			if (signal.aborted) return { kind: "aborted" };
+		}
+	} catch (error) {
+		if (signal.aborted) return { kind: "aborted" };
+		return { kind: "failed", verdict: verdictOn(error, { attachments, key, now: clock.now() }), target };
+	}
+	if (signal.aborted) return { kind: "aborted" };
+	return ending(answer, target, settings);
+}
+
+/** Read anew each time, and held no longer than the request takes. */
+function readKey(
+	{ provider, keyVariable, ...target }: Target,
+	env: AttemptOptions["env"],
+): string | null | Verdict {
+	const key = keyVariable === null ? "" : (env[keyVariable]?.trim() ?? "");
+	// Whatever else cannot stand in a header, and the error about it would show the key.
+	if (key !== "")
+		return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${keyVariable} does not hold a key`);
+	if (keyVariable !== null)
+		return verdict("key_missing", `the environment variable ${keyVariable} is not set`);
+	if (!needsKey({ provider, keyVariable, ...target })) return null;
+	return verdict("key_missing", `no key is configured for ${provider} at ${target.baseUrl}`);
+}
+
+type CallSettings = Partial<
+	Pick<LanguageModelV4CallOptions, "tools" | "temperature" | "maxOutputTokens" | "reasoning">
+>;
+
+function callSettings(
+	{ temperature, max_output_tokens, reasoning }: ModelSettings,
+	tools: readonly ToolSpec[],
+): CallSettings {
+	return {
+		...(tools.length > 0 && { tools: tools.map(toolOf) }),
+		...(temperature !== undefined && { temperature }),
+		...(max_output_tokens !== undefined && { maxOutputTokens: max_output_tokens }),
+		...(reasoning !== undefined && { reasoning }),
+	};
+}
+
+/** Some providers refuse an object without properties. */
+function toolOf({ name, description, input }: ToolSpec): NonNullable<CallSettings["tools"]>[number] {
+	return { type: "function", name, description, inputSchema: { properties: {}, ...input } };
+}
+
+function ending(answer: Answer, target: Target, settings: ModelSettings): Attempt {
+	const { finish } = answer;
+	if (!finish || finish.reason.unified === "interrupted" || finish.reason.unified === "error")
+		return { kind: "failed", verdict: verdict("provider_down", "the answer was cut off"), target };
+	if (finish.reason.unified === "content-filter")
+		return {
+			kind: "failed",
+			verdict: verdict("refused", "the provider's content filter ended the answer"),
+			target,
+		};
+	const reasoning = keptReasoning(target, answer.items());
+	const { inputTokens, outputTokens } = finish.usage;
+	return {
+		kind: "done",
+		message: {
+			content: answer.text,
+			toolCalls: answer.toolCalls,
+			finishReason: finish.reason.unified.replace("-", "_"),
+			...(reasoning !== undefined && { reasoning }),
+		},
+		usage: {
+			provider: target.provider,
+			model: target.model,
+			inputTokens: inputTokens.total ?? 0,
+			outputTokens: outputTokens.total ?? 0,
+			...(inputTokens.cacheRead !== undefined && { cachedInputTokens: inputTokens.cacheRead }),
+			...costOf(target, finish.usage, settings.prices),
+		},
+	};
+}

@@ -1,0 +1,198 @@
+// From whatever a provider, its library or the network answers to one of the closed kinds of failure, and what may be done
+// about it. Providers agree on status codes and on little else, so their words are read too.
+import { hideSecretLike } from "../../config/index.ts";
+import type { AgentFailure, FailureKind } from "../types.ts";
+import type { SentAttachment } from "./prompt.ts";
+import { retryAfter } from "./retry.ts";
+
+export interface Verdict {
+	readonly failure: AgentFailure;
+	/** It may pass by itself: the same model is asked again. */
+	readonly retry: boolean;
+	/** Another model may answer: the next of the failover list is asked. */
+	readonly failover: boolean;
+}
+
+export interface Circumstances {
+	readonly attachments: readonly SentAttachment[];
+	/** Must not appear in what is said of the failure (I12). */
+	readonly key: string | null;
+	readonly now: number;
+}
+
+export function verdictOn(error: unknown, circumstances: Circumstances): Verdict {
+	const facts = factsOf(error);
+	const kind = kindOf(facts, circumstances.attachments.length > 0);
+	const retryAfterMs =
+		kind === "rate_limited" ? retryAfter(facts.headers, facts.body, circumstances.now) : undefined;
+	return verdict(kind, detailOf(facts, circumstances.key), {
+		retryAfterMs,
+		...(kind === "attachment_refused" && { attachments: refusedOf(facts, circumstances.attachments) }),
+		retry: facts.status !== 402 && !BROKE.test(facts.words),
+		failover: kind === "refused" && isNotThere(facts),
+	});
+}
+
+/** `retry` and `failover`: what this case allows beside what its kind does. */
+export function verdict(
+	kind: FailureKind,
+	detail: string,
+	{
+		retry = true,
+		failover = false,
+		retryAfterMs,
+		attachments,
+	}: {
+		readonly retry?: boolean;
+		readonly failover?: boolean;
+		readonly retryAfterMs?: number | undefined;
+		readonly attachments?: readonly string[];
+	} = {},
+): Verdict {
+	return {
+		failure: {
+			kind,
+			detail,
+			...(retryAfterMs !== undefined && { retryAfterMs }),
+			...(attachments && { attachments }),
+		},
+		retry: retry && PASSING.has(kind),
+		failover: failover || PASSING.has(kind) || kind === "key_missing",
+	};
+}
+
+const PASSING: ReadonlySet<FailureKind> = new Set(["rate_limited", "provider_down", "malformed"]);
+
+interface Facts {
+	readonly name: string;
+	readonly message: string;
+	readonly status: number | undefined;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body: string;
+	/** Message, codes and body in one, to be searched. */
+	readonly words: string;
+	readonly request: unknown;
+}
+
+/** An error of the library, of the network, or a plain object out of the stream. */
+function factsOf(error: unknown): Facts {
+	const held = (typeof error === "object" && error !== null ? error : { message: String(error) }) as Record<
+		string,
+		unknown
+	>;
+	const text = (field: string): string => (typeof held[field] === "string" ? held[field] : "");
+	const code = typeof held.code === "number" ? held.code : undefined;
+	const status =
+		typeof held.statusCode === "number"
+			? held.statusCode
+			: code && code >= 400 && code < 600
+				? code
+				: undefined;
+	const body = text("responseBody");
+	return {
+		name: text("name"),
+		message: text("message") || text("type") || "no reason was given",
+		status,
+		headers: (held.responseHeaders ?? {}) as Record<string, string>,
+		body,
+		words: [text("message"), text("type"), text("code"), text("status"), body].join(" "),
+		request: held.requestBodyValues,
+	};
+}
+
+const TOO_LARGE =
+	/context[ _-]?(length|window|size|limit)|maximum context|prompt is too long|too many (input )?tokens|input (is )?too long|request (entity )?too large|token count .*exceeds|exceeds? .*(token limit|max(imum)? .*tokens)|reduce the length|larger than .*context/i;
+const ATTACHMENT =
+	/\b(image|images|image_url|input_image|invalid_image\w*|vision|audio|pdf|document|multimodal|attachment|input_file|media[ _]type)\b/i;
+const KEY = /api[ _-]?key|authentication|unauthori[sz]ed|permission_error|invalid x-api-key/i;
+const FILTERED = /content[ _-]?(policy|filter|management)|moderation|flagged|safety system|cyber_policy/i;
+const LIMITED = /rate[ _-]?limit|too many requests|resource_exhausted/i;
+const BROKE =
+	/insufficient[ _]quota|exceeded your current quota|credit balance|insufficient (credits|balance)|billing/i;
+const DOWN = /overloaded|server_error|api_error|internal|unavailable|timeout|timed out|try again/i;
+const UNREADABLE = new Set([
+	"AI_JSONParseError",
+	"AI_TypeValidationError",
+	"AI_InvalidResponseDataError",
+	"AI_NoContentGeneratedError",
+]);
+const UNASKED = new Set([
+	"AI_UnsupportedFunctionalityError",
+	"AI_InvalidPromptError",
+	"AI_InvalidArgumentError",
+]);
+
+function kindOf({ name, status, words, message }: Facts, hasAttachments: boolean): FailureKind {
+	if (UNASKED.has(name)) return "refused";
+	if (UNREADABLE.has(name)) return /without a finish reason/i.test(message) ? "provider_down" : "malformed";
+	if (status === undefined) return kindOfWords(name, words);
+	if (status < 400) return "malformed";
+	if (status === 402 || BROKE.test(words)) return status === 429 ? "rate_limited" : "refused";
+	if (status === 413)
+		return hasAttachments && ATTACHMENT.test(words) ? "attachment_refused" : "context_too_large";
+	if (status < 500 && TOO_LARGE.test(words)) return "context_too_large";
+	if (status === 429) return "rate_limited";
+	if (status === 401) return "key_missing";
+	if (status === 403) return FILTERED.test(words) ? "refused" : "key_missing";
+	if (status === 408 || status === 409 || status === 425 || status >= 500) return "provider_down";
+	if (hasAttachments && ATTACHMENT.test(words)) return "attachment_refused";
+	// Google answers a wrong key with 400.
+	return status === 400 && /api[ _]key[ _](not[ _]valid|invalid)/i.test(words) ? "key_missing" : "refused";
+}
+
+/** Without a status: in the middle of a stream, or before the provider was reached. */
+function kindOfWords(name: string, words: string): FailureKind {
+	if (name !== "" && name !== "Error") return "provider_down";
+	if (TOO_LARGE.test(words)) return "context_too_large";
+	if (LIMITED.test(words)) return "rate_limited";
+	if (DOWN.test(words)) return "provider_down";
+	if (FILTERED.test(words)) return "refused";
+	return KEY.test(words) ? "key_missing" : "provider_down";
+}
+
+/** The model or the account, not what was asked, is why. */
+function isNotThere({ status, words }: Facts): boolean {
+	return status === 404 || status === 402 || BROKE.test(words);
+}
+
+const LONGEST_DETAIL = 300;
+
+/** One line for the record, without a key in it. */
+function detailOf({ message, status }: Facts, key: string | null): string {
+	const said = `${status === undefined ? "" : `${status} `}${message}`;
+	const hidden = hideSecretLike(key ? said.replaceAll(key, "***") : said);
+	const line = hidden.replace(/\s+/g, " ").trim();
+	return line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL - 3).toWellFormed()}...` : line;
+}
+
+/** Which ones: where the provider says it, that one; a kind it takes none of, all; else what came last. */
+function refusedOf({ words, request }: Facts, attachments: readonly SentAttachment[]): string[] {
+	const named = namedPart(words, request);
+	const found = named === undefined ? [] : attachments.filter(({ part }) => holds(named, part));
+	const newest = Math.max(...attachments.map(({ row }) => row));
+	const meant =
+		found.length > 0
+			? found
+			: /\bsupport/i.test(words)
+				? attachments
+				: attachments.filter(({ row }) => row === newest);
+	return [...new Set(meant.map(({ digest }) => digest))];
+}
+
+/** The part of the request at a path such as messages[2].content[1], as providers write it in one way or another. */
+function namedPart(words: string, request: unknown): string | undefined {
+	const path = /\b(messages|input|contents)\W{1,3}(\d+)\W{1,3}(content|parts)\W{1,3}(\d+)/.exec(words);
+	if (!path) return undefined;
+	const part = path
+		.slice(1)
+		.reduce((held, step) => (held as Record<string, unknown> | null | undefined)?.[step], request as unknown);
+	return part === undefined ? undefined : JSON.stringify(part);
+}
+
+function holds(named: string, { data }: SentAttachment["part"]): boolean {
+	return (
+		data.type === "data" &&
+		typeof data.data !== "string" &&
+		named.includes(Buffer.from(data.data).toString("base64"))
+	);
+}

@@ -1,0 +1,134 @@
+// From a step's input to the provider's prompt: system, the rows, the notes last. A pure function of the input, so that what
+// stands before the notes in one turn is, byte for byte, the beginning of the next turn's: prompt caches live on that.
+import type {
+	LanguageModelV4FilePart,
+	LanguageModelV4Message,
+	LanguageModelV4TextPart,
+	LanguageModelV4ToolResultPart,
+} from "@ai-sdk/provider";
+import type { Content, PromptMessage } from "../../domain/index.ts";
+import { textOf } from "../history.ts";
+import type { StepInput } from "../types.ts";
+import { attachmentPart, type ReadBlob } from "./attachments.ts";
+import { callPart, partsWithReasoning } from "./reasoning.ts";
+import type { Target } from "./targets.ts";
+
+export interface SentAttachment {
+	readonly digest: string;
+	readonly part: LanguageModelV4FilePart;
+	/** Which row of the history brought it. */
+	readonly row: number;
+}
+
+export interface Prompt {
+	readonly messages: LanguageModelV4Message[];
+	readonly attachments: readonly SentAttachment[];
+}
+
+type Parts = (LanguageModelV4TextPart | LanguageModelV4FilePart)[];
+
+export async function buildPrompt(input: StepInput, target: Target, readBlob: ReadBlob): Promise<Prompt> {
+	const attachments: SentAttachment[] = [];
+	const read = (digest: string) => readBlob(input.conversation, digest);
+	const convert = async (content: Content, row: number): Promise<Parts> => {
+		const parts: Parts = [];
+		for (const part of typeof content === "string" ? [{ type: "text" as const, text: content }] : content) {
+			// Providers refuse a text with nothing in it.
+			if (part.type === "text" && part.text.trim() === "") continue;
+			const made = part.type === "text" ? part : await attachmentPart(part, target.provider, read);
+			parts.push(made);
+			if (made.type === "file" && "blob" in part) attachments.push({ digest: part.blob, part: made, row });
+		}
+		return parts;
+	};
+	const rows: LanguageModelV4Message[] = [];
+	// Results stand right behind their calls, so what they bring beside words follows the last of them.
+	let brought: Parts = [];
+	for (const [row, message] of input.history.entries()) {
+		if (message.role === "tool") {
+			const parts = await convert(message.content, row);
+			rows.push({ role: "tool", content: [resultPart(message, parts)] });
+			brought.push(...parts.filter((part) => part.type === "file"));
+		}
+		if (input.history[row + 1]?.role !== "tool" && brought.length > 0) {
+			rows.push({
+				role: "user",
+				content: [{ type: "text", text: note("attachments of the results above:") }, ...brought],
+			});
+			brought = [];
+		}
+		if (message.role === "user")
+			rows.push({ role: "user", content: spoken(message, await convert(message.content, row)) });
+		if (message.role === "assistant") rows.push(...assistantMessage(message, target));
+	}
+	const last = lastMessage(input.notes, rows);
+	const marked = target.provider === "anthropic" ? withCacheMarks(rows) : rows;
+	return { messages: [...systemMessage(input.system, target), ...marked, ...last], attachments };
+}
+
+function systemMessage(system: string, { provider }: Target): LanguageModelV4Message[] {
+	if (system.trim() === "") return [];
+	return [{ role: "system", content: system, ...(provider === "anthropic" && CACHED) }];
+}
+
+function spoken({ kind }: Extract<PromptMessage, { role: "user" }>, parts: Parts): Parts {
+	if (parts.length === 0) return [{ type: "text", text: "(an empty message)" }];
+	if (kind === "person") return parts;
+	return parts.map((part) => (part.type === "text" ? { ...part, text: note(part.text) } : part));
+}
+
+/** One that says nothing and asks for nothing is left out. */
+function assistantMessage(
+	message: Extract<PromptMessage, { role: "assistant" }>,
+	target: Target,
+): LanguageModelV4Message[] {
+	const text = textOf(message.content);
+	const content = partsWithReasoning(message, target) ?? [
+		...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
+		...message.toolCalls.map(callPart),
+	];
+	return content.length === 0 ? [] : [{ role: "assistant", content }];
+}
+
+function resultPart(
+	{ toolCallId, toolName, isError }: Extract<PromptMessage, { role: "tool" }>,
+	parts: Parts,
+): LanguageModelV4ToolResultPart {
+	const words = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}: see below]`));
+	const value = words.join("\n") || "(no output)";
+	return {
+		type: "tool-result",
+		toolCallId,
+		toolName,
+		output: { type: isError ? "error-text" : "text", value },
+	};
+}
+
+/** Whoever answers last cannot be the model itself. */
+function lastMessage(
+	notes: readonly string[],
+	rows: readonly LanguageModelV4Message[],
+): LanguageModelV4Message[] {
+	const text = notes.filter((line) => line.trim() !== "").join("\n");
+	const last = rows.at(-1)?.role;
+	if (text === "" && (last === "user" || last === "tool")) return [];
+	return [{ role: "user", content: [{ type: "text", text: note(text || "Please go on.") }] }];
+}
+
+/** Keryx's own words must not pass for a person's. */
+function note(text: string): string {
+	return `[Note from Keryx]\n${text}`;
+}
+
+const CACHED = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } as const;
+
+/**
+ * Anthropic caches up to a mark: one behind the last row, for the next step, and one where that of the step before stood, so
+ * that it is found however many rows have come since. The notes stay outside: they change with every step.
+ */
+function withCacheMarks(rows: readonly LanguageModelV4Message[]): LanguageModelV4Message[] {
+	const before = rows.findLastIndex(({ role }) => role === "assistant") - 1;
+	return rows.map((row, index) =>
+		row.role !== "assistant" && (index === rows.length - 1 || index === before) ? { ...row, ...CACHED } : row,
+	);
+}

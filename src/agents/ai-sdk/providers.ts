@@ -1,0 +1,46 @@
+// From a provider's name to a model that can be asked. Each provider's library is loaded when it is first needed.
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { Target } from "./targets.ts";
+
+/** `key` null: none is sent, where the provider can do without. */
+export async function openModel(
+	{ provider, model, baseUrl }: Target,
+	key: string | null,
+): Promise<LanguageModelV4> {
+	const apiKey = key ?? "";
+	switch (provider) {
+		case "openai": {
+			const { createOpenAI } = await import("@ai-sdk/openai");
+			return createOpenAI({ apiKey, baseURL: baseUrl }).responses(model);
+		}
+		case "anthropic": {
+			const { createAnthropic } = await import("@ai-sdk/anthropic");
+			return createAnthropic({ apiKey, baseURL: baseUrl }).languageModel(model);
+		}
+		case "google": {
+			const { createGoogle } = await import("@ai-sdk/google");
+			return createGoogle({ apiKey, baseURL: baseUrl }).languageModel(model);
+		}
+		case "openrouter":
+		case "ollama":
+		case "openai-compatible": {
+			const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+			return createOpenAICompatible({
+				name: OPTIONS_NAME,
+				baseURL: baseUrl,
+				includeUsage: true,
+				...(key !== null && { apiKey: key }),
+			}).languageModel(model);
+		}
+	}
+}
+
+/** Only names what the library files its metadata under. */
+const OPTIONS_NAME = "keryx";
+
+/** Nothing of a conversation stays with the provider: what a later step needs of an earlier one is in the transcript. */
+export const PROVIDER_OPTIONS: SharedV4ProviderOptions = { openai: { store: false } };
+
+export function needsKey({ provider }: Target): boolean {
+	return provider !== "ollama" && provider !== "openai-compatible";
+}

@@ -1,0 +1,34 @@
+// Tells a gateway that runs of each change of config.yaml, and its operator of what came of it.
+import { type ConfigWatch, describeProblem, type Environment, watchConfig } from "../config/index.ts";
+import type { Gateway } from "../gateway/index.ts";
+import type { Output } from "./output.ts";
+
+export interface FollowOptions {
+	readonly home: string;
+	readonly env: Environment;
+	readonly gateway: Pick<Gateway, "reconfigure" | "refuseConfig">;
+	readonly output: Pick<Output, "warn">;
+}
+
+export function followConfig({ home, env, gateway, output }: FollowOptions): ConfigWatch {
+	const untold = (error: unknown) =>
+		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
+	return watchConfig({
+		home,
+		env,
+		onChange: ({ values, warnings }) => {
+			for (const warning of warnings) output.warn(warning);
+			gateway.reconfigure(values).then(({ keys, restart }) => {
+				const waiting = keys.filter((key) => restart.includes(key));
+				if (waiting.length > 0) output.warn(`config.yaml: ${waiting.join(", ")} will hold after a restart`);
+			}, untold);
+		},
+		onProblem: (problems) => {
+			const [first] = problems;
+			if (!first) return;
+			const { key, line } = first;
+			output.warn(`config.yaml was not taken, the last good one stays: ${describeProblem(first)}`);
+			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(untold);
+		},
+	});
+}
