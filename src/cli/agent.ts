@@ -5,8 +5,6 @@ import {
 	createModelAgent,
 	createOfflineAgent,
 	createScriptedAgent,
-	type ModelAgent,
-	type ModelAgentOptions,
 	type ModelSettings,
 	parseScript,
 } from "../agents/index.ts";
@@ -22,14 +20,15 @@ export function createAgent(config: Config, env: Environment, store: Pick<Store,
 		case "offline":
 			return createOfflineAgent();
 		case "ai-sdk":
-			return modelAgent(config, env, (conversation, digest) => readBlob(store, conversation, digest));
+			return createModelAgent({
+				settings: modelSettings(config),
+				env,
+				clock: systemClock,
+				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
+			});
 		case "scripted":
 			return scriptedAgent(config, systemClock);
 	}
-}
-
-function modelAgent(config: Config, env: Environment, readBlob: ModelAgentOptions["readBlob"]): ModelAgent {
-	return createModelAgent({ settings: modelSettings(config), env, clock: systemClock, readBlob });
 }
 
 function modelSettings({ agent }: Config): ModelSettings {

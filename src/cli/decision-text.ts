@@ -9,6 +9,7 @@ import {
 	notifiesBoundaries,
 	type ResetPolicy,
 } from "../domain/index.ts";
+import { clockTime } from "./words.ts";
 
 /** The state of the live session as the user gave it. */
 export interface SessionState {
@@ -143,13 +144,7 @@ function describeAgo(instant: number, now: number): string {
 
 /** `2026-03-10 04:00 Europe/Berlin`. */
 function localTime(instant: number, timezone: string): string {
-	// The Swedish form is the ISO one.
-	const format = new Intl.DateTimeFormat("sv-SE", {
-		timeZone: timezone,
-		dateStyle: "short",
-		timeStyle: "short",
-	});
-	return `${format.format(instant)} ${timezone}`;
+	return `${clockTime(instant, timezone)} ${timezone}`;
 }
 
 const UNITS = [

@@ -4,16 +4,17 @@ import { createOutput, escapeText, type Output } from "./output.ts";
 
 function capture(
 	print: (output: Output) => void,
-	{ isTTY = false, env = {}, hide = (text: string) => text } = {},
+	{ isTTY = false, columns = 80, json = false, env = {}, hide = (text: string) => text } = {},
 ): { stdout: string; stderr: string } {
 	const written = { stdout: "", stderr: "" };
 	const stream = (name: "stdout" | "stderr") => ({
 		isTTY,
+		columns,
 		write: (text: string) => {
 			written[name] += text;
 		},
 	});
-	print(createOutput({ stdout: stream("stdout"), stderr: stream("stderr"), env }, { json: false, hide }));
+	print(createOutput({ stdout: stream("stdout"), stderr: stream("stderr"), env }, { json, hide }));
 	return written;
 }
 
@@ -34,6 +35,58 @@ test("a table on a terminal has a heading and columns that line up", () => {
 
 test("a table that is piped has tabs, no heading and no colours", () => {
 	expect(capture(table).stdout).toBe("mode\tboth\n名前\tx\ne\u0301\ty\n");
+});
+
+test("on a narrow terminal the elastic columns give way, the widest first, and no other", () => {
+	const rows = [["a".repeat(30), "0123456789", "b".repeat(40)]];
+	const print = (output: Output) => output.table(["x", "y", "z"], rows, { elastic: [0, 2] });
+	const lines = capture(print, { isTTY: true, columns: 40, env: { NO_COLOR: "1" } }).stdout.split("\n");
+	expect(lines[1]).toBe(`${"a".repeat(12)}…  0123456789  ${"b".repeat(12)}…`);
+	expect(lines[1]).toHaveLength(40);
+	expect(capture(print, { columns: 40 }).stdout).toBe(`${rows[0]?.join("\t")}\n`);
+	const narrowest = capture(print, { isTTY: true, columns: 10, env: { NO_COLOR: "1" } }).stdout.split("\n");
+	expect(narrowest[1]).toBe(`${"a".repeat(7)}…  0123456789  ${"b".repeat(7)}…`);
+});
+
+test("a text keeps its lines, tabs and spaces, and nothing else that moves a cursor", () => {
+	const print = (output: Output) => output.text("a  \r\n\tb\u001b[2J\rc");
+	expect(capture(print).stdout).toBe("a  \n\tb\\u001b[2J\nc\n");
+});
+
+test("what is handed on is changed on a terminal only", () => {
+	const print = (output: Output) => output.raw("a\u001b[2J\n");
+	expect(capture(print).stdout).toBe("a\u001b[2J\n");
+	expect(capture(print, { isTTY: true }).stdout).toBe("a\\u001b[2J\n");
+});
+
+test("marked pieces are bold on a terminal", () => {
+	const print = (output: Output) =>
+		output.pieces([
+			{ text: "a ", marked: false },
+			{ text: "b\u001b", marked: true },
+		]);
+	expect(capture(print).stdout).toBe("a b\\u001b\n");
+	expect(capture(print, { isTTY: true }).stdout).toBe("a \u001b[1mb\\u001b\u001b[22m\n");
+});
+
+test("progress is one line that replaces itself, on a terminal alone and never with --json", () => {
+	const print = (output: Output) => {
+		output.progress(null);
+		output.progress("1 of 2 and more");
+		output.progress(null);
+		output.progress(null);
+	};
+	expect(capture(print, { isTTY: true, columns: 8 })).toEqual({
+		stdout: "",
+		stderr: "\r1 of 2…\u001b[K\r\u001b[K",
+	});
+	for (const options of [{}, { isTTY: true, json: true }, { isTTY: true, env: { TERM: "dumb" } }])
+		expect(capture(print, options).stderr).toBe("");
+});
+
+test("a note is on stderr, and not with --json", () => {
+	expect(capture((output) => output.note("a\u0007"))).toEqual({ stdout: "", stderr: "a\\u0007\n" });
+	expect(capture((output) => output.note("a"), { json: true }).stderr).toBe("");
 });
 
 test.each([

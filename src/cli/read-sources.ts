@@ -1,7 +1,7 @@
 // Reads what `keryx explain` is given: one source, an array of them, or one a line.
-import { readFile } from "node:fs/promises";
 import { KeryxError } from "../errors.ts";
 import type { CliContext } from "./context.ts";
+import { readText } from "./read-text.ts";
 
 export interface Sources {
 	/** What is printed with --json has the same shape. */
@@ -11,11 +11,9 @@ export interface Sources {
 }
 
 /** `-` is stdin. */
-export async function readSources(path: string, { stdin }: CliContext): Promise<Sources> {
+export async function readSources(path: string, context: CliContext): Promise<Sources> {
 	const name = path === "-" ? "stdin" : path;
-	const bytes =
-		path === "-" ? await readAll(stdin) : await readFile(path).catch((error) => refuse(path, error));
-	const text = decode(bytes, name);
+	const text = await readText(path, context);
 	const trimmed = text.trim();
 	if (trimmed === "") throw new KeryxError("input.invalid", `${name} holds no source`);
 	const whole = parse(trimmed);
@@ -53,24 +51,4 @@ function parse(text: string): { value: unknown } | { problem: string } {
 function exactIds(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
 	if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
 	return context?.source && /^-?\d+$/.test(context.source) ? context.source : value;
-}
-
-async function readAll(stream: CliContext["stdin"]): Promise<Uint8Array> {
-	const parts: Uint8Array[] = [];
-	for await (const part of stream) parts.push(Buffer.from(part));
-	return Buffer.concat(parts);
-}
-
-/** Strict: a byte that is replaced could turn one id into another. */
-function decode(bytes: Uint8Array, name: string): string {
-	try {
-		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-	} catch (error) {
-		throw new KeryxError("input.invalid", `${name} is not UTF-8 text`, { cause: error });
-	}
-}
-
-function refuse(path: string, error: NodeJS.ErrnoException): never {
-	const reason = error.code === "ENOENT" ? "there is no such file" : error.message;
-	throw new KeryxError("input.unreadable", `${path} cannot be read: ${reason}`, { cause: error });
 }

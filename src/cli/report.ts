@@ -33,6 +33,7 @@ const INPUT_FAULTS: ReadonlySet<string> = new Set([
 	"argument",
 	"config",
 	"input",
+	"import",
 	"usage",
 ]);
 

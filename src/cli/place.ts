@@ -1,0 +1,45 @@
+// Which conversation is meant: the terminal's own, or one that is named.
+import { userInfo } from "node:os";
+import type { Config } from "../config/index.ts";
+import { parseSource, readableKey, resolveAddress } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Client, WireConversation } from "../http/index.ts";
+
+/** Who speaks from this terminal: the user of this machine. */
+export function localSource() {
+	const { uid, username } = userInfo();
+	return { platform: "local", chat_id: "cli", chat_type: "dm", user_id: String(uid), user_name: username };
+}
+
+/** The terminal's own conversation; null before its first message. */
+export function ownConversation(client: Client, { routing }: Config): Promise<WireConversation | null> {
+	const address = resolveAddress(parseSource(localSource()), {
+		groupSessionsPerUser: routing.group_sessions_per_user,
+		threadSessionsPerUser: routing.thread_sessions_per_user,
+		profile: null,
+		aliases: [],
+	});
+	return found(client.findConversation({ key: readableKey(address) }));
+}
+
+/** By its id or its key; one that is not there is an error. */
+export async function namedConversation(client: Client, name: string): Promise<WireConversation> {
+	const there =
+		(await found(client.findConversation({ id: name }))) ??
+		(await found(client.findConversation({ key: name })));
+	if (there) return there;
+	throw new KeryxError("store.not_found", `no conversation ${JSON.stringify(name)}`, {
+		field: "conversation",
+		hint: "give its id or its key; `keryx sessions list --json` has both",
+	});
+}
+
+/** Null for what is not there; any other failure stays one. */
+export async function found<Value>(asked: Promise<Value>): Promise<Value | null> {
+	try {
+		return await asked;
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "store.not_found") return null;
+		throw error;
+	}
+}
