@@ -39,6 +39,12 @@ export async function openHost({ context, config, output, as }: HostOptions): Pr
 		const gateway = createGateway({
 			store,
 			agent,
+			profiles: Object.fromEntries(
+				Object.entries(config.profiles).map(([name, profile]) => [
+					name,
+					createAgent({ ...config, agent: profile.agent }, context.env, store),
+				]),
+			),
 			tools: createTools([sessionSearch, sessionRead, clarify]),
 			channels: (["local", "web", "api_server"] as const).map((platform) =>
 				createLocalChannel(platform, context.now),

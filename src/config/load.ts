@@ -158,15 +158,11 @@ const USUAL_KEYS = Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== 
 
 /** As written, before validation: messages about a configuration that is wrong must hide them too. */
 function secretNames(settings: readonly Setting[]): string[] {
-	const at = (key: string): unknown => settings.find(({ path }) => path.join(".") === key)?.value;
-	const items = (key: string): unknown[] => {
-		const value = at(key);
-		return Array.isArray(value) ? value : [];
-	};
-	const keys = items("agent.failover").map(
-		(entry) => (entry as { api_key_env?: unknown } | null)?.api_key_env,
-	);
-	const names = [...items("secrets"), at("agent.api_key_env"), ...keys].filter(
+	const at = (key: string) => settings.filter(({ path }) => path.at(-1) === key).map(({ value }) => value);
+	const items = (key: string) => at(key).flatMap((value): unknown[] => (Array.isArray(value) ? value : []));
+	const keys = items("failover").map((entry) => (entry as { api_key_env?: unknown } | null)?.api_key_env);
+	// Of the agent and of every profile's.
+	const names = [...items("secrets"), ...at("api_key_env"), ...keys].filter(
 		(name) => typeof name === "string",
 	);
 	return [...new Set(names)];

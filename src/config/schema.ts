@@ -8,119 +8,174 @@ import { modelKeys, priceSchema, variableSchema } from "./models.ts";
 
 const RESTART = { restart: true } as const;
 
-/** What is left out has its default, a whole section too. */
-export const configSchema = z.strictObject({
-	session_reset: sessionResetSchema
-		.prefault({})
-		.transform((section) => ({ ...section, timezone: section.timezone ?? hostTimeZone() ?? "UTC" })),
-	/** Seconds within which an interrupted turn is taken up again; 0 or less: always. */
-	auto_continue_freshness: z.number().default(3600),
-	routing: z
-		.strictObject({
-			group_sessions_per_user: z.boolean().default(true),
-			thread_sessions_per_user: z.boolean().default(false),
-			/** Whose sessions /resume finds: this conversation's, or the person's. */
-			resume_scope: z.enum(["conversation", "principal"]).default("principal"),
-		})
-		.prefault({}),
-	agent: z
-		.strictObject({
-			kind: z.enum(["offline", "ai-sdk", "scripted"]).default("offline").meta(RESTART),
-			provider: modelKeys.provider.optional().meta(RESTART),
-			model: modelKeys.model.optional().meta(RESTART),
-			base_url: modelKeys.base_url.meta(RESTART),
-			/** Its value is read at every step, and kept nowhere. */
-			api_key_env: modelKeys.api_key_env.meta(RESTART),
-			/** Tried in this order, once each, when the model above gives no answer. */
-			failover: z.array(z.strictObject(modelKeys)).default([]).meta(RESTART),
-			retries: whole(0, 10).default(2).meta(RESTART),
-			temperature: z.number().min(0).max(2).optional().meta(RESTART),
-			max_output_tokens: whole(1, 10_000_000).optional().meta(RESTART),
-			/** How long the model may think; left out, the provider decides. */
-			reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional().meta(RESTART),
-			/** By model, per million tokens: over the table that Keryx brings. */
-			prices: z.record(z.string(), priceSchema).default({}).meta(RESTART),
-			/** The file of a scripted agent. */
-			script: z.string().optional().meta(RESTART),
-			instructions: z.string().optional(),
-			max_steps: whole(1, 10_000).default(60),
-		})
-		.prefault({}),
-	turn: z
-		.strictObject({
-			max_minutes: whole(1, 10_080).default(30),
-			first_token_seconds: whole(1, 86_400).default(120),
-			model_seconds: whole(1, 86_400).default(600),
-			tool_seconds: whole(1, 86_400).default(300),
-		})
-		.prefault({}),
-	gateway: z
-		.strictObject({
-			max_turns: whole(1, 10_000).default(32),
-			/** Messages of one sender that arrive within this become one turn; not on our own ways in. */
-			batch_ms: whole(0, 60_000).default(350),
-			batch_cap_ms: whole(0, 60_000).default(1000),
-			busy: z.enum(["queue", "interrupt", "steer"]).default("queue"),
-		})
-		.prefault({}),
-	inbox: z.strictObject({ max_age_minutes: whole(1, 525_600).default(720) }).prefault({}),
-	outbox: z
-		.strictObject({
-			max_attempts: whole(1, 1000).default(8),
-			max_age_minutes: whole(1, 525_600).default(1440),
-		})
-		.prefault({}),
-	loop: z.strictObject({ max_repeats: whole(1, 1000).default(5) }).prefault({}),
-	/** Who may speak, by platform. */
-	auth: z
-		.record(
-			z.string(),
-			z.strictObject({
-				allow: z
-					.array(
-						z.union([
-							z.string(),
-							z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
-						]),
-					)
-					.default([]),
-				allow_all: z.boolean().default(false),
-				groups: z.array(z.string()).default([]),
-				roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
-				allow_bots: z.boolean().default(false),
-			}),
-		)
-		.default({}),
-	home_channels: z
-		.record(
-			z.string(),
-			z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
-		)
-		.default({}),
-	display: z
-		.strictObject({
-			streaming: z.boolean().default(true),
-			/** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
-			tool_progress: z.enum(["all", "new", "off"]).default("new"),
-		})
-		.prefault({}),
-	/** Programs that are told what happens. */
-	hooks: z
-		.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
-		.default([])
-		.meta(RESTART),
-	events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
-	shutdown: z
-		.strictObject({
-			drain_seconds: whole(0, 3600).default(30),
-			/** Tell those whose answer is cut off. */
-			notify: z.boolean().default(true),
-		})
-		.prefault({}),
-	privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
-	/** Names of environment variables whose values are never shown. */
-	secrets: z.array(variableSchema).default([]).meta(RESTART),
+/** What answers: of Keryx itself, and of each profile. */
+const agentSchema = z.strictObject({
+	kind: z.enum(["offline", "ai-sdk", "scripted"]).default("offline").meta(RESTART),
+	provider: modelKeys.provider.optional().meta(RESTART),
+	model: modelKeys.model.optional().meta(RESTART),
+	base_url: modelKeys.base_url.meta(RESTART),
+	/** Its value is read at every step, and kept nowhere. */
+	api_key_env: modelKeys.api_key_env.meta(RESTART),
+	/** Tried in this order, once each, when the model above gives no answer. */
+	failover: z.array(z.strictObject(modelKeys)).default([]).meta(RESTART),
+	retries: whole(0, 10).default(2).meta(RESTART),
+	temperature: z.number().min(0).max(2).optional().meta(RESTART),
+	max_output_tokens: whole(1, 10_000_000).optional().meta(RESTART),
+	/** How long the model may think; left out, the provider decides. */
+	reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional().meta(RESTART),
+	/** By model, per million tokens: over the table that Keryx brings. */
+	prices: z.record(z.string(), priceSchema).default({}).meta(RESTART),
+	/** The file of a scripted agent. */
+	script: z.string().optional().meta(RESTART),
+	instructions: z.string().optional(),
+	max_steps: whole(1, 10_000).default(60),
 });
+
+const profileNameSchema = z
+	.string()
+	.regex(
+		/^[a-z0-9][a-z0-9_-]{0,63}$/,
+		"must be 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit",
+	)
+	.refine((name) => name !== "default", "must be another name: default stands for no profile");
+
+/** What is left out has its default, a whole section too. */
+export const configSchema = z
+	.strictObject({
+		session_reset: sessionResetSchema
+			.prefault({})
+			.transform((section) => ({ ...section, timezone: section.timezone ?? hostTimeZone() ?? "UTC" })),
+		/** Seconds within which an interrupted turn is taken up again; 0 or less: always. */
+		auto_continue_freshness: z.number().default(3600),
+		routing: z
+			.strictObject({
+				group_sessions_per_user: z.boolean().default(true),
+				thread_sessions_per_user: z.boolean().default(false),
+				/** Whose sessions /resume finds: this conversation's, or the person's. */
+				resume_scope: z.enum(["conversation", "principal"]).default("principal"),
+			})
+			.prefault({}),
+		agent: agentSchema.prefault({}),
+		/** Several agents in one Keryx, by name: each with its own settings, tools and instructions; nothing of one reaches another. */
+		profiles: z
+			.record(
+				profileNameSchema,
+				z.strictObject({
+					agent: agentSchema.prefault({}),
+					/** Names of tools; left out, tools.enabled holds. */
+					tools: z.array(z.string()).optional(),
+				}),
+			)
+			.default({})
+			.meta(RESTART),
+		/** Which profile a message goes to: the first rule that fits. What a rule leaves out, it does not ask for. */
+		profile_rules: z
+			.array(
+				z.strictObject({
+					profile: profileNameSchema,
+					platform: z.string().optional(),
+					account: z.string().optional(),
+					scope: z.string().optional(),
+					chat: z.string().optional(),
+					thread: z.string().optional(),
+					user: z.string().optional(),
+				}),
+			)
+			.default([]),
+		/** Text for the agent by platform, chat and thread, as `platform`, `platform/chat` or `platform/chat/thread`. */
+		instructions: z.record(z.string(), z.string()).default({}),
+		tools: z
+			.strictObject({
+				/** Left out: all. */
+				enabled: z.array(z.string()).optional(),
+				by_platform: z.record(z.string(), z.array(z.string())).default({}),
+				by_role: z.partialRecord(z.enum(["owner", "member", "guest"]), z.array(z.string())).default({}),
+			})
+			.prefault({}),
+		turn: z
+			.strictObject({
+				max_minutes: whole(1, 10_080).default(30),
+				first_token_seconds: whole(1, 86_400).default(120),
+				model_seconds: whole(1, 86_400).default(600),
+				tool_seconds: whole(1, 86_400).default(300),
+			})
+			.prefault({}),
+		gateway: z
+			.strictObject({
+				max_turns: whole(1, 10_000).default(32),
+				/** Messages of one sender that arrive within this become one turn; not on our own ways in. */
+				batch_ms: whole(0, 60_000).default(350),
+				batch_cap_ms: whole(0, 60_000).default(1000),
+				busy: z.enum(["queue", "interrupt", "steer"]).default("queue"),
+			})
+			.prefault({}),
+		inbox: z.strictObject({ max_age_minutes: whole(1, 525_600).default(720) }).prefault({}),
+		outbox: z
+			.strictObject({
+				max_attempts: whole(1, 1000).default(8),
+				max_age_minutes: whole(1, 525_600).default(1440),
+			})
+			.prefault({}),
+		loop: z.strictObject({ max_repeats: whole(1, 1000).default(5) }).prefault({}),
+		/** Who may speak, by platform. */
+		auth: z
+			.record(
+				z.string(),
+				z.strictObject({
+					allow: z
+						.array(
+							z.union([
+								z.string(),
+								z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
+							]),
+						)
+						.default([]),
+					allow_all: z.boolean().default(false),
+					groups: z.array(z.string()).default([]),
+					roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
+					allow_bots: z.boolean().default(false),
+				}),
+			)
+			.default({}),
+		home_channels: z
+			.record(
+				z.string(),
+				z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
+			)
+			.default({}),
+		display: z
+			.strictObject({
+				streaming: z.boolean().default(true),
+				/** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
+				tool_progress: z.enum(["all", "new", "off"]).default("new"),
+			})
+			.prefault({}),
+		/** Programs that are told what happens. */
+		hooks: z
+			.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
+			.default([])
+			.meta(RESTART),
+		events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
+		shutdown: z
+			.strictObject({
+				drain_seconds: whole(0, 3600).default(30),
+				/** Tell those whose answer is cut off. */
+				notify: z.boolean().default(true),
+			})
+			.prefault({}),
+		privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
+		/** Names of environment variables whose values are never shown. */
+		secrets: z.array(variableSchema).default([]).meta(RESTART),
+	})
+	.superRefine(({ profiles, profile_rules }, context) => {
+		for (const [index, { profile }] of profile_rules.entries())
+			if (!Object.hasOwn(profiles, profile))
+				context.addIssue({
+					code: "custom",
+					path: ["profile_rules", index, "profile"],
+					message: `must name one of profiles, not ${profile}`,
+				});
+	});
 
 export type Config = z.output<typeof configSchema>;
 

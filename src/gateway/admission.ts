@@ -11,12 +11,13 @@ import {
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { BusyMode, Store } from "../store/index.ts";
-import { type Authorisation, authorise } from "./authorise.ts";
+import { type Authorisation, authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { Admission, Inbound } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { type Parsed, parseCommand } from "./commands/index.ts";
 import type { Door } from "./door.ts";
+import { profileFor } from "./profiles.ts";
 
 /** Ways in of our own are not held back for a burst: a person at a terminal or a page sends one message at a time. */
 const UNBATCHED: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
@@ -49,7 +50,9 @@ export async function admit(
 	options: AdmissionOptions,
 ): Promise<Admission> {
 	const { store, clock, config } = options;
-	const source = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
+	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
+	const profile = profileFor(given, inbound.transport?.mayChooseProfile ?? false, config);
+	const source = withProfile(given, profile);
 	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
 	const addressed = inbound.addressed ?? true;
 	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
@@ -62,9 +65,9 @@ export async function admit(
 		routing: {
 			groupSessionsPerUser: config.routing.group_sessions_per_user,
 			threadSessionsPerUser: config.routing.thread_sessions_per_user,
-			profile: null,
+			profile,
 		},
-		as: asOf(authorisation, addressed),
+		as: profile === null ? UNKNOWN_PROFILE : asOf(authorisation, addressed),
 		...(authorisation.kind === "allowed" && { role: authorisation.role }),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
@@ -88,14 +91,25 @@ export async function admit(
 		else
 			options.onMessage(
 				conversation,
-				{ id, kind: "person", principal, acceptedAt, sentAt, batchMs, late },
+				{ id, kind: "person", principal, role: roleOf(authorisation), acceptedAt, sentAt, batchMs, late },
 				accepted.busy ?? config.gateway.busy,
 			);
 	}
 	return { id, conversation, duplicate, refused };
 }
 
-async function authorisationOf(
+const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
+
+/** What a source says of its profile counts only where it was honoured. */
+function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+	return profile ? { ...source, profile } : source;
+}
+
+export function roleOf(authorisation: Authorisation): Role {
+	return authorisation.kind === "allowed" ? authorisation.role : "guest";
+}
+
+export async function authorisationOf(
 	source: Source,
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,

@@ -1,9 +1,12 @@
 // Which of the messages that wait in a conversation become the next turn. Pure.
+import type { Role } from "./authorise.ts";
 
 export interface Waiting {
 	readonly id: number;
 	readonly kind: "person" | "confirmation" | "process" | "schedule";
 	readonly principal: string | null;
+	/** What its sender was let in as; null for what no person wrote. */
+	readonly role: Role | null;
 	/** When this process learned of it. */
 	readonly acceptedAt: number;
 	/** When its sender wrote it, as far as known. */

@@ -23,6 +23,8 @@ export interface Inbound {
 		readonly isBot?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
+		/** The way in lets its caller choose a profile: the source's counts. */
+		readonly mayChooseProfile?: boolean;
 		/** The sender's roles on the platform. */
 		readonly roles?: readonly string[];
 	};

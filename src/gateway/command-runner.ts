@@ -192,7 +192,7 @@ export class CommandRunner {
 				conversation: id,
 			},
 			policy: policyOf(surroundings, conversation),
-			context: surroundings.contextOf({ source, shared: conversation.shared }),
+			context: surroundings.contextOf({ source, shared: conversation.shared, profile: conversation.profile }),
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			commands: COMMANDS,

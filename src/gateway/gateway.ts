@@ -5,9 +5,10 @@ import type { Config } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Conversation, Scope, Store } from "../store/index.ts";
-import type { ToolRegistry } from "../tools/index.ts";
+import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
-import { admit } from "./admission.ts";
+import { admit, roleOf } from "./admission.ts";
+import { authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { RetriedTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
@@ -21,6 +22,7 @@ import { createHooks } from "./hooks.ts";
 import { type Begun, Lanes } from "./lanes.ts";
 import { LiveConfig } from "./live-config.ts";
 import { Outbox } from "./outbox.ts";
+import { leastRole, toolsFor } from "./profiles.ts";
 import { expire, recover } from "./recovery.ts";
 import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
@@ -38,6 +40,8 @@ const OPERATOR = { kind: "operator" } as const;
 export interface GatewayOptions {
 	readonly store: Store;
 	readonly agent: Agent;
+	/** The agents of configured profiles, by name. */
+	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
 	readonly channels: readonly Channel[];
 	readonly config: Config;
@@ -309,7 +313,11 @@ class RunningGateway implements Gateway {
 		if (begun.kind === "suspended") return { kind: "parked" };
 		if (begun.kind === "nothing") return { kind: "none" };
 		const start = { ...begun, conversation, place, attempt: 1, resumed: null, away: this.#away(items) };
-		return { kind: "turn", turn: this.#turn(start) };
+		const roles = items.map(({ role }) => role).filter((role) => role !== null);
+		return {
+			kind: "turn",
+			turn: this.#turn(start, roles.length > 0 ? leastRole(roles) : this.#roleIn(place)),
+		};
 	}
 
 	/** What was sent while Keryx was away and has got too old is given up, and listed once. */
@@ -379,15 +387,25 @@ class RunningGateway implements Gateway {
 		return resumedSentence(interruptedAt, config.session_reset.timezone);
 	}
 
-	#turn(start: TurnStart): Turn {
-		const { store, agent, tools, clock, config } = this.#options;
+	/** For a turn that goes on without a new message: what the lists say of who writes here. What a platform's roles gave is gone. */
+	#roleIn({ source }: Conversation): Role {
+		return roleOf(authorise({ source, transport: {}, ids: [] }, this.#options.config.auth));
+	}
+
+	#turn(start: TurnStart, role: Role = this.#roleIn(start.place)): Turn {
+		const { store, agent, profiles = {}, tools, clock, config } = this.#options;
 		const { platform, account } = start.destination;
+		const { profile } = start.place;
+		const own = profile === "" ? undefined : config.profiles[profile];
 		return new Turn(start, {
 			store,
-			agent,
-			tools,
+			agent: profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile)),
+			tools: onlyTools(
+				tools,
+				toolsFor(tools.names, config, { profile, platform: start.place.platform, role }),
+			),
 			clock,
-			config,
+			config: own ? { ...config, agent: own.agent } : config,
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
@@ -397,4 +415,15 @@ class RunningGateway implements Gateway {
 			log: this.#log,
 		});
 	}
+}
+
+/** A profile that was taken out of the configuration is not served by another. */
+function unknownProfile(name: string): Agent {
+	return {
+		kind: "step",
+		name: "none",
+		async *step() {
+			yield { type: "failed", failure: { kind: "refused", detail: `profile ${name} is not configured` } };
+		},
+	};
 }

@@ -81,13 +81,13 @@ async function withoutExpired(
 			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
 			continue;
 		}
-		const { id, kind, principal, acceptedAt: sentAt } = item;
+		const { id, kind, principal, role, acceptedAt: sentAt } = item;
 		const acceptedAt = clock.now();
 		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
 		const batchMs = config.gateway.batch_ms;
 		messages.push({
 			conversation: item.conversation,
-			item: { id, kind, principal, acceptedAt, sentAt, batchMs, late: true },
+			item: { id, kind, principal, role, acceptedAt, sentAt, batchMs, late: true },
 			busy: config.gateway.busy,
 		});
 	}

@@ -8,11 +8,12 @@ import {
 	type Source,
 } from "../domain/index.ts";
 import type { Conversation } from "../store/index.ts";
+import { instructionsFor, toolsFor } from "./profiles.ts";
 
 export interface Surroundings {
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** Rendered when a session opens and stored with it: byte-equal for the session's whole life. */
-	contextOf(place: { readonly source: Source; readonly shared: boolean }): string;
+	contextOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): string;
 }
 
 export interface SurroundingsOptions {
@@ -37,10 +38,10 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			policies.set(name, policy);
 			return policy;
 		},
-		contextOf: ({ source, shared }) => {
+		contextOf: ({ source, shared, profile }) => {
 			const { config, connectedPlatforms, tools, pseudonymKey } = options;
 			return [
-				...(config.agent.instructions === undefined ? [] : [config.agent.instructions]),
+				...instructionsFor(config, profile, source),
 				contextPrompt({
 					source,
 					shared,
@@ -48,7 +49,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 					homeChannels: config.home_channels,
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
-					tools: [...tools],
+					tools: toolsFor(tools, config, { profile, platform: source.platform, role: null }),
 				}),
 			].join("\n\n");
 		},

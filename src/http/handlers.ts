@@ -116,6 +116,8 @@ export const handlers: Handlers = {
 			source,
 			platformMessage: client_message_id,
 			content: text,
+			// Whoever reaches this is the operator.
+			transport: { mayChooseProfile: true },
 			...(conversation !== undefined && { conversation }),
 		});
 		const { id, duplicate, refused } = admission;

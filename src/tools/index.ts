@@ -1,4 +1,4 @@
-export { createTools, type ToolRegistry } from "./registry.ts";
+export { createTools, onlyTools, type ToolRegistry } from "./registry.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export {
 	type ConfirmationQuestion,

@@ -10,6 +10,16 @@ export interface ToolRegistry {
 	find(name: string): Tool | undefined;
 }
 
+/** The same without those that are not named. */
+export function onlyTools(registry: ToolRegistry, names: readonly string[]): ToolRegistry {
+	if (names.length === registry.names.length) return registry;
+	return {
+		names: [...names],
+		specs: registry.specs.filter(({ name }) => names.includes(name)),
+		find: (name) => (names.includes(name) ? registry.find(name) : undefined),
+	};
+}
+
 export function createTools(tools: readonly Tool[]): ToolRegistry {
 	const byName = new Map<string, Tool>();
 	for (const tool of tools) {

@@ -1,5 +1,6 @@
 // A Keryx in this process behind its API, on a store in memory, with an agent that follows a script.
 
+import type { Agent } from "../../src/agents/index.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
@@ -29,12 +30,17 @@ export const TERMINAL = {
 	user_name: "Ada",
 };
 
-export async function serve(script: Script = ECHO, config: object = {}): Promise<Served> {
+export async function serve(
+	script: Script = ECHO,
+	config: object = {},
+	profiles: Readonly<Record<string, Agent>> = {},
+): Promise<Served> {
 	const ids = systemIds(systemClock);
 	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids });
 	const gateway = createGateway({
 		store,
 		agent: createScriptedAgent({ script, clock: systemClock }),
+		profiles,
 		tools: createTools([sessionSearch, clarify]),
 		channels: [
 			createLocalChannel("local", systemClock.now),
