@@ -41,6 +41,8 @@ export const ERRORS = {
 	"http.no_route": "look at /openapi.json for the calls there are",
 	"http.too_large": "send less at a time",
 	"http.not_json": "send JSON with content-type: application/json",
+	"model.unreachable":
+		"check the name of the model, the key's variable and the network; --no-test writes it all the same",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
 	"turn.stale": "stop this turn: another one has taken over",
 	"turn.rotates": "pass what the rotation needs and end the turn again",

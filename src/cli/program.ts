@@ -11,6 +11,7 @@ import { addOutbox } from "./outbox.ts";
 import { runGateway } from "./run.ts";
 import { addSend } from "./send.ts";
 import { addSessions } from "./sessions/index.ts";
+import { addSetup } from "./setup.ts";
 import { version } from "./version.ts";
 import { addWhy } from "./why.ts";
 
@@ -35,6 +36,7 @@ export function createProgram(context: CliContext): Command {
 	addWhy(program, context);
 	addExplain(program, context);
 	addDoctor(program, context);
+	addSetup(program, context);
 
 	const config = addGroup(program, "config", "check and show the configuration");
 	addConfigCheck(config, context);

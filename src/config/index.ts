@@ -1,6 +1,7 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
 export { type ConfigChange, compareConfig } from "./change.ts";
+export { editConfig } from "./edit.ts";
 export { listKeys } from "./keys.ts";
 export {
 	type ConfigCheck,

@@ -1,0 +1,19 @@
+// Changing config.yaml as a person would: only the keys that change are touched, comments and order stay.
+import { type Document, isMap, parseDocument } from "yaml";
+import { KeryxError } from "../errors.ts";
+
+/** Dotted keys and their new values; undefined takes a key out. The text must be right YAML, or empty. */
+export function editConfig(text: string, changes: Readonly<Record<string, unknown>>): string {
+	const document: Document = parseDocument(text);
+	document.contents ??= document.createNode({});
+	if (document.errors.length > 0 || !isMap(document.contents))
+		throw new KeryxError("config.syntax", "config.yaml is not right YAML, so it is left as it is", {
+			hint: "run `keryx config check`, correct it, then try again",
+		});
+	for (const [key, value] of Object.entries(changes)) {
+		const path = key.split(".");
+		if (value !== undefined) document.setIn(path, value);
+		else if (document.hasIn(path)) document.deleteIn(path);
+	}
+	return document.toString({ lineWidth: 0 });
+}

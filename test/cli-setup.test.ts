@@ -1,0 +1,102 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandIn } from "./support/keryx.ts";
+import { type ModelServer, refuses, startModelServer } from "./support/model-server.ts";
+
+const root = mkdtempSync(join(tmpdir(), "keryx-setup-"));
+const { keryx } = commandIn(root);
+let server: ModelServer;
+beforeAll(async () => {
+	server = await startModelServer();
+});
+afterAll(async () => {
+	await server.close();
+	rmSync(root, { recursive: true, force: true });
+});
+
+const options = () => [
+	"setup",
+	"--provider",
+	"openai-compatible",
+	"--base-url",
+	server.url,
+	"--model",
+	"tiny",
+];
+
+describe.concurrent("keryx setup", () => {
+	test("tries the model, writes config.yaml for this user alone and keeps what stands in it", async () => {
+		const home = join(root, "kept");
+		mkdirSync(home);
+		const file = join(home, "config.yaml");
+		writeFileSync(file, "# mine\nsession_reset:\n  max_messages: 50 # enough\n");
+		const run = await keryx([...options(), "--api-key-env", "MY_KEY"], {
+			env: { KERYX_HOME: home, MY_KEY: "sk-secret-value" },
+		});
+		expect(run).toMatchObject({ code: 0, stderr: "" });
+		expect(run.stdout).toMatch(/tiny answered in \d+ ms/);
+		const text = readFileSync(file, "utf8");
+		expect(text).toContain("# mine\nsession_reset:\n  max_messages: 50 # enough\n");
+		expect(text).toContain("kind: ai-sdk");
+		expect(text).toContain("api_key_env: MY_KEY");
+		expect(text + run.stdout).not.toContain("sk-secret-value");
+		expect(statSync(file).mode & 0o777).toBe(0o600);
+		expect((await keryx(["config", "check"], { env: { KERYX_HOME: home } })).code).toBe(0);
+	});
+
+	test("a model that does not answer is an error, and nothing is written", async () => {
+		const refusing = await startModelServer();
+		try {
+			refusing.always(refuses(401, { message: "bad key" }));
+			const home = join(root, "refused");
+			const args = [
+				"setup",
+				"--provider",
+				"openai-compatible",
+				"--base-url",
+				refusing.url,
+				"--model",
+				"tiny",
+			];
+			const run = await keryx([...args, "--json"], { env: { KERYX_HOME: home } });
+			expect(run.code).toBe(1);
+			expect(JSON.parse(run.stdout).error).toMatchObject({ code: "model.unreachable" });
+			expect(() => readFileSync(join(home, "config.yaml"))).toThrow();
+			const untried = await keryx([...args, "--no-test"], { env: { KERYX_HOME: home } });
+			expect(untried.code).toBe(0);
+			expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain("model: tiny");
+		} finally {
+			await refusing.close();
+		}
+	});
+
+	test.each([
+		[["setup"], "--provider must be given"],
+		[["setup", "--provider", "antropic"], "did you mean anthropic?"],
+		[["setup", "--provider", "openai"], "--model must be given"],
+		[["setup", "--provider", "openai-compatible", "--model", "m"], "--base-url must be given"],
+		[
+			["setup", "--provider", "ollama", "--model", "m", "--base-url", "nowhere"],
+			"--base-url must be an address",
+		],
+		[
+			["setup", "--provider", "openai", "--model", "m", "--api-key-env", "sk-live-123"],
+			"never the key itself",
+		],
+	])("%j is wrong usage and says what is missing", async (args, message) => {
+		const run = await keryx(args);
+		expect(run.code).toBe(2);
+		expect(run.stderr).toContain(message);
+	});
+
+	test("a broken configuration is left as it is", async () => {
+		const home = join(root, "broken");
+		mkdirSync(home);
+		writeFileSync(join(home, "config.yaml"), "agent: [\n");
+		const run = await keryx([...options(), "--no-test"], { env: { KERYX_HOME: home } });
+		expect(run.code).toBe(2);
+		expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("agent: [\n");
+	});
+});
