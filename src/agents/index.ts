@@ -1,3 +1,4 @@
+export { type AcpAgent, type AcpAgentOptions, createAcpAgent } from "./acp/agent.ts";
 export {
 	createModelAgent,
 	type ModelAgent,

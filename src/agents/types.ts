@@ -85,6 +85,8 @@ export interface StepAgent {
 /** What a program that loops itself reports; calls and results are stored as if the gateway had run them. */
 export type LoopEvent =
 	| { readonly type: "text"; readonly delta: string }
+	/** The program is at work, and has nothing to show yet; before anything else. */
+	| { readonly type: "thinking" }
 	| { readonly type: "message"; readonly message: AssistantMessage; readonly usage?: Usage }
 	| {
 			readonly type: "result";
@@ -100,6 +102,8 @@ export interface LoopAgent {
 	readonly kind: "loop";
 	readonly name: string;
 	run(input: StepInput): AsyncIterable<LoopEvent>;
+	/** Ends what it keeps running between turns. */
+	close?(): Promise<void>;
 }
 
 export type Agent = StepAgent | LoopAgent;

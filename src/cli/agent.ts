@@ -2,20 +2,27 @@
 import { readFileSync } from "node:fs";
 import {
 	type Agent,
+	createAcpAgent,
 	createModelAgent,
 	createOfflineAgent,
 	createScriptedAgent,
 	type ModelSettings,
 	parseScript,
 } from "../agents/index.ts";
-import type { Config, Environment } from "../config/index.ts";
+import { type Config, type Environment, keryxHome, secretHider } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { type GatewayClock, systemClock } from "../gateway/index.ts";
+import { createWorkspaces, type GatewayClock, systemClock } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import { programEnvironment } from "./program-environment.ts";
 
-/** Throws config.invalid where the configuration lacks what its kind needs. */
-export function createAgent(config: Config, env: Environment, store: Pick<Store, "blob">): Agent {
+/** Throws config.invalid where the configuration lacks what its kind needs. `whole`: where `config` is that of a profile. */
+export function createAgent(
+	config: Config,
+	env: Environment,
+	store: Pick<Store, "blob">,
+	whole: Config = config,
+): Agent {
 	switch (config.agent.kind) {
 		case "offline":
 			return createOfflineAgent();
@@ -26,6 +33,8 @@ export function createAgent(config: Config, env: Environment, store: Pick<Store,
 				clock: systemClock,
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
 			});
+		case "acp":
+			return acpAgent(config, env, whole);
 		case "scripted":
 			return scriptedAgent(config, systemClock);
 	}
@@ -41,6 +50,22 @@ function modelSettings({ agent }: Config): ModelSettings {
 		throw missing(key, "be given where the provider is openai-compatible");
 	}
 	return { ...agent, provider, model };
+}
+
+function acpAgent({ agent, workspace }: Config, env: Environment, whole: Config): Agent {
+	const { command, args, env_pass, idle_minutes, max_programs } = agent;
+	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
+	const workspaces = createWorkspaces(workspace, keryxHome(env));
+	return createAcpAgent({
+		command,
+		args,
+		env: programEnvironment(whole, env, env_pass),
+		clock: systemClock,
+		workspaceOf: (conversation) => workspaces.of(conversation),
+		idleMinutes: idle_minutes,
+		maxPrograms: max_programs,
+		hide: secretHider(env_pass, env),
+	});
 }
 
 function missing(field: string, rule: string): KeryxError {

@@ -1,6 +1,7 @@
 // What users are told when something did not work: one plain sentence each, never a stack trace.
 import type { AgentFailure } from "../agents/index.ts";
-import { describeDuration } from "../domain/index.ts";
+import { describeDuration, type Message, messagesIn, rowsCovered, summaryWords } from "../domain/index.ts";
+import { counted } from "./words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -35,6 +36,72 @@ export const SUSPENDED =
 
 export function loopSentence(tool: string, times: number): string {
 	return `I stopped: the same call of ${tool} failed ${times} times in a row.`;
+}
+
+/** Why no row was covered by a summary. */
+export type NotCompacted =
+	/** Nothing may be. */
+	| { readonly kind: "nothing" }
+	/** The summary would be no shorter. */
+	| { readonly kind: "longer" }
+	| { readonly kind: "failed"; readonly failure: AgentFailure };
+
+/** Told once in a session: from here on its prompt is as long as it is. */
+export function uncompactedSentence(compacted: NotCompacted): string {
+	const full = "This conversation has nearly filled what the model can read at once";
+	if (compacted.kind !== "failed")
+		return `${full}, and a summary would not make it shorter. I go on answering as long as it fits; \`/new\` starts fresh.`;
+	return `${full}, and summing up its older messages did not work: ${whyNot(compacted.failure)}. Nothing was changed, and I go on answering as long as it fits; \`/compress\` tries again, \`/new\` starts fresh.`;
+}
+
+export function compressedSentence(summary: Message, rows: readonly Message[]): string {
+	const messages = counted(messagesIn(rowsCovered(rows, summary)), "message");
+	const words = counted(summaryWords(summary), "word");
+	return `${messages} became a summary of ${words}. Nothing is lost: all of them stay readable and searchable. \`/undo\` takes the summary back, together with your last turn.`;
+}
+
+export function notCompressedSentence(
+	compacted: NotCompacted,
+	keepLast: number,
+): string {
+	if (compacted.kind === "nothing") return nothingToCompress(keepLast);
+	if (compacted.kind === "longer")
+		return "The summary would have been no shorter than what it stands for, so nothing was changed.";
+	return `Summing up did not work: ${whyNot(compacted.failure)}. Nothing was changed; \`/compress\` tries again.`;
+}
+
+export function nothingToCompress(keepLast: number): string {
+	return `There is nothing to sum up: the last ${counted(keepLast, "message")} of a session always ${keepLast === 1 ? "stays as it is" : "stay as they are"} (setting: compaction.keep_last).`;
+}
+
+export const COMPACTS_ITSELF =
+	"Nothing was changed: the agent that answers here keeps its own record of the conversation, and shortens it by itself.";
+
+/** Within a sentence. */
+function whyNot(failure: AgentFailure): string {
+	switch (failure.kind) {
+		case "rate_limited":
+			return "the model's provider asks for a pause";
+		case "key_missing":
+			return "the model's key is missing or was refused";
+		case "context_too_large":
+			return "they are too long for the model";
+		case "provider_down":
+			return "the model's provider cannot be reached right now";
+		case "timeout":
+			return "the model took too long";
+		case "refused":
+		case "attachment_refused":
+			return "the model's provider refused it";
+		case "malformed":
+			return "the model's summary could not be used";
+	}
+}
+
+/** Told with the answer, which was made without them. */
+export function leftOutSentence(attachments: number): string {
+	const one = attachments === 1;
+	return `The model's provider did not take ${one ? "an attachment" : `${attachments} attachments`}, so this was answered without ${one ? "it" : "them"}, and ${one ? "it stays" : "they stay"} out of what the model reads. ${one ? "It is" : "They are"} still in the transcript; send ${one ? "it" : "them"} in another form to show ${one ? "it" : "them"}.`;
 }
 
 export function awaySentence(since: number, timezone: string): string {

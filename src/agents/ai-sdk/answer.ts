@@ -62,7 +62,18 @@ export class Answer {
 			case "finish":
 				this.finish = { reason: part.finishReason, usage: part.usage };
 				return null;
-			default:
+			case "stream-start":
+			case "response-metadata":
+			case "tool-input-end":
+			case "tool-result":
+			case "tool-approval-request":
+			case "file":
+			case "reasoning-file":
+			case "source":
+			case "custom":
+			case "raw":
+			case "ping":
+			case "error":
 				return null;
 		}
 	}

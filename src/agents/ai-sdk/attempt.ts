@@ -59,18 +59,16 @@ export async function* attempt(
 }
 
 /** Read anew each time, and held no longer than the request takes. */
-function readKey(
-	{ provider, keyVariable, ...target }: Target,
-	env: AttemptOptions["env"],
-): string | null | Verdict {
+function readKey(target: Target, env: AttemptOptions["env"]): string | null | Verdict {
+	const { provider, baseUrl, keyVariable } = target;
 	const key = keyVariable === null ? "" : (env[keyVariable]?.trim() ?? "");
-	// Whatever else cannot stand in a header, and the error about it would show the key.
+	// Anything else cannot stand in a header, and the error about it would show the key.
 	if (key !== "")
 		return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${keyVariable} does not hold a key`);
 	if (keyVariable !== null)
 		return verdict("key_missing", `the environment variable ${keyVariable} is not set`);
-	if (!needsKey({ provider, keyVariable, ...target })) return null;
-	return verdict("key_missing", `no key is configured for ${provider} at ${target.baseUrl}`);
+	if (!needsKey(target)) return null;
+	return verdict("key_missing", `no key is configured for ${provider} at ${baseUrl}`);
 }
 
 type CallSettings = Partial<
@@ -104,6 +102,8 @@ function ending(answer: Answer, target: Target, settings: ModelSettings): Attemp
 			verdict: verdict("refused", "the provider's content filter ended the answer"),
 			target,
 		};
+	// Not every provider says so.
+	const calling = answer.toolCalls.length > 0 && finish.reason.unified !== "length";
 	const reasoning = keptReasoning(target, answer.items());
 	const { inputTokens, outputTokens } = finish.usage;
 	return {
@@ -111,7 +111,7 @@ function ending(answer: Answer, target: Target, settings: ModelSettings): Attemp
 		message: {
 			content: answer.text,
 			toolCalls: answer.toolCalls,
-			finishReason: finish.reason.unified.replace("-", "_"),
+			finishReason: calling ? "tool_calls" : finish.reason.unified.replace("-", "_"),
 			...(reasoning !== undefined && { reasoning }),
 		},
 		usage: {

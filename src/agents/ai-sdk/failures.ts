@@ -28,22 +28,19 @@ export function verdictOn(error: unknown, circumstances: Circumstances): Verdict
 	return verdict(kind, detailOf(facts, circumstances.key), {
 		retryAfterMs,
 		...(kind === "attachment_refused" && { attachments: refusedOf(facts, circumstances.attachments) }),
-		retry: facts.status !== 402 && !BROKE.test(facts.words),
 		failover: kind === "refused" && isNotThere(facts),
 	});
 }
 
-/** `retry` and `failover`: what this case allows beside what its kind does. */
+/** `failover`: another model may answer though the kind alone would not say so. */
 export function verdict(
 	kind: FailureKind,
 	detail: string,
 	{
-		retry = true,
 		failover = false,
 		retryAfterMs,
 		attachments,
 	}: {
-		readonly retry?: boolean;
 		readonly failover?: boolean;
 		readonly retryAfterMs?: number | undefined;
 		readonly attachments?: readonly string[];
@@ -56,7 +53,7 @@ export function verdict(
 			...(retryAfterMs !== undefined && { retryAfterMs }),
 			...(attachments && { attachments }),
 		},
-		retry: retry && PASSING.has(kind),
+		retry: PASSING.has(kind),
 		failover: failover || PASSING.has(kind) || kind === "key_missing",
 	};
 }
@@ -80,7 +77,8 @@ function factsOf(error: unknown): Facts {
 		string,
 		unknown
 	>;
-	const text = (field: string): string => (typeof held[field] === "string" ? held[field] : "");
+	const text = (field: string): string =>
+		typeof held[field] === "string" ? held[field].slice(0, LONGEST_READ) : "";
 	const code = typeof held.code === "number" ? held.code : undefined;
 	const status =
 		typeof held.statusCode === "number"
@@ -88,6 +86,8 @@ function factsOf(error: unknown): Facts {
 			: code && code >= 400 && code < 600
 				? code
 				: undefined;
+	// An answer that began well and broke: what broke it stands inside.
+	if (status !== undefined && status < 400 && held.cause instanceof Error) return factsOf(held.cause);
 	const body = text("responseBody");
 	return {
 		name: text("name"),
@@ -100,6 +100,9 @@ function factsOf(error: unknown): Facts {
 	};
 }
 
+/** A page of an angry proxy is not searched to its end. */
+const LONGEST_READ = 4000;
+
 const TOO_LARGE =
 	/context[ _-]?(length|window|size|limit)|maximum context|prompt is too long|too many (input )?tokens|input (is )?too long|request (entity )?too large|token count .*exceeds|exceeds? .*(token limit|max(imum)? .*tokens)|reduce the length|larger than .*context/i;
 const ATTACHMENT =
@@ -107,8 +110,7 @@ const ATTACHMENT =
 const KEY = /api[ _-]?key|authentication|unauthori[sz]ed|permission_error|invalid x-api-key/i;
 const FILTERED = /content[ _-]?(policy|filter|management)|moderation|flagged|safety system|cyber_policy/i;
 const LIMITED = /rate[ _-]?limit|too many requests|resource_exhausted/i;
-const BROKE =
-	/insufficient[ _]quota|exceeded your current quota|credit balance|insufficient (credits|balance)|billing/i;
+const BROKE = /insufficient[ _]quota|credit balance|insufficient (credits|balance|funds)/i;
 const DOWN = /overloaded|server_error|api_error|internal|unavailable|timeout|timed out|try again/i;
 const UNREADABLE = new Set([
 	"AI_JSONParseError",
@@ -127,7 +129,7 @@ function kindOf({ name, status, words, message }: Facts, hasAttachments: boolean
 	if (UNREADABLE.has(name)) return /without a finish reason/i.test(message) ? "provider_down" : "malformed";
 	if (status === undefined) return kindOfWords(name, words);
 	if (status < 400) return "malformed";
-	if (status === 402 || BROKE.test(words)) return status === 429 ? "rate_limited" : "refused";
+	if (status === 402 || BROKE.test(words)) return "refused";
 	if (status === 413)
 		return hasAttachments && ATTACHMENT.test(words) ? "attachment_refused" : "context_too_large";
 	if (status < 500 && TOO_LARGE.test(words)) return "context_too_large";

@@ -1,0 +1,194 @@
+// Another agent program as the agent, over the Agent Client Protocol. It loops itself; Keryx keeps the transcript and tells it
+// what it does not know. A turn goes on by itself once it has begun: whoever reads its events may stop reading at any moment,
+// and the program is still cancelled, ended or left warm for the next turn, never lost.
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import { hideSecretLike } from "../../config/index.ts";
+import type { AgentClock } from "../clock.ts";
+import { type AgentFailure, type LoopAgent, type LoopEvent, NO_USAGE, type StepInput, type Usage } from "../types.ts";
+import { ProgramFailure } from "./failures.ts";
+import { Pool } from "./pool.ts";
+import { Program, type ProgramSession } from "./program.ts";
+import { continues, promptBlocks, toldOf } from "./prompt.ts";
+import { EventQueue } from "./queue.ts";
+import { Report, type Spent } from "./report.ts";
+
+/** A program that is told to cancel ends its prompt within this, or is ended with everything it started. */
+const CANCEL_MS = 5000;
+const MINUTE = 60_000;
+
+export interface AcpAgentOptions {
+	readonly command: string;
+	readonly args: readonly string[];
+	/** All that the program sees of Keryx's environment. */
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly clock: AgentClock;
+	/** Where the conversation's program works; made when it is not there. */
+	readonly workspaceOf: (conversation: string) => string;
+	readonly idleMinutes?: number;
+	readonly maxPrograms?: number;
+	/** Takes the secrets that the program was given out of what it says. */
+	readonly hide?: (text: string) => string;
+}
+
+export interface AcpAgent extends LoopAgent {
+	close(): Promise<void>;
+}
+
+export function createAcpAgent({
+	idleMinutes = 15,
+	maxPrograms = 8,
+	workspaceOf,
+	hide = (text) => text,
+	...options
+}: AcpAgentOptions): AcpAgent {
+	const pool = new Pool({
+		clock: options.clock,
+		idleMs: idleMinutes * MINUTE,
+		maxPrograms,
+		start: (conversation) => new Program({ ...options, cwd: workspaceOf(conversation) }),
+	});
+	return {
+		kind: "loop",
+		name: `acp ${basename(options.command)}`,
+		async *run(input): AsyncGenerator<LoopEvent> {
+			if (input.signal.aborted) return;
+			const events = new EventQueue<LoopEvent>();
+			void new AcpTurn({ input, events, pool, hide, clock: options.clock }).run();
+			for await (const event of events) {
+				if (input.signal.aborted) return;
+				yield event;
+			}
+		},
+		close: () => pool.close(),
+	};
+}
+
+interface AcpTurnOptions {
+	readonly input: StepInput;
+	readonly events: EventQueue<LoopEvent>;
+	readonly pool: Pool;
+	readonly clock: AgentClock;
+	readonly hide: (text: string) => string;
+}
+
+class AcpTurn {
+	readonly #input: StepInput;
+	readonly #events: EventQueue<LoopEvent>;
+	readonly #pool: Pool;
+	readonly #clock: AgentClock;
+	readonly #hide: (text: string) => string;
+	readonly #report: Report;
+	/** What an abort has to do now. */
+	#onAbort = () => {};
+
+	constructor({ input, events, pool, clock, hide }: AcpTurnOptions) {
+		this.#input = input;
+		this.#events = events;
+		this.#pool = pool;
+		this.#clock = clock;
+		this.#hide = hide;
+		this.#report = new Report(input.history, { emit: (event) => events.push(event), hide });
+	}
+
+	/** Never throws: what goes wrong is an event. */
+	async run(): Promise<void> {
+		const { conversation, signal } = this.#input;
+		const abort = () => {
+			this.#events.abandon();
+			this.#onAbort();
+		};
+		signal.addEventListener("abort", abort, { once: true });
+		const leave = await this.#pool.enter(conversation);
+		try {
+			await this.#talk();
+		} catch (error) {
+			this.#report.cutOff();
+			const failure = failureOf(error);
+			this.#events.push({
+				type: "failed",
+				failure: { ...failure, detail: hideSecretLike(this.#hide(failure.detail)) },
+			});
+		} finally {
+			signal.removeEventListener("abort", abort);
+			this.#events.end();
+			leave();
+		}
+	}
+
+	async #talk(): Promise<void> {
+		const { conversation, history, signal } = this.#input;
+		const taken = await this.#pool.take(conversation, signal);
+		if (!taken) {
+			if (signal.aborted) return;
+			throw new ProgramFailure({ kind: "provider_down", detail: "Keryx is stopping" });
+		}
+		const { program, isNew } = taken;
+		// Nothing is lost with a program that has not said anything yet.
+		this.#onAbort = () => program.kill();
+		if (isNew) await program.initialize();
+		const session = await this.#sessionOn(program);
+		if (signal.aborted) return;
+		const told = session.told.count === 0 ? null : session.told;
+		let cancelled = () => {};
+		this.#onAbort = () => {
+			program.cancel(session);
+			cancelled = this.#clock.after(CANCEL_MS, () => program.kill());
+		};
+		// Until its answer is there, nobody knows what it has taken in.
+		program.session = null;
+		try {
+			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, told), {
+				update: (update) => this.#report.update(update),
+				refused: (toolCall) => this.#report.refused(toolCall),
+				room: () => this.#events.room(),
+			});
+			this.#ended(stopReason, program, session);
+			session.told = toldOf([...history, ...this.#report.rows()]);
+			program.session = session;
+		} finally {
+			cancelled();
+		}
+	}
+
+	/** The one it has, where that knows how this history begins and nothing else; or a new one. */
+	async #sessionOn(program: Program): Promise<ProgramSession> {
+		const { session: keryxSession, system, history } = this.#input;
+		const frame = createHash("sha256").update(JSON.stringify([keryxSession, system])).digest("hex");
+		const { session } = program;
+		if (session && session.frame === frame && continues(history, session.told)) return session;
+		return program.open(frame);
+	}
+
+	#ended(stopReason: string, program: Program, session: ProgramSession): void {
+		if (stopReason === "cancelled") {
+			if (this.#input.signal.aborted) return this.#report.cutOff();
+			throw new ProgramFailure({ kind: "malformed", detail: `${program.name} cancelled the prompt by itself` });
+		}
+		if (stopReason === "refusal")
+			throw new ProgramFailure({ kind: "refused", detail: `${program.name} refused the prompt` });
+		const { spent } = this.#report;
+		this.#report.end(FINISH_REASONS[stopReason] ?? stopReason, usageOf(program.name, spent, session.spent));
+		session.spent = spent ?? session.spent;
+		this.#events.push({ type: "done" });
+	}
+}
+
+const FINISH_REASONS: Partial<Record<string, string>> = { end_turn: "stop", max_tokens: "length" };
+
+/** Tokens are the program's own affair; what it says it has spent is what it spent in all. */
+function usageOf(model: string, now: Spent | null, before: Spent | null): Usage {
+	const earlier = before && before.currency === now?.currency ? before.amount : 0;
+	return {
+		...NO_USAGE,
+		provider: "acp",
+		model,
+		costMicros: now && Math.max(0, Math.round((now.amount - earlier) * 1e6)),
+		...(now && { currency: now.currency }),
+	};
+}
+
+function failureOf(error: unknown): AgentFailure {
+	if (error instanceof ProgramFailure) return error.failure;
+	return { kind: "provider_down", detail: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,82 @@
+// What a program prints, as messages: one JSON object a line. Whatever is no message of the protocol is dropped without an answer:
+// programs print other things too, and two that answer each other's complaints never end. Updates are handed out here, in their
+// order, so that all of them have been seen when the answer to a prompt arrives behind them.
+import type { Readable, Writable } from "node:stream";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+
+/** A longer line is not kept: no message is that long. */
+const LONGEST_LINE = 32 * 1024 * 1024;
+
+export interface MessageStreamOptions {
+	readonly stdin: Writable;
+	readonly stdout: Readable;
+	readonly onUpdate: (params: unknown) => void;
+	/** Resolves when there is room for more; until then the program is not read. */
+	readonly room: () => Promise<void>;
+}
+
+export function messageStream({ stdin, stdout, onUpdate, room }: MessageStreamOptions): Stream {
+	/** Requests of ours that have no answer yet. */
+	const asked = new Set<unknown>();
+	return {
+		writable: new WritableStream<AnyMessage>({
+			write: (message) => {
+				if ("method" in message && "id" in message) asked.add(message.id);
+				return written(stdin, `${JSON.stringify(message)}\n`);
+			},
+		}),
+		readable: new ReadableStream<AnyMessage>({
+			start: async (controller) => {
+				try {
+					for await (const line of linesOf(stdout)) {
+						const message = parsed(line);
+						if (!message) continue;
+						if (message.method === "session/update" && !("id" in message)) {
+							onUpdate(message.params);
+							await room();
+						} else if (typeof message.method === "string" || asked.delete(message.id))
+							controller.enqueue(message as unknown as AnyMessage);
+					}
+					controller.close();
+				} catch (error) {
+					controller.error(error);
+				}
+			},
+		}),
+	};
+}
+
+function written(stdin: Writable, text: string): Promise<void> {
+	return new Promise((resolve, reject) => {
+		stdin.write(text, (error) => (error ? reject(error) : resolve()));
+	});
+}
+
+function parsed(line: string): Record<string, unknown> | null {
+	if (!line.startsWith("{")) return null;
+	try {
+		const message = JSON.parse(line) as Record<string, unknown>;
+		return message.jsonrpc === "2.0" ? message : null;
+	} catch {
+		return null;
+	}
+}
+
+async function* linesOf(stdout: Readable): AsyncGenerator<string> {
+	let held: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of stdout as AsyncIterable<Buffer>) {
+		let from = 0;
+		for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+			const line = Buffer.concat([...held, chunk.subarray(from, end)]);
+			held = [];
+			if (length + end - from <= LONGEST_LINE) yield line.toString("utf8").trim();
+			length = 0;
+			from = end + 1;
+		}
+		length += chunk.length - from;
+		if (length > LONGEST_LINE) held = [];
+		else if (from < chunk.length) held.push(chunk.subarray(from));
+	}
+	if (held.length > 0) yield Buffer.concat(held).toString("utf8").trim();
+}

@@ -1,0 +1,108 @@
+// The programs that run: at most one per conversation, used by one turn at a time, and so many in all. One that nobody uses is
+// stopped after a while, or at once when another conversation needs its place.
+import type { AgentClock } from "../clock.ts";
+import type { Program } from "./program.ts";
+
+export interface PoolOptions {
+	readonly clock: AgentClock;
+	readonly idleMs: number;
+	readonly maxPrograms: number;
+	/** Throws where it cannot even be begun. */
+	readonly start: (conversation: string) => Program;
+}
+
+interface Entry {
+	readonly program: Program;
+	busy: boolean;
+	/** Larger for one that was used later. */
+	used: number;
+	stopIdling: () => void;
+}
+
+export class Pool {
+	readonly #options: PoolOptions;
+	readonly #entries = new Map<string, Entry>();
+	/** By conversation: over when the last turn that asked for its program has left it. */
+	readonly #lanes = new Map<string, Promise<void>>();
+	#uses = 0;
+	#freed = Promise.withResolvers<void>();
+	#closed = false;
+
+	constructor(options: PoolOptions) {
+		this.#options = options;
+	}
+
+	/** Waits until the conversation's program is free; answers how to leave it again. */
+	async enter(conversation: string): Promise<() => void> {
+		const before = this.#lanes.get(conversation);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		this.#lanes.set(conversation, promise);
+		await before;
+		return () => {
+			if (this.#lanes.get(conversation) === promise) this.#lanes.delete(conversation);
+			this.#rest(conversation);
+			resolve();
+		};
+	}
+
+	/** For who has entered: its program, or a new one as soon as there is room. Null when aborted, or closed. */
+	async take(conversation: string, signal: AbortSignal): Promise<{ program: Program; isNew: boolean } | null> {
+		for (;;) {
+			if (signal.aborted || this.#closed) return null;
+			const entry = this.#entries.get(conversation);
+			if (entry && !entry.program.leaving) {
+				entry.stopIdling();
+				entry.busy = true;
+				return { program: entry.program, isNew: false };
+			}
+			if (!entry && this.#entries.size < this.#options.maxPrograms) break;
+			const freed = this.#freed.promise;
+			if (!entry) void this.#longestIdle()?.program.stop();
+			await Promise.race([freed, aborted(signal)]);
+		}
+		const program = this.#options.start(conversation);
+		const entry = { program, busy: true, used: ++this.#uses, stopIdling: () => {} };
+		this.#entries.set(conversation, entry);
+		void program.over.then(() => {
+			entry.stopIdling();
+			this.#entries.delete(conversation);
+			this.#free();
+		});
+		return { program, isNew: true };
+	}
+
+	/** Ends them all; resolves when they are gone. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#free();
+		await Promise.all([...this.#entries.values()].map(({ program }) => program.stop()));
+	}
+
+	#rest(conversation: string): void {
+		const entry = this.#entries.get(conversation);
+		if (entry) {
+			entry.busy = false;
+			entry.used = ++this.#uses;
+			entry.stopIdling = this.#options.clock.after(this.#options.idleMs, () => void entry.program.stop());
+		}
+		this.#free();
+	}
+
+	#longestIdle(): Entry | undefined {
+		return [...this.#entries.values()]
+			.filter(({ busy, program }) => !busy && !program.leaving)
+			.sort((a, b) => a.used - b.used)[0];
+	}
+
+	#free(): void {
+		this.#freed.resolve();
+		this.#freed = Promise.withResolvers<void>();
+	}
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		if (signal.aborted) resolve();
+		else signal.addEventListener("abort", () => resolve(), { once: true });
+	});
+}

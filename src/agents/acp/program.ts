@@ -1,0 +1,270 @@
+// One program that speaks the Agent Client Protocol, in a process group of its own, which never outlives Keryx: a guard in the
+// group waits for the end of a pipe that only Keryx holds, and takes the group with it. It is told only over its stdin; it may
+// not use Keryx's files or terminals, and whatever it asks leave for is refused.
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import {
+	type ClientConnection,
+	type ContentBlock,
+	client,
+	methods,
+	PROTOCOL_VERSION,
+	type PromptResponse,
+	RequestError,
+	type RequestPermissionRequest,
+	type RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
+import { inlineUntrusted } from "../../domain/index.ts";
+import type { AgentClock } from "../clock.ts";
+import type { AgentFailure } from "../types.ts";
+import { ProgramFailure } from "./failures.ts";
+import { messageStream } from "./messages.ts";
+import type { Told } from "./prompt.ts";
+import type { Spent } from "./report.ts";
+
+/** A program answers initialize and session/new within this, or it is ended. */
+const START_MS = 30_000;
+/** A program that is asked to stop ends by itself within this. */
+const STOP_MS = 2000;
+/** What it printed last on stderr, for whoever has to find out why it died. */
+const LINES = 3;
+const TAIL = 400;
+
+/**
+ * Runs the program in the place of this shell. The guard's read ends when Keryx does, however it does; it keeps none of the
+ * program's streams open.
+ */
+const GUARDED =
+	'(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
+
+export interface ProgramOptions {
+	readonly command: string;
+	readonly args: readonly string[];
+	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly cwd: string;
+	readonly clock: AgentClock;
+}
+
+/** A session of the program, and what it knows: how much of which history. */
+export interface ProgramSession {
+	readonly id: string;
+	/** What the rest of the prompt stood on. */
+	readonly frame: string;
+	told: Told;
+	spent: Spent | null;
+}
+
+export interface Listener {
+	update(update: unknown): void;
+	refused(toolCall: unknown): void;
+	room(): Promise<void>;
+}
+
+export class Program {
+	readonly #options: ProgramOptions;
+	readonly #child: ChildProcess;
+	readonly #connection: ClientConnection;
+	#stderr = "";
+	#listener: { readonly session: string; readonly to: Listener } | null = null;
+	#name: string;
+	/** It no longer takes prompts: it is dead, or being ended. */
+	#leaving = false;
+	session: ProgramSession | null = null;
+	/** Resolves when the process and its streams are gone, with how it ended. Never rejects. */
+	readonly over: Promise<string>;
+
+	constructor(options: ProgramOptions) {
+		const { command, args, env, cwd } = options;
+		this.#options = options;
+		this.#name = basename(command);
+		this.#child = spawn("/bin/sh", ["-c", GUARDED, "sh", command, ...args], {
+			cwd,
+			env: { ...env },
+			detached: true,
+			stdio: ["pipe", "pipe", "pipe", "pipe"],
+		});
+		const child = this.#child;
+		for (const stream of child.stdio) stream?.on("error", () => undefined);
+		child.stderr?.on("data", (data: Buffer) => {
+			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
+		});
+		this.over = this.#watch();
+		this.#connection = client({ name: "keryx" })
+			.onRequest(methods.client.session.requestPermission, ({ params }) => this.#refuse(params))
+			.connect(
+				messageStream({
+					stdin: child.stdin as Writable,
+					stdout: child.stdout as Readable,
+					onUpdate: (params) => this.#update(params),
+					room: () => this.#listener?.to.room() ?? Promise.resolve(),
+				}),
+			);
+		// A program that cannot be talked to is of no use.
+		void this.#connection.closed.then(() => this.kill());
+	}
+
+	/** As it calls itself. */
+	get name(): string {
+		return this.#name;
+	}
+
+	get leaving(): boolean {
+		return this.#leaving;
+	}
+
+	/** Throws ProgramFailure; then it is ended. */
+	async initialize(): Promise<void> {
+		const answer = await this.#starting(
+			this.#connection.agent.request(methods.agent.initialize, {
+				protocolVersion: PROTOCOL_VERSION,
+				clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+			}),
+			"initialize",
+		);
+		this.#name = inlineUntrusted(answer.agentInfo?.name ?? "") || this.#name;
+		if (answer.protocolVersion === PROTOCOL_VERSION) return;
+		this.kill();
+		const detail = `${this.#name} speaks version ${answer.protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
+		throw new ProgramFailure({ kind: "malformed", detail });
+	}
+
+	/** A session that knows nothing yet. Throws ProgramFailure. */
+	async open(frame: string): Promise<ProgramSession> {
+		const { cwd } = this.#options;
+		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+		const { sessionId } = await this.#starting(request, "session/new");
+		this.session = { id: sessionId, frame, told: { count: 0, digest: "" }, spent: null };
+		return this.session;
+	}
+
+	/** Its answer; whatever it reports meanwhile goes to the listener first. Throws ProgramFailure. */
+	async prompt(session: ProgramSession, prompt: ContentBlock[], listener: Listener): Promise<PromptResponse> {
+		this.#listener = { session: session.id, to: listener };
+		try {
+			return await this.#connection.agent.request(methods.agent.session.prompt, {
+				sessionId: session.id,
+				prompt,
+			});
+		} catch (error) {
+			throw await this.#explained(error);
+		} finally {
+			this.#listener = null;
+		}
+	}
+
+	/** Asks it to end its prompt. */
+	cancel(session: ProgramSession): void {
+		const told = this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: session.id });
+		told.catch(() => undefined);
+	}
+
+	/** Ends it, with a moment to end by itself. */
+	async stop(): Promise<void> {
+		this.#leaving = true;
+		this.#child.stdin?.end();
+		const cancel = this.#options.clock.after(STOP_MS, () => this.kill());
+		await this.over;
+		cancel();
+	}
+
+	/** Ends it and everything in its group, now. */
+	kill(): void {
+		this.#leaving = true;
+		const { pid } = this.#child;
+		if (pid === undefined) return;
+		try {
+			process.kill(-pid, "SIGKILL");
+		} catch {
+			// It is gone.
+		}
+	}
+
+	#watch(): Promise<string> {
+		const child = this.#child;
+		return new Promise((resolve) => {
+			let how = "it ended";
+			const finished = () => {
+				this.#leaving = true;
+				for (const stream of child.stdio) stream?.destroy();
+				resolve(this.#inWords(how));
+			};
+			child.on("error", (error) => {
+				how = `it cannot be started: ${error.message}`;
+				finished();
+			});
+			child.on("exit", (code, signal) => {
+				how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+				// The guard, and what the program left behind. A process that left the group may still hold a stream.
+				this.kill();
+				this.#options.clock.after(STOP_MS, finished);
+			});
+			child.on("close", finished);
+		});
+	}
+
+	#inWords(how: string): string {
+		const printed = stripVTControlCharacters(this.#stderr).trim().split("\n").slice(-LINES).join(" / ").slice(-TAIL);
+		return `${this.#name}: ${how}${printed === "" ? "" : `; it printed last: ${printed}`}`;
+	}
+
+	async #starting<Answer>(request: Promise<Answer>, what: string): Promise<Answer> {
+		let late = false;
+		const cancel = this.#options.clock.after(START_MS, () => {
+			late = true;
+			this.kill();
+		});
+		try {
+			return await request;
+		} catch (error) {
+			const failure = await this.#explained(error);
+			if (!(error instanceof RequestError)) this.kill();
+			throw late
+				? new ProgramFailure({
+						kind: "timeout",
+						detail: `${this.#name} did not answer ${what} within ${START_MS / 1000} s`,
+					})
+				: failure;
+		} finally {
+			cancel();
+		}
+	}
+
+	/** What a request's failure means: the program's own answer, or that it died. */
+	async #explained(error: unknown): Promise<ProgramFailure> {
+		if (!(error instanceof RequestError)) {
+			this.kill();
+			return new ProgramFailure({ kind: "provider_down", detail: await this.over });
+		}
+		return new ProgramFailure(answered(this.#name, error));
+	}
+
+	#update(params: unknown): void {
+		const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: unknown };
+		if (this.#listener?.session === sessionId) this.#listener?.to.update(update);
+	}
+
+	/** With an option that refuses, this once if there is a choice. */
+	#refuse({ sessionId, toolCall, options }: RequestPermissionRequest): RequestPermissionResponse {
+		if (this.#listener?.session === sessionId) this.#listener.to.refused(toolCall);
+		const option =
+			options.find(({ kind }) => kind === "reject_once") ??
+			options.find(({ kind }) => kind === "reject_always");
+		if (!option) return { outcome: { outcome: "cancelled" } };
+		return { outcome: { outcome: "selected", optionId: option.optionId } };
+	}
+}
+
+const AUTHENTICATION = -32000;
+
+function answered(name: string, { code, message, data }: RequestError): AgentFailure {
+	const details = (data as { details?: unknown } | null | undefined)?.details;
+	const said = typeof details === "string" ? `${message}: ${details}` : message;
+	if (code === AUTHENTICATION)
+		return {
+			kind: "key_missing",
+			detail: `${name} asks for a login; run it once by hand, or pass its key (${said})`,
+		};
+	return { kind: "provider_down", detail: `${name} answered with error ${code}: ${said}` };
+}

@@ -1,0 +1,52 @@
+// Events between a program, which says them when it likes, and whoever reads them one by one. It outlives neither: what comes after
+// the end is dropped, and a reader who went away holds nobody up.
+
+/** So many may wait before the program is no longer read. */
+const ENOUGH = 256;
+
+export class EventQueue<Event> {
+	readonly #waiting: Event[] = [];
+	#ended = false;
+	#wakeReader = () => {};
+	#wakeWriter = () => {};
+
+	push(event: Event): void {
+		if (this.#ended) return;
+		this.#waiting.push(event);
+		this.#wakeReader();
+	}
+
+	/** What was pushed before is still read. */
+	end(): void {
+		this.#ended = true;
+		this.#wakeReader();
+		this.#wakeWriter();
+	}
+
+	/** The same, without what waits. */
+	abandon(): void {
+		this.#waiting.length = 0;
+		this.end();
+	}
+
+	async room(): Promise<void> {
+		while (!this.#ended && this.#waiting.length >= ENOUGH)
+			await new Promise<void>((resolve) => {
+				this.#wakeWriter = resolve;
+			});
+	}
+
+	async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
+		for (;;) {
+			const event = this.#waiting.shift();
+			if (event !== undefined) {
+				this.#wakeWriter();
+				yield event;
+			} else if (this.#ended) return;
+			else
+				await new Promise<void>((resolve) => {
+					this.#wakeReader = resolve;
+				});
+		}
+	}
+}
