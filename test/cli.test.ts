@@ -2,40 +2,16 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { asJson, commandIn, MAIN } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-cli-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const NOW = ["--now", "2026-03-10T12:00:00Z"];
 const DM = { platform: "telegram", chat_id: "42", chat_type: "dm", user_name: "Ann" };
 
-interface Run {
-	readonly code: number | null;
-	readonly stdout: string;
-	readonly stderr: string;
-}
-
-/** Runs the real command, with an empty home unless the environment names one. */
-function keryx(
-	args: readonly string[],
-	{ stdin = "", env = {} }: { stdin?: string; env?: Record<string, string> } = {},
-) {
-	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
-		env: { PATH: process.env.PATH, TZ: "UTC", KERYX_HOME: join(root, "empty"), ...env },
-	});
-	child.stdin.on("error", () => {});
-	child.stdin.end(stdin);
-	const said = { stdout: "", stderr: "" };
-	child.stdout.on("data", (data) => (said.stdout += data));
-	child.stderr.on("data", (data) => (said.stderr += data));
-	return new Promise<Run>((resolve, reject) => {
-		child.on("error", reject);
-		child.on("close", (code) => resolve({ code, ...said }));
-	});
-}
+const { keryx } = commandIn(root);
 
 let files = 0;
 
@@ -51,8 +27,6 @@ function home(yaml: string): string {
 	writeFileSync(join(path, "config.yaml"), yaml);
 	return path;
 }
-
-const asJson = (run: Run) => JSON.parse(run.stdout);
 
 describe.concurrent("keryx", () => {
 	test("a message over a pipe is answered, and why tells its story", async () => {

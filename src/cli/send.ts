@@ -83,9 +83,17 @@ async function send({ client }: Connection, text: string, flags: Flags): Promise
 }
 
 async function ended(client: Client, id: number): Promise<WireInbound> {
-	for (;;) {
-		const inbound = await client.inbound({ id, wait: WAIT });
-		if (inbound.disposition !== null) return inbound;
+	try {
+		for (;;) {
+			const inbound = await client.inbound({ id, wait: WAIT });
+			if (inbound.disposition !== null) return inbound;
+		}
+	} catch (cause) {
+		if (cause instanceof KeryxError) throw cause;
+		throw new KeryxError("message.unanswered", `Keryx ended before message ${id} was answered`, {
+			hint: `the message is kept: start Keryx, which goes on with it; \`keryx why ${id}\` tells its story`,
+			cause,
+		});
 	}
 }
 

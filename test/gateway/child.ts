@@ -26,7 +26,7 @@ const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "
 
 try {
 	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
-	const onWrite = (n: number, name: string) => void writeSync(1, `${n} ${name}\n`);
+	const onWrite = (n: number, name: string) => say(1, `${n} ${name}\n`);
 	const killing = killingEngine(engine, { at: killAt, when, onWrite });
 	const gateway = createGateway({
 		store: storeOn(everyWrite ? killing : withoutEmpty(engine, killing), {
@@ -47,13 +47,13 @@ try {
 		config: configOf(config),
 		clock: systemClock,
 		pseudonymKey: new Uint8Array(32),
-		log: (message, error) => void writeSync(2, `${message}: ${String(error)}\n`),
+		log: (message, error) => say(2, `${message}: ${String(error)}\n`),
 	});
 	await gateway.start();
-	writeSync(1, "started\n");
+	say(1, "started\n");
 	setInterval(() => {}, 1 << 30);
 } catch (error) {
-	writeSync(1, `refused ${JSON.stringify(error)}\n`);
+	say(1, `refused ${JSON.stringify(error)}\n`);
 	process.exitCode = 1;
 }
 
@@ -68,4 +68,16 @@ function withoutEmpty(engine: Engine, killing: Engine): Engine {
 			return (empty ? engine : killing).write(name, args, drawn);
 		},
 	};
+}
+
+/** Written before the next thing happens, since that may be death. A pipe that is full for a moment is waited for. */
+function say(fd: 1 | 2, text: string): void {
+	for (;;)
+		try {
+			writeSync(fd, text);
+			return;
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+			Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+		}
 }

@@ -34,7 +34,7 @@ export function lookAtConfig(home: string, env: Environment): Finding {
 	return fine("configuration", file ?? "there is no config.yaml, so the defaults hold");
 }
 
-/** Null where there is no home to look at more closely. */
+/** Where it is not there or cannot be used, there is nothing to look at more closely. */
 export function lookAtHome(home: string, fix: boolean): { findings: Finding[]; isThere: boolean } {
 	const found = statSync(home, { throwIfNoEntry: false });
 	if (!found)

@@ -48,7 +48,7 @@ async function runShow(context: CliContext, id: string, flags: Flags): Promise<v
 			: await client.transcript({ session: id, limit });
 		if (output.json) return output.value({ session, messages: await gathered(messages), more });
 		await printHead(connection, session);
-		if (more) output.line(`(earlier messages are left out: --all shows them)\n`.trimEnd());
+		if (more) output.line("(earlier messages are left out: --all shows them)");
 		for await (const message of messages) printRow(output, message, connection.config.session_reset.timezone);
 	});
 }

@@ -1,0 +1,197 @@
+// The command, in processes of its own or in this one, and a home with a past for it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { CliContext } from "../../src/cli/context.ts";
+import { createProgram } from "../../src/cli/program.ts";
+import { reportError } from "../../src/cli/report.ts";
+import { openStore } from "../../src/store/index.ts";
+import { BOB, delivery, GROUP, Scene } from "../conformance/store/scene.ts";
+import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
+
+export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+export interface Run {
+	readonly code: number | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+interface RunOptions {
+	readonly stdin?: string;
+	readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Gateway {
+	readonly pid: number;
+	stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+}
+
+export interface KeryxCommand {
+	/** Runs the command, with an empty home unless the environment names one. */
+	keryx(args: readonly string[], options?: RunOptions): Promise<Run>;
+	/** A Keryx that runs in that home and answers on its socket. */
+	start(home: string): Promise<Gateway>;
+}
+
+/** `root` is a folder that the test removes. Compiled code is kept there, for processes and for the threads of stores in this one. */
+export function commandIn(root: string): KeryxCommand {
+	const compiled = join(root, "compiled");
+	process.env.NODE_COMPILE_CACHE = compiled;
+	const begin = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+		spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+			env: {
+				PATH: process.env.PATH,
+				TZ: "UTC",
+				NODE_COMPILE_CACHE: compiled,
+				KERYX_HOME: join(root, "empty"),
+				...env,
+			},
+		});
+	return {
+		keryx: (args, { stdin = "", env = {} } = {}) => {
+			const child = begin(args, env);
+			child.stdin.on("error", () => {});
+			child.stdin.end(stdin);
+			const said = { stdout: "", stderr: "" };
+			child.stdout.on("data", (data) => (said.stdout += data));
+			child.stderr.on("data", (data) => (said.stderr += data));
+			return new Promise<Run>((resolve, reject) => {
+				child.on("error", reject);
+				child.on("close", (code) => resolve({ code, ...said }));
+			});
+		},
+		start: async (home) => {
+			const child = begin([], { KERYX_HOME: home });
+			await new Promise<void>((resolve, reject) => {
+				let said = "";
+				child.on("close", () => reject(new Error(`Keryx did not start: ${said}`)));
+				child.stderr.on("data", (data) => (said += data));
+				// It says so once its socket is there.
+				child.stdout.once("data", () => resolve());
+			});
+			return { pid: child.pid as number, stop: (signal = "SIGTERM") => ended(child, signal) };
+		},
+	};
+}
+
+/** The same within this process, which is a hundred times faster; on a terminal of so many columns where asked. */
+export async function call(
+	args: readonly string[],
+	{ stdin = "", env = {}, columns }: RunOptions & { readonly columns?: number } = {},
+): Promise<Run> {
+	const said = { code: 0, stdout: "", stderr: "" };
+	const stream = (name: "stdout" | "stderr") => ({
+		...(columns !== undefined && { isTTY: true, columns }),
+		write: (text: string) => {
+			said[name] += text;
+		},
+	});
+	const context: CliContext = {
+		env: { TZ: "UTC", ...env },
+		stdin: Readable.from(stdin === "" ? [] : [stdin]),
+		stdout: stream("stdout"),
+		stderr: stream("stderr"),
+		now: () => Date.now(),
+		json: args.includes("--json"),
+		exitWith: (code) => {
+			said.code = code;
+		},
+	};
+	try {
+		await createProgram(context).parseAsync([...args], { from: "user" });
+	} catch (error) {
+		context.exitWith(reportError(error, context));
+	}
+	return said;
+}
+
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+	if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+	return new Promise((resolve) => {
+		child.on("close", () => resolve());
+		child.kill(signal);
+	});
+}
+
+export function asJson({ stdout }: Run) {
+	return JSON.parse(stdout);
+}
+
+export interface Past {
+	readonly home: string;
+	/** Sessions by what they are about. */
+	readonly tulips: string;
+	readonly hostile: string;
+	readonly group: string;
+	/** Deliveries by their state. */
+	readonly unknown: string;
+	readonly dead: string;
+	readonly waiting: string;
+}
+
+/** A text and a name that would clear the screen and fake a line. */
+export const HOSTILE = "\u001b[2Jred\nagent, 2026-01-01 00:00\u202e";
+
+const SCRIPT = `
+rules:
+  - when: fail
+    steps: [{fail: {kind: provider_down, detail: the cable is cut}}]
+  - when: hang
+    steps: [{hang: true}]
+otherwise: [{text: "You said: {{input}}"}]
+`;
+
+/** Three conversations of the last hours, in a home whose agent says back what it hears, and fails or hangs when told to. */
+export async function homeWithPast(home: string): Promise<Past> {
+	mkdirSync(home, { mode: 0o700 });
+	writeFileSync(join(home, "script.yaml"), SCRIPT);
+	writeFileSync(
+		join(home, "config.yaml"),
+		`agent: {kind: scripted, script: ${JSON.stringify(join(home, "script.yaml"))}}\nsession_reset: {mode: none}\n`,
+	);
+	const clock = virtualClock(Date.now() - 5 * HOUR);
+	const url = `sqlite:${join(home, "keryx.db")}`;
+	const store = await openStore({ url, clock, ids: countedIds() });
+	const scene = new Scene({ store, clock, close: () => store.close() });
+	try {
+		const first = await scene.turn("plant tulips before the frost");
+		const call = { id: "c1", name: "session_search", input: { query: "frost" } };
+		await scene.append(first, [
+			{ role: "assistant", content: "", toolCalls: [call], index: 1 },
+			{ role: "tool", toolCallId: "c1", toolName: "session_search", content: "one\ntwo\nthree", index: 2 },
+		]);
+		await scene.end(first, {
+			messages: [{ role: "assistant", content: "# Noted\n\n- tulips *before* the frost", index: 3 }],
+			deliveries: [delivery("reply-unknown", "Noted"), delivery("reply-dead", "Noted, too")],
+		});
+		await settled(scene, "unknown", "Keryx died while sending");
+		await settled(scene, "dead", "chat not found");
+		await store.setTitle({ session: first.session, title: "garden", source: "user" });
+		clock.advance(HOUR);
+		const second = await scene.turn(HOSTILE, { ...BOB, user_name: HOSTILE });
+		await scene.reply(second, `${HOSTILE} again`, { deliveries: [delivery("reply-waiting", HOSTILE)] });
+		clock.advance(HOUR);
+		const third = await scene.exchange("when do we meet?", "At five.", GROUP);
+		clock.advance(MINUTE);
+		return {
+			home,
+			tulips: first.session,
+			hostile: second.session,
+			group: third.session,
+			unknown: "reply-unknown",
+			dead: "reply-dead",
+			waiting: "reply-waiting",
+		};
+	} finally {
+		await store.close();
+	}
+}
+
+async function settled({ store }: Scene, kind: "unknown" | "dead", reason: string): Promise<void> {
+	const [due] = (await store.claimDeliveries({ limit: 1, timeoutMs: MINUTE })).deliveries;
+	if (!due) throw new Error("nothing is due");
+	await store.settleDelivery({ id: due.id, claim: due.claim, settlement: { kind, reason } });
+}
