@@ -58,6 +58,7 @@ export type SendResult =
 	| { readonly kind: "unknown"; readonly reason: string };
 
 export interface ChannelHealth {
+	/** In any but connected, what is to be sent waits; that uses up none of its attempts. */
 	readonly state: "starting" | "connected" | "degraded" | "stopped";
 	/** The last time the platform answered. */
 	readonly aliveAt: number | null;

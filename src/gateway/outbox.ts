@@ -11,6 +11,8 @@ import { untilWritten } from "./until-written.ts";
 /** How long a platform may take to answer before the outcome counts as unknown. */
 const SEND_MS = 60_000;
 const AT_ONCE = 128;
+/** How soon a channel that is not connected is looked at again: the longer it lasts, the later, up to the time for one that is not there. */
+const NOT_CONNECTED_MS = 1000;
 const NO_CHANNEL_MS = 60_000;
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
@@ -118,6 +120,13 @@ export class Outbox {
 				kind: "retry",
 				afterMs: NO_CHANNEL_MS,
 				reason: `no channel for ${platform}`,
+			});
+		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
+		if (channel.health().state !== "connected")
+			return this.#retry(delivery, {
+				kind: "retry",
+				afterMs: Math.min(NO_CHANNEL_MS, NOT_CONNECTED_MS + (clock.now() - delivery.createdAt) / 4),
+				reason: `${platform} is not connected`,
 			});
 		const outgoing: Outgoing = {
 			id: delivery.id,

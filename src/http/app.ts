@@ -116,7 +116,8 @@ function colonPath(path: string): string {
 function addEvents(app: OpenAPIHono, feed: Feed, closing: AbortSignal): void {
 	const query = z.object({
 		after: z.string().max(32).optional().openapi({
-			description: "the id of the last event seen; left out: only what comes. Last-Event-ID wins",
+			description:
+				"the id of the last event seen; empty: the oldest kept; left out: only what comes. Last-Event-ID wins",
 		}),
 		conversation: z.string().max(64).optional(),
 		types: z.string().max(1000).optional().openapi({ description: "types of events, with commas between" }),
@@ -136,7 +137,7 @@ function addEvents(app: OpenAPIHono, feed: Feed, closing: AbortSignal): void {
 	});
 	app.openapi(route, async (c) => {
 		const { after, conversation, types } = c.req.valid("query");
-		const cursor = c.req.header("last-event-id") || after || "now";
+		const cursor = c.req.header("last-event-id") || (after ?? "now");
 		return streamSSE(c, async (stream) => {
 			const left = new AbortController();
 			stream.onAbort(() => left.abort());

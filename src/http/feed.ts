@@ -62,9 +62,9 @@ export class Feed {
 			let cursor = options.after;
 			// The first page comes from the store, which knows what this scope may see.
 			for (let first = true; !signal.aborted; first = false) {
-				const deltas = follower.takeDeltas();
-				// Rows that were committed before this text was written come before it.
-				if (deltas.length > 0) await this.#upToDate();
+				// Rows that were committed before a text was written come before it, its own row after it.
+				const written = follower.deltas;
+				if (follower.hasDeltas) await this.#upToDate();
 				const kept = first ? undefined : this.#keptAfter(cursor);
 				const next = kept ?? (await this.#pageAfter(cursor, scope, conversation));
 				if (first && cursor === "now") yield { kind: "hello", cursor: next.cursor };
@@ -72,9 +72,10 @@ export class Feed {
 				else
 					for (const event of next.events) {
 						if (conversation !== undefined && event.conversation !== conversation) continue;
+						for (const delta of follower.takeOf(event)) yield { kind: "delta", delta };
 						if (types === undefined || types.has(event.type)) yield { kind: "event", event };
 					}
-				for (const delta of deltas) yield { kind: "delta", delta };
+				for (const delta of follower.takeUpTo(written)) yield { kind: "delta", delta };
 				const moved = next.cursor !== cursor;
 				cursor = next.cursor;
 				if (!moved) await follower.woken();
@@ -244,7 +245,8 @@ const NOTHING: WireEvent = {
 /** One follower's waiting: woken by a commit, a delta, or its end. */
 class Follower {
 	readonly #conversation: ConversationId | undefined;
-	#deltas: Delta[] = [];
+	#waiting: { readonly n: number; readonly delta: Delta }[] = [];
+	#count = 0;
 	#woken = false;
 	#resolve: (() => void) | null = null;
 
@@ -254,15 +256,35 @@ class Follower {
 
 	addDelta(delta: Delta): void {
 		if (this.#conversation !== undefined && delta.conversation !== this.#conversation) return;
-		if (this.#deltas.length >= DELTAS_KEPT) this.#deltas = [];
-		this.#deltas.push(delta);
+		if (this.#waiting.length >= DELTAS_KEPT) this.#waiting = [];
+		this.#waiting.push({ n: ++this.#count, delta });
 		this.wake();
 	}
 
-	takeDeltas(): readonly Delta[] {
-		const deltas = this.#deltas;
-		this.#deltas = [];
-		return deltas;
+	/** How many there have been. */
+	get deltas(): number {
+		return this.#count;
+	}
+
+	get hasDeltas(): boolean {
+		return this.#waiting.length > 0;
+	}
+
+	/** The text of the message whose row this event tells of. */
+	takeOf({ type, turn, facts }: WireEvent): Delta[] {
+		if (type !== "message.appended") return [];
+		return this.#take(({ delta }) => delta.turn === turn && delta.index === facts.index);
+	}
+
+	takeUpTo(count: number): Delta[] {
+		return this.#take(({ n }) => n <= count);
+	}
+
+	#take(wanted: (one: { readonly n: number; readonly delta: Delta }) => boolean): Delta[] {
+		if (this.#waiting.length === 0) return [];
+		const taken = this.#waiting.filter(wanted);
+		this.#waiting = this.#waiting.filter((one) => !wanted(one));
+		return taken.map(({ delta }) => delta);
 	}
 
 	wake(): void {

@@ -195,7 +195,8 @@ class Lane {
 
 	async #step(turn: Held): Promise<void> {
 		const { id, token } = turn;
-		const call = `call ${++made}`;
+		// With the child's number: a turn that a later child resumes must not make a call of the same name.
+		const call = `call ${orders.run}.${++made}`;
 		const messages: NewMessage[] = [
 			{ role: "assistant", content: text("step"), toolCalls: [{ id: call, name: "read", input: {} }] },
 			{ role: "tool", content: text("result"), toolCallId: call, toolName: "read", isError: chance(0.2) },

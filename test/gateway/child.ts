@@ -17,6 +17,7 @@ const {
 	config,
 	channel,
 	killAt = 0,
+	killOn,
 	when = "before",
 	everyWrite = false,
 } = JSON.parse(process.argv[2] ?? "") as Orders;
@@ -28,8 +29,9 @@ try {
 	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
 	const onWrite = (n: number, name: string) => say(1, `${n} ${name}\n`);
 	const killing = killingEngine(engine, { at: killAt, when, onWrite });
+	const counted = everyWrite ? killing : withoutEmpty(engine, killing);
 	const gateway = createGateway({
-		store: storeOn(everyWrite ? killing : withoutEmpty(engine, killing), {
+		store: storeOn(killOn === undefined ? counted : onlyOn(killOn, killing), {
 			clock: systemClock,
 			ids: systemIds(systemClock),
 		}),
@@ -55,6 +57,15 @@ try {
 } catch (error) {
 	say(1, `refused ${JSON.stringify(error)}\n`);
 	process.exitCode = 1;
+}
+
+/** Ends at the first write of that name. */
+function onlyOn(wanted: string, engine: Engine): Engine {
+	const killing = killingEngine(engine, { at: 1, when });
+	return {
+		...engine,
+		write: (name, args, drawn) => (name === wanted ? killing : engine).write(name, args, drawn),
+	};
 }
 
 /** Leaves out writes that find nothing to write: housekeeping of a new store, and claims before there is anything to send. */

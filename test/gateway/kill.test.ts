@@ -35,6 +35,7 @@ interface Story {
 /** Two at once: most of the time goes into starting processes. */
 async function atEveryCommit(story: Story): Promise<number> {
 	const { count } = await once(story, undefined);
+	expect(count).toBeGreaterThan(0);
 	const points: KillPoint[] = [];
 	for (let at = 1; at <= count; at++)
 		for (const when of ["before", "after"] as const) points.push({ at, when });
@@ -96,10 +97,13 @@ async function verdict(story: Story, life: Lives, store: Store, where: string): 
 	).toBe(true);
 	const missing = story.visible.filter((text) => !texts.includes(text));
 	expect(missing.length, `${where}: ${JSON.stringify({ texts, missing })}`).toBeLessThanOrEqual(lost.length);
-	expect(
-		texts.filter((text) => !story.visible.includes(text)),
-		where,
-	).toEqual([]);
+	// A preview whose receipt died with the gateway stays as it was shown, where the platform cannot be asked about it.
+	const unknown = new Set(unsettled.map(({ id }) => id));
+	const strange = life.world
+		.visible("ada")
+		.filter(({ id, text }) => !story.visible.includes(text) && !unknown.has(id));
+	expect(strange, where).toEqual([]);
+	if (story.told.channel?.lookup) expect(unsettled, where).toEqual([]);
 	for (let id = 1; id <= said.length; id++) {
 		const { disposition } = await store.inboxItem({ scope: OPERATOR, id });
 		expect(disposition?.kind, `${where}: message ${id}`).toMatch(/^(answered|merged|command)$/);
