@@ -37,6 +37,8 @@ export const ERRORS = {
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path> or sqlite::memory:",
 	"store.unsupported": "use a store on SQLite for this",
+	"workspace.unusable":
+		"check that workspace.path is a directory that this user may use, and that the disk has space",
 	"home.unusable": "check that KERYX_HOME is a directory that this user may write to",
 	"http.no_route": "look at /openapi.json for the calls there are",
 	"http.too_large": "send less at a time",

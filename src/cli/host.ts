@@ -1,5 +1,6 @@
 // A Keryx in this process: store, agent, gateway and API, put together from the configuration.
 import { existsSync } from "node:fs";
+import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { type Config, keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -36,15 +37,21 @@ export async function openHost({ context, config, output, as }: HostOptions): Pr
 	const store = await openStore({ url: home.storeUrl, clock: systemClock, ids, access });
 	try {
 		const agent = createAgent(config, context.env, store);
+		const profiles = Object.fromEntries(
+			Object.entries(config.profiles).map(([name, profile]) => [
+				name,
+				createAgent(
+					{ ...config, agent: profile.agent, workspace: profile.workspace },
+					context.env,
+					store,
+					config,
+				),
+			]),
+		);
 		const gateway = createGateway({
 			store,
 			agent,
-			profiles: Object.fromEntries(
-				Object.entries(config.profiles).map(([name, profile]) => [
-					name,
-					createAgent({ ...config, agent: profile.agent }, context.env, store),
-				]),
-			),
+			profiles,
 			tools: createTools([sessionSearch, sessionRead, clarify]),
 			channels: (["local", "web", "api_server"] as const).map((platform) =>
 				createLocalChannel(platform, context.now),
@@ -73,6 +80,7 @@ export async function openHost({ context, config, output, as }: HostOptions): Pr
 					await gateway.stop();
 					await served.close();
 				}
+				await closeAgents([agent, ...Object.values(profiles)]);
 				await closeAll(api, store);
 			},
 		};
@@ -86,6 +94,11 @@ export async function openHost({ context, config, output, as }: HostOptions): Pr
 async function begin(gateway: ReturnType<typeof createGateway>, api: Api, home: Home): Promise<Served> {
 	await gateway.start();
 	return serveOnSocket(api, home.socketPath);
+}
+
+/** Programs that were kept for the next turn. */
+async function closeAgents(agents: readonly Agent[]): Promise<void> {
+	await Promise.all(agents.map((agent) => (agent.kind === "loop" ? agent.close?.() : undefined)));
 }
 
 async function closeAll(api: Api, store: Store): Promise<void> {

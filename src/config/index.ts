@@ -17,6 +17,6 @@ export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./mode
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { CONFIG_KEYS, type Config } from "./schema.ts";
-export { hideSecretLike } from "./secrets.ts";
+export { hideSecretLike, secretHider } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";

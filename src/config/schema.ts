@@ -10,7 +10,7 @@ const RESTART = { restart: true } as const;
 
 /** What answers: of Keryx itself, and of each profile. */
 const agentSchema = z.strictObject({
-	kind: z.enum(["offline", "ai-sdk", "scripted"]).default("offline").meta(RESTART),
+	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).default("offline").meta(RESTART),
 	provider: modelKeys.provider.optional().meta(RESTART),
 	model: modelKeys.model.optional().meta(RESTART),
 	base_url: modelKeys.base_url.meta(RESTART),
@@ -21,14 +21,31 @@ const agentSchema = z.strictObject({
 	retries: whole(0, 10).default(2).meta(RESTART),
 	temperature: z.number().min(0).max(2).optional().meta(RESTART),
 	max_output_tokens: whole(1, 10_000_000).optional().meta(RESTART),
+	/** What the model can read at once, in tokens. */
+	context_window: whole(1000, 100_000_000).default(128_000),
 	/** How long the model may think; left out, the provider decides. */
 	reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional().meta(RESTART),
 	/** By model, per million tokens: over the table that Keryx brings. */
 	prices: z.record(z.string(), priceSchema).default({}).meta(RESTART),
+	/** The program of an acp agent, and its arguments. */
+	command: z.string().min(1).optional().meta(RESTART),
+	args: z.array(z.string()).default([]).meta(RESTART),
+	/** Secret variables that the program may see all the same. */
+	env_pass: z.array(variableSchema).default([]).meta(RESTART),
+	/** A program without a prompt for so long is stopped. */
+	idle_minutes: whole(1, 10_080).default(15).meta(RESTART),
+	/** Programs that may run at once. */
+	max_programs: whole(1, 1000).default(8).meta(RESTART),
 	/** The file of a scripted agent. */
 	script: z.string().optional().meta(RESTART),
 	instructions: z.string().optional(),
 	max_steps: whole(1, 10_000).default(60),
+});
+
+/** Where the agent's programs work. */
+const workspaceSchema = z.strictObject({
+	mode: z.enum(["per_conversation", "shared", "fixed"]).default("per_conversation").meta(RESTART),
+	path: z.string().min(1).optional().meta(RESTART),
 });
 
 const profileNameSchema = z
@@ -56,6 +73,7 @@ export const configSchema = z
 			})
 			.prefault({}),
 		agent: agentSchema.prefault({}),
+		workspace: workspaceSchema.prefault({}),
 		/** Several agents in one Keryx, by name: each with its own settings, tools and instructions; nothing of one reaches another. */
 		profiles: z
 			.record(
@@ -64,6 +82,12 @@ export const configSchema = z
 					agent: agentSchema.prefault({}),
 					/** Names of tools; left out, tools.enabled holds. */
 					tools: z.array(z.string()).optional(),
+					workspace: workspaceSchema
+						.prefault({})
+						.refine(
+							({ mode, path }) => mode !== "shared" || path !== undefined,
+							"must have a path where its mode is shared: another profile's files are not to be seen",
+						),
 				}),
 			)
 			.default({})
@@ -117,6 +141,15 @@ export const configSchema = z
 			})
 			.prefault({}),
 		loop: z.strictObject({ max_repeats: whole(1, 1000).default(5) }).prefault({}),
+		/** Older messages give way to a summary when the prompt passes this share of the model's window. */
+		compaction: z
+			.strictObject({
+				enabled: z.boolean().default(true),
+				threshold: z.number().min(0.1).max(1).default(0.8),
+				/** So many messages at the end are never summed up. */
+				keep_last: whole(1, 10_000).default(20),
+			})
+			.prefault({}),
 		/** Who may speak, by platform. */
 		auth: z
 			.record(

@@ -5,10 +5,17 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { hideSecretLike } from "../../config/index.ts";
 import type { AgentClock } from "../clock.ts";
-import { type AgentFailure, type LoopAgent, type LoopEvent, NO_USAGE, type StepInput, type Usage } from "../types.ts";
+import {
+	type AgentFailure,
+	type LoopAgent,
+	type LoopEvent,
+	NO_USAGE,
+	type StepInput,
+	type Usage,
+} from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
 import { Pool } from "./pool.ts";
-import { Program, type ProgramSession } from "./program.ts";
+import type { Program, ProgramSession } from "./program.ts";
 import { continues, promptBlocks, toldOf } from "./prompt.ts";
 import { EventQueue } from "./queue.ts";
 import { Report, type Spent } from "./report.ts";
@@ -42,19 +49,19 @@ export function createAcpAgent({
 	hide = (text) => text,
 	...options
 }: AcpAgentOptions): AcpAgent {
-	const pool = new Pool({
-		clock: options.clock,
-		idleMs: idleMinutes * MINUTE,
-		maxPrograms,
-		start: (conversation) => new Program({ ...options, cwd: workspaceOf(conversation) }),
-	});
+	const pool = new Pool({ clock: options.clock, idleMs: idleMinutes * MINUTE, maxPrograms });
+	/** What speaks the protocol is loaded with the first program: whoever has none does not wait for it. */
+	const starter = async (conversation: string) => {
+		const { Program } = await import("./program.ts");
+		return () => new Program({ ...options, cwd: workspaceOf(conversation) });
+	};
 	return {
 		kind: "loop",
 		name: `acp ${basename(options.command)}`,
 		async *run(input): AsyncGenerator<LoopEvent> {
 			if (input.signal.aborted) return;
 			const events = new EventQueue<LoopEvent>();
-			void new AcpTurn({ input, events, pool, hide, clock: options.clock }).run();
+			void new AcpTurn({ input, events, pool, starter, hide, clock: options.clock }).run();
 			for await (const event of events) {
 				if (input.signal.aborted) return;
 				yield event;
@@ -68,6 +75,8 @@ interface AcpTurnOptions {
 	readonly input: StepInput;
 	readonly events: EventQueue<LoopEvent>;
 	readonly pool: Pool;
+	/** How to start the conversation's program. */
+	readonly starter: (conversation: string) => Promise<() => Program>;
 	readonly clock: AgentClock;
 	readonly hide: (text: string) => string;
 }
@@ -76,16 +85,18 @@ class AcpTurn {
 	readonly #input: StepInput;
 	readonly #events: EventQueue<LoopEvent>;
 	readonly #pool: Pool;
+	readonly #starter: AcpTurnOptions["starter"];
 	readonly #clock: AgentClock;
 	readonly #hide: (text: string) => string;
 	readonly #report: Report;
 	/** What an abort has to do now. */
 	#onAbort = () => {};
 
-	constructor({ input, events, pool, clock, hide }: AcpTurnOptions) {
+	constructor({ input, events, pool, starter, clock, hide }: AcpTurnOptions) {
 		this.#input = input;
 		this.#events = events;
 		this.#pool = pool;
+		this.#starter = starter;
 		this.#clock = clock;
 		this.#hide = hide;
 		this.#report = new Report(input.history, { emit: (event) => events.push(event), hide });
@@ -118,7 +129,7 @@ class AcpTurn {
 
 	async #talk(): Promise<void> {
 		const { conversation, history, signal } = this.#input;
-		const taken = await this.#pool.take(conversation, signal);
+		const taken = await this.#pool.take(conversation, signal, await this.#starter(conversation));
 		if (!taken) {
 			if (signal.aborted) return;
 			throw new ProgramFailure({ kind: "provider_down", detail: "Keryx is stopping" });
@@ -129,7 +140,6 @@ class AcpTurn {
 		if (isNew) await program.initialize();
 		const session = await this.#sessionOn(program);
 		if (signal.aborted) return;
-		const told = session.told.count === 0 ? null : session.told;
 		let cancelled = () => {};
 		this.#onAbort = () => {
 			program.cancel(session);
@@ -138,7 +148,7 @@ class AcpTurn {
 		// Until its answer is there, nobody knows what it has taken in.
 		program.session = null;
 		try {
-			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, told), {
+			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.told), {
 				update: (update) => this.#report.update(update),
 				refused: (toolCall) => this.#report.refused(toolCall),
 				room: () => this.#events.room(),
@@ -154,16 +164,22 @@ class AcpTurn {
 	/** The one it has, where that knows how this history begins and nothing else; or a new one. */
 	async #sessionOn(program: Program): Promise<ProgramSession> {
 		const { session: keryxSession, system, history } = this.#input;
-		const frame = createHash("sha256").update(JSON.stringify([keryxSession, system])).digest("hex");
+		const frame = createHash("sha256")
+			.update(JSON.stringify([keryxSession, system]))
+			.digest("hex");
 		const { session } = program;
-		if (session && session.frame === frame && continues(history, session.told)) return session;
+		if (session?.told && session.frame === frame && continues(history, session.told)) return session;
 		return program.open(frame);
 	}
 
 	#ended(stopReason: string, program: Program, session: ProgramSession): void {
 		if (stopReason === "cancelled") {
-			if (this.#input.signal.aborted) return this.#report.cutOff();
-			throw new ProgramFailure({ kind: "malformed", detail: `${program.name} cancelled the prompt by itself` });
+			this.#report.cutOff();
+			if (this.#input.signal.aborted) return;
+			throw new ProgramFailure({
+				kind: "malformed",
+				detail: `${program.name} cancelled the prompt by itself`,
+			});
 		}
 		if (stopReason === "refusal")
 			throw new ProgramFailure({ kind: "refused", detail: `${program.name} refused the prompt` });

@@ -7,8 +7,6 @@ export interface PoolOptions {
 	readonly clock: AgentClock;
 	readonly idleMs: number;
 	readonly maxPrograms: number;
-	/** Throws where it cannot even be begun. */
-	readonly start: (conversation: string) => Program;
 }
 
 interface Entry {
@@ -45,8 +43,12 @@ export class Pool {
 		};
 	}
 
-	/** For who has entered: its program, or a new one as soon as there is room. Null when aborted, or closed. */
-	async take(conversation: string, signal: AbortSignal): Promise<{ program: Program; isNew: boolean } | null> {
+	/** For who has entered: its program, or the one that is started as soon as there is room. Null when aborted, or closed. */
+	async take(
+		conversation: string,
+		signal: AbortSignal,
+		start: () => Program,
+	): Promise<{ program: Program; isNew: boolean } | null> {
 		for (;;) {
 			if (signal.aborted || this.#closed) return null;
 			const entry = this.#entries.get(conversation);
@@ -60,7 +62,7 @@ export class Pool {
 			if (!entry) void this.#longestIdle()?.program.stop();
 			await Promise.race([freed, aborted(signal)]);
 		}
-		const program = this.#options.start(conversation);
+		const program = start();
 		const entry = { program, busy: true, used: ++this.#uses, stopIdling: () => {} };
 		this.#entries.set(conversation, entry);
 		void program.over.then(() => {

@@ -3,7 +3,6 @@
 // not use Keryx's files or terminals, and whatever it asks leave for is refused.
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
-import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import {
 	type ClientConnection,
@@ -11,11 +10,11 @@ import {
 	client,
 	methods,
 	PROTOCOL_VERSION,
-	type PromptResponse,
 	RequestError,
 	type RequestPermissionRequest,
 	type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
+import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
 import type { AgentClock } from "../clock.ts";
 import type { AgentFailure } from "../types.ts";
@@ -36,8 +35,18 @@ const TAIL = 400;
  * Runs the program in the place of this shell. The guard's read ends when Keryx does, however it does; it keeps none of the
  * program's streams open.
  */
-const GUARDED =
-	'(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
+const GUARDED = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
+
+/** What is needed of its answers; the SDK does not check them. */
+const initialized = z
+	.object({
+		protocolVersion: z.number(),
+		agentInfo: z.object({ name: z.string() }).nullish().catch(null),
+	})
+	.describe("initialize");
+const opened = z.object({ sessionId: z.string() }).describe("session/new");
+const prompted = z.object({ stopReason: z.string().min(1) });
+type Prompted = z.output<typeof prompted>;
 
 export interface ProgramOptions {
 	readonly command: string;
@@ -50,9 +59,10 @@ export interface ProgramOptions {
 /** A session of the program, and what it knows: how much of which history. */
 export interface ProgramSession {
 	readonly id: string;
-	/** What the rest of the prompt stood on. */
+	/** Which session of Keryx, with which system text. */
 	readonly frame: string;
-	told: Told;
+	/** Null for one that was told nothing yet. */
+	told: Told | null;
 	spent: Spent | null;
 }
 
@@ -86,17 +96,21 @@ export class Program {
 			stdio: ["pipe", "pipe", "pipe", "pipe"],
 		});
 		const child = this.#child;
+		this.over = this.#watch();
+		const { stdin, stdout } = child;
+		// So it is where no more files may be open.
+		if (!stdin || !stdout)
+			throw new ProgramFailure({ kind: "provider_down", detail: `${this.#name} cannot be started` });
 		for (const stream of child.stdio) stream?.on("error", () => undefined);
 		child.stderr?.on("data", (data: Buffer) => {
 			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
 		});
-		this.over = this.#watch();
 		this.#connection = client({ name: "keryx" })
 			.onRequest(methods.client.session.requestPermission, ({ params }) => this.#refuse(params))
 			.connect(
 				messageStream({
-					stdin: child.stdin as Writable,
-					stdout: child.stdout as Readable,
+					stdin,
+					stdout,
 					onUpdate: (params) => this.#update(params),
 					room: () => this.#listener?.to.room() ?? Promise.resolve(),
 				}),
@@ -114,39 +128,41 @@ export class Program {
 		return this.#leaving;
 	}
 
-	/** Throws ProgramFailure; then it is ended. */
+	/** Throws ProgramFailure; then it is ended: nobody may talk to one that has not agreed to how. */
 	async initialize(): Promise<void> {
-		const answer = await this.#starting(
-			this.#connection.agent.request(methods.agent.initialize, {
-				protocolVersion: PROTOCOL_VERSION,
-				clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-			}),
-			"initialize",
-		);
-		this.#name = inlineUntrusted(answer.agentInfo?.name ?? "") || this.#name;
-		if (answer.protocolVersion === PROTOCOL_VERSION) return;
-		this.kill();
-		const detail = `${this.#name} speaks version ${answer.protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
-		throw new ProgramFailure({ kind: "malformed", detail });
+		const request = this.#connection.agent.request(methods.agent.initialize, {
+			protocolVersion: PROTOCOL_VERSION,
+			clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+		});
+		try {
+			const { agentInfo, protocolVersion } = await this.#starting(request, initialized);
+			this.#name = inlineUntrusted(agentInfo?.name ?? "") || this.#name;
+			if (protocolVersion === PROTOCOL_VERSION) return;
+			const detail = `${this.#name} speaks version ${protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
+			throw new ProgramFailure({ kind: "malformed", detail });
+		} catch (error) {
+			this.kill();
+			throw error;
+		}
 	}
 
 	/** A session that knows nothing yet. Throws ProgramFailure. */
 	async open(frame: string): Promise<ProgramSession> {
 		const { cwd } = this.#options;
 		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
-		const { sessionId } = await this.#starting(request, "session/new");
-		this.session = { id: sessionId, frame, told: { count: 0, digest: "" }, spent: null };
+		const { sessionId } = await this.#starting(request, opened);
+		this.session = { id: sessionId, frame, told: null, spent: null };
 		return this.session;
 	}
 
 	/** Its answer; whatever it reports meanwhile goes to the listener first. Throws ProgramFailure. */
-	async prompt(session: ProgramSession, prompt: ContentBlock[], listener: Listener): Promise<PromptResponse> {
+	async prompt(session: ProgramSession, prompt: ContentBlock[], listener: Listener): Promise<Prompted> {
 		this.#listener = { session: session.id, to: listener };
+		const { agent } = this.#connection;
 		try {
-			return await this.#connection.agent.request(methods.agent.session.prompt, {
-				sessionId: session.id,
-				prompt,
-			});
+			return prompted.parse(
+				await agent.request(methods.agent.session.prompt, { sessionId: session.id, prompt }),
+			);
 		} catch (error) {
 			throw await this.#explained(error);
 		} finally {
@@ -187,7 +203,7 @@ export class Program {
 			let how = "it ended";
 			const finished = () => {
 				this.#leaving = true;
-				for (const stream of child.stdio) stream?.destroy();
+				for (const stream of child.stdio ?? []) stream?.destroy();
 				resolve(this.#inWords(how));
 			};
 			child.on("error", (error) => {
@@ -205,25 +221,29 @@ export class Program {
 	}
 
 	#inWords(how: string): string {
-		const printed = stripVTControlCharacters(this.#stderr).trim().split("\n").slice(-LINES).join(" / ").slice(-TAIL);
+		const printed = stripVTControlCharacters(this.#stderr)
+			.trim()
+			.split("\n")
+			.slice(-LINES)
+			.join(" / ")
+			.slice(-TAIL);
 		return `${this.#name}: ${how}${printed === "" ? "" : `; it printed last: ${printed}`}`;
 	}
 
-	async #starting<Answer>(request: Promise<Answer>, what: string): Promise<Answer> {
+	async #starting<Answer>(request: Promise<unknown>, answer: z.ZodType<Answer>): Promise<Answer> {
 		let late = false;
 		const cancel = this.#options.clock.after(START_MS, () => {
 			late = true;
 			this.kill();
 		});
 		try {
-			return await request;
+			return answer.parse(await request);
 		} catch (error) {
 			const failure = await this.#explained(error);
-			if (!(error instanceof RequestError)) this.kill();
 			throw late
 				? new ProgramFailure({
 						kind: "timeout",
-						detail: `${this.#name} did not answer ${what} within ${START_MS / 1000} s`,
+						detail: `${this.#name} did not answer ${answer.description} within ${START_MS / 1000} s`,
 					})
 				: failure;
 		} finally {
@@ -231,13 +251,13 @@ export class Program {
 		}
 	}
 
-	/** What a request's failure means: the program's own answer, or that it died. */
+	/** What a request's failure means: the program's own answer, one that cannot be read, or that it died. */
 	async #explained(error: unknown): Promise<ProgramFailure> {
-		if (!(error instanceof RequestError)) {
-			this.kill();
+		if (error instanceof RequestError) return new ProgramFailure(answered(this.#name, error));
+		if (this.#connection.signal.aborted)
 			return new ProgramFailure({ kind: "provider_down", detail: await this.over });
-		}
-		return new ProgramFailure(answered(this.#name, error));
+		const detail = `${this.#name} gave an answer that is not of the protocol`;
+		return new ProgramFailure({ kind: "malformed", detail });
 	}
 
 	#update(params: unknown): void {

@@ -139,7 +139,8 @@ export class Report {
 		if (update.title) call.title = this.#hide(update.title);
 		if (update.rawInput !== undefined && update.rawInput !== null) call.input = update.rawInput;
 		call.output = this.#outputOf(update) ?? call.output;
-		call.status = update.status ?? call.status;
+		// What has begun has begun.
+		if (update.status && update.status !== "pending") call.status = update.status;
 		if (call.status === "pending") return;
 		if (call === this.#open) {
 			if (isOver(call)) this.#settle(call.status === "completed" ? "" : NO_RESULT);
@@ -166,7 +167,10 @@ export class Report {
 	}
 
 	#begin(call: Call): void {
-		const input = { title: call.title, ...(call.input !== undefined && { input: this.#bounded(call.input) }) };
+		const input = {
+			title: call.title,
+			...(call.input !== undefined && { input: this.#bounded(call.input) }),
+		};
 		this.#open = call;
 		this.#message([{ id: call.id, name: call.name, input }], "tool_calls");
 		if (isOver(call)) this.#settle(call.status === "completed" ? "" : NO_RESULT);
@@ -211,10 +215,11 @@ export class Report {
 		return cut(this.#hide(typeof rawOutput === "string" ? rawOutput : JSON.stringify(rawOutput)));
 	}
 
-	/** Arguments that would fill the transcript are kept as the beginning of their text. */
+	/** Arguments that would fill the transcript, or hold a secret, are kept as text. */
 	#bounded(input: unknown): unknown {
-		const text = this.#hide(JSON.stringify(input));
-		return text.length <= LONGEST ? JSON.parse(text) : cut(text);
+		const text = JSON.stringify(input);
+		const hidden = this.#hide(text);
+		return hidden === text && text.length <= LONGEST ? input : cut(hidden);
 	}
 
 	#message(toolCalls: AssistantMessage["toolCalls"], finishReason: string, usage?: Usage): void {

@@ -1,0 +1,28 @@
+// What a program that Keryx starts sees of its environment: nothing of Keryx's own, no key, no token (I12), unless its settings
+// name it.
+import { type Config, type Environment, USUAL_KEY_VARIABLES } from "../config/index.ts";
+
+export function programEnvironment(
+	config: Config,
+	env: Environment,
+	pass: readonly string[],
+): Record<string, string> {
+	const withheld = new Set([
+		...config.secrets,
+		...Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null),
+		...variablesIn(config),
+	]);
+	const seen: Record<string, string> = {};
+	for (const [name, value] of Object.entries(env))
+		if (value !== undefined && (pass.includes(name) || !(withheld.has(name) || name.startsWith("KERYX_"))))
+			seen[name] = value;
+	return seen;
+}
+
+/** Every name that a key ending in `_env` gives, wherever it stands. */
+function variablesIn(value: unknown): string[] {
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, held]) =>
+		key.endsWith("_env") && typeof held === "string" ? [held] : variablesIn(held),
+	);
+}

@@ -1,0 +1,148 @@
+// A program behind the real gateway: messages in, answers out, the transcript Keryx's.
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { Scene } from "../gateway/support.ts";
+import { asJson, call, commandIn } from "../support/keryx.ts";
+import { Bench, goneSoon, isGone, PROGRAM } from "./support.ts";
+
+const WAIT = { timeout: 20_000, interval: 10 };
+const bench = new Bench();
+const scenes: Scene[] = [];
+/** Of Keryx in processes of its own. */
+const started: number[] = [];
+const root = mkdtempSync(join(tmpdir(), "keryx-acp-host-"));
+afterEach(async () => {
+	for (const scene of scenes.splice(0)) await scene.end();
+});
+afterAll(async () => {
+	await bench.end();
+	for (const pid of started) if (!isGone(pid)) process.kill(pid, "SIGKILL");
+	rmSync(root, { recursive: true, force: true });
+});
+
+async function scene(): Promise<Scene> {
+	const made = await Scene.start({ agent: (clock) => bench.make("good", { clock }).agent });
+	scenes.push(made);
+	return made;
+}
+
+/** The program has a process of its own, which no virtual clock waits for. */
+async function answers(life: Scene, count: number): Promise<string[]> {
+	await vi.waitFor(async () => {
+		await life.clock.advance(0);
+		expect(life.texts()).toHaveLength(count);
+	}, WAIT);
+	return life.texts();
+}
+
+/** What the program said it was shown, when it was asked last. */
+async function told(life: Scene): Promise<{ texts: string[] }> {
+	const id = await life.say("tell");
+	await vi.waitFor(async () => {
+		await life.clock.advance(0);
+		expect(await life.disposition(id)).toBe("answered");
+	}, WAIT);
+	return JSON.parse(String((await life.rows(id)).at(-1)?.content));
+}
+
+test("a message is answered by the program, and its calls stand in the transcript", async () => {
+	const life = await scene();
+	const id = await life.say("look");
+	expect(await answers(life, 1)).toEqual(["Milk and eggs."]);
+	expect((await life.rows(id)).map(({ role, content }) => [role, content])).toEqual([
+		["user", "look"],
+		["assistant", "Looking."],
+		["tool", "milk, eggs"],
+		["assistant", "Milk and eggs."],
+	]);
+	const shown = await told(life);
+	expect(shown).toMatchObject({ sessions: 1, prompts: 2 });
+	expect(shown.texts[0]).toBe("tell");
+});
+
+test("a refused permission stands in the transcript", async () => {
+	const life = await scene();
+	const id = await life.say("may I");
+	expect(await answers(life, 1)).toEqual(["I was told no."]);
+	const result = (await life.rows(id)).find(({ role }) => role === "tool");
+	expect(result).toMatchObject({ isError: true, content: expect.stringContaining("Delete everything") });
+});
+
+test("a program that is killed in mid-turn is told to the user, and the next one goes on with what was said", async () => {
+	const life = await scene();
+	const id = await life.say("die");
+	expect(await answers(life, 1)).toEqual([expect.stringContaining("cannot be reached")]);
+	expect((await life.rows(id)).map(({ role, content }) => [role, content])).toEqual([
+		["user", "die"],
+		["assistant", "I am about to"],
+		["meta", expect.stringContaining("ended by SIGKILL")],
+	]);
+	const shown = await told(life);
+	expect(shown).toMatchObject({ sessions: 1, prompts: 1 });
+	expect(shown.texts[1]).toContain("You wrote:\n| I am about to");
+});
+
+test("/stop cancels the prompt, and the program stays for the next message", async () => {
+	const life = await scene();
+	const id = await life.say("wait");
+	const conversation = await life.conversation(id);
+	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toBe("I begin"), {
+		timeout: 20_000,
+	});
+	await life.say("/stop");
+	await answers(life, 1);
+	const shown = await told(life);
+	expect(shown).toMatchObject({ sessions: 1, prompts: 2 });
+	expect(shown.texts).toContain("Keryx noted:\n| The user stopped this turn.");
+});
+
+test("Keryx is killed with SIGKILL in mid-turn: the program goes with it, and the next Keryx goes on with the turn", async () => {
+	const command = commandIn(root);
+	const home = join(root, "home");
+	mkdirSync(home, { mode: 0o700 });
+	const args = ["--disable-warning=ExperimentalWarning", PROGRAM, "good", root];
+	const agent = { kind: "acp", command: process.execPath, args };
+	writeFileSync(join(home, "config.yaml"), JSON.stringify({ agent, session_reset: { mode: "none" } }));
+	const env = { KERYX_HOME: home };
+
+	const first = await command.start(home);
+	started.push(first.pid);
+	await call(["send", "--no-wait", "dig"], { env });
+	const pidFile = join(root, "pid");
+	await vi.waitFor(() => expect(existsSync(pidFile)).toBe(true), WAIT);
+	const pid = Number(readFileSync(pidFile, "utf8"));
+	await found("dig", env);
+	process.kill(first.pid, "SIGKILL");
+	await goneSoon(first.pid, pid);
+
+	const second = await command.start(home);
+	started.push(second.pid);
+	await found("dug", env);
+	const [workspace = ""] = readdirSync(join(home, "workspaces"));
+	expect(workspace).toMatch(/^[0-9a-f]{32}$/);
+	expect(statSync(join(home, "workspaces", workspace)).mode & 0o777).toBe(0o700);
+	const where = JSON.parse((await call(["send", "where"], { env })).stdout);
+	expect(where.cwd).toBe(join(home, "workspaces", workspace));
+	expect(where.env).not.toHaveProperty("KERYX_HOME");
+	await second.stop();
+	await goneSoon(where.pid);
+});
+
+/** The agent said this, and it is in the store. */
+async function found(word: string, env: Readonly<Record<string, string>>): Promise<void> {
+	await vi.waitFor(async () => {
+		const { hits } = asJson(await call(["sessions", "search", word, "--json"], { env }));
+		expect(hits.filter(({ role }: { role: string }) => role === "assistant")).toHaveLength(1);
+	}, WAIT);
+}

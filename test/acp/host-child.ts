@@ -1,0 +1,15 @@
+// A process that has an agent with a program at work, and is killed.
+import { createAcpAgent } from "../../src/agents/index.ts";
+import { systemClock } from "../../src/gateway/index.ts";
+import { inputOf, person } from "./input.ts";
+
+const [program = "", manner = "", folder = ""] = process.argv.slice(2);
+const agent = createAcpAgent({
+	command: process.execPath,
+	args: ["--disable-warning=ExperimentalWarning", program, manner],
+	env: { PATH: process.env.PATH },
+	clock: systemClock,
+	workspaceOf: () => folder,
+});
+for await (const event of agent.run(inputOf({ history: [person("wait with a child")] })))
+	if (event.type === "text") process.stdout.write(`${event.delta}\n`);

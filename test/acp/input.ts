@@ -1,0 +1,21 @@
+import type { StepInput } from "../../src/agents/index.ts";
+import type { PromptMessage } from "../../src/domain/index.ts";
+
+export function person(content: string): PromptMessage {
+	return { role: "user", kind: "person", content };
+}
+
+export function inputOf(given: Partial<StepInput> | string): StepInput {
+	return {
+		conversation: "c",
+		session: "20260310_120000_00000001",
+		turn: "t",
+		system: "You are tested.",
+		history: [],
+		notes: [],
+		tools: [],
+		override: null,
+		signal: new AbortController().signal,
+		...(typeof given === "string" ? { history: [person(given)] } : given),
+	};
+}

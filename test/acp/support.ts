@@ -1,0 +1,111 @@
+// An agent that runs the program beside this file, and a look at which processes are there.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
+import {
+	type AcpAgent,
+	type AcpAgentOptions,
+	createAcpAgent,
+	type LoopEvent,
+	type StepInput,
+} from "../../src/agents/index.ts";
+import type { PromptMessage } from "../../src/domain/index.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
+import { inputOf } from "./input.ts";
+
+export const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url));
+
+export interface Made {
+	readonly agent: AcpAgent;
+	readonly clock: VirtualClock;
+}
+
+/** A folder and the agents that were made, all gone after `end`. */
+export class Bench {
+	readonly folder = mkdtempSync(join(tmpdir(), "keryx-acp-"));
+	readonly #made: Made[] = [];
+
+	make(manner = "good", options: Partial<AcpAgentOptions> = {}): Made {
+		const clock = createVirtualClock(0);
+		const agent = createAcpAgent({
+			command: process.execPath,
+			args: ["--disable-warning=ExperimentalWarning", PROGRAM, manner],
+			env: this.env,
+			clock,
+			workspaceOf: () => this.folder,
+			...options,
+		});
+		const made = { agent, clock };
+		this.#made.push(made);
+		return made;
+	}
+
+	/** Compiled code is kept, so that the programs start faster. */
+	get env(): Record<string, string> {
+		return { PATH: process.env.PATH ?? "", NODE_COMPILE_CACHE: join(this.folder, "compiled") };
+	}
+
+	async end(): Promise<void> {
+		const closed = this.#made.map(({ agent }) => agent.close());
+		// Those that do not listen are ended when their time is over.
+		await Promise.all(this.#made.map(({ clock }) => clock.advance(2000)));
+		await Promise.all(closed);
+		rmSync(this.folder, { recursive: true, force: true });
+	}
+}
+
+export async function answer(agent: AcpAgent, given: Partial<StepInput> | string): Promise<LoopEvent[]> {
+	const events: LoopEvent[] = [];
+	for await (const event of agent.run(inputOf(given))) events.push(event);
+	return events;
+}
+
+export function textIn(events: readonly LoopEvent[]): string {
+	return events.map((event) => (event.type === "text" ? event.delta : "")).join("");
+}
+
+/** What the program says it was shown. */
+export function told(events: readonly LoopEvent[]): { sessions: number; prompts: number; texts: string[] } {
+	return JSON.parse(textIn(events));
+}
+
+/** The rows that the gateway would have stored for these events. */
+export function rowsOf(events: readonly LoopEvent[]): PromptMessage[] {
+	return events.flatMap((event): PromptMessage[] => {
+		if (event.type === "message")
+			return [{ role: "assistant", content: event.message.content, toolCalls: event.message.toolCalls }];
+		if (event.type !== "result") return [];
+		const { toolCallId, toolName, content, isError } = event;
+		return [{ role: "tool", toolCallId, toolName, content, isError }];
+	});
+}
+
+/** A turn that is read until it says something, and then waits. */
+export async function begun(agent: AcpAgent, given: Partial<StepInput>) {
+	const controller = new AbortController();
+	const iterator = agent.run(inputOf({ ...given, signal: controller.signal }))[Symbol.asyncIterator]();
+	const first = await iterator.next();
+	return { abort: () => controller.abort(), next: () => iterator.next(), first: first.value as LoopEvent };
+}
+
+/** A zombie that nobody has collected yet is gone too. */
+export function isGone(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+	} catch {
+		return true;
+	}
+	const stat = `/proc/${pid}/stat`;
+	return existsSync(stat) && /\) Z /.test(readFileSync(stat, "utf8"));
+}
+
+export async function goneSoon(...pids: readonly number[]): Promise<void> {
+	await vi.waitFor(
+		() => {
+			if (!pids.every(isGone)) throw new Error(`still there: ${pids.filter((pid) => !isGone(pid))}`);
+		},
+		{ timeout: 10_000, interval: 10 },
+	);
+}
