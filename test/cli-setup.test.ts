@@ -100,3 +100,22 @@ describe.concurrent("keryx setup", () => {
 		expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("agent: [\n");
 	});
 });
+
+describe("keryx doctor", () => {
+	test("calls the model that is configured, and says what is wrong with it", async () => {
+		const home = join(root, "doctored");
+		mkdirSync(home);
+		const yaml = `agent: { kind: ai-sdk, provider: openai-compatible, base_url: "${server.url}", model: tiny, retries: 0 }\n`;
+		writeFileSync(join(home, "config.yaml"), yaml);
+		const env = { KERYX_HOME: home };
+		const well = JSON.parse((await keryx(["doctor", "--json"], { env })).stdout);
+		expect(well.checks.find(({ check }: { check: string }) => check === "model")).toMatchObject({
+			state: "fine",
+		});
+		server.next(refuses(401, { message: "bad key" }));
+		const run = await keryx(["doctor", "--json"], { env });
+		expect(run.code).toBe(1);
+		const ill = JSON.parse(run.stdout).checks.find(({ check }: { check: string }) => check === "model");
+		expect(ill).toMatchObject({ state: "wrong", found: expect.stringContaining("key_missing") });
+	});
+});

@@ -51,7 +51,7 @@ describe("the offline agent", () => {
 			const answer = await say(text);
 			expect(answer).toMatch(/^Hello!/);
 			expect(answer).toContain("No model is connected");
-			expect(answer).toContain("agent.kind");
+			expect(answer).toContain("keryx setup");
 		},
 	);
 

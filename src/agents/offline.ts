@@ -12,7 +12,7 @@ const HITS = 20;
 const RECENT = 5;
 
 const NO_MODEL =
-	"No model is connected: I follow a few fixed rules and cannot think. To connect one, set `agent.kind` in config.yaml.";
+	"No model is connected: I follow a few fixed rules and cannot think. To connect one, run `keryx setup`.";
 const HELP = [
 	"What I can do:",
 	"- `search <words>`: find what was said before",

@@ -6,6 +6,7 @@ import { homeAt } from "../home.ts";
 import { createOutput, type Output } from "../output.ts";
 import { EXIT } from "../report.ts";
 import type { Finding } from "./finding.ts";
+import { lookAtModels } from "./model.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
 import { lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
@@ -22,7 +23,7 @@ export function addDoctor(program: Command, context: CliContext): void {
 		.allowExcessArguments(false)
 		.description("find out what is wrong, and what to do")
 		.option("--fix", "put right what can be: permissions, the search index")
-		.option("--quick", "do not look through every row of the store")
+		.option("--quick", "do not call the model, nor look through every row of the store")
 		.option("--rebuild-search", "build the search index anew, whatever its state")
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runDoctor(context, flags));
@@ -52,6 +53,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 
 	tell(lookAtNode());
 	tell(lookAtConfig(home.path, env));
+	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	const place = lookAtHome(home.path, fix);
 	tell(...place.findings);
 	if (place.isThere) {
