@@ -11,6 +11,16 @@ export {
 	isFreshInterruption,
 	nextDue,
 } from "./boundary.ts";
+export {
+	type Cover,
+	compactionRecord,
+	messagesIn,
+	rowsCovered,
+	rowsToCover,
+	SUMMARY_SYSTEM,
+	summaryContent,
+	summaryWords,
+} from "./compaction.ts";
 export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./context-prompt.ts";
 export { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
 export { describeDuration } from "./duration.ts";
@@ -45,7 +55,8 @@ export {
 } from "./platforms.ts";
 export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./policy.ts";
 export { profileName } from "./profile.ts";
-export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
+export { INTERRUPTED_RESULT, leftOutOf, type PromptMessage, promptHistory } from "./prompt-history.ts";
+export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size.ts";
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
 export { cleanTitle, successorTitle } from "./title.ts";

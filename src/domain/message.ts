@@ -28,7 +28,7 @@ export interface Range {
 }
 
 /** What a meta row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. */
-export type MetaKind = "carry_over" | "summary" | "note";
+export type MetaKind = "carry_over" | "summary" | "note" | "left_out";
 
 /** A message as its author makes it; the store adds id, session, seq and time. */
 export interface NewMessage {
@@ -48,6 +48,8 @@ export interface NewMessage {
 	readonly observed?: boolean;
 	/** Summary rows: what they stand for. */
 	readonly covers?: readonly Range[];
+	/** Left-out rows: digests of attachments that no prompt shows from here on. */
+	readonly leavesOut?: readonly string[];
 }
 
 export interface Message extends NewMessage {

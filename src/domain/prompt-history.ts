@@ -1,6 +1,6 @@
 // From a transcript to what a model is shown: a pure projection. Hidden rows are out, a valid summary stands for what it
-// covers, every tool call has exactly one result, and nothing else is changed.
-import type { Content, Message, ToolCall } from "./message.ts";
+// covers, every tool call has exactly one result, what a provider has refused is left out, and nothing else is changed.
+import type { Content, Message, Part, ToolCall } from "./message.ts";
 import { inlineUntrusted } from "./untrusted.ts";
 
 export type PromptMessage =
@@ -27,21 +27,49 @@ export function promptHistory(
 	rows: readonly Message[],
 	{ shared }: { readonly shared: boolean },
 ): PromptMessage[] {
-	const visible = withSummaries(
-		rows.filter((row) => !row.hidden),
-		rows,
-	);
+	const visible = standingRows(rows);
+	const leftOut = leftOutOf(rows);
 	const results = new Map<string, Message>();
 	for (const row of visible)
 		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
 	const history: PromptMessage[] = [];
 	for (const row of visible) {
+		if (row.kind === "left_out") continue;
 		if (row.role === "user") history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
 		else if (row.role === "meta" || row.role === "system")
 			history.push({ role: "user", kind: "note", content: row.content });
 		else if (row.role === "assistant") history.push(...withResults(row, results));
 	}
-	return history;
+	return leftOut.size === 0 ? history : history.map((message) => withoutAttachments(message, leftOut));
+}
+
+/** The rows that a prompt is made of, in its order: a valid summary stands where what it covers stood. */
+export function standingRows(rows: readonly Message[]): Message[] {
+	return withSummaries(
+		rows.filter((row) => !row.hidden),
+		rows,
+	);
+}
+
+/** What the provider has refused stays out, also where the row that says so is covered. */
+export function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
+	return new Set(rows.flatMap((row) => (row.hidden ? [] : (row.leavesOut ?? []))));
+}
+
+function withoutAttachments<Shown extends PromptMessage>(
+	message: Shown,
+	leftOut: ReadonlySet<string>,
+): Shown {
+	if (typeof message.content === "string") return message;
+	const content = message.content.map((part): Part => {
+		if (part.type === "text" || !leftOut.has(part.blob)) return part;
+		const name = inlineUntrusted(part.name ?? "");
+		return {
+			type: "text",
+			text: `[${part.type}${name && ` ${name}`}: left out, the model's provider did not take it]`,
+		};
+	});
+	return { ...message, content };
 }
 
 /** An assistant's message, each of its calls answered at once; a result that nobody asked for is left out by this. */
@@ -67,7 +95,7 @@ function withResults(row: Message, results: ReadonlyMap<string, Message>): Promp
 }
 
 /** Call ids are the provider's and unique within a turn only. */
-function callKey(row: Message, call: string): string {
+export function callKey(row: Message, call: string): string {
 	return `${row.turn ?? row.session} ${call}`;
 }
 
@@ -90,7 +118,7 @@ function withSummaries(visible: readonly Message[], all: readonly Message[]): Me
 	return rows;
 }
 
-function isCovered(row: Message, summary: Message): boolean {
+export function isCovered(row: Message, summary: Message): boolean {
 	return (summary.covers ?? []).some(
 		(range) => row.session === range.session && row.seq >= range.fromSeq && row.seq <= range.toSeq,
 	);

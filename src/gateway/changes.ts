@@ -9,8 +9,8 @@ export type ChangeName = Change["name"];
 export type ChangeArgs<Name extends ChangeName> = Extract<Change, { name: Name }>["args"];
 export type ChangeResult<Name extends ChangeName> = Awaited<ReturnType<Store[Name]>>;
 
-/** A turn that retry began in the store. */
-export type RetriedTurn = Extract<ChangeResult<"retry">, { kind: "begun" }>;
+/** A turn that a command began in the store. */
+export type CommandTurn = Extract<ChangeResult<"retry"> | ChangeResult<"compress">, { kind: "begun" }>;
 
 export interface Memory {
 	readonly lanes: Lanes;
@@ -18,7 +18,7 @@ export interface Memory {
 	readonly place: Conversation;
 	/** As configured, where the conversation has no choice of its own. */
 	readonly toolProgress: NonNullable<Conversation["toolProgress"]>;
-	runTurn(place: Conversation, turn: RetriedTurn): void;
+	runTurn(place: Conversation, turn: CommandTurn): void;
 }
 
 export function afterChange<Name extends ChangeName>(
@@ -36,10 +36,8 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	branchSession: loseStopped,
 	undo: loseStopped,
 	redo: loseStopped,
-	retry: (result, memory) => {
-		loseStopped(result, memory);
-		if (result.kind === "begun") memory.runTurn(memory.place, result);
-	},
+	retry: runBegun,
+	compress: runBegun,
 	stopTurn: (result, memory) => {
 		loseStopped(result, memory);
 		memory.lanes.remove(memory.place.id, result.dropped);
@@ -52,6 +50,11 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	setModelOverride: nothing,
 	setBusyMode: nothing,
 };
+
+function runBegun(result: ChangeResult<"retry"> | ChangeResult<"compress">, memory: Memory): void {
+	loseStopped(result, memory);
+	if (result.kind === "begun") memory.runTurn(memory.place, result);
+}
 
 /** The turn that the change ended in the store runs on here until it is told. */
 function loseStopped({ stopped }: { readonly stopped: string | null }, { lanes, place }: Memory): void {

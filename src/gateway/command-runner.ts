@@ -1,9 +1,10 @@
 // Carrying out commands, at once and beside a running turn. The effect and the end of the message are one transaction; the answer
 // follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
+import type { Agent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { ConversationId, Source } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { destinationOf, type InboxItem, type Store } from "../store/index.ts";
+import { type Conversation, destinationOf, type InboxItem, type Store } from "../store/index.ts";
 import { plainText } from "./admission.ts";
 import type { Authorisation } from "./authorise.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
@@ -29,6 +30,7 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;
+	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	/** The gateway is on its way out. */
 	readonly stopping: () => boolean;
@@ -170,13 +172,14 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { store, lanes, config, clock, surroundings } = this.#options;
+		const { store, lanes, config, clock, surroundings, agentOf } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
 			store,
 			lanes,
 			config,
+			agent: agentOf(conversation),
 			now: clock.now(),
 			inbox,
 			conversation,

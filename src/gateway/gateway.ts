@@ -10,7 +10,7 @@ import { type Actions, createActions } from "./actions.ts";
 import { admit, roleOf } from "./admission.ts";
 import { authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
-import type { RetriedTurn } from "./changes.ts";
+import type { CommandTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { CommandRunner } from "./command-runner.ts";
@@ -156,7 +156,8 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
-			runTurn: (place, turn) => this.#runRetried(place, turn),
+			agentOf: (place) => this.#agentOf(place),
+			runTurn: (place, turn) => this.#runBegun(place, turn),
 			stopping: () => !this.#accepting,
 			log,
 		});
@@ -168,7 +169,7 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
-			runTurn: (place, turn) => this.#runRetried(place, turn),
+			runTurn: (place, turn) => this.#runBegun(place, turn),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -312,7 +313,15 @@ class RunningGateway implements Gateway {
 		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
 		if (begun.kind === "suspended") return { kind: "parked" };
 		if (begun.kind === "nothing") return { kind: "none" };
-		const start = { ...begun, conversation, place, attempt: 1, resumed: null, away: this.#away(items) };
+		const start = {
+			...begun,
+			purpose: "answer" as const,
+			conversation,
+			place,
+			attempt: 1,
+			resumed: null,
+			away: this.#away(items),
+		};
 		const roles = items.map(({ role }) => role).filter((role) => role !== null);
 		return {
 			kind: "turn",
@@ -358,9 +367,10 @@ class RunningGateway implements Gateway {
 		};
 	}
 
-	/** A turn that retry began; it waits in its lane until nothing else runs there. */
-	#runRetried(place: Conversation, turn: RetriedTurn): void {
+	/** A turn that a command began; it waits in its lane until nothing else runs there. */
+	#runBegun(place: Conversation, turn: CommandTurn): void {
 		const start = {
+			purpose: "answer" as const,
 			...turn,
 			conversation: place.id,
 			place,
@@ -392,14 +402,19 @@ class RunningGateway implements Gateway {
 		return roleOf(authorise({ source, transport: {}, ids: [] }, this.#options.config.auth));
 	}
 
+	#agentOf({ profile }: Conversation): Agent {
+		const { agent, profiles = {} } = this.#options;
+		return profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile));
+	}
+
 	#turn(start: TurnStart, role: Role = this.#roleIn(start.place)): Turn {
-		const { store, agent, profiles = {}, tools, clock, config } = this.#options;
+		const { store, tools, clock, config } = this.#options;
 		const { platform, account } = start.destination;
 		const { profile } = start.place;
 		const own = profile === "" ? undefined : config.profiles[profile];
 		return new Turn(start, {
 			store,
-			agent: profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile)),
+			agent: this.#agentOf(start.place),
 			tools: onlyTools(
 				tools,
 				toolsFor(tools.names, config, { profile, platform: start.place.platform, role }),

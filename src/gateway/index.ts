@@ -22,3 +22,4 @@ export {
 	parseMarkdown,
 } from "./render/index.ts";
 export { tellStory } from "./why.ts";
+export { createWorkspaces, type Workspaces } from "./workspaces.ts";

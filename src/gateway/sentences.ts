@@ -60,10 +60,7 @@ export function compressedSentence(summary: Message, rows: readonly Message[]): 
 	return `${messages} became a summary of ${words}. Nothing is lost: all of them stay readable and searchable. \`/undo\` takes the summary back, together with your last turn.`;
 }
 
-export function notCompressedSentence(
-	compacted: NotCompacted,
-	keepLast: number,
-): string {
+export function notCompressedSentence(compacted: NotCompacted, keepLast: number): string {
 	if (compacted.kind === "nothing") return nothingToCompress(keepLast);
 	if (compacted.kind === "longer")
 		return "The summary would have been no shorter than what it stands for, so nothing was changed.";
@@ -76,6 +73,9 @@ export function nothingToCompress(keepLast: number): string {
 
 export const COMPACTS_ITSELF =
 	"Nothing was changed: the agent that answers here keeps its own record of the conversation, and shortens it by itself.";
+
+export const NO_SUMMARISER =
+	"Nothing was changed: the agent that answers here asks no model that could sum up (setting: agent.kind).";
 
 /** Within a sentence. */
 function whyNot(failure: AgentFailure): string {

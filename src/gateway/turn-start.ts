@@ -1,9 +1,10 @@
 import type { BoundaryFacts, ConversationId, SessionId } from "../domain/index.ts";
-import type { Conversation, Destination } from "../store/index.ts";
+import type { Conversation, Destination, TurnPurpose } from "../store/index.ts";
 
 /** A turn that has begun in the store, or goes on there. */
 export interface TurnStart {
 	readonly turn: string;
+	readonly purpose: TurnPurpose;
 	readonly token: number;
 	readonly conversation: ConversationId;
 	/** The conversation as it was when the turn began. */
@@ -14,6 +15,10 @@ export interface TurnStart {
 	readonly messages: number;
 	readonly cap: number;
 	readonly context: string;
+	/** Of the last prompt of the session that a model has counted; 0: none. */
+	readonly promptTokens: number;
+	/** No compaction is tried while the prompt has fewer tokens; null: whenever it is due. */
+	readonly compactAfter: number | null;
 	readonly nextIndex: number;
 	readonly boundary: BoundaryFacts | null;
 	readonly attempt: number;

@@ -7,20 +7,17 @@ import type {
 	LoopEvent,
 	StepAgent,
 	StepInput,
-	Usage,
 } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import {
-	agentNote,
-	finalLimitText,
+	leftOutOf,
 	limitInfo,
-	limitNote,
 	type Message,
 	type NewMessage,
-	nearLimitText,
 	promptHistory,
 	type ResetPolicy,
 	type ToolCall,
+	textTokens,
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Conversation, Store, ToolProgress } from "../store/index.ts";
@@ -29,14 +26,27 @@ import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, withDeadlines } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
-import { modelStep } from "./model-step.ts";
+import { ModelCalls } from "./model-calls.ts";
+import { modelStep, type StepOutcome } from "./model-step.ts";
 import { Preview } from "./previews.ts";
+import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import { type CallOutcome, interruptedCall, runCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
-import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rotation } from "./turn-end.ts";
+import {
+	asRow,
+	contentText,
+	lastRows,
+	leftOutNotice,
+	noticesBefore,
+	type Outcome,
+	replyTo,
+	rotation,
+} from "./turn-end.ts";
+import { notesFor } from "./turn-notes.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { untilWritten } from "./until-written.ts";
+import { counted } from "./words.ts";
 
 /** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
@@ -58,8 +68,6 @@ export interface TurnTools {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-type ModelCall = Parameters<Store["recordModelCall"]>[0];
-
 export class Turn {
 	readonly #start: TurnStart;
 	readonly #with: TurnTools;
@@ -72,13 +80,12 @@ export class Turn {
 	/** It may be raised while the turn runs. */
 	#cap: number;
 	#index: number;
-	#calls = 0;
 	/** Text of the message that is being written. */
 	#partial = "";
 	#said: string[] = [];
 	/** Of a program that loops itself: the message that may be its last. */
 	#held: NewMessage | null = null;
-	readonly #usage: { readonly args: ModelCall; written: Promise<unknown> | null }[] = [];
+	readonly #calls: ModelCalls;
 	#preview: Preview | undefined;
 	readonly #toolsShown: ToolsShown;
 	/** Attachments of rows that are committed with the end. */
@@ -91,6 +98,7 @@ export class Turn {
 		this.#count = start.messages;
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
+		this.#calls = new ModelCalls(tools.store, start);
 		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? tools.config.display.tool_progress);
 	}
 
@@ -140,7 +148,9 @@ export class Turn {
 			this.#rows = [
 				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
 			];
-			return this.#with.agent.kind === "step" ? await this.#loop(this.#with.agent) : await this.#followLoop();
+			const { agent } = this.#with;
+			if (this.#start.purpose === "compaction") return await this.#compress(agent);
+			return agent.kind === "step" ? await this.#loop(agent) : await this.#followLoop();
 		} catch (error) {
 			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
 			if (error instanceof KeryxError && error.code === "turn.stale") throw error;
@@ -160,6 +170,7 @@ export class Turn {
 
 	async #loop(agent: StepAgent): Promise<Outcome> {
 		const { config } = this.#with;
+		const room = this.#room(agent);
 		let calls: readonly ToolCall[] = this.#start.resumed ? unansweredCalls(this.#rows, this.id) : [];
 		for (let step = 1; ; step++) {
 			const ended = await this.#runCalls(calls);
@@ -167,7 +178,7 @@ export class Turn {
 			if (step > config.agent.max_steps)
 				return { kind: "failed", reason: "step_limit", sentence: STEP_LIMIT };
 			await this.#join();
-			const outcome = await this.#step(agent);
+			const outcome = await this.#step(agent, room);
 			if (outcome.kind !== "done") return outcome;
 			const { message } = outcome;
 			calls = message.toolCalls;
@@ -178,12 +189,38 @@ export class Turn {
 		}
 	}
 
+	/** One step, asked again where the provider refuses what can be made smaller or left out. */
 	async #step(
 		agent: StepAgent,
+		room: PromptRoom,
 	): Promise<Outcome | { readonly kind: "done"; readonly message: AssistantMessage }> {
+		this.#rows.push(...(await room.make(this.#rows)));
+		for (;;) {
+			const outcome = await this.#ask(agent);
+			if (outcome.kind === "aborted") return this.#aborted();
+			if (outcome.kind === "done") {
+				room.counted(outcome.usage.inputTokens, this.#rows.length);
+				this.#calls.record(outcome.usage, "ok");
+				return outcome;
+			}
+			const { failure } = outcome;
+			const ended = this.#failure(failure);
+			if (failure.kind === "attachment_refused") {
+				if (!(await this.#leaveOut(failure.attachments ?? []))) return ended;
+				continue;
+			}
+			if (failure.kind !== "context_too_large") return ended;
+			// Once: what has just been compacted is put off until it has grown.
+			const summaries = await room.makeAfterRefusal(this.#rows);
+			if (summaries.length === 0) return ended;
+			this.#rows.push(...summaries);
+		}
+	}
+
+	#ask(agent: StepAgent): Promise<StepOutcome> {
 		const { clock, config } = this.#with;
 		this.#partial = "";
-		const outcome = await modelStep(agent, this.#input(), {
+		return modelStep(agent, this.#input(), {
 			clock,
 			limits: {
 				firstTokenMs: config.turn.first_token_seconds * 1000,
@@ -191,10 +228,38 @@ export class Turn {
 			},
 			onText: (delta) => this.#onText(delta),
 		});
-		if (outcome.kind === "aborted") return this.#aborted();
-		if (outcome.kind === "failed") return this.#failure(outcome.failure);
-		this.#record(outcome.usage, "ok");
-		return outcome;
+	}
+
+	/** What the provider does not take is no part of any prompt from here on. False where that changes nothing. */
+	async #leaveOut(digests: readonly string[]): Promise<boolean> {
+		const known = leftOutOf(this.#rows);
+		const leavesOut = [...new Set(digests)].filter((digest) => !known.has(digest));
+		if (leavesOut.length === 0) return false;
+		const content = `Left out of what the model reads, because its provider did not take it: ${counted(leavesOut.length, "attachment")}.`;
+		await this.#append([{ role: "meta", kind: "left_out", content, leavesOut }]);
+		return true;
+	}
+
+	/** A turn that `/compress` began: it answers no message, and what it says is what became of the rows. */
+	async #compress(agent: Agent): Promise<Outcome> {
+		const whyNot = whyNotSummarising(agent);
+		const text = whyNot ?? (await this.#room(agent as StepAgent).compress(this.#rows));
+		return { kind: "completed", text, last: [] };
+	}
+
+	#room(agent: StepAgent): PromptRoom {
+		const { store, clock, config, tools } = this.#with;
+		const start = this.#start;
+		return new PromptRoom({
+			store,
+			agent,
+			clock,
+			config,
+			start,
+			calls: this.#calls,
+			beside: () => textTokens(start.context) + textTokens(JSON.stringify(tools.specs)),
+			signal: this.#controller.signal,
+		});
 	}
 
 	/** A program that loops itself: what it reports is stored as if the gateway had run it. */
@@ -217,7 +282,7 @@ export class Turn {
 				if (event.type === "text") this.#onText(event.delta);
 				else if (event.type === "failed") return this.#failure(event.failure);
 				else if (event.type === "done") return this.#completed(this.#takeHeld());
-				else await this.#store(event);
+				else if (event.type !== "thinking") await this.#store(event);
 			}
 		} finally {
 			controller.abort();
@@ -227,17 +292,23 @@ export class Turn {
 
 	/** The last message is committed with the end of the turn, so each is written when the next thing follows. */
 	async #store(event: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
-		const held = this.#takeHeld();
-		await this.#append(held);
-		this.#said.push(...held.map(({ content }) => contentText(content)));
+		await this.#appendHeld();
 		this.#partial = "";
 		if (event.type === "message") {
+			if (event.usage) this.#calls.record(event.usage, "ok");
 			this.#held = asRow(event.message);
-			if (event.usage) this.#record(event.usage, "ok");
+			// Its calls have begun: after a crash the record must say so.
+			if (event.message.toolCalls.length > 0) await this.#appendHeld();
 			return;
 		}
 		const { toolCallId, toolName, content, isError } = event;
 		await this.#append([{ role: "tool", toolCallId, toolName, content, ...(isError && { isError }) }]);
+	}
+
+	async #appendHeld(): Promise<void> {
+		const held = this.#takeHeld();
+		await this.#append(held);
+		this.#said.push(...held.map(({ content }) => contentText(content)));
 	}
 
 	#takeHeld(): NewMessage[] {
@@ -247,15 +318,7 @@ export class Turn {
 	}
 
 	#failure(failure: AgentFailure): Outcome {
-		const usage = {
-			provider: this.#with.agent.name,
-			model: "",
-			inputTokens: 0,
-			outputTokens: 0,
-			costMicros: 0,
-			currency: "USD",
-		};
-		this.#record(usage, "error");
+		this.#calls.recordFailure(this.#with.agent.name);
 		return {
 			kind: "failed",
 			reason: `${failure.kind}: ${failure.detail}`,
@@ -353,29 +416,14 @@ export class Turn {
 			turn,
 			system: context,
 			history: promptHistory(this.#rows, { shared: this.#start.place.shared }),
-			notes: this.#notes(),
+			notes: notesFor(this.#start, {
+				limit: limitInfo(this.#count + 1, this.#cap),
+				now: this.#with.clock.now(),
+			}),
 			tools: this.#with.tools.specs,
 			override: this.#start.place.modelOverride,
 			signal: this.#controller.signal,
 		};
-	}
-
-	/** For this step only: what changes from step to step stands last in the prompt and is never stored. */
-	#notes(): string[] {
-		const { boundary, resumed } = this.#start;
-		const info = limitInfo(this.#count + 1, this.#cap);
-		const limit = limitNote(info);
-		const told = boundary && agentNote(boundary);
-		return [
-			...(told ? [told] : []),
-			...(resumed
-				? [
-						`This turn was interrupted (${resumed.reason}) and goes on here; calls marked interrupted may or may not have taken effect.`,
-					]
-				: []),
-			...(limit === "near" ? [nearLimitText(info)] : limit === "final" ? [finalLimitText(info)] : []),
-			`The time is ${new Date(this.#with.clock.now()).toISOString()}.`,
-		];
 	}
 
 	#scope() {
@@ -387,16 +435,6 @@ export class Turn {
 			profile,
 			conversation: this.#start.conversation,
 		};
-	}
-
-	#record(usage: Usage, status: "ok" | "error"): void {
-		const { turn, token, attempt } = this.#start;
-		const n = (attempt - 1) * 100_000 + ++this.#calls;
-		const args = { turn, token, n, ...usage, status };
-		// Not awaited here: it shares the commit of what follows, and the end of the turn waits for it.
-		const written = this.#with.store.recordModelCall(args);
-		written.catch(() => undefined);
-		this.#usage.push({ args, written });
 	}
 
 	#onText(delta: string): void {
@@ -438,12 +476,18 @@ export class Turn {
 
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
 	#ending(outcome: Outcome): Parameters<Store["endTurn"]>[0] {
-		const { turn, token, boundary, place } = this.#start;
-		const rows = lastRows(outcome, { held: this.#takeHeld(), partial: this.#partial });
+		const { turn, purpose, token, boundary, place } = this.#start;
+		// A compaction says nothing in the conversation, however it ends.
+		const rows =
+			purpose === "compaction" ? [] : lastRows(outcome, { held: this.#takeHeld(), partial: this.#partial });
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = this.#cap > 0 && count >= this.#cap;
-		const reply = replyTo(outcome, this.#start, this.#policy);
+		const leftOut = this.#rows.filter((row) => row.turn === turn).flatMap((row) => row.leavesOut ?? []);
+		const reply = [
+			...replyTo(outcome, this.#start, this.#policy),
+			...leftOutNotice(outcome, this.#start, leftOut.length),
+		];
 		return {
 			turn,
 			token,
@@ -458,11 +502,7 @@ export class Turn {
 		};
 	}
 
-	/** What the model calls cost is written with the end at the latest; a second attempt writes it again, which changes nothing. */
 	async #write(ending: Parameters<Store["endTurn"]>[0]): Promise<void> {
-		const { store } = this.#with;
-		const usage = this.#usage.map((call) => call.written ?? store.recordModelCall(call.args));
-		for (const call of this.#usage) call.written = null;
-		await Promise.all([...usage, store.endTurn(ending)]);
+		await Promise.all([...this.#calls.write(), this.#with.store.endTurn(ending)]);
 	}
 }

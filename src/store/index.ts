@@ -59,5 +59,6 @@ export type {
 	ToolCall,
 	ToolProgress,
 	Turn,
+	TurnPurpose,
 	TurnState,
 } from "./types.ts";

@@ -74,7 +74,7 @@ const NAMES: Record<Message["role"], string> = {
 	tool: "Tool",
 	meta: "Note",
 };
-const KINDS = { carry_over: "Carried over", summary: "Summary", note: "Note" } as const;
+const KINDS = { carry_over: "Carried over", summary: "Summary", note: "Note", left_out: "Left out" } as const;
 
 function messageBlock(message: Message): string {
 	const blocks = [`### ${heading(message)}`];

@@ -329,12 +329,19 @@ const TABLES_2 = `
 ALTER TABLE conversations ADD COLUMN tool_progress TEXT CHECK (tool_progress IN ('all', 'new', 'off'));
 `;
 
+/** What a turn is for, and from how large a prompt on a compaction is tried again (tokens; null: whenever it is due). */
+const TABLES_3 = `
+ALTER TABLE turns ADD COLUMN purpose TEXT NOT NULL DEFAULT 'answer' CHECK (purpose IN ('answer', 'compaction'));
+ALTER TABLE sessions ADD COLUMN compact_after {int};
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
 const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Dialect, string> }[] = [
 	{ tables: TABLES_1, own: TRIGGERS_1 },
 	{ tables: TABLES_2, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_3, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

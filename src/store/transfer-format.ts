@@ -176,6 +176,7 @@ const body = z.looseObject({
 	tokens: z.number().optional(),
 	observed: z.boolean().optional(),
 	covers: z.array(z.strictObject({ session: id, fromSeq: z.int().min(1), toSeq: z.int().min(1) })).optional(),
+	leavesOut: z.array(digest).optional(),
 	authorName: text.optional(),
 });
 
@@ -187,7 +188,7 @@ const message = z.strictObject({
 	id: z.int().min(1),
 	origin,
 	role: z.enum(["system", "user", "assistant", "tool", "meta"]),
-	kind: z.enum(["carry_over", "summary", "note"]).optional(),
+	kind: z.enum(["carry_over", "summary", "note", "left_out"]).optional(),
 	turn: id.optional(),
 	turnIndex: count.optional(),
 	toolCallId: text.optional(),

@@ -116,6 +116,9 @@ export interface InboxItem {
 
 export type TurnState = "running" | "interrupted" | "completed" | "failed" | "stopped" | "expired";
 
+/** An answer to messages, or a summary of what was said, which answers nothing. */
+export type TurnPurpose = "answer" | "compaction";
+
 export interface Turn {
 	readonly id: string;
 	readonly conversation: ConversationId;

@@ -30,6 +30,8 @@ export interface Orders extends Told {
 	/** Each run of the tool `effect` adds a line. */
 	readonly effects: string;
 	readonly killAt?: number;
+	/** The first write of this name, wherever it comes. */
+	readonly killOn?: string;
 	readonly when?: "before" | "after";
 	/** Also those that find nothing to write. */
 	readonly everyWrite?: boolean;
@@ -72,13 +74,15 @@ export class Lives {
 	}
 
 	/** A child that runs until it is killed, by itself or by us; answers what it wrote to the store, by name. */
-	child(kill?: { readonly at: number; readonly when: "before" | "after" }): Child {
+	child(
+		kill?: { readonly when: "before" | "after" } & ({ readonly at: number } | { readonly on: string }),
+	): Child {
 		const orders: Orders = {
 			...this.#told,
 			path: this.path,
 			address: this.#server.address,
 			effects: join(this.folder, "effects"),
-			...(kill && { killAt: kill.at, when: kill.when }),
+			...(kill && { when: kill.when, ...("at" in kill ? { killAt: kill.at } : { killOn: kill.on }) }),
 			everyWrite: process.env.KERYX_CRASH_RUNS !== undefined,
 		};
 		const process_ = spawn(
@@ -158,6 +162,7 @@ export class Child {
 	/** Resolves when it has started, or said why it could not. */
 	readonly started: Promise<string>;
 	readonly ended: Promise<unknown>;
+	#onWrite = () => {};
 
 	constructor(process: ChildProcess) {
 		this.process = process;
@@ -171,8 +176,19 @@ export class Child {
 					if (/^(started|refused)/.test(line)) resolve(line);
 					else this.writes.push(line.split(" ")[1] ?? "");
 				}
+				this.#onWrite();
 			});
 			process.on("close", () => resolve("ended"));
+		});
+	}
+
+	/** It has come to so many writes of this name. */
+	wrote(name: string, times: number): Promise<void> {
+		return new Promise((resolve) => {
+			this.#onWrite = () => {
+				if (this.writes.filter((write) => write === name).length >= times) resolve();
+			};
+			this.#onWrite();
 		});
 	}
 

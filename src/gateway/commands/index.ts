@@ -1,3 +1,4 @@
+import { compress } from "./compress.ts";
 import { busy, model, setHome, stop, verbose } from "./control.ts";
 import { redo, retry, undo } from "./history.ts";
 import { help, insights, status, usage, whoami, why } from "./information.ts";
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
 	retry,
 	undo,
 	redo,
+	compress,
 	busy,
 	model,
 	verbose,

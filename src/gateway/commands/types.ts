@@ -1,5 +1,6 @@
 // A command: what it is called, who may use it, and what it does. Its effect and the end of its message are one transaction. What it
 // answers then is made from the result alone, so that it is the same when it is given after a crash.
+import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
 import type { Conversation, Scope, Store } from "../../store/index.ts";
@@ -11,6 +12,8 @@ export interface CommandContext {
 	readonly store: Store;
 	readonly lanes: Lanes;
 	readonly config: Config;
+	/** What answers in this conversation. */
+	readonly agent: Agent;
 	readonly now: number;
 	/** The message that the command came in. */
 	readonly inbox: number;

@@ -130,8 +130,9 @@ export function isCounted(message: Pick<NewMessage, "role" | "observed">): boole
 
 /** What stands in the body: everything that has no column of its own. */
 function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
-	const { toolCalls, reasoning, finishReason, tokens, observed, covers, author } = message;
-	return { content, toolCalls, reasoning, finishReason, tokens, observed, covers, authorName: author?.name };
+	const { toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, author } = message;
+	const authorName = author?.name;
+	return { content, toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, authorName };
 }
 
 function asMessage(message: NewMessage, target: Target, id: number, seq: number, createdAt: number): Message {

@@ -16,7 +16,7 @@ export interface Target {
 
 export type MessageBody = Pick<
 	NewMessage,
-	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers"
+	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut"
 > & {
 	readonly content: StoredContent;
 	readonly authorName?: string;

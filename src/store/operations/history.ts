@@ -1,10 +1,8 @@
-// Undo, redo, retry and compaction (I6): rows are never changed. They add ranges that hide rows, or a row that covers some.
+// Undo, redo and retry (I6): rows are never changed. They add ranges that hide them.
 import type { ConversationId, SessionId } from "../../domain/index.ts";
-import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Destination, Message, Range } from "../types.ts";
-import { append } from "./append.ts";
+import type { Destination } from "../types.ts";
 import { loadLargeText } from "./blobs.ts";
 import { chainOf, type Segment, sinceBranch } from "./chain.ts";
 import { type MessageBody, textOf } from "./content.ts";
@@ -14,13 +12,14 @@ import {
 	type ConversationRow,
 	findConversation,
 	findLive,
-	findSession,
+	type PromptFacts,
+	promptFacts,
 	type SessionRow,
 	sessionOfKey,
 	targetOf,
 } from "./sessions.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
-import { heldTurn, startTurn, turnOrigin } from "./turns.ts";
+import { startTurn, turnOrigin } from "./turns.ts";
 
 const HIDDEN = `EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 	AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
@@ -32,9 +31,6 @@ const userRows = sql<UserRow>(
 const visibleIn = sql<VisibleRow>(
 	`SELECT m.id, m.seq, m.counted, m.role FROM messages m
 	WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND NOT ${HIDDEN} ORDER BY m.seq`,
-);
-const hiddenIn = sql<{ id: number }>(
-	`SELECT m.id FROM messages m WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND ${HIDDEN} LIMIT 1`,
 );
 const bodyById = sql<{ body: string; body_key: number | null }>(
 	"SELECT body, body_key FROM messages WHERE id = ?",
@@ -180,7 +176,7 @@ export function* redo(
 
 export type Retried =
 	| { readonly kind: "nothing"; readonly stopped: string | null }
-	| {
+	| (PromptFacts & {
 			readonly kind: "begun";
 			readonly turn: string;
 			readonly token: number;
@@ -193,7 +189,7 @@ export type Retried =
 			readonly nextIndex: 0;
 			readonly hidden: number;
 			readonly stopped: string | null;
-	  };
+	  });
 
 /** Hides what was answered to the person's last turn and begins a new turn over the same messages. Dispositions stay. */
 export function* retry(
@@ -243,6 +239,7 @@ export function* retry(
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),
+		...promptFacts(session),
 		nextIndex: 0,
 		hidden,
 		stopped,
@@ -265,47 +262,6 @@ function joined(ranges: readonly HideRange[]): HideRange[] {
 		else result.push(range);
 	}
 	return result;
-}
-
-export interface CoverArgs {
-	readonly session: SessionId;
-	readonly ranges: readonly Range[];
-	readonly summary: string;
-	/** Given when the compaction is part of a running turn. */
-	readonly turn?: { readonly id: string; readonly token: number };
-}
-
-/** Adds a summary that stands for the ranges it names. Nothing else changes; what it covers stays readable and searchable. */
-export function* cover(context: Context, args: CoverArgs): Op<Message> {
-	if (args.turn) yield* heldTurn(context, args.turn.id, args.turn.token);
-	if (args.ranges.length === 0)
-		throw new KeryxError("argument.invalid", "ranges must name at least one range", { field: "ranges" });
-	const session = yield* findSession(args.session);
-	if (session.ended_at !== null)
-		throw new KeryxError("session.ended", `session ${session.id} has ended`, { field: "session" });
-	const chain = yield* chainOf(session);
-	for (const range of args.ranges) {
-		const segment = chain.find((one) => one.sessionId === range.session);
-		if (!segment || range.fromSeq < 1 || range.toSeq < range.fromSeq || range.toSeq > segment.upTo)
-			throw new KeryxError("argument.invalid", "ranges must lie within the session's transcript", {
-				field: "ranges",
-			});
-		if (yield* get(hiddenIn, segment.session, range.fromSeq, range.toSeq))
-			throw new KeryxError("transcript.changed", "a row of the range has been hidden meanwhile", {
-				field: "ranges",
-			});
-	}
-	const conversation = yield* findConversation(session.conversation);
-	const [row] = yield* append(context, targetOf(conversation, session, null), [
-		{ role: "meta", kind: "summary", content: args.summary, covers: args.ranges },
-	]);
-	yield* emit(
-		context,
-		"transcript.covered",
-		{ conversation: conversation.id, session: session.id, subject: (row as Message).id },
-		{ ranges: args.ranges.length },
-	);
-	return row as Message;
 }
 
 function* textOfRow(conversation: string, id: number): Op<string> {

@@ -4,6 +4,7 @@ import type { ConversationId } from "../../domain/index.ts";
 import { seal, unseal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { NewDelivery } from "../types.ts";
+import { compress } from "./compaction.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import { redo, retry, undo } from "./history.ts";
@@ -34,6 +35,7 @@ const CHANGES = {
 	undo,
 	redo,
 	retry,
+	compress,
 	stopTurn,
 } as const;
 type Changes = typeof CHANGES;

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./blobs.ts";
+import { compress, cover, putOffCompaction } from "./compaction.ts";
 import {
 	claimDeliveries,
 	notify,
@@ -14,7 +15,7 @@ import { noteConfig } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
-import { cover, redo, retry, undo } from "./history.ts";
+import { redo, retry, undo } from "./history.ts";
 import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox-ends.ts";
@@ -108,6 +109,8 @@ export const writes = {
 	redo,
 	retry,
 	cover,
+	putOffCompaction,
+	compress,
 	setTitle,
 	setModelOverride,
 	setBusyMode,
@@ -187,6 +190,7 @@ export const DRAWS: {
 	performCommand: { uuids: 2, sessions: 4 },
 	undo: { uuids: 1 },
 	retry: { uuids: 2 },
+	compress: { uuids: 1 },
 	link: { uuids: 1 },
 	beginBlob: { uuids: 1 },
 };

@@ -17,6 +17,8 @@ export interface ModelCallArgs {
 	readonly costMicros: number | null;
 	readonly currency: string;
 	readonly status: "ok" | "error" | "aborted";
+	/** No step of the conversation: its prompt says nothing about the conversation's. */
+	readonly aside?: boolean;
 }
 
 const insertCall = sql<{ n: number }>(
@@ -24,7 +26,7 @@ const insertCall = sql<{ n: number }>(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, n) DO NOTHING RETURNING n`,
 );
 const addUsage = sql(
-	`UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, last_prompt_tokens = ?,
+	`UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, last_prompt_tokens = coalesce(CAST(? AS BIGINT), last_prompt_tokens),
 		cost_micros = cost_micros + ?,
 		cost_status = CASE WHEN cost_status = 'none' THEN ? WHEN cost_status = ? THEN cost_status ELSE 'partial' END
 	WHERE key = ?`,
@@ -54,7 +56,7 @@ export function* recordModelCall(context: Context, args: ModelCallArgs): Op<void
 		addUsage,
 		args.inputTokens,
 		args.outputTokens,
-		args.inputTokens,
+		args.aside || args.status !== "ok" ? null : args.inputTokens,
 		args.costMicros ?? 0,
 		status,
 		status,

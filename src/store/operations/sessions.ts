@@ -54,6 +54,7 @@ export interface SessionRow {
 	readonly context_body: string;
 	readonly body_key: number | null;
 	readonly due_at: number | null;
+	readonly compact_after: number | null;
 }
 
 export interface ConversationRow {
@@ -70,7 +71,7 @@ export interface ConversationRow {
 export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at, last_activity_at,
 	had_activity, ended_at, end_reason, suspended_at, resume_pending_since, notice_pending, finalised, cap, messages, tool_calls,
 	tool_errors, input_tokens, output_tokens, last_prompt_tokens, cost_micros, cost_status, title_source, title_body, context_body,
-	body_key, due_at`;
+	body_key, due_at, compact_after`;
 
 const conversationById = sql<ConversationRow>(
 	"SELECT id, key, platform, profile, principal, shared, token, interruptions FROM conversations WHERE id = ?",
@@ -142,6 +143,18 @@ export function* findSession(id: string, field = "session"): Op<SessionRow> {
 
 export function* sessionOfKey(key: number): Op<SessionRow> {
 	return (yield* get(sessionByKey, key)) as SessionRow;
+}
+
+/** What is known of the size of a session's prompt, in tokens. */
+export interface PromptFacts {
+	/** Of the last one that a model has counted; 0: none. */
+	readonly promptTokens: number;
+	/** No compaction is tried while the prompt is smaller than this; null: whenever it is due. Not part of an export. */
+	readonly compactAfter: number | null;
+}
+
+export function promptFacts({ last_prompt_tokens, compact_after }: SessionRow): PromptFacts {
+	return { promptTokens: last_prompt_tokens, compactAfter: compact_after };
 }
 
 export function targetOf(conversation: ConversationRow, session: SessionRow, turn: string | null): Target {

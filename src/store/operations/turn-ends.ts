@@ -11,7 +11,14 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { DeliveryBody, Destination, Message, NewDelivery, OperatorScope } from "../types.ts";
+import type {
+	DeliveryBody,
+	Destination,
+	Message,
+	NewDelivery,
+	OperatorScope,
+	TurnPurpose,
+} from "../types.ts";
 import { append, haveRows, type IndexedMessage } from "./append.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { addDeliveries, closeOpen, haveDeliveries, recoverPreviews } from "./deliveries.ts";
@@ -21,6 +28,8 @@ import {
 	decide,
 	end,
 	findConversation,
+	type PromptFacts,
+	promptFacts,
 	SUSPEND_AFTER,
 	sessionOfKey,
 	succeed,
@@ -297,8 +306,9 @@ export interface ResumeArgs {
 }
 
 export type ResumeResult =
-	| {
+	| (PromptFacts & {
 			readonly kind: "resumed";
+			readonly purpose: TurnPurpose;
 			readonly turn: string;
 			readonly token: number;
 			readonly conversation: ConversationId;
@@ -321,7 +331,7 @@ export type ResumeResult =
 				readonly tool: string;
 				readonly repeatable: boolean;
 			}[];
-	  }
+	  })
 	| { readonly kind: "expired" | "gone" };
 
 /** Goes on with an interrupted turn: the same row, the next token. One that is too old ends as expired. */
@@ -350,6 +360,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 	const calls = yield* all(startedCalls, turn.id);
 	return {
 		kind: "resumed",
+		purpose: turn.purpose,
 		turn: turn.id,
 		token,
 		conversation: conversation.id,
@@ -359,6 +370,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),
+		...promptFacts(session),
 		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
 		reason: turn.detail ?? "crash",
 		interruptedAt: since,

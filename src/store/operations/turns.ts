@@ -11,7 +11,15 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Content, Destination, InboxKind, Message, NewMessage, TurnState } from "../types.ts";
+import type {
+	Content,
+	Destination,
+	InboxKind,
+	Message,
+	NewMessage,
+	TurnPurpose,
+	TurnState,
+} from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { destinationOf } from "./destination.ts";
@@ -28,7 +36,9 @@ import {
 	NO_MATERIAL,
 	type Opening,
 	open,
+	type PromptFacts,
 	previousOf,
+	promptFacts,
 	type SessionRow,
 	sessionOfKey,
 	succeed,
@@ -47,6 +57,7 @@ export interface TurnRow {
 	readonly epoch: number;
 	readonly token: number;
 	readonly state: TurnState;
+	readonly purpose: TurnPurpose;
 	readonly detail: string | null;
 	readonly attempts: number;
 	readonly planned: number;
@@ -56,7 +67,7 @@ export interface TurnRow {
 	readonly ended_at: number | null;
 }
 
-export const TURN_COLUMNS = `id, conversation, session, principal, epoch, token, state, detail, attempts, planned, destination,
+export const TURN_COLUMNS = `id, conversation, session, principal, epoch, token, state, purpose, detail, attempts, planned, destination,
 	started_at, interrupted_at, ended_at`;
 
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -64,8 +75,8 @@ const openTurn = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
 );
 const insertTurn = sql(
-	`INSERT INTO turns (id, conversation, session, principal, epoch, token, state, destination, started_at, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)`,
+	`INSERT INTO turns (id, conversation, session, principal, epoch, token, state, purpose, destination, started_at, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)`,
 );
 const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
 const inboxWaiting = sql<InboxRow>(
@@ -111,7 +122,7 @@ export interface BeginTurnArgs extends Opening {
 	readonly deadlineAt: number;
 }
 
-export interface BegunTurn {
+export interface BegunTurn extends PromptFacts {
 	readonly kind: "begun";
 	readonly turn: string;
 	readonly token: number;
@@ -178,6 +189,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),
+		...promptFacts(session),
 		nextIndex: appended.length,
 		appended,
 		boundary: yield* untold(context, session, args),
@@ -239,6 +251,7 @@ export function* startTurn(
 	principal: string | null,
 	destination: string,
 	deadlineAt: number,
+	purpose: TurnPurpose = "answer",
 ): Op<{ id: string; token: number }> {
 	const id = context.uuid();
 	const token = conversation.token + 1;
@@ -251,6 +264,7 @@ export function* startTurn(
 		principal,
 		context.epoch,
 		token,
+		purpose,
 		destination,
 		context.now,
 		deadlineAt,

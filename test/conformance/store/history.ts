@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ConversationId } from "../../../src/domain/index.ts";
 import { HOUR } from "../../support/clock.ts";
-import { ADA, GROUP, OPERATOR, policy, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
+import { ADA, delivery, GROUP, OPERATOR, policy, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
 const IDLE = policy({ mode: "idle", idle_minutes: 60, carry_over: "none" });
 
@@ -239,6 +239,49 @@ export function historyConformance(tell: Tell): void {
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
 		expect(await redo(scene, conversation)).toMatchObject({ rows: 3 });
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one", "two", "re: two", "both"]);
+	});
+
+	tell(
+		"from when on the next compaction is tried is kept with a summary or without, and told to turns",
+		async (scene) => {
+			const { session } = await talk(scene, ["one"]);
+			const turn = await scene.turn("two");
+			expect(turn.compactAfter).toBeNull();
+			const held = { turn: turn.turn, token: turn.token };
+			const deliveries = [delivery("told once", "it cannot shrink")];
+			await scene.store.putOffCompaction({ ...held, compactAfter: 900, deliveries });
+			await scene.store.putOffCompaction({ ...held, compactAfter: 1000, deliveries });
+			const told = await scene.store.deliveries({ scope: OPERATOR, which: "waiting", limit: 9 });
+			expect(told.map(({ id }) => id)).toEqual(["told once"]);
+			await scene.end(turn);
+			const next = await scene.turn("three");
+			expect(next.compactAfter).toBe(1000);
+			const of = { id: next.turn, token: next.token };
+			const ranges = [{ session, fromSeq: 1, toSeq: 2 }];
+			const row = await scene.store.cover({ session, ranges, summary: "s", turn: of, compactAfter: 300 });
+			expect(row.turn).toBe(next.turn);
+			await scene.end(next);
+			expect((await scene.turn("four")).compactAfter).toBe(300);
+		},
+	);
+
+	tell("a compaction ends the open turn and begins one that answers no message", async (scene) => {
+		const { conversation, session } = await talk(scene, ["one"]);
+		const open = await scene.turn("two");
+		const asked = {
+			conversation,
+			principal: null,
+			destination: open.destination,
+			deadlineAt: scene.clock.now() + HOUR,
+		};
+		const begun = await scene.store.compress(asked);
+		expect(begun).toMatchObject({ kind: "begun", session, stopped: open.turn, messages: 3, nextIndex: 0 });
+		if (begun.kind !== "begun") return expect.fail("expected a turn");
+		expect(begun.token).toBe(open.token + 1);
+		await scene.end(begun);
+		expect((await scene.session(session)).messages).toBe(3);
+		await scene.store.suspendSession({ conversation });
+		expect(await scene.store.compress(asked)).toEqual({ kind: "nothing", stopped: null });
 	});
 }
 

@@ -121,6 +121,7 @@ export function turnConformance(tell: Tell): void {
 					summary: "late",
 					turn: { id: turn, token },
 				}),
+				scene.store.putOffCompaction({ ...held, compactAfter: 1, deliveries: [] }),
 			];
 			for (const write of writes) expect(await refusal(write)).toBe("turn.stale");
 			expect(await scene.events()).toEqual(events);
@@ -302,6 +303,22 @@ export function turnConformance(tell: Tell): void {
 		expect(await status()).toBe("partial");
 		expect((await scene.session(turn.session)).costMicros).toBe(2000);
 	});
+
+	tell(
+		"the last prompt is that of the last call that answered: not of one that failed, nor of one beside it",
+		async (scene) => {
+			const turn = await scene.turn("hello");
+			const held = { turn: turn.turn, token: turn.token };
+			const last = async () => (await scene.session(turn.session)).lastPromptTokens;
+			await scene.store.recordModelCall({ ...held, ...CALL, n: 1, inputTokens: 70 });
+			await scene.store.recordModelCall({ ...held, ...CALL, n: 2, inputTokens: 0, status: "error" });
+			await scene.store.recordModelCall({ ...held, ...CALL, n: 3, inputTokens: 9000, aside: true });
+			expect(await last()).toBe(70);
+			expect((await scene.session(turn.session)).inputTokens).toBe(9070);
+			await scene.end(turn);
+			expect((await scene.turn("more")).promptTokens).toBe(70);
+		},
+	);
 
 	tell("the same failing call is counted until it succeeds or a person writes", async (scene) => {
 		const turn = await scene.turn("hello");

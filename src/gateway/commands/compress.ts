@@ -1,0 +1,38 @@
+// The command that has a model sum up what was said.
+import { rowsToCover } from "../../domain/index.ts";
+import { destinationOf } from "../../store/index.ts";
+import { whyNotSummarising } from "../prompt-room.ts";
+import { nothingToCompress } from "../sentences.ts";
+import { stoppedFirst } from "./sessions.ts";
+import type { Changing, CommandContext } from "./types.ts";
+
+export const compress: Changing<"compress"> = {
+	name: "compress",
+	usage: "/compress",
+	about: "sum up what was said before",
+	group: "Answers",
+	change: "compress",
+	plan: async (context) => {
+		const { agent, conversationId, source, principal, deadlineAt } = context;
+		const whyNot = whyNotSummarising(agent);
+		if (whyNot !== null) return whyNot;
+		// Asked before anything is ended for it.
+		if (!(await hasRowsToCover(context))) return nothingToCompress(context.config.compaction.keep_last);
+		return {
+			args: { conversation: conversationId, principal, destination: destinationOf(source), deadlineAt },
+		};
+	},
+	answer: ({ kind, stopped }, { config }) =>
+		kind === "nothing"
+			? `${stoppedFirst(stopped)}${nothingToCompress(config.compaction.keep_last)}`
+			: `${stoppedFirst(stopped)}Summing up what was said before. That may take a while; what you write meanwhile is answered after it.`,
+};
+
+async function hasRowsToCover({ store, scope, conversation, config }: CommandContext): Promise<boolean> {
+	const session = conversation.liveSession;
+	if (session === null) return false;
+	const rows = await store.transcript({ scope, session });
+	const { shared } = conversation;
+	const input = { rows, shared, keepLast: config.compaction.keep_last, turn: null, room: 0 };
+	return rowsToCover(input) !== null;
+}

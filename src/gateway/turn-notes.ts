@@ -1,0 +1,22 @@
+// What a model is told for one step only: it changes from step to step, so it stands last in the prompt and is never stored.
+import { agentNote, finalLimitText, type LimitInfo, limitNote, nearLimitText } from "../domain/index.ts";
+import type { TurnStart } from "./turn-start.ts";
+
+/** `limit`: with the reply that is being asked for. */
+export function notesFor(
+	{ boundary, resumed }: TurnStart,
+	{ limit, now }: { readonly limit: LimitInfo; readonly now: number },
+): string[] {
+	const note = limitNote(limit);
+	const told = boundary && agentNote(boundary);
+	return [
+		...(told ? [told] : []),
+		...(resumed
+			? [
+					`This turn was interrupted (${resumed.reason}) and goes on here; calls marked interrupted may or may not have taken effect.`,
+				]
+			: []),
+		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
+		`The time is ${new Date(now).toISOString()}.`,
+	];
+}
