@@ -412,6 +412,27 @@ describe("a prompt that the provider refuses as too long", () => {
 		expect(summarised().length).toBeLessThanOrEqual(1);
 	});
 
+	test("what the model counted before a compaction says nothing of the prompt after it", async () => {
+		let answers = 0;
+		const agent: StepAgent = {
+			kind: "step",
+			name: "growing",
+			async *step({ system }): AsyncGenerator<StepEvent> {
+				if (system === SUMMARY_SYSTEM) yield done(SUMMARY, 1);
+				else if (++answers === 1) yield done("said", 7990);
+				else yield { type: "failed", failure: { kind: "context_too_large", detail: "always" } };
+			},
+		};
+		await start({ agent: () => agent, config: small({ compaction: { keep_last: 1 } }) });
+		await scene.say(`one ${"and so on ".repeat(20)}`);
+		await scene.say("two");
+		expect([summarised().length, answers]).toEqual([1, 2]);
+		const page = await scene.store.events({ scope: OPERATOR, after: "", limit: 200 });
+		const types = page.kind === "events" ? page.events.map(({ type }) => type) : [];
+		expect(types).toContain("transcript.covered");
+		expect(types).not.toContain("transcript.not_covered");
+	});
+
 	test("a summariser that can read less than thought is given less at a time", async () => {
 		await start({ agent: () => counting({ most: 2500 }), config: small() });
 		await said(talk(12, (n) => long(`line ${n}`).slice(0, 1500)));

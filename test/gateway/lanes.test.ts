@@ -27,7 +27,16 @@ function lanesThatBegin(begin: () => Promise<Begun>) {
 	const lanes = new Lanes({ clock, maxTurns: 4, batchCapMs: 0, work });
 	lanes.add(
 		"c",
-		{ id: 1, kind: "person", principal: null, role: null, acceptedAt: NOW, sentAt: NOW, batchMs: 0, late: false },
+		{
+			id: 1,
+			kind: "person",
+			principal: null,
+			role: null,
+			acceptedAt: NOW,
+			sentAt: NOW,
+			batchMs: 0,
+			late: false,
+		},
 		"queue",
 	);
 	return { clock, lanes };
