@@ -3,7 +3,14 @@
 import type { Config } from "../config/index.ts";
 import type { ConversationId, ModelOverride, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { BusyMode, Changed, Conversation, Store, Undone } from "../store/index.ts";
+import {
+	type BusyMode,
+	type Changed,
+	type Conversation,
+	destinationOf,
+	type Store,
+	type Undone,
+} from "../store/index.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import type { GatewayClock } from "./clock.ts";
 import type { Lanes } from "./lanes.ts";
@@ -29,6 +36,8 @@ export interface Actions {
 	retry(
 		args: Here,
 	): Promise<{ readonly turn: string | null; readonly hidden: number; readonly stopped: string | null }>;
+	/** Answers the turn that sums up; null where there is nothing to sum up. Refused while the gateway does not run. */
+	compress(args: Here): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
 	setTitle(args: {
 		readonly session: SessionId;
 		readonly title: string;
@@ -134,6 +143,15 @@ export function createActions(options: ActionsOptions): Actions {
 			const { stopped } = retried;
 			if (retried.kind === "nothing") return { turn: null, hidden: 0, stopped };
 			return { turn: retried.turn, hidden: retried.hidden, stopped };
+		},
+		compress: async ({ conversation }) => {
+			const begun = await change("compress", conversation, ({ principal, source }) => {
+				if (!isRunning())
+					throw new KeryxError("gateway.stopped", "summing up needs a Keryx that runs, to ask the model");
+				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				return { conversation, principal, destination: destinationOf(source), deadlineAt };
+			});
+			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };
 		},
 		setTitle: ({ session, title }) => store.setTitle({ session, title, source: "user" }),
 		setModelOverride: ({ conversation, override }) =>

@@ -227,6 +227,12 @@ export const endpoints = {
 		{},
 		z.object({ turn: z.string().nullable(), hidden: z.int(), stopped: z.string().nullable() }),
 	),
+	compress: action(
+		"compress",
+		"have the model sum up what was said before; the rows stay",
+		{},
+		z.object({ turn: z.string().nullable(), stopped: z.string().nullable() }),
+	),
 	setModel: action(
 		"model",
 		"another model for this conversation; null is the configured one",

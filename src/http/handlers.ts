@@ -181,6 +181,7 @@ export const handlers: Handlers = {
 	undo: async (input, call) => changing(call, input.conversation, (actions) => actions.undo(input)),
 	redo: async (input, call) => changing(call, input.conversation, (actions) => actions.redo(input)),
 	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
+	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
 	setModel: async (input, call) =>
 		changing(call, input.conversation, (actions) => actions.setModelOverride(input)),
 	setBusy: async (input, call) => {

@@ -111,6 +111,10 @@ describe("the API", () => {
 		await expect
 			.poll(async () => (await client.turn({ turn: retried.turn as string })).state)
 			.toBe("completed");
+		const summing = await client.compress({ conversation });
+		await expect
+			.poll(async () => (await client.turn({ turn: summing.turn as string })).state)
+			.toBe("completed");
 		const session = before.live_session as string;
 		expect(await client.setTitle({ session, title: "Pelicans" })).toMatchObject({ title: "Pelicans" });
 		expect(await client.branchSession({ conversation, title: "Another way" })).toMatchObject({
