@@ -73,13 +73,22 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 async function send({ client }: Connection, text: string, flags: Flags): Promise<number> {
 	const conversation =
 		flags.conversation === undefined ? undefined : await namedConversation(client, flags.conversation);
-	const { id } = await client.send({
-		text,
-		client_message_id: flags.id ?? systemIds(systemClock).uuid(),
-		source: localSource(),
-		...(conversation && { conversation: conversation.id }),
-	});
-	return id;
+	const given = flags.id ?? systemIds(systemClock).uuid();
+	try {
+		const { id } = await client.send({
+			text,
+			client_message_id: given,
+			source: localSource(),
+			...(conversation && { conversation: conversation.id }),
+		});
+		return id;
+	} catch (cause) {
+		if (cause instanceof KeryxError) throw cause;
+		throw new KeryxError("message.unanswered", "Keryx ended before it said whether it took the message", {
+			hint: `start Keryx and send it again with --id ${given}: it is taken once`,
+			cause,
+		});
+	}
 }
 
 async function ended(client: Client, id: number): Promise<WireInbound> {
