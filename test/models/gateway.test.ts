@@ -177,11 +177,14 @@ test.each(FAILURES)(
 	},
 );
 
-test("a picture that the provider refuses is told, and named in the failure", async () => {
+test("a picture that the provider refuses is left out from then on, the user is told, and the turn goes on", async () => {
 	server.next(calls({ id: "call_a", name: "draw", args: "{}" }), refuses(400, { message: "Invalid image" }));
 	const { reply, rows } = await say("draw");
 	expect(reply).toMatch(/did not take an attachment/);
-	expect(rows.at(-1)?.content).toContain("attachment_refused");
+	expect(rows.at(-1)?.content).toBe("ok");
+	expect(rows.filter(({ kind }) => kind === "left_out")).toHaveLength(1);
+	const [refused, again] = server.requests.slice(-2).map(({ body }) => body.includes("image_url"));
+	expect([refused, again]).toEqual([true, false]);
 });
 
 test("an answer that breaks in mid-word stays in the transcript as far as it came", async () => {
