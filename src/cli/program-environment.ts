@@ -19,10 +19,12 @@ export function programEnvironment(
 	return seen;
 }
 
-/** Every name that a key ending in `_env` gives, wherever it stands. */
+/** Every name that a key ending in `_env` gives, wherever it stands, and those that are for one program: no other may see them. */
 function variablesIn(value: unknown): string[] {
 	if (typeof value !== "object" || value === null) return [];
-	return Object.entries(value).flatMap(([key, held]) =>
-		key.endsWith("_env") && typeof held === "string" ? [held] : variablesIn(held),
-	);
+	return Object.entries(value).flatMap(([key, held]) => {
+		if (key.endsWith("_env") && typeof held === "string") return [held];
+		if (key === "env_pass" && Array.isArray(held)) return held as string[];
+		return variablesIn(held);
+	});
 }

@@ -11,8 +11,9 @@ import { untilWritten } from "./until-written.ts";
 /** How long a platform may take to answer before the outcome counts as unknown. */
 const SEND_MS = 60_000;
 const AT_ONCE = 128;
-/** How soon a channel that is not connected is looked at again: the longer it lasts, the later, up to the time for one that is not there. */
-const NOT_CONNECTED_MS = 1000;
+/** How soon a channel that is not connected is looked at again: at first, and at the latest. */
+const FIRST_LOOK_MS = 250;
+const LAST_LOOK_MS = 30_000;
 const NO_CHANNEL_MS = 60_000;
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
@@ -32,6 +33,7 @@ export class Outbox {
 	readonly #options: OutboxOptions;
 	readonly #stop = new AbortController();
 	readonly #idle: (() => void)[] = [];
+	readonly #downSince = new Map<Channel, number>();
 	#sending = 0;
 	#pumping = false;
 	#again = false;
@@ -122,10 +124,11 @@ export class Outbox {
 				reason: `no channel for ${platform}`,
 			});
 		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
-		if (channel.health().state !== "connected")
+		const downMs = this.#downMs(channel);
+		if (downMs !== null)
 			return this.#retry(delivery, {
 				kind: "retry",
-				afterMs: Math.min(NO_CHANNEL_MS, NOT_CONNECTED_MS + (clock.now() - delivery.createdAt) / 4),
+				afterMs: Math.min(LAST_LOOK_MS, FIRST_LOOK_MS + downMs / 2),
 				reason: `${platform} is not connected`,
 			});
 		const outgoing: Outgoing = {
@@ -157,6 +160,18 @@ export class Outbox {
 		}
 	}
 
+	/** For how long the channel has been seen without a connection; null when it has one. */
+	#downMs(channel: Channel): number | null {
+		if (channel.health().state === "connected") {
+			this.#downSince.delete(channel);
+			return null;
+		}
+		const now = this.#options.clock.now();
+		const since = this.#downSince.get(channel) ?? now;
+		this.#downSince.set(channel, since);
+		return now - since;
+	}
+
 	/** Editing a message that is known may be repeated freely; sending may not. */
 	async #send(channel: Channel, delivery: Delivery, outgoing: Outgoing): Promise<SendResult> {
 		const editing = delivery.receipt !== null && channel.edit !== undefined;
@@ -186,7 +201,8 @@ export class Outbox {
 	#retry(delivery: Delivery, { afterMs, reason }: Extract<SendResult, { kind: "retry" }>): Settlement {
 		const { clock, config } = this.#options;
 		const pause = afterMs !== undefined;
-		const at = clock.now() + (afterMs ?? backoff(delivery.id, delivery.attempts));
+		// Platforms ask for fractions of a second; the store counts whole milliseconds.
+		const at = clock.now() + Math.ceil(afterMs ?? backoff(delivery.id, delivery.attempts));
 		const tooOld = at - delivery.createdAt > config.outbox.max_age_minutes * 60_000;
 		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
 		if (tooOld || tooOften)

@@ -120,7 +120,7 @@ export class Preview {
 			return;
 		}
 		if (sent.kind === "unknown" || sent.kind === "absent") await this.#record(sent);
-		if (sent.kind === "retry") this.#notBefore = this.#clock.now() + (sent.afterMs ?? 0);
+		if (sent.kind === "retry") this.#notBefore = this.#clock.now() + Math.ceil(sent.afterMs ?? 0);
 		this.#giveUp();
 	}
 
@@ -130,7 +130,7 @@ export class Preview {
 		const edited = edit && (await this.#inTime(edit));
 		if (edited?.kind === "sent") this.#shown = outgoing.body.text;
 		else if (edited?.kind === "retry") {
-			this.#nextAt = this.#clock.now() + (edited.afterMs ?? EDIT_EVERY_MS);
+			this.#nextAt = this.#clock.now() + Math.ceil(edited.afterMs ?? EDIT_EVERY_MS);
 			this.#notBefore = this.#nextAt;
 		} else this.#giveUp();
 	}

@@ -1,7 +1,7 @@
 // A program that speaks the Agent Client Protocol, written with the public SDK, for tests. What it does follows from the last
 // person's message; how it misbehaves from its first argument.
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import {
@@ -84,6 +84,10 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 			return END;
 		case "where":
 			await say(JSON.stringify({ cwd: process.cwd(), pid: process.pid, env: process.env, rest }));
+			return END;
+		case "leave a note":
+			writeFileSync(`note of ${rest[0]}`, "");
+			await say(JSON.stringify(readdirSync(".")));
 			return END;
 		case "stream":
 			for (const text of ["one ", "two ", "three"]) await say(text);

@@ -4,23 +4,23 @@ import { createGateway, systemClock } from "../../src/gateway/index.ts";
 import { type Engine, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
-import { connectScriptedChannel, createScriptedAgent, killingEngine } from "../../src/testing/index.ts";
+import { connectScriptedChannel, killingEngine } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
-import type { Orders } from "./lives.ts";
+import { agentOf, type Orders } from "./lives.ts";
 import { configOf, effectOnFile } from "./support.ts";
 
+const orders = JSON.parse(process.argv[2] ?? "") as Orders;
 const {
 	path,
 	address,
 	effects,
-	script,
 	config,
 	channel,
 	killAt = 0,
 	killOn,
 	when = "before",
 	everyWrite = false,
-} = JSON.parse(process.argv[2] ?? "") as Orders;
+} = orders;
 
 const HOUSEKEEPING: ReadonlySet<string> = new Set(["expireBlobs", "pruneEvents", "pruneRefused"]);
 const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "endItems", "openDelivery"]);
@@ -28,14 +28,15 @@ const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "
 try {
 	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
 	const onWrite = (n: number, name: string) => say(1, `${n} ${name}\n`);
-	const killing = killingEngine(engine, { at: killAt, when, onWrite });
+	const killing = killingEngine(engine, { at: killOn === undefined ? killAt : 0, when, onWrite });
 	const counted = everyWrite ? killing : withoutEmpty(engine, killing);
 	const gateway = createGateway({
 		store: storeOn(killOn === undefined ? counted : onlyOn(killOn, killing), {
 			clock: systemClock,
 			ids: systemIds(systemClock),
 		}),
-		agent: createScriptedAgent({ script, clock: systemClock }),
+		// Told like a write: a pause leaves no other trace.
+		agent: agentOf(orders, () => say(1, "0 pause\n")),
 		tools: createTools([effectOnFile(effects), clarify]),
 		channels: [
 			connectScriptedChannel({
@@ -59,9 +60,9 @@ try {
 	process.exitCode = 1;
 }
 
-/** Ends at the first write of that name. */
+/** Ends at a write of that name. */
 function onlyOn(wanted: string, engine: Engine): Engine {
-	const killing = killingEngine(engine, { at: 1, when });
+	const killing = killingEngine(engine, { at: killAt, when });
 	return {
 		...engine,
 		write: (name, args, drawn) => (name === wanted ? killing : engine).write(name, args, drawn),

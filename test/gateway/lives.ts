@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Agent, createModelAgent } from "../../src/agents/index.ts";
 import { createGateway, systemClock } from "../../src/gateway/index.ts";
 import { type Store, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
@@ -19,7 +20,7 @@ import {
 	ScriptedPlatform,
 } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
-import { type ConfigInput, configOf, effectOnFile, OPERATOR } from "./support.ts";
+import { type ConfigInput, configOf, ECHO, effectOnFile, OPERATOR } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 const CACHE = join(tmpdir(), "keryx-compile-cache");
@@ -30,7 +31,7 @@ export interface Orders extends Told {
 	/** Each run of the tool `effect` adds a line. */
 	readonly effects: string;
 	readonly killAt?: number;
-	/** The first write of this name, wherever it comes. */
+	/** A write of this name, wherever it comes: the first, or the one that killAt counts to. */
 	readonly killOn?: string;
 	readonly when?: "before" | "after";
 	/** Also those that find nothing to write. */
@@ -38,7 +39,9 @@ export interface Orders extends Told {
 }
 
 export interface Told {
-	readonly script: Script;
+	readonly script?: Script;
+	/** A model behind HTTP answers, instead of the script. */
+	readonly model?: { readonly base_url: string };
 	readonly config?: ConfigInput;
 	readonly channel?: ChannelAbilities;
 }
@@ -75,14 +78,20 @@ export class Lives {
 
 	/** A child that runs until it is killed, by itself or by us; answers what it wrote to the store, by name. */
 	child(
-		kill?: { readonly when: "before" | "after" } & ({ readonly at: number } | { readonly on: string }),
+		kill?: { readonly when: "before" | "after" } & (
+			| { readonly at: number }
+			| { readonly on: string; readonly nth?: number }
+		),
 	): Child {
 		const orders: Orders = {
 			...this.#told,
 			path: this.path,
 			address: this.#server.address,
 			effects: join(this.folder, "effects"),
-			...(kill && { when: kill.when, ...("at" in kill ? { killAt: kill.at } : { killOn: kill.on }) }),
+			...(kill && {
+				when: kill.when,
+				...("at" in kill ? { killAt: kill.at } : { killOn: kill.on, killAt: kill.nth ?? 1 }),
+			}),
 			everyWrite: process.env.KERYX_CRASH_RUNS !== undefined,
 		};
 		const process_ = spawn(
@@ -99,12 +108,12 @@ export class Lives {
 
 	/** A gateway in this process, until everything that was left has come to its end; then it is asked what it found. */
 	async recovered<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
-		const { script, config, channel } = this.#told;
+		const { config, channel } = this.#told;
 		const engine = await openSqlite({ path: this.path, startedAt: systemClock.now(), access: "own" });
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock) });
 		const gateway = createGateway({
 			store,
-			agent: createScriptedAgent({ script, clock: systemClock }),
+			agent: agentOf(this.#told),
 			tools: createTools([clarify, effectOnFile(join(this.folder, "effects"))]),
 			channels: [createScriptedChannel({ on: this.world, clock: systemClock, ...channel })],
 			config: configOf(config),
@@ -141,6 +150,32 @@ export class Lives {
 			if (quiet) return;
 		}
 	}
+}
+
+/** What answers in every life. `onPause`: told when the model's agent begins to wait before it asks again. */
+export function agentOf({ script = ECHO, model }: Told, onPause = () => {}): Agent {
+	if (!model) return createScriptedAgent({ script, clock: systemClock });
+	return createModelAgent({
+		settings: {
+			...model,
+			provider: "openai-compatible",
+			model: "test-model",
+			api_key_env: "MODEL_KEY",
+			failover: [],
+			retries: 2,
+			prices: {},
+		},
+		env: { MODEL_KEY: "sk-of-every-life" },
+		clock: {
+			now: systemClock.now,
+			after: (ms, callback) => {
+				const cancel = systemClock.after(ms, callback);
+				onPause();
+				return cancel;
+			},
+		},
+		readBlob: () => Promise.resolve(null),
+	});
 }
 
 /** In the order of a message's way: what has left one place is looked for in the next. */
