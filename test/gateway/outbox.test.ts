@@ -70,6 +70,32 @@ describe("outbox", () => {
 		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", attempts: 2 }]);
 	});
 
+	test("while a platform is not connected nothing is sent and no attempt is used up; soon after it connects, it arrives", async () => {
+		let isConnected = false;
+		await start({
+			config: { outbox: { max_attempts: 2 } },
+			wrap: (channel) => ({
+				...channel,
+				health: () => (isConnected ? channel.health() : { state: "degraded", aliveAt: null }),
+			}),
+		});
+		const id = await scene.say("go");
+		await scene.clock.advance(HOUR);
+		expect(scene.world.attempts).toEqual([]);
+		isConnected = true;
+		await scene.clock.advance(30 * SECOND);
+		expect(scene.texts()).toEqual(["you said go"]);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", attempts: 1 }]);
+	});
+
+	test("a pause of a fraction of a millisecond is a pause", async () => {
+		await start();
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: 1500.5 } : "ok");
+		await scene.say("go");
+		await scene.clock.advance(2 * SECOND);
+		expect(scene.texts()).toEqual(["you said go"]);
+	});
+
 	test("a pause that ends after the message is too old ends it at once, and says so", async () => {
 		await start({ config: { outbox: { max_age_minutes: 60 } } });
 		scene.world.behave = () => ({ retryAfterMs: 2 * HOUR });
