@@ -4,7 +4,7 @@ import type {
 	Agent,
 	AgentFailure,
 	AssistantMessage,
-	LoopEvent,
+	LoopAgent,
 	StepAgent,
 	StepInput,
 } from "../agents/index.ts";
@@ -24,11 +24,12 @@ import type { Conversation, Store, ToolProgress } from "../store/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
-import { Aborted, DeadlinePassed, withDeadlines } from "./deadline.ts";
+import { Aborted, DeadlinePassed } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";
 import { Preview } from "./previews.ts";
+import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import { type CallOutcome, interruptedCall, runCall, unansweredCalls } from "./tool-calls.ts";
@@ -45,6 +46,7 @@ import {
 } from "./turn-end.ts";
 import { notesFor } from "./turn-notes.ts";
 import type { TurnStart } from "./turn-start.ts";
+import { keepTyping } from "./typing.ts";
 import { untilWritten } from "./until-written.ts";
 import { counted } from "./words.ts";
 
@@ -83,8 +85,15 @@ export class Turn {
 	/** Text of the message that is being written. */
 	#partial = "";
 	#said: string[] = [];
-	/** Of a program that loops itself: the message that may be its last. */
-	#held: NewMessage | null = null;
+	readonly #report = new ProgramReport({
+		onText: (delta) => this.#onText(delta),
+		append: (messages) => this.#append(messages),
+		said: ({ content }) => this.#said.push(contentText(content)),
+		used: (usage) => this.#calls.record(usage, "ok"),
+		messageEnded: () => {
+			this.#partial = "";
+		},
+	});
 	readonly #calls: ModelCalls;
 	#preview: Preview | undefined;
 	readonly #toolsShown: ToolsShown;
@@ -116,7 +125,7 @@ export class Turn {
 		const { clock, config, deltas, log } = this.#with;
 		const { conversation } = this.#start;
 		const cancel = clock.after(config.turn.max_minutes * 60_000, () => this.stop("deadline"));
-		const typing = this.#keepTyping();
+		const typing = keepTyping(this.#with.channel, this.#start.destination, clock);
 		try {
 			this.#openPreview();
 			const outcome = await this.#outcome();
@@ -150,7 +159,7 @@ export class Turn {
 			];
 			const { agent } = this.#with;
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
-			return agent.kind === "step" ? await this.#loop(agent) : await this.#followLoop();
+			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
 			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
 			if (error instanceof KeryxError && error.code === "turn.stale") throw error;
@@ -262,59 +271,10 @@ export class Turn {
 		});
 	}
 
-	/** A program that loops itself: what it reports is stored as if the gateway had run it. */
-	async #followLoop(): Promise<Outcome> {
-		const { agent, clock, config } = this.#with;
-		if (agent.kind !== "loop") throw new TypeError("not a loop agent");
-		// Its own controller: a program that passed a deadline is told to stop, the turn goes on to say so.
-		const controller = new AbortController();
-		const signal = AbortSignal.any([this.#controller.signal, controller.signal]);
-		const limits = {
-			firstTokenMs: config.turn.first_token_seconds * 1000,
-			totalMs: config.turn.max_minutes * 60_000,
-		};
-		try {
-			for await (const event of withDeadlines(agent.run({ ...this.#input(), signal }), {
-				clock,
-				limits,
-				signal: this.#controller.signal,
-			})) {
-				if (event.type === "text") this.#onText(event.delta);
-				else if (event.type === "failed") return this.#failure(event.failure);
-				else if (event.type === "done") return this.#completed(this.#takeHeld());
-				else if (event.type !== "thinking") await this.#store(event);
-			}
-		} finally {
-			controller.abort();
-		}
-		return this.#failure({ kind: "malformed", detail: "the agent ended without an answer" });
-	}
-
-	/** The last message is committed with the end of the turn, so each is written when the next thing follows. */
-	async #store(event: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
-		await this.#appendHeld();
-		this.#partial = "";
-		if (event.type === "message") {
-			if (event.usage) this.#calls.record(event.usage, "ok");
-			this.#held = asRow(event.message);
-			// Its calls have begun: after a crash the record must say so.
-			if (event.message.toolCalls.length > 0) await this.#appendHeld();
-			return;
-		}
-		const { toolCallId, toolName, content, isError } = event;
-		await this.#append([{ role: "tool", toolCallId, toolName, content, ...(isError && { isError }) }]);
-	}
-
-	async #appendHeld(): Promise<void> {
-		const held = this.#takeHeld();
-		await this.#append(held);
-		this.#said.push(...held.map(({ content }) => contentText(content)));
-	}
-
-	#takeHeld(): NewMessage[] {
-		const held = this.#held;
-		this.#held = null;
-		return held ? [held] : [];
+	async #followProgram(agent: LoopAgent): Promise<Outcome> {
+		const { clock, config } = this.#with;
+		const end = await this.#report.follow(agent, this.#input(), { clock, turn: config.turn });
+		return end.kind === "failed" ? this.#failure(end.failure) : this.#completed(this.#report.takeHeld());
 	}
 
 	#failure(failure: AgentFailure): Outcome {
@@ -461,25 +421,14 @@ export class Turn {
 		if (shown !== null) this.#preview?.show([...this.#said, shown].join("\n\n"));
 	}
 
-	#keepTyping(): () => void {
-		const { channel, clock } = this.#with;
-		if (!channel?.typing) return () => {};
-		let cancel = () => {};
-		const again = () => {
-			// An indicator that did not arrive costs nobody anything; the next one follows.
-			channel.typing?.(this.#start.destination).catch(() => undefined);
-			cancel = clock.after(4000, again);
-		};
-		again();
-		return () => cancel();
-	}
-
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
 	#ending(outcome: Outcome): Parameters<Store["endTurn"]>[0] {
 		const { turn, purpose, token, boundary, place } = this.#start;
 		// A compaction says nothing in the conversation, however it ends.
 		const rows =
-			purpose === "compaction" ? [] : lastRows(outcome, { held: this.#takeHeld(), partial: this.#partial });
+			purpose === "compaction"
+				? []
+				: lastRows(outcome, { held: this.#report.takeHeld(), partial: this.#partial });
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = this.#cap > 0 && count >= this.#cap;
