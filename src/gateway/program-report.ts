@@ -1,0 +1,78 @@
+// What a program that loops itself reports, stored as if the gateway had run it.
+import type { AgentFailure, LoopAgent, LoopEvent, StepInput, Usage } from "../agents/index.ts";
+import type { Config } from "../config/index.ts";
+import type { NewMessage } from "../domain/index.ts";
+import type { GatewayClock } from "./clock.ts";
+import { withDeadlines } from "./deadline.ts";
+import { asRow } from "./turn-end.ts";
+
+export interface ReportSink {
+	onText(delta: string): void;
+	append(messages: readonly NewMessage[]): Promise<unknown>;
+	/** A message that is not the last one was written. */
+	said(message: NewMessage): void;
+	used(usage: Usage): void;
+	/** What was being written is whole. */
+	messageEnded(): void;
+}
+
+export class ProgramReport {
+	readonly #sink: ReportSink;
+	/** The message that may be the last: that one is committed with the end of the turn. */
+	#held: NewMessage | null = null;
+
+	constructor(sink: ReportSink) {
+		this.#sink = sink;
+	}
+
+	/** Follows the program to its end. Throws what a deadline or the signal throws. */
+	async follow(
+		agent: LoopAgent,
+		input: StepInput,
+		{ clock, turn }: { readonly clock: GatewayClock; readonly turn: Config["turn"] },
+	): Promise<{ readonly kind: "done" } | { readonly kind: "failed"; readonly failure: AgentFailure }> {
+		// Its own controller: a program that passed a deadline is told to stop, the turn goes on to say so.
+		const controller = new AbortController();
+		const signal = AbortSignal.any([input.signal, controller.signal]);
+		const limits = { firstTokenMs: turn.first_token_seconds * 1000, totalMs: turn.max_minutes * 60_000 };
+		try {
+			const events = withDeadlines(agent.run({ ...input, signal }), { clock, limits, signal: input.signal });
+			for await (const event of events) {
+				if (event.type === "text") this.#sink.onText(event.delta);
+				else if (event.type === "failed") return { kind: "failed", failure: event.failure };
+				else if (event.type === "done") return { kind: "done" };
+				else if (event.type !== "thinking") await this.#store(event);
+			}
+		} finally {
+			controller.abort();
+		}
+		return { kind: "failed", failure: { kind: "malformed", detail: "the agent ended without an answer" } };
+	}
+
+	takeHeld(): NewMessage[] {
+		const held = this.#held;
+		this.#held = null;
+		return held ? [held] : [];
+	}
+
+	/** Each message is written when the next thing follows. */
+	async #store(event: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
+		await this.#appendHeld();
+		this.#sink.messageEnded();
+		if (event.type === "message") {
+			if (event.usage) this.#sink.used(event.usage);
+			this.#held = asRow(event.message);
+			// Its calls have begun: after a crash the record must say so.
+			if (event.message.toolCalls.length > 0) await this.#appendHeld();
+			return;
+		}
+		const { toolCallId, toolName, content, isError } = event;
+		await this.#sink.append([{ role: "tool", toolCallId, toolName, content, ...(isError && { isError }) }]);
+	}
+
+	async #appendHeld(): Promise<void> {
+		const held = this.takeHeld();
+		await this.#sink.append(held);
+		for (const message of held) this.#sink.said(message);
+	}
+}
