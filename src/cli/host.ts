@@ -98,7 +98,7 @@ async function begin(gateway: ReturnType<typeof createGateway>, api: Api, home: 
 
 /** Programs that were kept for the next turn. */
 async function closeAgents(agents: readonly Agent[]): Promise<void> {
-	await Promise.all(agents.map((agent) => (agent.kind === "loop" ? agent.close?.() : undefined)));
+	await Promise.all(agents.map(async (agent) => agent.kind === "loop" && agent.close?.()));
 }
 
 async function closeAll(api: Api, store: Store): Promise<void> {
