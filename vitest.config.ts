@@ -5,6 +5,8 @@ export default defineConfig({
 		include: ["src/**/*.test.ts", "test/**/*.test.ts"],
 		// Each file gets its own process: a test that kills, forks or opens a store cannot disturb another.
 		pool: "forks",
+		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
+		maxWorkers: "100%",
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
 	},
