@@ -120,14 +120,23 @@ describe("profiles", () => {
 		expect(agents.home.shown[0]?.tools).toEqual([]);
 	});
 
-	test("a turn of a profile that has left the configuration fails, and says so in the record", async () => {
+	test("a profile that is taken out of the configuration is served until the restart that takes it away", async () => {
 		const { say, keryx } = await world();
-		const { conversation } = await say("hello", "work");
-		await keryx.gateway.reconfigure(configSchema.parse({ session_reset: { mode: "none" } }));
-		const { refused } = await say("hello again", "work");
-		// Profiles are read once: the change waits for a restart, and until then nothing is refused.
-		expect(refused).toBeNull();
-		expect(conversation).not.toBeNull();
+		await say("hello", "work");
+		const { restart } = await keryx.gateway.reconfigure(
+			configSchema.parse({ session_reset: { mode: "none" } }),
+		);
+		expect(restart.some((key) => key.startsWith("profiles.work"))).toBe(true);
+		expect(await say("hello again", "work")).toMatchObject({ refused: null, answer: "work answers" });
+	});
+
+	test("a turn whose profile has no agent fails and says so; no other agent answers it", async () => {
+		open = await serve(undefined, { profiles: { work: { agent: { kind: "scripted" } } } }, {});
+		const { client } = open;
+		const source = { platform: "api_server", chat_id: "one person", chat_type: "dm", profile: "work" };
+		const { id } = await client.send({ text: "hello", client_message_id: "m1", source });
+		const { disposition } = await client.inbound({ id, wait: 30 });
+		expect(disposition).toEqual({ kind: "failed", reason: "refused: profile work is not configured" });
 	});
 });
 
