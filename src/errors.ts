@@ -46,6 +46,13 @@ export const ERRORS = {
 	"model.unreachable":
 		"check the name of the model, the key's variable and the network; --no-test writes it all the same",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
+	"audit.no_key": "open the store with the key of its audit: the file audit.key in Keryx's home",
+	"audit.broken":
+		"run `keryx confirm audit --verify`: it names the first entry that is wrong; restore a backup",
+	"token.taken": "choose another name: the audit names callers by it, so one is never given twice",
+	"confirmation.settled": "read it again: it has been decided, or its time has passed",
+	"confirmation.limited": "wait as long as named, then ask again",
+	"confirmation.refused": "a human who may decide must do this",
 	"turn.stale": "stop this turn: another one has taken over",
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: somebody else has settled it",

@@ -56,6 +56,20 @@ const profileNameSchema = z
 	)
 	.refine((name) => name !== "default", "must be another name: default stands for no profile");
 
+/** What is done in the name of these is never covered by a standing yes. */
+const ALWAYS_CONFIRM = [
+	"deploy_production",
+	"delete_data",
+	"transfer_funds",
+	"modify_permissions",
+	"shutdown_service",
+	"wipe_database",
+	"exec_remote",
+	"publish_package",
+	"rotate_keys",
+	"migrate_database",
+];
+
 /** What is left out has its default, a whole section too. */
 export const configSchema = z
 	.strictObject({
@@ -170,6 +184,48 @@ export const configSchema = z
 				}),
 			)
 			.default({}),
+		/** Whether dangerous calls are asked about: each; only non-mutating ones run at all; or not at all. */
+		approvals: z.strictObject({ mode: z.enum(["manual", "readonly", "off"]).default("manual") }).prefault({}),
+		confirmations: z
+			.strictObject({
+				/** Seconds that a human has to answer, where who asks does not say. */
+				default_timeout: whole(30, 3600).default(300),
+				/** No grant covers these. */
+				always_confirm: z.array(z.string()).default(ALWAYS_CONFIRM),
+				/** Requests of one caller for one action, and of all together, within an hour. */
+				rate_limit: whole(1, 100_000).default(10),
+				global_limit: whole(1, 1_000_000).default(1000),
+				/** An approval that is not used within this expires. */
+				use_within_minutes: whole(1, 10_080).default(15),
+				/** Who is told of a request: chats of approvers, webhooks. */
+				notify: z
+					.array(
+						z.union([
+							z.strictObject({
+								platform: z.string().min(1),
+								chat_id: z.string().min(1),
+								account: z.string().default(""),
+								thread_id: z.string().optional(),
+							}),
+							z.strictObject({ webhook: z.url({ protocol: /^https?$/ }), secret_env: variableSchema }),
+						]),
+					)
+					.default([]),
+				/** A second listener on loopback that takes requests and tells their status without a token; null: none. */
+				compat_port: whole(1, 65_535).nullable().default(null).meta(RESTART),
+			})
+			.prefault({}),
+		/** Where the API listens. On another address than loopback it still asks for a token. */
+		http: z
+			.strictObject({
+				host: z.string().min(1).default("127.0.0.1").meta(RESTART),
+				/** 0: any free one, which is named at the start. */
+				port: whole(0, 65_535).default(7717).meta(RESTART),
+				body_limit_mb: whole(1, 100).default(1).meta(RESTART),
+				/** Requests of one caller. */
+				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
+			})
+			.prefault({}),
 		home_channels: z
 			.record(
 				z.string(),

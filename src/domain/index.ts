@@ -11,6 +11,7 @@ export {
 	isFreshInterruption,
 	nextDue,
 } from "./boundary.ts";
+export { type Canonical, canonicalJson } from "./canonical-json.ts";
 export {
 	type Cover,
 	compactionRecord,

@@ -50,6 +50,8 @@ export interface NewMessage {
 	readonly covers?: readonly Range[];
 	/** Left-out rows: digests of attachments that no prompt shows from here on. */
 	readonly leavesOut?: readonly string[];
+	/** Notes about a confirmation: what a human decided, or what came of the call that was approved. */
+	readonly confirmation?: { readonly id: string; readonly as: "outcome" | "result" };
 }
 
 export interface Message extends NewMessage {

@@ -22,22 +22,33 @@ export interface Engine {
 	close(): Promise<void>;
 }
 
-export function writeOp(name: WriteName, args: unknown, drawn: Drawn, epoch: number): Op<unknown> {
+/** What an engine knows beyond an operation's own arguments. */
+export interface Surroundings {
+	readonly epoch: number;
+	readonly auditKey: Uint8Array | null;
+}
+
+export function writeOp(name: WriteName, args: unknown, drawn: Drawn, around: Surroundings): Op<unknown> {
 	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
-	return operation(contextOf(drawn, epoch), args);
+	return operation(contextOf(drawn, around), args);
 }
 
-export function readOp(name: ReadName, args: unknown): Op<unknown> {
-	const operation = reads[name] as (args: unknown) => Op<unknown>;
-	return operation(args);
+export function readOp(
+	name: ReadName,
+	args: unknown,
+	{ auditKey }: Pick<Surroundings, "auditKey">,
+): Op<unknown> {
+	const operation = reads[name] as (args: unknown, auditKey: Uint8Array | null) => Op<unknown>;
+	return operation(args, auditKey);
 }
 
-function contextOf(drawn: Drawn, epoch: number): Context {
+function contextOf(drawn: Drawn, { epoch, auditKey }: Surroundings): Context {
 	let uuids = 0;
 	let sessions = 0;
 	return {
 		now: drawn.now,
 		epoch,
+		auditKey,
 		uuid: () => drawnAt(drawn.uuids, uuids++),
 		sessionId: () => drawnAt(drawn.sessions, sessions++),
 	};

@@ -11,12 +11,25 @@ export {
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 export { systemClock, systemIds } from "./ids.ts";
 export { exportMarkdown } from "./markdown.ts";
+export type { Verified } from "./operations/audit.ts";
+export type { AskedForCall, UsedForTurn } from "./operations/confirmation-calls.ts";
+export { noticeId } from "./operations/confirmation-rows.ts";
+export type {
+	Cancelled,
+	ConfirmationRequest,
+	Consumed,
+	Requested,
+	ResolveArgs,
+	Resolved,
+	Woken,
+} from "./operations/confirmations.ts";
 export { destinationOf } from "./operations/destination.ts";
 export type { ExportWhat } from "./operations/export.ts";
 export type { Undone } from "./operations/history.ts";
 export type { ImportCounts } from "./operations/import-lookup.ts";
 export type { Insights } from "./operations/insights.ts";
 export type { Reachable } from "./operations/reach.ts";
+export type { ConfirmationScope, DueNotice } from "./operations/read-confirmations.ts";
 export type { Held, PruneCandidates } from "./operations/retention.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
 export type { Changed } from "./operations/session-commands.ts";
@@ -35,7 +48,11 @@ export {
 } from "./store.ts";
 export { type ExportOptions, exportJsonl, type ImportOptions, importJsonl, linesOf } from "./transfer.ts";
 export type {
+	AuditEntry,
+	AuditVia,
 	BusyMode,
+	Confirmation,
+	ConfirmationStatus,
 	Content,
 	Conversation,
 	Counters,
@@ -44,6 +61,8 @@ export type {
 	DeliveryState,
 	Destination,
 	Disposition,
+	Grant,
+	GrantScope,
 	InboxItem,
 	InboxKind,
 	Message,
@@ -56,6 +75,8 @@ export type {
 	Scope,
 	Session,
 	StoreEvent,
+	Token,
+	TokenRole,
 	ToolCall,
 	ToolProgress,
 	Turn,

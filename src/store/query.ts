@@ -28,6 +28,8 @@ export interface Context {
 	readonly epoch: number;
 	readonly uuid: () => string;
 	readonly sessionId: () => string;
+	/** Made with it are the codes of the audit; null where the opener gave none, and then nothing is audited or confirmed. */
+	readonly auditKey: Uint8Array | null;
 }
 
 let statements = 0;

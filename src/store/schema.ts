@@ -1,5 +1,5 @@
 // The tables. Invariants that a constraint can hold are held here, not in code:
-// I2 one_live_session, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
+// I2 one_live_session, I14 confirmations_steps and confirmations_bound, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
 // Work rows (turns, inbox, deliveries) name their conversation without a foreign key: checking one at the deletion of a conversation
 // would read the whole table, or cost every message another index entry. checkIntegrity looks for strays.
 // Text of people and models stands only in columns called body or *_body, each row with the id of the key it is sealed with (null: none).
@@ -335,6 +335,148 @@ ALTER TABLE turns ADD COLUMN purpose TEXT NOT NULL DEFAULT 'answer' CHECK (purpo
 ALTER TABLE sessions ADD COLUMN compact_after {int};
 `;
 
+/**
+ * Confirmations (I14): what may become of one is a trigger's word, so that no code path decides twice or uses one twice. The
+ * audit is append-only by trigger too; its entries and their head are chained by codes made with a key that is not in the store.
+ */
+const TABLES_4 = `
+CREATE TABLE tokens (
+	name TEXT PRIMARY KEY,
+	digest TEXT NOT NULL UNIQUE,
+	role TEXT NOT NULL CHECK (role IN ('operator', 'approver', 'agent', 'reader')),
+	principal TEXT NOT NULL REFERENCES principals (id),
+	session_key TEXT,
+	created_at {int} NOT NULL,
+	created_by TEXT NOT NULL,
+	expires_at {int},
+	revoked_at {int}
+) {strict};
+
+CREATE TABLE confirmations (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	action TEXT NOT NULL,
+	status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied', 'expired', 'cancelled', 'consumed', 'auto_approved')),
+	digest TEXT NOT NULL,
+	asked_by TEXT NOT NULL,
+	session_key TEXT NOT NULL,
+	waiter TEXT NOT NULL CHECK (waiter IN ('program', 'turn', 'live')),
+	conversation TEXT,
+	turn TEXT,
+	call TEXT,
+	tool TEXT,
+	destination TEXT,
+	idempotency_key TEXT,
+	timeout_seconds {int} NOT NULL,
+	created_at {int} NOT NULL,
+	expires_at {int} NOT NULL,
+	slot_at {int},
+	resolved_at {int},
+	resolved_by TEXT,
+	use_by {int},
+	used_at {int},
+	body TEXT NOT NULL,
+	decision_body TEXT,
+	body_key {int},
+	due_at {int},
+	claim TEXT,
+	CHECK ((resolved_at IS NULL) = (status = 'pending')),
+	CHECK ((used_at IS NULL) = (status <> 'consumed'))
+) {strict};
+CREATE UNIQUE INDEX confirmations_once ON confirmations (asked_by, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX confirmations_due ON confirmations (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX confirmations_conversation ON confirmations (conversation, n) WHERE conversation IS NOT NULL;
+CREATE INDEX confirmations_open ON confirmations (conversation) WHERE due_at IS NOT NULL AND conversation IS NOT NULL;
+CREATE INDEX confirmations_status ON confirmations (status, n);
+CREATE INDEX confirmations_slots ON confirmations (asked_by, action, slot_at) WHERE slot_at IS NOT NULL;
+CREATE INDEX confirmations_all_slots ON confirmations (slot_at) WHERE slot_at IS NOT NULL;
+
+CREATE TABLE confirmation_notices (
+	confirmation TEXT NOT NULL REFERENCES confirmations (id),
+	target TEXT NOT NULL,
+	state TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'dead')),
+	attempts {int} NOT NULL DEFAULT 0,
+	reason TEXT,
+	due_at {int},
+	PRIMARY KEY (confirmation, target)
+) {strict};
+CREATE INDEX confirmation_notices_due ON confirmation_notices (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE grants (
+	id TEXT PRIMARY KEY,
+	scope TEXT NOT NULL CHECK (scope IN ('session', 'conversation', 'always')),
+	action TEXT NOT NULL,
+	pattern_body TEXT,
+	body_key {int},
+	asked_by TEXT,
+	session_key TEXT,
+	session TEXT,
+	until {int},
+	created_at {int} NOT NULL,
+	created_by TEXT NOT NULL,
+	revoked_at {int},
+	revoked_by TEXT,
+	CHECK (scope = 'always' OR (asked_by IS NOT NULL AND session_key IS NOT NULL))
+) {strict};
+CREATE INDEX grants_action ON grants (action) WHERE revoked_at IS NULL;
+
+CREATE TABLE audit (
+	n {int} PRIMARY KEY,
+	at {int} NOT NULL,
+	kind TEXT NOT NULL,
+	confirmation TEXT,
+	who TEXT NOT NULL,
+	via TEXT NOT NULL CHECK (via IN ('page', 'chat', 'api', 'cli', 'agent', 'system')),
+	body TEXT NOT NULL,
+	body_key {int},
+	mac TEXT NOT NULL
+) {strict};
+CREATE INDEX audit_confirmation ON audit (confirmation) WHERE confirmation IS NOT NULL;
+CREATE INDEX audit_refusals ON audit (who, at) WHERE kind = 'refused';
+
+CREATE TABLE audit_head (
+	one {int} PRIMARY KEY CHECK (one = 1),
+	count {int} NOT NULL,
+	last TEXT NOT NULL,
+	mac TEXT NOT NULL
+) {strict};
+`;
+
+/** What may follow what. Everything else is refused, whoever writes it. */
+const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
+	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
+
+const TRIGGERS_4 = {
+	sqlite: `
+CREATE TRIGGER confirmations_steps BEFORE UPDATE ON confirmations
+WHEN NOT (${STEPS}) BEGIN
+	SELECT RAISE(ABORT, 'a confirmation is resolved once and used once');
+END;
+CREATE TRIGGER confirmations_bound BEFORE UPDATE OF action, asked_by, session_key ON confirmations BEGIN
+	SELECT RAISE(ABORT, 'what a confirmation asks about does not change');
+END;
+CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN
+	SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+CREATE TRIGGER audit_kept BEFORE DELETE ON audit BEGIN
+	SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+`,
+	postgres: `
+CREATE FUNCTION confirmations_steps() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'a confirmation is resolved once and used once'; END $$;
+CREATE TRIGGER confirmations_steps BEFORE UPDATE ON confirmations
+FOR EACH ROW WHEN (NOT (${STEPS})) EXECUTE FUNCTION confirmations_steps();
+CREATE FUNCTION confirmations_bound() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'what a confirmation asks about does not change'; END $$;
+CREATE TRIGGER confirmations_bound BEFORE UPDATE OF action, asked_by, session_key ON confirmations
+FOR EACH ROW EXECUTE FUNCTION confirmations_bound();
+CREATE FUNCTION audit_unchanged() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'the audit is append-only'; END $$;
+CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_unchanged();
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -342,6 +484,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_1, own: TRIGGERS_1 },
 	{ tables: TABLES_2, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_3, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_4, own: TRIGGERS_4 },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

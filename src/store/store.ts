@@ -18,7 +18,8 @@ export interface Ids {
 type Result<Operation> = Operation extends (...args: never[]) => Op<infer Value> ? Value : never;
 type WriteArgs<Name extends WriteName> =
 	Parameters<(typeof writes)[Name]> extends [unknown, infer Args] ? [args: Args] : [];
-type ReadArgs<Name extends ReadName> = Parameters<(typeof reads)[Name]>;
+type ReadArgs<Name extends ReadName> =
+	Parameters<(typeof reads)[Name]> extends [infer Args, ...unknown[]] ? [args: Args] : [];
 
 type Writes = {
 	readonly [Name in WriteName]: (...args: WriteArgs<Name>) => Promise<Result<(typeof writes)[Name]>>;
@@ -42,6 +43,8 @@ export interface OpenOptions {
 	readonly ids: Ids;
 	/** own (default): this process alone writes. read: beside an owner, or without one. */
 	readonly access?: "own" | "read";
+	/** Of the audit of confirmations; kept outside the store. Without it nothing can be confirmed. */
+	readonly auditKey?: Uint8Array;
 }
 
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -53,13 +56,14 @@ export async function openEngine({
 	url,
 	clock,
 	access = "own",
-}: Pick<OpenOptions, "url" | "clock" | "access">): Promise<Engine> {
+	auditKey,
+}: Pick<OpenOptions, "url" | "clock" | "access" | "auditKey">): Promise<Engine> {
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
 		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
 			field: "url",
 		});
-	return openSqlite({ path, startedAt: clock.now(), access });
+	return openSqlite({ path, startedAt: clock.now(), access, auditKey });
 }
 
 /** The store on any engine: draws the clock and the ids, and hands each operation over by its name. */

@@ -177,6 +177,7 @@ const body = z.looseObject({
 	observed: z.boolean().optional(),
 	covers: z.array(z.strictObject({ session: id, fromSeq: z.int().min(1), toSeq: z.int().min(1) })).optional(),
 	leavesOut: z.array(digest).optional(),
+	confirmation: z.strictObject({ id: z.string(), as: z.enum(["outcome", "result"]) }).optional(),
 	authorName: text.optional(),
 });
 

@@ -192,3 +192,109 @@ export type Scope =
 			readonly profile: string;
 			readonly conversation?: ConversationId;
 	  };
+
+export type ConfirmationStatus =
+	| "pending"
+	| "approved"
+	| "denied"
+	| "expired"
+	| "cancelled"
+	| "consumed"
+	| "auto_approved";
+
+/** A question to a human about one exact action (I14). */
+export interface Confirmation {
+	readonly id: string;
+	readonly action: string;
+	readonly description: string;
+	readonly details: Readonly<Record<string, unknown>>;
+	/** What the asker calls itself; who it is stands in `askedBy`. */
+	readonly requester: string;
+	readonly sessionKey: string;
+	readonly status: ConfirmationStatus;
+	/** Over action, details, requester and session key. */
+	readonly digest: string;
+	/** Who was authenticated: `token:<name>`, or `agent:<profile>` for Keryx's own. */
+	readonly askedBy: string;
+	/** program: asks for the outcome itself. turn: the outcome begins a turn. live: a running turn waits for it. */
+	readonly waiter: "program" | "turn" | "live";
+	readonly conversation: ConversationId | null;
+	/** The turn that asked, and what it wants to call. */
+	readonly turn: string | null;
+	readonly call: string | null;
+	readonly tool: string | null;
+	readonly timeoutSeconds: number;
+	readonly createdAt: number;
+	readonly expiresAt: number;
+	readonly resolvedAt: number | null;
+	/** Who was authenticated, `grant:<id>`, or `system:timeout`. */
+	readonly resolvedBy: string | null;
+	/** What the resolver calls itself; nobody has checked it. */
+	readonly resolvedLabel: string | null;
+	readonly reason: string | null;
+	/** The arguments that were asked about, where the approver changed them. */
+	readonly detailsBefore: Readonly<Record<string, unknown>> | null;
+	readonly usedAt: number | null;
+	/** Who was to be told, and how that went. */
+	readonly notices: readonly { readonly to: string; readonly state: "pending" | "sent" | "dead" }[];
+}
+
+export type GrantScope = "session" | "conversation" | "always";
+
+/** A human's standing yes. */
+export interface Grant {
+	readonly id: string;
+	readonly scope: GrantScope;
+	readonly action: string;
+	readonly pattern: string | null;
+	/** Whose requests it serves; null: everybody's. */
+	readonly askedBy: string | null;
+	readonly sessionKey: string | null;
+	readonly session: string | null;
+	readonly until: number | null;
+	readonly createdAt: number;
+	readonly createdBy: string;
+	readonly revokedAt: number | null;
+	readonly revokedBy: string | null;
+}
+
+export type AuditVia = "page" | "chat" | "api" | "cli" | "agent" | "system";
+
+export interface AuditEntry {
+	readonly n: number;
+	readonly at: number;
+	readonly kind:
+		| "requested"
+		| "auto_approved"
+		| "approved"
+		| "denied"
+		| "expired"
+		| "cancelled"
+		| "consumed"
+		| "refused"
+		| "granted"
+		| "grant_revoked"
+		| "token_created"
+		| "token_revoked";
+	readonly confirmation: string | null;
+	readonly who: string;
+	readonly via: AuditVia;
+	readonly facts: Readonly<Record<string, unknown>>;
+	/** The code over this entry and the one before. */
+	readonly mac: string;
+}
+
+/** operator: everything. approver: resolves, reads. agent: asks, reads and uses its own. reader: reads. */
+export type TokenRole = "operator" | "approver" | "agent" | "reader";
+
+export interface Token {
+	readonly name: string;
+	readonly role: TokenRole;
+	readonly principal: string;
+	/** The one conversation that its holder may name; null: any. */
+	readonly sessionKey: string | null;
+	readonly createdAt: number;
+	readonly createdBy: string;
+	readonly expiresAt: number | null;
+	readonly revokedAt: number | null;
+}

@@ -18,11 +18,11 @@ const INT8 = 20;
 const options = { parsers: { [INT8]: Number } };
 
 /** Takes the database over as its next owner. The schema is made where there is none. */
-export async function openPglite(db: PGlite): Promise<Engine> {
+export async function openPglite(db: PGlite, auditKey: Uint8Array | null = null): Promise<Engine> {
 	const { rows } = await db.query<{ found: string | null }>("SELECT to_regclass('settings')::text AS found");
 	if (!rows[0]?.found)
 		for (let version = 0; version < SCHEMA_VERSION; version++) await db.exec(migration(version, "postgres"));
-	return new PgliteEngine(db, await nextEpoch(db));
+	return new PgliteEngine(db, await nextEpoch(db), auditKey);
 }
 
 async function nextEpoch(db: PGlite): Promise<number> {
@@ -36,19 +36,24 @@ async function nextEpoch(db: PGlite): Promise<number> {
 class PgliteEngine implements Engine {
 	readonly epoch: number;
 	readonly #db: PGlite;
+	readonly #auditKey: Uint8Array | null;
 	readonly #listeners = new Set<() => void>();
 	#closed = false;
 
-	constructor(db: PGlite, epoch: number) {
+	constructor(db: PGlite, epoch: number, auditKey: Uint8Array | null) {
 		this.#db = db;
 		this.epoch = epoch;
+		this.#auditKey = auditKey;
 	}
 
 	async write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown> {
 		const outcome = await this.#transaction(async (transaction) => {
 			await transaction.exec("SAVEPOINT operation");
 			try {
-				const value = await runOp(transaction, writeOp(name, copied(args), drawn, this.epoch));
+				const value = await runOp(
+					transaction,
+					writeOp(name, copied(args), drawn, { epoch: this.epoch, auditKey: this.#auditKey }),
+				);
 				await transaction.exec("RELEASE operation");
 				return { ok: true as const, value };
 			} catch (error) {
@@ -67,7 +72,7 @@ class PgliteEngine implements Engine {
 		return await this.#transaction(async (transaction) => {
 			await transaction.exec("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 			try {
-				return copied(await runOp(transaction, readOp(name, copied(args))));
+				return copied(await runOp(transaction, readOp(name, copied(args), { auditKey: this.#auditKey })));
 			} catch (error) {
 				throw toKeryxError(error);
 			}

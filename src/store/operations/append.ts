@@ -130,9 +130,21 @@ export function isCounted(message: Pick<NewMessage, "role" | "observed">): boole
 
 /** What stands in the body: everything that has no column of its own. */
 function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
-	const { toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, author } = message;
+	const { toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, confirmation, author } =
+		message;
 	const authorName = author?.name;
-	return { content, toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, authorName };
+	return {
+		content,
+		toolCalls,
+		reasoning,
+		finishReason,
+		tokens,
+		observed,
+		covers,
+		leavesOut,
+		confirmation,
+		authorName,
+	};
 }
 
 function asMessage(message: NewMessage, target: Target, id: number, seq: number, createdAt: number): Message {

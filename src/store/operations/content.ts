@@ -16,7 +16,7 @@ export interface Target {
 
 export type MessageBody = Pick<
 	NewMessage,
-	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut"
+	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut" | "confirmation"
 > & {
 	readonly content: StoredContent;
 	readonly authorName?: string;

@@ -5,6 +5,7 @@ import { seal, unseal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { NewDelivery } from "../types.ts";
 import { compress } from "./compaction.ts";
+import { cancelOpen } from "./confirmation-calls.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import { redo, retry, undo } from "./history.ts";
@@ -133,15 +134,16 @@ export interface StopArgs {
 	readonly drop?: readonly number[];
 }
 
-/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. */
+/** For `/stop`: a stopped turn keeps what it wrote, and is never resumed. What a human was still asked is cancelled with it. */
 export function* stopTurn(
 	context: Context,
 	{ conversation, turn, drop = [] }: StopArgs,
-): Op<{ stopped: string | null; dropped: readonly number[] }> {
+): Op<{ stopped: string | null; dropped: readonly number[]; cancelled: readonly string[] }> {
 	const stopped =
 		turn === undefined
 			? yield* stopOpenTurn(context, conversation)
 			: yield* stopThisTurn(context, conversation, turn);
 	const { ended } = yield* endItems(context, { conversation, inbox: drop, as: { kind: "dropped_by_user" } });
-	return { stopped, dropped: ended };
+	const cancelled = yield* cancelOpen(context, conversation, "stop");
+	return { stopped, dropped: ended, cancelled };
 }

@@ -1,6 +1,15 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
+import { auditLog, auditRefusal, verifyAudit } from "./audit.ts";
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./blobs.ts";
 import { compress, cover, putOffCompaction } from "./compaction.ts";
+import { askForCall, useConfirmation } from "./confirmation-calls.ts";
+import {
+	cancelConfirmation,
+	consumeConfirmation,
+	expireConfirmations,
+	requestConfirmation,
+	resolveConfirmation,
+} from "./confirmations.ts";
 import {
 	claimDeliveries,
 	notify,
@@ -15,6 +24,7 @@ import { noteConfig } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
+import { addGrant, grants, revokeGrant } from "./grants.ts";
 import { redo, retry, undo } from "./history.ts";
 import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
@@ -24,6 +34,14 @@ import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
 import { reachableSessions } from "./reach.ts";
+import {
+	confirmation,
+	confirmations,
+	confirmationWork,
+	dueConfirmationNotices,
+	openConfirmations,
+	settleConfirmationNotice,
+} from "./read-confirmations.ts";
 import {
 	blob,
 	conversation,
@@ -72,6 +90,7 @@ import {
 	suspendSession,
 	switchSession,
 } from "./session-commands.ts";
+import { createToken, revokeToken, tokenByDigest, tokens } from "./tokens.ts";
 import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn } from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
 import { usage } from "./usage.ts";
@@ -129,6 +148,19 @@ export const writes = {
 	pruneRefused,
 	noteConfig,
 	rebuildSearch,
+	requestConfirmation,
+	resolveConfirmation,
+	cancelConfirmation,
+	consumeConfirmation,
+	expireConfirmations,
+	settleConfirmationNotice,
+	askForCall,
+	useConfirmation,
+	addGrant,
+	revokeGrant,
+	auditRefusal,
+	createToken,
+	revokeToken,
 } as const;
 
 export const reads = {
@@ -170,6 +202,16 @@ export const reads = {
 	pruneCandidates,
 	checkIntegrity,
 	search,
+	confirmation,
+	confirmations,
+	openConfirmations,
+	confirmationWork,
+	dueConfirmationNotices,
+	grants,
+	auditLog,
+	verifyAudit,
+	tokenByDigest,
+	tokens,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */
@@ -193,4 +235,7 @@ export const DRAWS: {
 	compress: { uuids: 1 },
 	link: { uuids: 1 },
 	beginBlob: { uuids: 1 },
+	resolveConfirmation: { uuids: 1 },
+	addGrant: { uuids: 1 },
+	createToken: { uuids: 1 },
 };

@@ -70,7 +70,11 @@ const CHECKS: readonly Statement<Problem>[] = [
 		FROM inbox i WHERE i.conversation IS NOT NULL
 			AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = i.conversation)`),
 	check(`SELECT 'delivery ' || d.id || ' is of conversation ' || d.conversation || ', which is not there' AS problem
-		FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = d.conversation)`),
+		FROM deliveries d WHERE d.conversation NOT LIKE '@%'
+			AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = d.conversation)`),
+
+	check(`SELECT 'I14: confirmation ' || id || ' is ' || status || ', and its due time says otherwise' AS problem
+		FROM confirmations WHERE (status IN ('pending', 'approved', 'auto_approved')) <> (due_at IS NOT NULL)`),
 
 	check(`SELECT 'session ' || id || ' has ended and waits for no finalising' AS problem
 		FROM sessions WHERE ended_at IS NOT NULL AND finalised = 0 AND due_at IS NULL`),

@@ -15,7 +15,16 @@ export interface Unchanged {
 }
 
 /** Why a conversation is not deleted now. */
-export type Held = "turn" | "inbox" | "delivery" | "suspended" | "finalising" | "held" | "live" | "changed";
+export type Held =
+	| "turn"
+	| "inbox"
+	| "delivery"
+	| "confirmation"
+	| "suspended"
+	| "finalising"
+	| "held"
+	| "live"
+	| "changed";
 
 const lastActivity = sql<{ last_activity_at: number }>(
 	"SELECT last_activity_at FROM conversations WHERE id = ?",
@@ -36,6 +45,10 @@ const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 	[
 		"delivery",
 		sql("SELECT 1 AS found FROM deliveries WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1"),
+	],
+	[
+		"confirmation",
+		sql("SELECT 1 AS found FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1"),
 	],
 	[
 		"suspended",
@@ -143,6 +156,8 @@ const TURNS = `SELECT id FROM turns WHERE session IN (${SESSIONS})`;
 const DELETES = [
 	`DELETE FROM messages WHERE session IN (${SESSIONS})`,
 	`DELETE FROM hidden_ranges WHERE session IN (${SESSIONS})`,
+	"DELETE FROM confirmation_notices WHERE confirmation IN (SELECT id FROM confirmations WHERE conversation = ?)",
+	"DELETE FROM confirmations WHERE conversation = ?",
 	`DELETE FROM calls WHERE turn IN (${TURNS})`,
 	`DELETE FROM model_calls WHERE turn IN (${TURNS})`,
 	`DELETE FROM deliveries WHERE turn IN (${TURNS})`,

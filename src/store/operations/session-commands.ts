@@ -16,6 +16,7 @@ import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { BusyMode, ToolProgress } from "../types.ts";
 import { chainOf, countOf, lastSeqOf } from "./chain.ts";
+import { cancelOpen } from "./confirmation-calls.ts";
 import { copyTranscript } from "./copy.ts";
 import { emit } from "./events.ts";
 import { reachOf, type Within } from "./reach.ts";
@@ -88,6 +89,7 @@ export function* newSession(
 	const conversation = yield* findConversation(args.conversation);
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
+	yield* cancelOpen(context, conversation.id, "new");
 	if (live) yield* end(context, live, "user_new");
 	yield* run(writeOverride, null, conversation.id);
 	const previous = live ?? (yield* findLast(conversation.id)) ?? null;

@@ -104,6 +104,9 @@ const touchConversation = sql(
 const heldByInternal = sql<{ id: number }>(
 	"SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND kind <> 'person' LIMIT 1",
 );
+const heldByConfirmation = sql<{ n: number }>(
+	"SELECT n FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' LIMIT 1",
+);
 const lastText = sql<{ body: string; body_key: number | null }>(
 	`SELECT body, body_key FROM messages m WHERE session = ? AND role = ? AND seq <= ? AND NOT EXISTS (
 		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)
@@ -249,7 +252,8 @@ export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op
 
 /** Whether something that is not yet processed holds the session open; what lives outside the inbox comes with `held`. */
 export function* isHeld(conversation: string, held: boolean): Op<boolean> {
-	return held || (yield* get(heldByInternal, conversation)) !== undefined;
+	if (held || (yield* get(heldByInternal, conversation)) !== undefined) return true;
+	return (yield* get(heldByConfirmation, conversation)) !== undefined;
 }
 
 export function decide(

@@ -21,6 +21,7 @@ import type {
 } from "../types.ts";
 import { append, haveRows, type IndexedMessage } from "./append.ts";
 import { adoptBlobs } from "./blobs.ts";
+import { cancelLive } from "./confirmation-calls.ts";
 import { addDeliveries, closeOpen, haveDeliveries, recoverPreviews } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import {
@@ -189,6 +190,7 @@ function* finish(
 ): Op<void> {
 	const reason = "reason" in outcome ? outcome.reason : null;
 	yield* closeOpen(context, turn.id);
+	yield* cancelLive(context, turn.conversation, turn.id);
 	yield* run(finishTurn, outcome.kind, reason, context.now, turn.id);
 	const { n } = (yield* get(itemsOfTurn, turn.id)) ?? { n: 0 };
 	const disposition = outcome.kind === "completed" ? (n > 1 ? "merged" : "answered") : outcome.kind;
@@ -263,6 +265,7 @@ export function* interruptTurns(
 		const counted = yield* get(addInterruption, turn.planned ? 0 : 1, turn.conversation);
 		const suspended = (counted?.interruptions ?? 0) >= SUSPEND_AFTER;
 		yield* emit(context, "turn.interrupted", { conversation: turn.conversation, turn: turn.id }, { reason });
+		yield* cancelLive(context, turn.conversation, turn.id);
 		if (suspended) yield* suspendFor(context, turn, args.suspendedNotice);
 		else
 			yield* run(

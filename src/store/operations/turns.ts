@@ -164,7 +164,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 	const found = yield* sessionFor(context, conversation, args, first?.accepted_at ?? null);
 	if (found === "suspended") return { kind: "suspended" };
 	const last = items.at(-1) as InboxRow;
-	const destination = destinationOf(sourceOf(last));
+	const destination = destinationFor(last);
 	const turn = yield* startTurn(
 		context,
 		conversation,
@@ -300,22 +300,34 @@ function* appendItems(
 }
 
 function messageOf(item: InboxRow, observed: boolean): NewMessage {
-	const { source, content } = bodyOf(item);
+	const { source, content, confirmation } = bodyOf(item);
 	const author =
 		item.principal === null
 			? undefined
 			: { principal: item.principal, ...(source.userName && { name: source.userName }) };
+	if (confirmation !== undefined)
+		return { role: "meta", kind: "note", content, confirmation: { id: confirmation, as: "outcome" } };
 	if (item.kind !== "person") return { role: "meta", kind: "note", content };
 	return { role: "user", content, ...(author && { author }), ...(observed && { observed }) };
 }
 
-function bodyOf(item: InboxRow): { source: Source; content: Content } {
-	const { source, content } = unseal<{ source: unknown; content: Content }>(item.body, item.body_key);
-	return { source: parseSource(source), content };
+interface ItemBody {
+	readonly source: Source;
+	readonly content: Content;
+	/** Of an internal event that answers an earlier turn: where that one's reply went. */
+	readonly destination?: Destination | null;
+	/** The confirmation that it is about. */
+	readonly confirmation?: string;
 }
 
-function sourceOf(item: InboxRow): Source {
-	return bodyOf(item).source;
+function bodyOf(item: InboxRow): ItemBody {
+	const body = unseal<ItemBody & { source: unknown }>(item.body, item.body_key);
+	return { ...body, source: parseSource(body.source) };
+}
+
+function destinationFor(item: InboxRow): Destination {
+	const { destination, source } = bodyOf(item);
+	return destination ?? destinationOf(source);
 }
 
 /** Who an earlier turn answered, and where; without one, the conversation's owner, where its last message came from. */

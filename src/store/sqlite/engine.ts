@@ -14,16 +14,20 @@ export interface SqliteOptions {
 	readonly startedAt: number;
 	/** read: no owner, no writes; for a command beside a running Keryx or without one. */
 	readonly access: "own" | "read";
+	/** Of the audit; left out, nothing is audited. */
+	readonly auditKey?: Uint8Array | undefined;
 }
 
-export async function openSqlite({ path, startedAt, access }: SqliteOptions): Promise<SqliteEngine> {
+export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> {
+	const { path, startedAt, access, auditKey = null } = options;
 	const alone = path === ":memory:";
-	const readers = new Readers(() => Thread.start({ role: "reader", path, startedAt, alone }));
+	const settings = { path, startedAt, alone, auditKey };
+	const readers = new Readers(() => Thread.start({ ...settings, role: "reader" }));
 	if (access === "read") {
 		await readers.start();
 		return new SqliteEngine(undefined, readers);
 	}
-	const writer = await Thread.start({ role: "writer", path, startedAt, alone });
+	const writer = await Thread.start({ ...settings, role: "writer" });
 	return new SqliteEngine(writer, alone ? undefined : readers);
 }
 

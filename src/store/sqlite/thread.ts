@@ -4,8 +4,10 @@ import { KeryxError } from "../../errors.ts";
 import { fromWireError } from "./faults.ts";
 import type { Ready, Replies, Request, WorkerSettings } from "./worker.ts";
 
-/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
-const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
+const WORKER =
+	process.env.KERYX_STORE_THREAD ??
+	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 interface Waiting {
 	readonly resolve: (value: unknown) => void;

@@ -15,6 +15,7 @@ export interface WorkerSettings {
 	readonly startedAt: number;
 	/** Reads run here too: an in-memory database has one connection. */
 	readonly alone: boolean;
+	readonly auditKey: Uint8Array | null;
 }
 
 export type Request =
@@ -97,6 +98,10 @@ function* nextEpoch(): Op<number> {
 	const epoch = Number((yield* get(readEpoch))?.value ?? 0) + 1;
 	yield* run(writeEpoch, String(epoch));
 	return epoch;
+}
+
+function around(epoch: number) {
+	return { epoch, auditKey: settings.auditKey };
 }
 
 /** Takes everything that has arrived by now: what waited while the last commit was under way shares the next one. */
@@ -183,7 +188,7 @@ function writeOne(
 	{ id, name, args, drawn }: Write,
 ): Reply | undefined {
 	try {
-		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, epoch)) };
+		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, around(epoch))) };
 	} catch (error) {
 		if (!connection.db.inTransaction || isStorageFault(error)) throw error;
 		return connection.wrote ? undefined : { id, ok: false, error: toWireError(error) };
@@ -194,7 +199,7 @@ function writeOne(
 function writeInSavepoint(connection: Connection, epoch: number, write: Write): Reply {
 	connection.control("SAVEPOINT operation");
 	try {
-		const value = connection.run(writeOp(write.name, write.args, write.drawn, epoch));
+		const value = connection.run(writeOp(write.name, write.args, write.drawn, around(epoch)));
 		connection.control("RELEASE operation");
 		return { id: write.id, ok: true, value };
 	} catch (error) {
@@ -222,7 +227,7 @@ function lostGroup(error: unknown): KeryxError {
 function readOne(connection: Connection, { id, name, args }: Extract<Request, { kind: "read" }>): Reply {
 	try {
 		connection.control("BEGIN");
-		return { id, ok: true, value: connection.run(readOp(name, args)) };
+		return { id, ok: true, value: connection.run(readOp(name, args, settings)) };
 	} catch (error) {
 		return { id, ok: false, error: toWireError(error) };
 	} finally {

@@ -140,8 +140,13 @@ export function commandConformance(tell: Tell): void {
 		expect(await scene.store.stopTurn({ conversation, drop })).toEqual({
 			stopped: turn.turn,
 			dropped: [waiting.id],
+			cancelled: [],
 		});
-		expect(await scene.store.stopTurn({ conversation, drop })).toEqual({ stopped: null, dropped: [] });
+		expect(await scene.store.stopTurn({ conversation, drop })).toEqual({
+			stopped: null,
+			dropped: [],
+			cancelled: [],
+		});
 		const left = await scene.store.waitingItems({ scope: OPERATOR, conversation, after: 0, limit: 9 });
 		expect(left).toEqual([]);
 	});

@@ -1,0 +1,464 @@
+// A human says yes, to exactly that (I14). Everything that decides is a transaction of the store; here a request is put into the
+// form that is bound and shown, people are told, and whoever waits is woken.
+import { randomBytes } from "node:crypto";
+import { KeryxError } from "../errors.ts";
+import {
+	type AskedForCall,
+	type AuditEntry,
+	type Cancelled,
+	type Confirmation,
+	type ConfirmationRequest,
+	type ConfirmationStatus,
+	type Consumed,
+	type Destination,
+	type Grant,
+	type NewMessage,
+	noticeId,
+	type Requested,
+	type Resolved,
+	type Store,
+	type Verified,
+	type Woken,
+} from "../store/index.ts";
+import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
+import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
+import { questionText } from "./notices.ts";
+import type { DecisionInput, GrantInput, RequestInput } from "./read.ts";
+import { Waiters } from "./waiters.ts";
+import { Watch } from "./watch.ts";
+import type { Webhook } from "./webhook.ts";
+
+const HOUR_MS = 3_600_000;
+const OPERATOR = { kind: "operator" } as const;
+
+export interface ConfirmationClock {
+	now(): number;
+	after(ms: number, callback: () => void): () => void;
+}
+
+/** Asked for at each use: they may change while Keryx runs. */
+export interface ConfirmationSettings {
+	readonly alwaysConfirm: readonly string[];
+	readonly rateLimit: number;
+	readonly globalLimit: number;
+	readonly useWithinMinutes: number;
+	readonly defaultTimeout: number;
+	readonly chats: readonly Destination[];
+	readonly webhooks: readonly Webhook[];
+}
+
+export interface ConfirmationsOptions {
+	/** Opened with the key of its audit. */
+	readonly store: Store;
+	readonly clock: ConfirmationClock;
+	readonly settings: () => ConfirmationSettings;
+	/** Puts `${secret:NAME}` in the place of each known secret (I12). */
+	readonly hide?: (text: string) => string;
+	/** A question as a chat of that platform shows it. */
+	readonly render?: (
+		text: string,
+		to: { readonly id: string; readonly destination: Destination },
+	) => ConfirmationRequest["notices"]["deliveries"];
+	readonly log?: (message: string, error: unknown) => void;
+}
+
+/** A call of Keryx's own agent that needs a human. */
+export interface CallQuestion {
+	readonly action: string;
+	readonly description: string;
+	readonly details: Details;
+	readonly sessionKey: string;
+	readonly askedBy: string;
+	readonly from: NonNullable<ConfirmationRequest["from"]>;
+}
+
+export type AskedOutcome = AskedForCall | { readonly kind: "secret" };
+
+export interface Confirmations {
+	/** Watches deadlines and tells webhooks; without it everything else works, later. */
+	start(): void;
+	stop(): Promise<void>;
+	request(input: RequestInput, caller: Caller): Promise<Requested>;
+	/** For a turn: the question and the row `waiting for confirmation` are one commit. */
+	askForCall(
+		question: CallQuestion,
+		turn: { readonly id: string; readonly token: number },
+		waiting: (id: string) => NewMessage & { readonly index: number },
+	): Promise<AskedOutcome>;
+	/** For a program that runs and waits. Answers when it is no longer pending, or the signal ends the waiting. */
+	askLive(
+		question: CallQuestion,
+		signal: AbortSignal,
+	): Promise<Confirmation | { readonly status: "limited" | "secret" }>;
+	resolve(
+		id: string,
+		decision: "approved" | "denied",
+		input: DecisionInput,
+		caller: Caller,
+	): Promise<Resolved>;
+	cancel(id: string, caller: Caller): Promise<Cancelled>;
+	consume(id: string, digest: string, caller: Caller): Promise<Consumed>;
+	/** With a wait: answers when it is no longer pending, or so many milliseconds have passed. */
+	get(
+		id: string,
+		caller: Caller,
+		wait?: { readonly ms: number; readonly signal: AbortSignal },
+	): Promise<Confirmation>;
+	list(
+		filter: { readonly status?: ConfirmationStatus; readonly before?: string; readonly limit: number },
+		caller: Caller,
+	): Promise<readonly Confirmation[]>;
+	pendingCount(): Promise<number>;
+	grants(caller: Caller, limit: number): Promise<readonly Grant[]>;
+	addGrant(input: GrantInput, caller: Caller): Promise<Grant>;
+	revokeGrant(id: string, caller: Caller): Promise<boolean>;
+	auditLog(
+		filter: { readonly confirmation?: string; readonly after?: number; readonly limit: number },
+		caller: Caller,
+	): Promise<readonly AuditEntry[]>;
+	verifyAudit(caller: Caller): Promise<Verified>;
+	/** Puts a refused attempt of somebody who was authenticated into the audit. */
+	refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void>;
+	/** Told of each conversation that has an outcome to look at. */
+	onWoken(listener: (woken: Woken) => void): () => void;
+}
+
+export function createConfirmations(options: ConfirmationsOptions): Confirmations {
+	return new StoredConfirmations(options);
+}
+
+class StoredConfirmations implements Confirmations {
+	readonly #options: ConfirmationsOptions;
+	readonly #waiters: Waiters;
+	readonly #watch: Watch;
+	readonly #listeners = new Set<(woken: Woken) => void>();
+
+	constructor(options: ConfirmationsOptions) {
+		this.#options = options;
+		const { store, clock } = options;
+		this.#waiters = new Waiters({
+			store,
+			clock,
+			read: (id) => store.confirmation({ scope: OPERATOR, id, now: clock.now() }),
+		});
+		this.#watch = new Watch({
+			store,
+			clock,
+			webhook: (url) => options.settings().webhooks.find((webhook) => webhook.url === url),
+			woken: (woken) => this.#wake(woken),
+			log: options.log ?? (() => {}),
+		});
+	}
+
+	start(): void {
+		this.#watch.start();
+	}
+
+	async stop(): Promise<void> {
+		this.#waiters.stop();
+		await this.#watch.stop();
+	}
+
+	async request(input: RequestInput, caller: Caller): Promise<Requested> {
+		await this.#assertMay(caller, "request");
+		if (caller.sessionKey !== null && input.sessionKey !== caller.sessionKey) {
+			await this.refused(caller, "request", "it named another conversation than the one it is bound to");
+			throw new KeryxError("confirmation.refused", "this token is bound to another session_key", {
+				field: "session_key",
+			});
+		}
+		const { hide = same } = this.#options;
+		const requested = await this.#options.store.requestConfirmation(
+			this.#form({
+				...input,
+				action: hide(input.action),
+				description: hide(input.description),
+				requester: hide(input.requester),
+				// Hidden before it is hashed, so that what is stored, shown and hashed stays one.
+				details: JSON.parse(hide(canonicalDetails(input.details))) as Details,
+				askedBy: caller.who,
+				via: caller.via,
+			}),
+		);
+		if (requested.kind === "pending" || requested.kind === "auto_approved") this.#watch.look();
+		return requested;
+	}
+
+	async askForCall(
+		question: CallQuestion,
+		turn: { readonly id: string; readonly token: number },
+		waiting: (id: string) => NewMessage & { readonly index: number },
+	): Promise<AskedOutcome> {
+		const { store } = this.#options;
+		if (this.#namesSecret(question)) return { kind: "secret" };
+		const { from } = question;
+		const request = { ...this.#form(this.#ownRequest(question)), from };
+		const answer = await store.askForCall({
+			turn: turn.id,
+			token: turn.token,
+			request,
+			waiting: waiting(request.id),
+		});
+		if (answer.kind === "waiting") this.#watch.look();
+		return answer;
+	}
+
+	async askLive(
+		question: CallQuestion,
+		signal: AbortSignal,
+	): Promise<Confirmation | { readonly status: "limited" | "secret" }> {
+		if (this.#namesSecret(question)) return { status: "secret" };
+		const { from } = question;
+		const requested = await this.#options.store.requestConfirmation({
+			...this.#form(this.#ownRequest(question)),
+			from,
+		});
+		if (requested.kind === "limited" || requested.kind === "conflict") return { status: "limited" };
+		this.#watch.look();
+		const { confirmation } = requested;
+		if (confirmation.status !== "pending") return confirmation;
+		return await this.#waiters.settled(confirmation, signal);
+	}
+
+	async resolve(
+		id: string,
+		decision: "approved" | "denied",
+		{ label, reason, grant, editedDetails }: DecisionInput,
+		caller: Caller,
+	): Promise<Resolved> {
+		await this.#assertMay(caller, "resolve", id);
+		const { store, clock, hide = same } = this.#options;
+		const before = await store.confirmation({ scope: OPERATOR, id, now: clock.now() });
+		if (grant) this.#assertGrantable(before.action);
+		const resolved = await store
+			.resolveConfirmation({
+				id,
+				decision,
+				by: caller.who,
+				via: caller.via,
+				...(label && { label: hide(label) }),
+				...(reason && { reason: hide(reason) }),
+				...(grant && { grant }),
+				...(editedDetails && { edited: this.#edited(before, editedDetails) }),
+				useWithinMs: this.#settings.useWithinMinutes * 60_000,
+			})
+			.catch(async (error: unknown) => {
+				if (error instanceof KeryxError && error.code === "confirmation.refused")
+					await this.refused(caller, "resolve", error.message, id);
+				throw error;
+			});
+		if (resolved.woken) this.#wake(resolved.woken);
+		if (resolved.kind === "settled")
+			await this.refused(caller, "resolve", `it was ${resolved.status} already`, id);
+		this.#watch.look();
+		return resolved;
+	}
+
+	async cancel(id: string, caller: Caller): Promise<Cancelled> {
+		await this.#assertMay(caller, "cancel", id);
+		const { who: by, via } = caller;
+		return this.#notingRefusals(
+			caller,
+			"cancel",
+			id,
+			this.#options.store.cancelConfirmation({ id, by, via }),
+		);
+	}
+
+	async consume(id: string, digest: string, caller: Caller): Promise<Consumed> {
+		await this.#assertMay(caller, "consume", id);
+		const { who: by, via } = caller;
+		return this.#notingRefusals(
+			caller,
+			"consume",
+			id,
+			this.#options.store.consumeConfirmation({ id, digest, by, via }),
+		);
+	}
+
+	async get(
+		id: string,
+		caller: Caller,
+		wait?: { readonly ms: number; readonly signal: AbortSignal },
+	): Promise<Confirmation> {
+		await this.#assertMay(caller, "read", id);
+		const { store, clock } = this.#options;
+		const reading = store.confirmation({ scope: readingScope(caller), id, now: clock.now() });
+		const found = await this.#notingRefusals(caller, "read", id, reading);
+		if (!wait || wait.ms <= 0 || found.status !== "pending") return found;
+		return this.#waiters.settled(found, wait.signal, wait.ms);
+	}
+
+	async list(
+		filter: { readonly status?: ConfirmationStatus; readonly before?: string; readonly limit: number },
+		caller: Caller,
+	): Promise<readonly Confirmation[]> {
+		await this.#assertMay(caller, "read");
+		const { store, clock } = this.#options;
+		return store.confirmations({ scope: readingScope(caller), now: clock.now(), ...filter });
+	}
+
+	async pendingCount(): Promise<number> {
+		const { store, clock } = this.#options;
+		return (await store.confirmationWork({ scope: OPERATOR, now: clock.now() })).pending;
+	}
+
+	async grants(caller: Caller, limit: number): Promise<readonly Grant[]> {
+		await this.#assertMay(caller, "audit");
+		return this.#options.store.grants({ scope: OPERATOR, limit });
+	}
+
+	async addGrant(input: GrantInput, caller: Caller): Promise<Grant> {
+		await this.#assertMay(caller, "grant");
+		this.#assertGrantable(input.action);
+		return this.#options.store.addGrant({ ...input, by: caller.who, via: caller.via });
+	}
+
+	async revokeGrant(id: string, caller: Caller): Promise<boolean> {
+		await this.#assertMay(caller, "grant");
+		return this.#options.store.revokeGrant({ id, by: caller.who, via: caller.via });
+	}
+
+	async auditLog(
+		filter: { readonly confirmation?: string; readonly after?: number; readonly limit: number },
+		caller: Caller,
+	): Promise<readonly AuditEntry[]> {
+		await this.#assertMay(caller, "audit");
+		return this.#options.store.auditLog({ scope: OPERATOR, ...filter });
+	}
+
+	async verifyAudit(caller: Caller): Promise<Verified> {
+		await this.#assertMay(caller, "audit");
+		return this.#options.store.verifyAudit({ scope: OPERATOR });
+	}
+
+	async refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void> {
+		const { who, via } = caller;
+		await this.#options.store.auditRefusal({
+			who,
+			via,
+			attempt,
+			reason,
+			...(confirmation !== undefined && { confirmation: confirmation.slice(0, 64) }),
+		});
+	}
+
+	onWoken(listener: (woken: Woken) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	get #settings(): ConfirmationSettings {
+		return this.#options.settings();
+	}
+
+	#wake(woken: Woken): void {
+		for (const listener of this.#listeners) listener(woken);
+	}
+
+	async #assertMay(caller: Caller, attempt: Attempt, confirmation?: string): Promise<void> {
+		if (may(caller, attempt)) return;
+		await this.refused(caller, attempt, `its role is ${caller.role}`, confirmation);
+		throw new KeryxError("confirmation.refused", `the role ${caller.role} may not do that`);
+	}
+
+	/** What was refused because it is another's, used already or decided already is an attempt that the audit knows of. */
+	async #notingRefusals<Answer extends object>(
+		caller: Caller,
+		attempt: string,
+		id: string,
+		work: Promise<Answer>,
+	): Promise<Answer> {
+		try {
+			const answer = await work;
+			if ("kind" in answer && answer.kind === "settled")
+				await this.refused(caller, attempt, "it is decided or used already", id);
+			if ("kind" in answer && answer.kind === "other_digest")
+				await this.refused(caller, attempt, "other arguments than those approved", id);
+			return answer;
+		} catch (error) {
+			if (error instanceof KeryxError && error.code === "store.not_found")
+				await this.refused(caller, attempt, "it is not there, or another's", id);
+			throw error;
+		}
+	}
+
+	#assertGrantable(action: string): void {
+		if (this.#settings.alwaysConfirm.includes(action))
+			throw new KeryxError("argument.invalid", `${action} is asked about every time: no grant covers it`, {
+				field: "grant",
+				hint: "approve it once; the list is confirmations.always_confirm",
+			});
+	}
+
+	#edited(before: Confirmation, details: Details): { details: Details; digest: string } {
+		const { hide = same } = this.#options;
+		const canonical = canonicalDetails(details, "edited_details");
+		if (hide(canonical) !== canonical) throw secretNamed("edited_details");
+		const { action, requester, sessionKey } = before;
+		const kept = JSON.parse(canonical) as Details;
+		return { details: kept, digest: confirmationDigest({ action, details: kept, requester, sessionKey }) };
+	}
+
+	#namesSecret({ details, description }: CallQuestion): boolean {
+		const { hide = same } = this.#options;
+		const text = canonicalDetails(details) + description;
+		return hide(text) !== text;
+	}
+
+	#ownRequest({ action, description, details, sessionKey, askedBy }: CallQuestion) {
+		return {
+			action,
+			description,
+			details: JSON.parse(canonicalDetails(details)) as Details,
+			requester: "agent",
+			sessionKey,
+			timeoutSeconds: this.#settings.defaultTimeout,
+			askedBy,
+			via: "agent" as const,
+		};
+	}
+
+	/** The form that is bound, stored and shown. */
+	#form(asked: RequestInput & Pick<ConfirmationRequest, "askedBy" | "via">): ConfirmationRequest {
+		const settings = this.#settings;
+		const id = randomBytes(6).toString("hex");
+		const bound = { ...asked, id, digest: confirmationDigest(asked) };
+		return {
+			...bound,
+			canonical: canonicalDetails(asked.details),
+			limits: { perAction: settings.rateLimit, inAll: settings.globalLimit, windowMs: HOUR_MS },
+			grantable: !settings.alwaysConfirm.includes(asked.action),
+			useWithinMs: settings.useWithinMinutes * 60_000,
+			notices: {
+				deliveries: this.#deliveries(bound),
+				webhooks: settings.webhooks.map(({ url }) => url),
+			},
+		};
+	}
+
+	#deliveries(
+		asked: RequestInput & { readonly id: string; readonly digest: string; readonly askedBy: string },
+	): ConfirmationRequest["notices"]["deliveries"] {
+		const { render, clock } = this.#options;
+		if (!render) return [];
+		const now = clock.now();
+		const text = questionText({ ...asked, expiresAt: now + asked.timeoutSeconds * 1000 }, now);
+		return this.#settings.chats.flatMap((destination, n) =>
+			render(text, { id: noticeId(asked.id, n), destination }),
+		);
+	}
+}
+
+const PLACEHOLDER = "\u0024{secret:NAME}";
+
+function secretNamed(field: string): KeryxError {
+	return new KeryxError("argument.invalid", `${field} holds a known secret`, {
+		field,
+		hint: `write ${PLACEHOLDER} in its place`,
+	});
+}
+
+function same(text: string): string {
+	return text;
+}

@@ -1,0 +1,25 @@
+// keryx/confirmations: a human says yes, to exactly that. Usable without the gateway, on a store that was opened with its audit key.
+
+export { type Attempt, type Caller, may } from "./callers.ts";
+export {
+	type AskedOutcome,
+	type CallQuestion,
+	type ConfirmationClock,
+	type ConfirmationSettings,
+	type Confirmations,
+	type ConfirmationsOptions,
+	createConfirmations,
+} from "./confirmations.ts";
+export { confirmationDigest, type Details } from "./digest.ts";
+export { questionText } from "./notices.ts";
+export {
+	type DecisionInput,
+	type GrantInput,
+	neededText,
+	type RequestInput,
+	readDecision,
+	readGrant,
+	readObject,
+	readRequest,
+} from "./read.ts";
+export type { Webhook } from "./webhook.ts";

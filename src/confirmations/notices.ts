@@ -1,0 +1,67 @@
+// What a human is shown of a request. All of it but the frame is the requester's: quoted, capped, in code marks, so that no platform
+// finds markup, a mention or a file in it. The arguments are shown whole or it is said how much is missing.
+import type { Confirmation } from "../store/index.ts";
+
+const LONGEST_DETAILS = 1500;
+const LONGEST_LINE = 300;
+
+type Asked = Pick<
+	Confirmation,
+	"id" | "action" | "description" | "details" | "requester" | "askedBy" | "expiresAt"
+>;
+
+/** The question in Markdown, for a chat where /approve and /deny are understood. */
+export function questionText(confirmation: Asked, now: number): string {
+	const { id, action, description, requester, askedBy } = confirmation;
+	const asker = askedBy.startsWith("agent:") ? "The agent" : `${inert(requester)} (${inert(askedBy)})`;
+	return [
+		`${asker} asks for your confirmation: ${inert(action)}`,
+		`What it says: ${inert(description)}`,
+		...detailsLines(confirmation),
+		`Answer with \`/approve ${id}\` or \`/deny ${id}\`${within(confirmation, now)}. No answer is not consent.`,
+	].join("\n");
+}
+
+function detailsLines({ details }: Asked): string[] {
+	if (Object.keys(details).length === 0) return [];
+	const text = visible(JSON.stringify(details, null, 2));
+	const shown = text.length <= LONGEST_DETAILS ? text : text.slice(0, LONGEST_DETAILS).toWellFormed();
+	const left = text.length - shown.length;
+	return [
+		"Its arguments:",
+		"```",
+		shown,
+		"```",
+		...(left > 0
+			? [
+					`${left} more characters are not shown here: \`keryx confirm show\` has all of them. Deny what you have not read.`,
+				]
+			: []),
+	];
+}
+
+function within({ expiresAt }: Asked, now: number): string {
+	const seconds = Math.max(0, Math.round((expiresAt - now) / 1000));
+	return seconds < 120 ? ` within ${seconds} seconds` : ` within ${Math.floor(seconds / 60)} minutes`;
+}
+
+/** One line in code marks. */
+function inert(text: string): string {
+	const line = visible(text).replace(/\s+/g, " ");
+	const shown = line.length <= LONGEST_LINE ? line : `${line.slice(0, LONGEST_LINE).toWellFormed()}…`;
+	return `\`${shown}\``;
+}
+
+/** Nothing invisible, and nothing that ends a code mark. */
+function visible(text: string): string {
+	return text
+		.replace(/`/g, "ʼ")
+		.replace(/[[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029]--[\n\t]]/gv, (c) => escaped(c));
+}
+
+function escaped(character: string): string {
+	return Array.from(
+		{ length: character.length },
+		(_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
+	).join("");
+}

@@ -1,0 +1,89 @@
+// Who waits for an outcome. One path wakes them all: a commit was made, so those that are waited for are read again.
+import type { Confirmation, Store } from "../store/index.ts";
+import type { ConfirmationClock } from "./confirmations.ts";
+
+interface Waiter {
+	readonly id: string;
+	look(confirmation: Confirmation): void;
+}
+
+export interface WaitersOptions {
+	readonly store: Pick<Store, "onCommit">;
+	readonly clock: ConfirmationClock;
+	read(id: string): Promise<Confirmation>;
+}
+
+export class Waiters {
+	readonly #options: WaitersOptions;
+	readonly #waiting = new Set<Waiter>();
+	readonly #unlisten: () => void;
+	#looking = false;
+	#again = false;
+	#ends = new Set<() => void>();
+
+	constructor(options: WaitersOptions) {
+		this.#options = options;
+		this.#unlisten = options.store.onCommit(() => {
+			if (this.#waiting.size > 0) void this.#look();
+		});
+	}
+
+	/** Answers it as it is when it is no longer pending, or when the signal or so many milliseconds end the waiting. */
+	async settled(confirmation: Confirmation, signal: AbortSignal, ms = Infinity): Promise<Confirmation> {
+		const { clock, read } = this.#options;
+		const { id, expiresAt } = confirmation;
+		let last = confirmation;
+		await new Promise<void>((resolve) => {
+			const waiter: Waiter = {
+				id,
+				look: (now) => {
+					last = now;
+					if (now.status !== "pending") end();
+				},
+			};
+			// The deadline ends a confirmation whether or not anything is committed then.
+			const cancel = clock.after(Math.max(0, Math.min(ms, expiresAt - clock.now())), () => end());
+			const end = () => {
+				cancel();
+				signal.removeEventListener("abort", end);
+				this.#waiting.delete(waiter);
+				this.#ends.delete(end);
+				resolve();
+			};
+			signal.addEventListener("abort", end, { once: true });
+			this.#ends.add(end);
+			this.#waiting.add(waiter);
+			if (signal.aborted) end();
+			// It may have been decided between the reading and now.
+			else void this.#look();
+		});
+		return last.status === "pending" ? read(id) : last;
+	}
+
+	/** Whoever waits is answered with what is known. */
+	stop(): void {
+		this.#unlisten();
+		for (const end of [...this.#ends]) end();
+	}
+
+	async #look(): Promise<void> {
+		if (this.#looking) {
+			this.#again = true;
+			return;
+		}
+		this.#looking = true;
+		try {
+			do {
+				this.#again = false;
+				for (const id of new Set([...this.#waiting].map((waiter) => waiter.id))) {
+					const now = await this.#options.read(id);
+					for (const waiter of [...this.#waiting]) if (waiter.id === id) waiter.look(now);
+				}
+			} while (this.#again);
+		} catch {
+			// The store cannot be read just now: the deadline, or the next commit, looks again.
+		} finally {
+			this.#looking = false;
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Telling a webhook that somebody asks. Signed, so that its receiver knows who speaks and when; it holds no right to answer.
+import { createHmac } from "node:crypto";
+import type { Confirmation } from "../store/index.ts";
+
+const TIMEOUT_MS = 10_000;
+const MOST_ATTEMPTS = 8;
+const FIRST_PAUSE_MS = 5_000;
+
+export interface Webhook {
+	readonly url: string;
+	/** Of the signature; known to the receiver. */
+	readonly secret: string;
+}
+
+export type Told =
+	| { readonly kind: "sent" }
+	| { readonly kind: "retry"; readonly reason: string; readonly afterMs: number }
+	| { readonly kind: "dead"; readonly reason: string };
+
+/** Never throws. The confirmation's id is in the body: a receiver that is told twice knows it. */
+export async function tellWebhook(
+	{ url, secret }: Webhook,
+	confirmation: Confirmation,
+	{ now, attempts }: { readonly now: number; readonly attempts: number },
+): Promise<Told> {
+	const body = JSON.stringify({ event: "confirmation.requested", confirmation: wire(confirmation) });
+	const at = String(Math.floor(now / 1000));
+	const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+	const failed = (reason: string): Told =>
+		attempts + 1 >= MOST_ATTEMPTS
+			? { kind: "dead", reason }
+			: { kind: "retry", reason, afterMs: FIRST_PAUSE_MS * 2 ** attempts };
+	try {
+		const response = await fetch(url, {
+			method: "POST",
+			redirect: "error",
+			headers: {
+				"content-type": "application/json",
+				"x-keryx-timestamp": at,
+				"x-keryx-signature": `v1=${signature}`,
+			},
+			body,
+			signal: AbortSignal.timeout(TIMEOUT_MS),
+		});
+		await response.body?.cancel();
+		if (response.ok) return { kind: "sent" };
+		const reason = `it answered ${response.status}`;
+		const temporary = response.status >= 500 || response.status === 408 || response.status === 429;
+		return temporary ? failed(reason) : { kind: "dead", reason };
+	} catch (error) {
+		return failed(error instanceof Error ? error.message : String(error));
+	}
+}
+
+function wire({ id, action, description, details, requester, sessionKey, askedBy, expiresAt }: Confirmation) {
+	return {
+		id,
+		action,
+		description,
+		details,
+		requester,
+		asked_by: askedBy,
+		session_key: sessionKey,
+		expires_at: expiresAt / 1000,
+		how_to_answer: `keryx confirm approve ${id}, or keryx confirm deny ${id}`,
+	};
+}
