@@ -21,6 +21,8 @@ export type {
 	FailureKind,
 	LoopAgent,
 	LoopEvent,
+	LoopInput,
+	Permission,
 	StepAgent,
 	StepEvent,
 	StepInput,

@@ -85,7 +85,7 @@ export interface StepAgent {
 /** What a program that loops itself reports; calls and results are stored as if the gateway had run them. */
 export type LoopEvent =
 	| { readonly type: "text"; readonly delta: string }
-	/** The program is at work, and has nothing to show yet; before anything else. */
+	/** The program is at work, and has nothing to show: it thinks, or waits for a human. */
 	| { readonly type: "thinking" }
 	| { readonly type: "message"; readonly message: AssistantMessage; readonly usage?: Usage }
 	| {
@@ -98,10 +98,21 @@ export type LoopEvent =
 	| { readonly type: "done" }
 	| { readonly type: "failed"; readonly failure: AgentFailure };
 
+/** What a human, or nobody in time, has said to a call that a program asks leave for. impossible: nobody can be asked. */
+export type Permission = "approved" | "denied" | "expired" | "cancelled" | "impossible";
+
+export interface LoopInput extends StepInput {
+	/** Asks a human, and waits. Never throws; ends as cancelled when the turn does. */
+	readonly permit: (
+		call: ToolCall,
+		question: { readonly action: string; readonly description: string },
+	) => Promise<Permission>;
+}
+
 export interface LoopAgent {
 	readonly kind: "loop";
 	readonly name: string;
-	run(input: StepInput): AsyncIterable<LoopEvent>;
+	run(input: LoopInput): AsyncIterable<LoopEvent>;
 	/** Ends what it keeps running between turns. */
 	close?(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { KeryxError } from "../errors.ts";
 import {
 	type AskedForCall,
 	type AuditEntry,
+	type AuditFilter,
 	type Cancelled,
 	type Confirmation,
 	type ConfirmationRequest,
@@ -15,6 +16,7 @@ import {
 	type NewMessage,
 	noticeId,
 	type Requested,
+	type ResolveArgs,
 	type Resolved,
 	type Store,
 	type Verified,
@@ -75,6 +77,8 @@ export interface CallQuestion {
 export type AskedOutcome = AskedForCall | { readonly kind: "secret" };
 
 export interface Confirmations {
+	/** Seconds that a human has, where who asks does not say. */
+	readonly defaultTimeout: number;
 	/** Watches deadlines and tells webhooks; without it everything else works, later. */
 	start(): void;
 	stop(): Promise<void>;
@@ -90,12 +94,23 @@ export interface Confirmations {
 		question: CallQuestion,
 		signal: AbortSignal,
 	): Promise<Confirmation | { readonly status: "limited" | "secret" }>;
+	/** What `store.resolveConfirmation` takes, after everything that can be refused beforehand; for who commits more with it. */
+	resolution(
+		id: string,
+		decision: "approved" | "denied",
+		input: DecisionInput,
+		caller: Caller,
+	): Promise<ResolveArgs>;
+	/** What is left to do after such a commit. */
+	afterResolve(resolved: Resolved): void;
 	resolve(
 		id: string,
 		decision: "approved" | "denied",
 		input: DecisionInput,
 		caller: Caller,
 	): Promise<Resolved>;
+	/** As the caller may see it. Another's is not found, which is noted under what was attempted. */
+	see(id: string, caller: Caller, attempt: Attempt): Promise<Confirmation>;
 	cancel(id: string, caller: Caller): Promise<Cancelled>;
 	consume(id: string, digest: string, caller: Caller): Promise<Consumed>;
 	/** With a wait: answers when it is no longer pending, or so many milliseconds have passed. */
@@ -112,10 +127,7 @@ export interface Confirmations {
 	grants(caller: Caller, limit: number): Promise<readonly Grant[]>;
 	addGrant(input: GrantInput, caller: Caller): Promise<Grant>;
 	revokeGrant(id: string, caller: Caller): Promise<boolean>;
-	auditLog(
-		filter: { readonly confirmation?: string; readonly after?: number; readonly limit: number },
-		caller: Caller,
-	): Promise<readonly AuditEntry[]>;
+	auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]>;
 	verifyAudit(caller: Caller): Promise<Verified>;
 	/** Puts a refused attempt of somebody who was authenticated into the audit. */
 	refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void>;
@@ -191,8 +203,7 @@ class StoredConfirmations implements Confirmations {
 	): Promise<AskedOutcome> {
 		const { store } = this.#options;
 		if (this.#namesSecret(question)) return { kind: "secret" };
-		const { from } = question;
-		const request = { ...this.#form(this.#ownRequest(question)), from };
+		const request = { ...this.#form(this.#ownRequest(question)), from: question.from };
 		const answer = await store.askForCall({
 			turn: turn.id,
 			token: turn.token,
@@ -208,11 +219,7 @@ class StoredConfirmations implements Confirmations {
 		signal: AbortSignal,
 	): Promise<Confirmation | { readonly status: "limited" | "secret" }> {
 		if (this.#namesSecret(question)) return { status: "secret" };
-		const { from } = question;
-		const requested = await this.#options.store.requestConfirmation({
-			...this.#form(this.#ownRequest(question)),
-			from,
-		});
+		const requested = await this.#options.store.requestConfirmation(this.#form(this.#ownRequest(question)));
 		if (requested.kind === "limited" || requested.kind === "conflict") return { status: "limited" };
 		this.#watch.look();
 		const { confirmation } = requested;
@@ -220,38 +227,65 @@ class StoredConfirmations implements Confirmations {
 		return await this.#waiters.settled(confirmation, signal);
 	}
 
-	async resolve(
+	async resolution(
 		id: string,
 		decision: "approved" | "denied",
 		{ label, reason, grant, editedDetails }: DecisionInput,
 		caller: Caller,
-	): Promise<Resolved> {
+	): Promise<ResolveArgs> {
 		await this.#assertMay(caller, "resolve", id);
 		const { store, clock, hide = same } = this.#options;
 		const before = await store.confirmation({ scope: OPERATOR, id, now: clock.now() });
 		if (grant) this.#assertGrantable(before.action);
-		const resolved = await store
-			.resolveConfirmation({
-				id,
-				decision,
-				by: caller.who,
-				via: caller.via,
-				...(label && { label: hide(label) }),
-				...(reason && { reason: hide(reason) }),
-				...(grant && { grant }),
-				...(editedDetails && { edited: this.#edited(before, editedDetails) }),
-				useWithinMs: this.#settings.useWithinMinutes * 60_000,
-			})
-			.catch(async (error: unknown) => {
-				if (error instanceof KeryxError && error.code === "confirmation.refused")
-					await this.refused(caller, "resolve", error.message, id);
-				throw error;
+		if (editedDetails && before.waiter === "live")
+			throw new KeryxError("argument.invalid", "a program that waits takes no other arguments than its own", {
+				field: "edited_details",
+				hint: "approve or deny it as it is",
 			});
-		if (resolved.woken) this.#wake(resolved.woken);
+		return {
+			id,
+			decision,
+			by: caller.who,
+			via: caller.via,
+			...(label && { label: hide(label) }),
+			...(reason && { reason: hide(reason) }),
+			...(grant && { grant }),
+			...(editedDetails && { edited: this.#edited(before, editedDetails) }),
+			useWithinMs: this.#settings.useWithinMinutes * 60_000,
+		};
+	}
+
+	afterResolve({ woken }: Resolved): void {
+		if (woken) this.#wake(woken);
+		this.#watch.look();
+	}
+
+	async resolve(
+		id: string,
+		decision: "approved" | "denied",
+		input: DecisionInput,
+		caller: Caller,
+	): Promise<Resolved> {
+		const args = await this.resolution(id, decision, input, caller);
+		const resolved = await this.#options.store.resolveConfirmation(args).catch(async (error: unknown) => {
+			if (error instanceof KeryxError && error.code === "confirmation.refused")
+				await this.refused(caller, "resolve", error.message, id);
+			throw error;
+		});
+		this.afterResolve(resolved);
 		if (resolved.kind === "settled")
 			await this.refused(caller, "resolve", `it was ${resolved.status} already`, id);
-		this.#watch.look();
 		return resolved;
+	}
+
+	get defaultTimeout(): number {
+		return this.#settings.defaultTimeout;
+	}
+
+	async see(id: string, caller: Caller, attempt: Attempt): Promise<Confirmation> {
+		const { store, clock } = this.#options;
+		const reading = store.confirmation({ scope: readingScope(caller), id, now: clock.now() });
+		return this.#notingRefusals(caller, attempt, id, reading);
 	}
 
 	async cancel(id: string, caller: Caller): Promise<Cancelled> {
@@ -282,9 +316,7 @@ class StoredConfirmations implements Confirmations {
 		wait?: { readonly ms: number; readonly signal: AbortSignal },
 	): Promise<Confirmation> {
 		await this.#assertMay(caller, "read", id);
-		const { store, clock } = this.#options;
-		const reading = store.confirmation({ scope: readingScope(caller), id, now: clock.now() });
-		const found = await this.#notingRefusals(caller, "read", id, reading);
+		const found = await this.see(id, caller, "read");
 		if (!wait || wait.ms <= 0 || found.status !== "pending") return found;
 		return this.#waiters.settled(found, wait.signal, wait.ms);
 	}
@@ -319,10 +351,7 @@ class StoredConfirmations implements Confirmations {
 		return this.#options.store.revokeGrant({ id, by: caller.who, via: caller.via });
 	}
 
-	async auditLog(
-		filter: { readonly confirmation?: string; readonly after?: number; readonly limit: number },
-		caller: Caller,
-	): Promise<readonly AuditEntry[]> {
+	async auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]> {
 		await this.#assertMay(caller, "audit");
 		return this.#options.store.auditLog({ scope: OPERATOR, ...filter });
 	}
@@ -334,12 +363,16 @@ class StoredConfirmations implements Confirmations {
 
 	async refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void> {
 		const { who, via } = caller;
-		await this.#options.store.auditRefusal({
+		const noting = this.#options.store.auditRefusal({
 			who,
 			via,
 			attempt,
 			reason,
 			...(confirmation !== undefined && { confirmation: confirmation.slice(0, 64) }),
+		});
+		// Where nothing can be written nothing is noted; what was refused stays refused.
+		await noting.catch((error: unknown) => {
+			if (!(error instanceof KeryxError) || error.code !== "store.readonly") throw error;
 		});
 	}
 
@@ -406,7 +439,7 @@ class StoredConfirmations implements Confirmations {
 		return hide(text) !== text;
 	}
 
-	#ownRequest({ action, description, details, sessionKey, askedBy }: CallQuestion) {
+	#ownRequest({ action, description, details, sessionKey, askedBy, from }: CallQuestion): Asking {
 		return {
 			action,
 			description,
@@ -415,12 +448,13 @@ class StoredConfirmations implements Confirmations {
 			sessionKey,
 			timeoutSeconds: this.#settings.defaultTimeout,
 			askedBy,
-			via: "agent" as const,
+			via: "agent",
+			from,
 		};
 	}
 
 	/** The form that is bound, stored and shown. */
-	#form(asked: RequestInput & Pick<ConfirmationRequest, "askedBy" | "via">): ConfirmationRequest {
+	#form(asked: Asking): ConfirmationRequest {
 		const settings = this.#settings;
 		const id = randomBytes(6).toString("hex");
 		const bound = { ...asked, id, digest: confirmationDigest(asked) };
@@ -437,17 +471,24 @@ class StoredConfirmations implements Confirmations {
 		};
 	}
 
-	#deliveries(
-		asked: RequestInput & { readonly id: string; readonly digest: string; readonly askedBy: string },
-	): ConfirmationRequest["notices"]["deliveries"] {
+	/** Where a turn asks and ends, the question is its reply; a program that waits has none, so its chat is told. */
+	#deliveries(asked: Bound): ConfirmationRequest["notices"]["deliveries"] {
 		const { render, clock } = this.#options;
 		if (!render) return [];
 		const now = clock.now();
 		const text = questionText({ ...asked, expiresAt: now + asked.timeoutSeconds * 1000 }, now);
-		return this.#settings.chats.flatMap((destination, n) =>
-			render(text, { id: noticeId(asked.id, n), destination }),
-		);
+		const own = asked.from?.destination;
+		const others = this.#settings.chats.filter((chat) => !own || !isSameChat(chat, own));
+		const told = own && asked.from?.waiter === "live" ? [own, ...others] : others;
+		return told.flatMap((destination, n) => render(text, { id: noticeId(asked.id, n), destination }));
 	}
+}
+
+type Asking = RequestInput & Pick<ConfirmationRequest, "askedBy" | "via" | "from">;
+type Bound = Asking & { readonly id: string; readonly digest: string };
+
+function isSameChat(a: Destination, b: Destination): boolean {
+	return a.platform === b.platform && a.account === b.account && a.chatId === b.chatId;
 }
 
 const PLACEHOLDER = "\u0024{secret:NAME}";

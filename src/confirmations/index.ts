@@ -22,4 +22,5 @@ export {
 	readObject,
 	readRequest,
 } from "./read.ts";
+export { confirmationSettings } from "./settings.ts";
 export type { Webhook } from "./webhook.ts";

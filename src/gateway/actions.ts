@@ -1,6 +1,7 @@
 // What the API, the page and the CLI do where a chat would write a command: the same operations of the store with the same
 // after-effects, by one path with the commands. They work without a gateway that runs too, but for retry, which needs one.
 import type { Config } from "../config/index.ts";
+import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, ModelOverride, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
@@ -59,6 +60,7 @@ export interface ActionsOptions {
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;
 	readonly runTurn: Memory["runTurn"];
+	readonly confirmations: Confirmations | null;
 	/** Whether turns run. */
 	readonly isRunning: () => boolean;
 	/** What the end of the gateway waits for. */
@@ -88,7 +90,8 @@ export function createActions(options: ActionsOptions): Actions {
 			const args = await plan(place);
 			const result = await changes[name](args);
 			const toolProgress = options.config.display.tool_progress;
-			afterChange(name, result, { lanes, place, toolProgress, runTurn });
+			const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
+			afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
 			return result;
 		} finally {
 			letGo();

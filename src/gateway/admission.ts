@@ -41,6 +41,7 @@ export interface AdmissionOptions {
 		readonly source: Source;
 		readonly parsed: Parsed;
 		readonly authorisation: Authorisation;
+		readonly approver: string | null;
 	}) => void;
 }
 
@@ -69,6 +70,7 @@ export async function admit(
 		},
 		as: profile === null ? UNKNOWN_PROFILE : asOf(authorisation, addressed),
 		...(authorisation.kind === "allowed" && { role: authorisation.role }),
+		...(inbound.transport?.approver !== undefined && { approver: inbound.transport.approver }),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
 		...(inbound.cursor !== undefined && {
@@ -87,7 +89,9 @@ export async function admit(
 		const acceptedAt = clock.now();
 		const sentAt = inbound.sentAt ?? acceptedAt;
 		const late = acceptedAt - sentAt > LATE_MS;
-		if (parsed) options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation });
+		const approver = inbound.transport?.approver ?? null;
+		if (parsed)
+			options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation, approver });
 		else
 			options.onMessage(
 				conversation,

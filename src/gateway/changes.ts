@@ -19,6 +19,8 @@ export interface Memory {
 	/** As configured, where the conversation has no choice of its own. */
 	readonly toolProgress: NonNullable<Conversation["toolProgress"]>;
 	runTurn(place: Conversation, turn: CommandTurn): void;
+	/** A confirmation was resolved, or turned out to be over. */
+	resolved(result: ChangeResult<"resolveConfirmation">): void;
 }
 
 export function afterChange<Name extends ChangeName>(
@@ -44,6 +46,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	},
 	setToolProgress: ({ show }, { lanes, place, toolProgress }) =>
 		lanes.showTools(place.id, show ?? toolProgress),
+	resolveConfirmation: (result, memory) => memory.resolved(result),
 	// What these change is read from the store wherever it matters.
 	extendSession: nothing,
 	setTitle: nothing,

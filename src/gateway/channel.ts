@@ -27,6 +27,8 @@ export interface Inbound {
 		readonly mayChooseProfile?: boolean;
 		/** The sender's roles on the platform. */
 		readonly roles?: readonly string[];
+		/** Who was authenticated as somebody who may resolve confirmations; without it a way in of our own may not. */
+		readonly approver?: string;
 	};
 }
 

@@ -2,6 +2,7 @@
 // follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
 import type { Agent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, Source } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { type Conversation, destinationOf, type InboxItem, type Store } from "../store/index.ts";
@@ -32,6 +33,7 @@ export interface CommandRunnerOptions {
 	readonly surroundings: Surroundings;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
+	readonly confirmations: Confirmations | null;
 	/** The gateway is on its way out. */
 	readonly stopping: () => boolean;
 	readonly log: (message: string, error: unknown) => void;
@@ -44,6 +46,8 @@ export interface ReceivedCommand {
 	readonly source: Source;
 	readonly parsed: Parsed;
 	readonly authorisation: Authorisation;
+	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
+	readonly approver: string | null;
 }
 
 /** What a command will do: change something, or only say something. */
@@ -110,13 +114,14 @@ export class CommandRunner {
 			source: item.source,
 			parsed,
 			authorisation,
+			approver: item.approver,
 		};
 		if (item.command === null) return this.#run(received);
 		await this.#answer(received, await this.#context(received), item.command.result);
 	}
 
 	async #run(received: ReceivedCommand): Promise<void> {
-		const { lanes, config, runTurn } = this.#options;
+		const { lanes, config, runTurn, confirmations } = this.#options;
 		const context = await this.#context(received);
 		const outcome = await this.#perform(received.inbox, await planOf(received.parsed.name, context));
 		if (outcome.kind === "nothing") return;
@@ -126,6 +131,7 @@ export class CommandRunner {
 				place: context.conversation,
 				toolProgress: config.display.tool_progress,
 				runTurn,
+				resolved: (resolved) => confirmations?.afterResolve(resolved),
 			});
 		await this.#answer(received, context, outcome.result);
 	}
@@ -172,13 +178,15 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { store, lanes, config, clock, surroundings, agentOf } = this.#options;
-		const { inbox, conversation: id, principal, source, parsed, authorisation } = received;
+		const { store, lanes, config, clock, surroundings, agentOf, confirmations } = this.#options;
+		const { inbox, conversation: id, principal, source, parsed, authorisation, approver } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
 			store,
 			lanes,
 			config,
+			confirmations,
+			approver,
 			agent: agentOf(conversation),
 			now: clock.now(),
 			inbox,

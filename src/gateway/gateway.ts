@@ -2,9 +2,10 @@
 // store says is unfinished, and kill -9 at any moment is safe.
 import type { Agent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Conversation, Scope, Store } from "../store/index.ts";
+import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
 import { admit, roleOf } from "./admission.ts";
@@ -43,6 +44,8 @@ export interface GatewayOptions {
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
+	/** Who asks a human before a dangerous call; left out, such calls are refused. */
+	readonly confirmations?: Confirmations;
 	readonly channels: readonly Channel[];
 	readonly config: Config;
 	readonly clock: GatewayClock;
@@ -158,6 +161,7 @@ class RunningGateway implements Gateway {
 			surroundings: this.#surroundings,
 			agentOf: (place) => this.#agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
+			confirmations: options.confirmations ?? null,
 			stopping: () => !this.#accepting,
 			log,
 		});
@@ -170,6 +174,7 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
 			runTurn: (place, turn) => this.#runBegun(place, turn),
+			confirmations: options.confirmations ?? null,
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -196,7 +201,12 @@ class RunningGateway implements Gateway {
 		for (const item of unfinished.commands) this.#track(this.#commands.recover(item));
 		for (const { conversation, turn } of unfinished.turns) this.#lanes.resume(conversation, turn);
 		for (const { conversation, item, busy } of unfinished.messages) this.#lanes.add(conversation, item, busy);
-		this.#unlisten = store.onCommit(() => this.#outbox.kick());
+		const unlisten = store.onCommit(() => this.#outbox.kick());
+		const unwoken = this.#options.confirmations?.onWoken((woken) => this.#wake(woken));
+		this.#unlisten = () => {
+			unlisten();
+			unwoken?.();
+		};
 		this.#outbox.kick();
 		this.#watchers.start();
 		await this.#follower.start();
@@ -288,6 +298,21 @@ class RunningGateway implements Gateway {
 			door,
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
+		});
+	}
+
+	/** An outcome that a human, or the clock, has decided begins a turn. */
+	#wake({ conversation, inbox: id }: Woken): void {
+		const now = this.#options.clock.now();
+		this.#lanes.add(conversation, {
+			id,
+			kind: "confirmation",
+			principal: null,
+			role: null,
+			acceptedAt: now,
+			sentAt: now,
+			batchMs: 0,
+			late: false,
 		});
 	}
 
@@ -408,13 +433,16 @@ class RunningGateway implements Gateway {
 	}
 
 	#turn(start: TurnStart, role: Role = this.#roleIn(start.place)): Turn {
-		const { store, tools, clock, config } = this.#options;
+		const { store, tools, clock, config, confirmations } = this.#options;
 		const { platform, account } = start.destination;
 		const { profile } = start.place;
 		const own = profile === "" ? undefined : config.profiles[profile];
 		return new Turn(start, {
 			store,
 			agent: this.#agentOf(start.place),
+			everyTool: tools,
+			confirmations: confirmations ?? null,
+			mayAnswer: role !== "guest",
 			tools: onlyTools(
 				tools,
 				toolsFor(tools.names, config, { profile, platform: start.place.platform, role }),

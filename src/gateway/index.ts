@@ -21,5 +21,6 @@ export {
 	type List as MarkdownList,
 	parseMarkdown,
 } from "./render/index.ts";
+export { toDeliveries } from "./reply.ts";
 export { tellStory } from "./why.ts";
 export { createWorkspaces, type Workspaces } from "./workspaces.ts";

@@ -69,10 +69,10 @@ export class Lanes {
 		this.#options = options;
 	}
 
-	/** A message waits. Beside a running turn the busy mode decides. */
-	add(conversation: string, item: Waiting, busy: BusyMode): void {
+	/** A message waits. Beside a running turn the busy mode decides; what no person wrote leaves that as it is, and queues. */
+	add(conversation: string, item: Waiting, busy?: BusyMode): void {
 		const lane = this.#lane(conversation);
-		lane.busy = busy;
+		if (busy) lane.busy = busy;
 		lane.queue.push(item);
 		if (item.kind === "person") lane.parked = false;
 		if (item.kind === "person" && busy === "interrupt" && lane.state === "running") {

@@ -1,5 +1,5 @@
 // What a program that loops itself reports, stored as if the gateway had run it.
-import type { AgentFailure, LoopAgent, LoopEvent, StepInput, Usage } from "../agents/index.ts";
+import type { AgentFailure, LoopAgent, LoopEvent, LoopInput, Usage } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { NewMessage } from "../domain/index.ts";
 import type { GatewayClock } from "./clock.ts";
@@ -28,7 +28,7 @@ export class ProgramReport {
 	/** Follows the program to its end. Throws what a deadline or the signal throws. */
 	async follow(
 		agent: LoopAgent,
-		input: StepInput,
+		input: LoopInput,
 		{ clock, turn }: { readonly clock: GatewayClock; readonly turn: Config["turn"] },
 	): Promise<{ readonly kind: "done" } | { readonly kind: "failed"; readonly failure: AgentFailure }> {
 		// Its own controller: a program that passed a deadline is told to stop, the turn goes on to say so.

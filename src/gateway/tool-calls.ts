@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
-import type { ToolContext, ToolRegistry } from "../tools/index.ts";
+import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../tools/index.ts";
+import type { Asked, Waiting } from "./asking.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, signalWithin, within } from "./deadline.ts";
@@ -16,6 +17,8 @@ export interface CallOutcome {
 	/** What the message refers to and its row has to adopt. */
 	readonly blobs?: readonly string[];
 	readonly endsTurn?: string;
+	/** A human is asked; the row that says so is written, and the message here is not to be. */
+	readonly waiting?: Waiting;
 }
 
 /** The same call is the same tool with the same arguments, whatever the order of their keys. */
@@ -56,11 +59,13 @@ export interface CallEnvironment {
 	readonly turn: { readonly id: string; readonly token: number };
 	readonly context: Omit<ToolContext, "call" | "now" | "signal">;
 	readonly signal: AbortSignal;
+	/** Whether the call may run, or who has to be asked. */
+	readonly ask: (call: ToolCall, question: ConfirmationQuestion | null) => Promise<Asked>;
 }
 
 /** Throws Aborted when the turn is stopped meanwhile; the call's late outcome is ignored. */
 export async function runCall(call: ToolCall, environment: CallEnvironment): Promise<CallOutcome> {
-	const { store, tools, clock, turn } = environment;
+	const { store, tools, turn } = environment;
 	const tool = tools.find(call.name);
 	if (!tool)
 		return result(
@@ -71,16 +76,10 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const prepared = tool.prepare(call.input);
 	if ("problem" in prepared)
 		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
-	if (prepared.question) {
-		const { action } = prepared.question;
-		return result(
-			call,
-			`${action} needs a human's confirmation, and this Keryx has no way to ask for one. It was not done.`,
-			true,
-		);
-	}
-
-	if (!tool.repeatable)
+	const asked = await environment.ask(call, prepared.question);
+	if (asked.kind === "refused") return result(call, asked.why, true);
+	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
+	if (!tool.repeatable && !asked.started)
 		await store.startCall({
 			turn: turn.id,
 			token: turn.token,
@@ -88,6 +87,27 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 			tool: call.name,
 			repeatable: false,
 		});
+	return run(call, prepared, environment);
+}
+
+/** A call that a human has approved; "started" is committed already. Its arguments are those that were shown. */
+export async function runApproved(
+	call: ToolCall,
+	environment: Omit<CallEnvironment, "ask">,
+): Promise<CallOutcome> {
+	const prepared = environment.tools.find(call.name)?.prepare(call.input);
+	if (!prepared) return result(call, `There is no tool called ${call.name} any more. It was not done.`, true);
+	if ("problem" in prepared)
+		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+	return run(call, prepared, environment);
+}
+
+async function run(
+	call: ToolCall,
+	prepared: PreparedCall,
+	environment: Omit<CallEnvironment, "ask">,
+): Promise<CallOutcome> {
+	const { store, clock } = environment;
 	const { signal, end } = signalWithin(environment.signal);
 	try {
 		const running = prepared.run({

@@ -9,6 +9,7 @@ import type {
 	StepInput,
 } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
+import type { Confirmations } from "../confirmations/index.ts";
 import {
 	leftOutOf,
 	limitInfo,
@@ -21,7 +22,8 @@ import {
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Conversation, Store, ToolProgress } from "../store/index.ts";
-import type { ToolRegistry } from "../tools/index.ts";
+import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
+import { Asking, resultRow, type Waiting } from "./asking.ts";
 import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed } from "./deadline.ts";
@@ -32,7 +34,7 @@ import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
-import { type CallOutcome, interruptedCall, runCall, unansweredCalls } from "./tool-calls.ts";
+import { type CallOutcome, interruptedCall, runApproved, runCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import {
 	asRow,
@@ -57,6 +59,12 @@ export interface TurnTools {
 	readonly store: Store;
 	readonly agent: Agent;
 	readonly tools: ToolRegistry;
+	/** Also those that who writes now may not use: what was approved was allowed when it was asked. */
+	readonly everyTool: ToolRegistry;
+	/** Null: nobody can be asked before a dangerous call. */
+	readonly confirmations: Confirmations | null;
+	/** Whether who is answered may decide what is asked. */
+	readonly mayAnswer: boolean;
 	readonly clock: GatewayClock;
 	readonly config: Config;
 	readonly deltas: Deltas;
@@ -97,6 +105,7 @@ export class Turn {
 	readonly #calls: ModelCalls;
 	#preview: Preview | undefined;
 	readonly #toolsShown: ToolsShown;
+	readonly #asking: Asking;
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
@@ -108,6 +117,15 @@ export class Turn {
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
 		this.#calls = new ModelCalls(tools.store, start);
+		const { store, confirmations, mayAnswer } = tools;
+		this.#asking = new Asking({
+			store,
+			confirmations,
+			mode: tools.config.approvals.mode,
+			start,
+			now: () => tools.clock.now(),
+			mayAnswer,
+		});
 		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? tools.config.display.tool_progress);
 	}
 
@@ -159,6 +177,7 @@ export class Turn {
 			];
 			const { agent } = this.#with;
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
+			await this.#runApproved();
 			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
 			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
@@ -273,7 +292,10 @@ export class Turn {
 
 	async #followProgram(agent: LoopAgent): Promise<Outcome> {
 		const { clock, config } = this.#with;
-		const end = await this.#report.follow(agent, this.#input(), { clock, turn: config.turn });
+		const permit = (call: ToolCall, question: ConfirmationQuestion) =>
+			this.#asking.live(call, question, this.#controller.signal);
+		const input = { ...this.#input(), permit };
+		const end = await this.#report.follow(agent, input, { clock, turn: config.turn });
 		return end.kind === "failed" ? this.#failure(end.failure) : this.#completed(this.#report.takeHeld());
 	}
 
@@ -300,9 +322,10 @@ export class Turn {
 
 	/** Runs the calls of a step in order. Answers an outcome where one of them ends the turn. */
 	async #runCalls(calls: readonly ToolCall[]): Promise<Outcome | null> {
-		const { store, tools, clock, config } = this.#with;
-		const { resumed, token, conversation, session, turn } = this.#start;
+		const { tools, config } = this.#with;
+		const { resumed } = this.#start;
 		let asked: string | null = null;
+		let waits = resumed !== null;
 		const asking: NewMessage[] = [];
 		for (const call of calls) {
 			const cutOff = resumed?.started.has(call.id) ?? false;
@@ -310,14 +333,14 @@ export class Turn {
 			const outcome = cutOff
 				? interruptedCall(call)
 				: await runCall(call, {
-						store,
-						tools,
-						clock,
-						toolMs: config.turn.tool_seconds * 1000,
-						turn: { id: turn, token },
-						context: { store, scope: this.#scope(), conversation, session, turn },
-						signal: this.#controller.signal,
+						...this.#callEnvironment(tools),
+						ask: (about, question) => this.#asking.about(about, question, this.#index),
 					});
+			if (outcome.waiting) {
+				this.#took(outcome.waiting);
+				waits = true;
+				continue;
+			}
 			if (outcome.endsTurn !== undefined) {
 				// Committed with the end of the turn: a crash before it leaves a call that is made again, not a question never put.
 				asked = outcome.endsTurn;
@@ -329,8 +352,52 @@ export class Turn {
 			if (repeats >= config.loop.max_repeats)
 				return { kind: "failed", reason: `loop: ${call.name}`, sentence: loopSentence(call.name, repeats) };
 		}
-		if (asked === null) return null;
-		return this.#completed([...asking, { role: "assistant", content: asked, finishReason: "clarify" }]);
+		// From the store, not from memory: a turn that was cut off after asking has its question still to put.
+		const questions = waits ? await this.#asking.open() : [];
+		if (asked === null && questions.length === 0) return null;
+		const content = [...(asked === null ? [] : [asked]), ...questions].join("\n\n");
+		const finishReason = questions.length > 0 ? "confirmation" : "clarify";
+		const last = [...asking, { role: "assistant" as const, content, finishReason }];
+		if (questions.length === 0) return this.#completed(last);
+		const said = this.#said.map((text) => text.trim()).filter(Boolean);
+		return { kind: "completed", text: [...said, content].join("\n\n"), last };
+	}
+
+	/** What this turn was begun for: calls that a human has decided. Each approval is used, committed, then its call runs. */
+	async #runApproved(): Promise<void> {
+		for (const id of this.#asking.outcomes(this.#rows)) {
+			const used = await this.#asking.use(id);
+			if (!used) continue;
+			if (used.kind === "row") {
+				await this.#append([used.row]);
+				continue;
+			}
+			this.#showProgress(used.call);
+			const outcome = await runApproved(used.call, this.#callEnvironment(this.#with.everyTool));
+			await this.#append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
+		}
+	}
+
+	#callEnvironment(tools: ToolRegistry) {
+		const { store, clock, config } = this.#with;
+		const { token, conversation, session, turn } = this.#start;
+		return {
+			store,
+			tools,
+			clock,
+			toolMs: config.turn.tool_seconds * 1000,
+			turn: { id: turn, token },
+			context: { store, scope: this.#scope(), conversation, session, turn },
+			signal: this.#controller.signal,
+		};
+	}
+
+	/** Rows that were written together with a question. */
+	#took({ rows, messages, cap }: Waiting): void {
+		this.#index += rows.length;
+		this.#count = messages;
+		this.#cap = cap;
+		this.#rows.push(...rows);
 	}
 
 	/** Appends rows under the token, and answers how often the same call has failed in a row. */

@@ -11,7 +11,7 @@ export {
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 export { systemClock, systemIds } from "./ids.ts";
 export { exportMarkdown } from "./markdown.ts";
-export type { Verified } from "./operations/audit.ts";
+export type { AuditFilter, Verified } from "./operations/audit.ts";
 export type { AskedForCall, UsedForTurn } from "./operations/confirmation-calls.ts";
 export { noticeId } from "./operations/confirmation-rows.ts";
 export type {
@@ -34,6 +34,7 @@ export type { Held, PruneCandidates } from "./operations/retention.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
 export type { Changed } from "./operations/session-commands.ts";
 export type { Spent } from "./operations/usage.ts";
+export type { Workload } from "./operations/workload.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { ownerOf } from "./sqlite/ownership.ts";

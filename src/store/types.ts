@@ -105,6 +105,8 @@ export interface InboxItem {
 	readonly content: Content | null;
 	/** What its sender was let in as; kept as long as the content. */
 	readonly role: PersonRole | null;
+	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own; kept as long as the content. */
+	readonly approver: string | null;
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;

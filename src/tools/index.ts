@@ -3,6 +3,7 @@ export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export {
 	type ConfirmationQuestion,
 	defineTool,
+	type PreparedCall,
 	type Tool,
 	type ToolContext,
 	type ToolDefinition,

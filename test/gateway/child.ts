@@ -7,7 +7,7 @@ import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, killingEngine } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
 import { agentOf, type Orders } from "./lives.ts";
-import { configOf, effectOnFile } from "./support.ts";
+import { AUDIT_KEY, configOf, confirmationsOn, dangerOnFile, effectOnFile } from "./support.ts";
 
 const orders = JSON.parse(process.argv[2] ?? "") as Orders;
 const {
@@ -22,22 +22,30 @@ const {
 	everyWrite = false,
 } = orders;
 
-const HOUSEKEEPING: ReadonlySet<string> = new Set(["expireBlobs", "pruneEvents", "pruneRefused"]);
+const HOUSEKEEPING: ReadonlySet<string> = new Set([
+	"expireBlobs",
+	"pruneEvents",
+	"pruneRefused",
+	"expireConfirmations",
+]);
 const FILLS_OUTBOX: ReadonlySet<string> = new Set(["endTurn", "answerCommand", "endItems", "openDelivery"]);
 
 try {
-	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
+	const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own", auditKey: AUDIT_KEY });
 	const onWrite = (n: number, name: string) => say(1, `${n} ${name}\n`);
 	const killing = killingEngine(engine, { at: killOn === undefined ? killAt : 0, when, onWrite });
 	const counted = everyWrite ? killing : withoutEmpty(engine, killing);
+	const store = storeOn(killOn === undefined ? counted : onlyOn(killOn, killing), {
+		clock: systemClock,
+		ids: systemIds(systemClock),
+	});
+	const confirmations = confirmationsOn(store, systemClock, configOf(config));
 	const gateway = createGateway({
-		store: storeOn(killOn === undefined ? counted : onlyOn(killOn, killing), {
-			clock: systemClock,
-			ids: systemIds(systemClock),
-		}),
+		store,
+		confirmations,
 		// Told like a write: a pause leaves no other trace.
 		agent: agentOf(orders, () => say(1, "0 pause\n")),
-		tools: createTools([effectOnFile(effects), clarify]),
+		tools: createTools([effectOnFile(effects), dangerOnFile(effects), clarify]),
 		channels: [
 			connectScriptedChannel({
 				address,
@@ -53,6 +61,7 @@ try {
 		log: (message, error) => say(2, `${message}: ${String(error)}\n`),
 	});
 	await gateway.start();
+	confirmations.start();
 	say(1, "started\n");
 	setInterval(() => {}, 1 << 30);
 } catch (error) {

@@ -20,7 +20,16 @@ import {
 	ScriptedPlatform,
 } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
-import { type ConfigInput, configOf, ECHO, effectOnFile, OPERATOR } from "./support.ts";
+import {
+	AUDIT_KEY,
+	type ConfigInput,
+	configOf,
+	confirmationsOn,
+	dangerOnFile,
+	ECHO,
+	effectOnFile,
+	OPERATOR,
+} from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
 const CACHE = join(tmpdir(), "keryx-compile-cache");
@@ -109,12 +118,20 @@ export class Lives {
 	/** A gateway in this process, until everything that was left has come to its end; then it is asked what it found. */
 	async recovered<Value>(look: (store: Store) => Promise<Value>): Promise<Value> {
 		const { config, channel } = this.#told;
-		const engine = await openSqlite({ path: this.path, startedAt: systemClock.now(), access: "own" });
+		const engine = await openSqlite({
+			path: this.path,
+			startedAt: systemClock.now(),
+			access: "own",
+			auditKey: AUDIT_KEY,
+		});
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock) });
+		const effects = join(this.folder, "effects");
+		const confirmations = confirmationsOn(store, systemClock, configOf(config));
 		const gateway = createGateway({
 			store,
+			confirmations,
 			agent: agentOf(this.#told),
-			tools: createTools([clarify, effectOnFile(join(this.folder, "effects"))]),
+			tools: createTools([clarify, effectOnFile(effects), dangerOnFile(effects)]),
 			channels: [createScriptedChannel({ on: this.world, clock: systemClock, ...channel })],
 			config: configOf(config),
 			clock: systemClock,
@@ -122,10 +139,12 @@ export class Lives {
 		});
 		try {
 			await gateway.start();
+			confirmations.start();
 			await this.#quiet(store);
 			return await look(store);
 		} finally {
 			await gateway.stop();
+			await confirmations.stop();
 			await store.close();
 		}
 	}

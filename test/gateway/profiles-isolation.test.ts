@@ -57,7 +57,7 @@ async function keryx(
 		exitWith: () => {},
 	};
 	const { config, output } = openConfig(context);
-	const host = await openHost({ context, config: config.values, output, as: "run" });
+	const host = await openHost({ context, config, output, as: "run" });
 	ends.push(() => host.close());
 	return { folder, warnings, ...talking(host) };
 }

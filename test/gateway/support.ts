@@ -7,8 +7,14 @@ import { z } from "zod";
 import type { Agent, StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import { configSchema } from "../../src/config/schema.ts";
+import {
+	type Confirmations,
+	confirmationSettings,
+	createConfirmations,
+} from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
 import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
+import { toDeliveries } from "../../src/gateway/reply.ts";
 import type { Engine, InboxItem, Message, Store } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
@@ -39,6 +45,9 @@ import { countedIds, NOON } from "../support/clock.ts";
 export { HOUR, MINUTE } from "../support/clock.ts";
 export const SECOND = 1000;
 export const DAY = 86_400_000;
+/** Known as a secret in every scene. */
+export const SECRET = "correct horse battery staple";
+export const AUDIT_KEY = new Uint8Array(32).fill(7);
 export const OPERATOR = { kind: "operator" } as const;
 
 export type ConfigInput = z.input<typeof configSchema>;
@@ -97,6 +106,9 @@ export class Scene {
 	clock!: VirtualClock;
 	store!: Store;
 	gateway!: Gateway;
+	confirmations!: Confirmations;
+	/** What the tool `danger` was run with. */
+	readonly dangers: string[] = [];
 	channel!: Channel;
 	#engine!: TrackedEngine;
 
@@ -118,32 +130,39 @@ export class Scene {
 
 	/** One life of the gateway: a clock, an owner of the store, a channel. */
 	async open(at: number, options: SceneOptions = this.options): Promise<void> {
-		const engine = trackedEngine(await openSqlite({ path: this.path, startedAt: at, access: "own" }));
+		const engine = trackedEngine(
+			await openSqlite({ path: this.path, startedAt: at, access: "own", auditKey: AUDIT_KEY }),
+		);
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
 		this.store = storeOn(options.engine?.(engine) ?? engine, { clock, ids: this.ids });
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
+		const config = configOf(options.config);
+		this.confirmations = confirmationsOn(this.store, clock, config);
 		this.gateway = createGateway({
 			store: this.store,
+			confirmations: this.confirmations,
 			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
 			tools: createTools([
 				effectTool(this.effects),
 				failTool,
 				slowTool(clock),
+				dangerTool(this.dangers),
 				sessionSearch,
 				sessionRead,
 				clarify,
 				...(options.tools ?? []),
 			]),
 			channels: [this.channel],
-			config: configOf(options.config),
+			config,
 			clock,
 			pseudonymKey: new Uint8Array(32),
 			log: (message, error) => this.log.push(error === undefined ? message : `${message}: ${String(error)}`),
 		});
 		await this.gateway.start();
+		this.confirmations.start();
 		await clock.advance(0);
 	}
 
@@ -226,7 +245,7 @@ export class Scene {
 	}
 
 	#watched(agent: Agent): Agent {
-		const note = (input: StepInput): StepInput => {
+		const note = <Input extends StepInput>(input: Input): Input => {
 			const { system, history, notes, session, turn, conversation } = input;
 			this.shown.push({ system, history, notes, session, turn, conversation });
 			return input;
@@ -285,6 +304,52 @@ function effectTool(effects: string[]): Tool {
 			effects.push(input.what);
 			return Promise.resolve({ content: `did ${input.what}` });
 		},
+	});
+}
+
+/** Needs a human first. */
+export function dangerTool(dangers: string[]): Tool {
+	return defineTool({
+		name: "danger",
+		description: "does something dangerous to the world",
+		input: z.object({ what: z.string(), action: z.string().default("run_danger") }),
+		repeatable: false,
+		confirmation: ({ what: danger, action }) =>
+			danger === "nothing" ? null : { action, description: `do ${danger}` },
+		run: ({ what: danger }) => {
+			dangers.push(danger);
+			return Promise.resolve({ content: `did ${danger}` });
+		},
+	});
+}
+
+/** The same across processes. */
+export function dangerOnFile(file: string): Tool {
+	return defineTool({
+		name: "danger",
+		description: "does something dangerous to the world",
+		input: z.object({ what: z.string() }),
+		repeatable: false,
+		confirmation: ({ what: danger }) => ({ action: "run_danger", description: `do ${danger}` }),
+		run: ({ what: danger }) => {
+			appendFileSync(file, `${danger}\n`);
+			return Promise.resolve({ content: `did ${danger}` });
+		},
+	});
+}
+
+/** As in every scene and every life. */
+export function confirmationsOn(
+	store: Store,
+	clock: GatewayClock,
+	config: ReturnType<typeof configOf>,
+): Confirmations {
+	return createConfirmations({
+		store,
+		clock,
+		settings: () => confirmationSettings(config, {}),
+		hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
+		render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
 	});
 }
 

@@ -22,10 +22,17 @@ export const stop: Changing<"stopTurn"> = {
 			args: await planStop(conversationId, { all: args === "all", before: inbox }, { store, lanes }),
 		};
 	},
-	answer: ({ stopped, dropped }, { args }) => {
-		const said = stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.";
-		if (args !== "all") return said;
-		return `${said} ${counted(dropped.length, "waiting message was", "waiting messages were")} dropped.`;
+	answer: ({ stopped, dropped, cancelled }, { args }) => {
+		const said = [
+			stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.",
+			...(args === "all"
+				? [`${counted(dropped.length, "waiting message was", "waiting messages were")} dropped.`]
+				: []),
+			...(cancelled.length > 0
+				? [`${counted(cancelled.length, "open confirmation was", "open confirmations were")} cancelled.`]
+				: []),
+		];
+		return said.join(" ");
 	},
 };
 

@@ -1,4 +1,5 @@
 import { compress } from "./compress.ts";
+import { approve, deny } from "./confirmations.ts";
 import { busy, model, setHome, stop, verbose } from "./control.ts";
 import { redo, retry, undo } from "./history.ts";
 import { help, insights, status, usage, whoami, why } from "./information.ts";
@@ -21,6 +22,8 @@ export const COMMANDS: readonly Command[] = [
 	branchSession,
 	extendSession,
 	stop,
+	approve,
+	deny,
 	retry,
 	undo,
 	redo,

@@ -2,6 +2,7 @@
 // answers then is made from the result alone, so that it is the same when it is given after a crash.
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
+import type { Confirmations } from "../../confirmations/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
 import type { Conversation, Scope, Store } from "../../store/index.ts";
 import type { Role } from "../authorise.ts";
@@ -23,6 +24,10 @@ export interface CommandContext {
 	readonly role: Role;
 	/** Who wrote it; null where the platform does not say. */
 	readonly principal: string | null;
+	/** Null: this Keryx cannot ask anybody. */
+	readonly confirmations: Confirmations | null;
+	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
+	readonly approver: string | null;
 	/** What its writer may read, in the conversation it was written in. */
 	readonly scope: Scope;
 	readonly policy: ResetPolicy;

@@ -1,8 +1,6 @@
 // Commands that are known and wait for a part of Keryx that is not there yet. Each says so; /help does not list them.
 
 const WAITING: Readonly<Record<string, string>> = {
-	approve: "confirmations",
-	deny: "confirmations",
 	processes: "background processes",
 	kill: "background processes",
 	checkpoint: "file checkpoints",

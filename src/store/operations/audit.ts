@@ -38,6 +38,7 @@ const writeHead = sql(
 );
 const insertEntry = sql(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`);
 const entriesAfter = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE n > ? ORDER BY n LIMIT ?`);
+const newestEntries = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit ORDER BY n DESC LIMIT ?`);
 const entriesOf = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? ORDER BY n LIMIT ?`);
 const refusalsSince = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM audit WHERE who = ? AND kind = 'refused' AND at > ?",
@@ -102,18 +103,24 @@ export function* auditRefusal(
 	});
 }
 
-/** Every change of state, oldest first; of one confirmation, or after an entry. */
-export function* auditLog(args: {
-	readonly scope: OperatorScope;
+export interface AuditFilter {
+	/** Only those of this one. */
 	readonly confirmation?: string;
 	readonly after?: number;
+	/** The last ones, instead of those from the beginning or after a number on. */
+	readonly newest?: boolean;
 	readonly limit: number;
-}): Op<readonly AuditEntry[]> {
-	const rows =
-		args.confirmation === undefined
-			? yield* all(entriesAfter, args.after ?? 0, args.limit)
-			: yield* all(entriesOf, args.confirmation, args.limit);
-	return rows.map(toEntry);
+}
+
+/** Every change of state, oldest first. */
+export function* auditLog(args: AuditFilter & { readonly scope: OperatorScope }): Op<readonly AuditEntry[]> {
+	return (yield* entriesFor(args)).map(toEntry);
+}
+
+function* entriesFor({ confirmation, after = 0, newest, limit }: AuditFilter): Op<readonly AuditRow[]> {
+	if (confirmation !== undefined) return yield* all(entriesOf, confirmation, limit);
+	if (newest) return (yield* all(newestEntries, limit)).toReversed();
+	return yield* all(entriesAfter, after, limit);
 }
 
 export interface Verified {

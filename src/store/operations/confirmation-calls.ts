@@ -2,7 +2,7 @@
 // is one with "started", and what is still open goes with the turn or the session that asked.
 import { KeryxError } from "../../errors.ts";
 import { all, type Context, type Op, run, sql } from "../query.ts";
-import type { Confirmation, ConfirmationStatus, Message } from "../types.ts";
+import type { Confirmation, Message } from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
 import {
 	CONFIRMATION_COLUMNS,
@@ -81,7 +81,8 @@ export type UsedForTurn =
 	| { readonly kind: "run"; readonly confirmation: Confirmation }
 	/** It was used before, in this turn or another: what came of that is in the transcript, or unknown. */
 	| { readonly kind: "used"; readonly confirmation: Confirmation }
-	| { readonly kind: "not"; readonly status: ConfirmationStatus; readonly confirmation: Confirmation };
+	/** lapsed: it had been approved, and was not used in time. */
+	| { readonly kind: "lapsed" | "not"; readonly confirmation: Confirmation };
 
 /** Uses an approval for the call that it was asked for. */
 export function* useConfirmation(
@@ -96,7 +97,10 @@ export function* useConfirmation(
 	const now = (yield* confirmationRow(args.id)) as ConfirmationRow;
 	const confirmation = yield* toConfirmation(now, context.now);
 	if (now.status === "consumed") return { kind: "used", confirmation };
-	if (now.status !== "approved") return { kind: "not", status: now.status, confirmation };
+	if (now.status !== "approved") {
+		const lapsed = now.status === "expired" && now.use_by !== null;
+		return { kind: lapsed ? "lapsed" : "not", confirmation };
+	}
 	yield* consume(context, now, now.asked_by, "agent");
 	yield* run(insertCall, turn.id, `confirmation:${row.id}`, row.tool ?? "", context.now);
 	return { kind: "run", confirmation };

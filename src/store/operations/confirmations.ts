@@ -360,7 +360,7 @@ export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken:
 		at: end,
 		by: TIMEOUT,
 		via: "system",
-		useBy: null,
+		useBy: row.use_by,
 		said,
 	});
 	// An approval has begun its turn already; that finds it expired.
@@ -388,7 +388,7 @@ function* settle(
 		to.by,
 		to.useBy,
 		seal(to.said),
-		to.useBy,
+		to.status === "approved" ? to.useBy : null,
 		row.id,
 		row.status,
 	);

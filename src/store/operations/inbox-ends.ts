@@ -6,6 +6,7 @@ import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { NewDelivery } from "../types.ts";
 import { compress } from "./compaction.ts";
 import { cancelOpen } from "./confirmation-calls.ts";
+import { resolveConfirmation } from "./confirmations.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
 import { redo, retry, undo } from "./history.ts";
@@ -38,6 +39,7 @@ const CHANGES = {
 	retry,
 	compress,
 	stopTurn,
+	resolveConfirmation,
 } as const;
 type Changes = typeof CHANGES;
 

@@ -42,6 +42,8 @@ export interface AcceptArgs {
 		| { readonly kind: "command"; readonly name: string };
 	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
 	readonly role?: PersonRole;
+	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
+	readonly approver?: string;
 	/** Blobs put beforehand that the content refers to. */
 	readonly blobs?: readonly string[];
 	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
@@ -141,7 +143,12 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		done?.kind ?? null,
 		done && "name" in done ? done.name : null,
 		done ? context.now : null,
-		seal({ source: wire, content: args.content, ...(args.role && { role: args.role }) }),
+		seal({
+			source: wire,
+			content: args.content,
+			...(args.role && { role: args.role }),
+			...(args.approver && { approver: args.approver }),
+		}),
 		waits ? (args.dueAt ?? context.now) : null,
 	);
 	const id = (row as { id: number }).id;

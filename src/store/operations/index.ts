@@ -94,6 +94,7 @@ import { createToken, revokeToken, tokenByDigest, tokens } from "./tokens.ts";
 import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn } from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
 import { usage } from "./usage.ts";
+import { proveWritable, workload } from "./workload.ts";
 
 export const writes = {
 	accept,
@@ -161,6 +162,7 @@ export const writes = {
 	auditRefusal,
 	createToken,
 	revokeToken,
+	proveWritable,
 } as const;
 
 export const reads = {
@@ -212,6 +214,7 @@ export const reads = {
 	verifyAudit,
 	tokenByDigest,
 	tokens,
+	workload,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */

@@ -66,6 +66,7 @@ interface InboxBody {
 	readonly source: unknown;
 	readonly content: Content;
 	readonly role?: PersonRole;
+	readonly approver?: string;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -82,6 +83,7 @@ function toItem(row: InboxRow): InboxItem {
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
 		role: body?.role ?? null,
+		approver: body?.approver ?? null,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
 		turn: row.turn,

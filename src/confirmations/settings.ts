@@ -1,0 +1,38 @@
+// What the configuration says of confirmations, in the words of this folder.
+import type { Config } from "../config/index.ts";
+import type { ConfirmationSettings } from "./confirmations.ts";
+
+/** A webhook whose secret is not set would send what nobody can check: it is left out, and `problems` says so. */
+export function confirmationSettings(
+	{ confirmations }: Pick<Config, "confirmations">,
+	env: Readonly<Record<string, string | undefined>>,
+): ConfirmationSettings & { readonly problems: readonly string[] } {
+	const { notify } = confirmations;
+	const hooks = notify.flatMap((to) => ("webhook" in to ? [to] : []));
+	return {
+		alwaysConfirm: confirmations.always_confirm,
+		rateLimit: confirmations.rate_limit,
+		globalLimit: confirmations.global_limit,
+		useWithinMinutes: confirmations.use_within_minutes,
+		defaultTimeout: confirmations.default_timeout,
+		chats: notify.flatMap((to) =>
+			"webhook" in to
+				? []
+				: [
+						{
+							platform: to.platform,
+							account: to.account,
+							chatId: to.chat_id,
+							...(to.thread_id !== undefined && { threadId: to.thread_id }),
+						},
+					],
+		),
+		webhooks: hooks.flatMap(({ webhook: url, secret_env }) => {
+			const secret = env[secret_env];
+			return secret ? [{ url, secret }] : [];
+		}),
+		problems: hooks
+			.filter(({ secret_env }) => !env[secret_env])
+			.map(({ webhook, secret_env }) => `${webhook} is told nothing: ${secret_env} is not set`),
+	};
+}

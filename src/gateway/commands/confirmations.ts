@@ -1,0 +1,151 @@
+// A human's answer in a chat. Who may give it: the owner, to anything; a member, to what was asked in the conversation that is theirs;
+// on our own ways in, whoever was authenticated for it. A guest never: what a guest's turn asks is the owner's to decide.
+import type { Caller } from "../../confirmations/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Confirmation, GrantScope } from "../../store/index.ts";
+import { asCode } from "../words.ts";
+import { wrongArgument } from "./parse.ts";
+import type { Changing, CommandContext } from "./types.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** Of ids: whoever means one writes at least so much of it. */
+const ID = /^[0-9a-f]{4,12}$/;
+const MOST_LISTED = 10;
+const SCOPES: Readonly<Record<string, GrantScope | null>> = {
+	once: null,
+	session: "session",
+	conversation: "conversation",
+	always: "always",
+};
+
+export const approve: Changing<"resolveConfirmation"> = {
+	name: "approve",
+	usage: "/approve [id] [scope]",
+	about: "say yes to what the agent asks",
+	group: "Answers",
+	change: "resolveConfirmation",
+	plan: async (context) => {
+		const words = context.args === "" ? [] : context.args.split(/\s+/);
+		const last = words.at(-1) ?? "";
+		const scope = Object.hasOwn(SCOPES, last) ? SCOPES[last] : undefined;
+		if (scope !== undefined) words.pop();
+		if (words.length > 1 || (words[0] !== undefined && !ID.test(words[0])))
+			throw wrongArgument(
+				"/approve takes an id, and once, session, conversation or always",
+				context.args,
+				"/approve 1a2b3c once",
+			);
+		const asked = await meant(words[0], context);
+		return plan(asked, "approved", scope ? { grant: { scope } } : {}, context);
+	},
+	answer: (result, { args }) => {
+		if (result.kind === "settled") return tooLate(result.status);
+		const { action, waiter } = result.confirmation;
+		const grant = SCOPES[args.split(/\s+/).at(-1) ?? ""];
+		const follows = waiter === "program" ? "Who asked may do it once." : "It is done now, once.";
+		const lasts = grant
+			? ` From now on ${asCode(action)} is approved by itself: ${LASTS[grant]}; keryx confirm grants lists and revokes that.`
+			: "";
+		return `Approved: ${asCode(action)}. ${follows}${lasts}`;
+	},
+};
+
+const LASTS: Readonly<Record<GrantScope, string>> = {
+	session: "in this session",
+	conversation: "in this conversation",
+	always: "always",
+};
+
+export const deny: Changing<"resolveConfirmation"> = {
+	name: "deny",
+	usage: "/deny [id] [reason]",
+	about: "say no to what the agent asks",
+	group: "Answers",
+	change: "resolveConfirmation",
+	plan: async (context) => {
+		const [first = "", ...rest] = context.args.split(/\s+/);
+		const named = ID.test(first) ? await find(first, context) : [];
+		// A reason may begin with a word that looks like an id.
+		const isId = named.length > 0 || (ID.test(first) && rest.length === 0);
+		const reason = isId ? rest.join(" ") : context.args;
+		const asked = await meant(isId ? first : undefined, context);
+		return plan(asked, "denied", reason === "" ? {} : { reason }, context);
+	},
+	answer: (result) =>
+		result.kind === "settled"
+			? tooLate(result.status)
+			: `Denied: ${asCode(result.confirmation.action)}. It is not done.`,
+};
+
+function tooLate(status: string): string {
+	return status === "expired"
+		? "Too late: its time had passed, so it was not done. Ask for it again if you still want it."
+		: `It was decided before: ${status}. Nothing was changed.`;
+}
+
+async function plan(
+	asked: Confirmation,
+	decision: "approved" | "denied",
+	input: { readonly reason?: string; readonly grant?: { readonly scope: GrantScope } },
+	context: CommandContext,
+) {
+	const caller = callerOf(context);
+	const { confirmations } = context;
+	if (!confirmations) throw new KeryxError("confirmation.refused", "this Keryx has no confirmations");
+	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
+}
+
+/** The one that is named, or the only one there is. */
+async function meant(id: string | undefined, context: CommandContext): Promise<Confirmation> {
+	const found = await find(id, context);
+	const [only] = found;
+	if (only && found.length === 1) return only;
+	if (!only)
+		throw new KeryxError(
+			"argument.invalid",
+			id === undefined ? "nothing waits for a confirmation here" : `no confirmation ${id} waits here`,
+			{ hint: "keryx confirm list shows all that wait" },
+		);
+	const lines = found
+		.slice(0, MOST_LISTED)
+		.map((one) => `${one.id} ${asCode(one.action)}`)
+		.join(", ");
+	throw new KeryxError("argument.invalid", `${found.length} wait for a confirmation: ${lines}`, {
+		hint: `name one: /approve ${only.id}`,
+	});
+}
+
+/** Those that wait and that this person may decide, all or by the beginning of their ids. */
+async function find(id: string | undefined, context: CommandContext): Promise<readonly Confirmation[]> {
+	const { store, conversationId: conversation, now, role, conversation: place, principal } = context;
+	callerOf(context);
+	const here = await store.openConfirmations({ scope: OPERATOR, conversation, now });
+	const own = role === "owner" || (!place.shared && place.principal === principal) ? here : [];
+	const fits = (one: Confirmation) => id === undefined || one.id.startsWith(id);
+	const found = own.filter(fits);
+	if (found.length > 0 || id === undefined || role !== "owner") return found;
+	// The owner's chat is told of what was asked elsewhere.
+	const every = await store.confirmations({ scope: OPERATOR, now, limit: 1000, status: "pending" });
+	return every.filter(fits);
+}
+
+/** Throws for somebody who may not decide anything. */
+function callerOf({ source, role, approver }: CommandContext): Caller {
+	const { platform, userId, chatId } = source;
+	const via = OWN_WAYS[platform];
+	if (via) {
+		if (approver !== null) return { who: approver, role: "approver", via, sessionKey: null };
+		throw new KeryxError("confirmation.refused", "this way in did not say who you are", {
+			hint: "answer with keryx chat, keryx confirm, the page or an approver's token",
+		});
+	}
+	if (role === "guest")
+		throw new KeryxError("confirmation.refused", "only the owner or a member can decide that");
+	return { who: `${platform}:${userId ?? chatId}`, role: "approver", via: "chat", sessionKey: null };
+}
+
+const OWN_WAYS: Readonly<Record<string, "cli" | "page" | "api">> = {
+	local: "cli",
+	web: "page",
+	api_server: "api",
+};
