@@ -82,6 +82,15 @@ export class Asking {
 		return open.filter((one) => one.turn === turn).map((one) => this.#shown(one, now));
 	}
 
+	/** Everything that the conversation still waits for. */
+	async allOpen(): Promise<readonly { readonly id: string; readonly action: string }[]> {
+		const { store, start, confirmations, now } = this.#options;
+		if (!confirmations) return [];
+		const { conversation } = start;
+		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now: now() });
+		return open.map(({ id, action }) => ({ id, action }));
+	}
+
 	#shown(confirmation: Confirmation, now: number): string {
 		const text = questionText(confirmation, now);
 		return this.#options.mayAnswer ? text : `${text}\nOnly the owner can answer.`;

@@ -74,11 +74,19 @@ function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
 /** What a rotation at the end of this turn needs. The checkpoint comes with a later part; until then none is mentioned. */
 export function rotation(
 	{ session, destination, place }: TurnStart,
-	policy: ResetPolicy,
-	cap: number,
-	context: string,
+	{
+		policy,
+		cap,
+		context,
+		confirmations,
+	}: {
+		readonly policy: ResetPolicy;
+		readonly cap: number;
+		readonly context: string;
+		readonly confirmations: BoundaryFacts["confirmations"];
+	},
 ): NonNullable<Parameters<Store["endTurn"]>[0]["ifRotated"]> {
-	const material = { processes: [], confirmations: [], checkpoint: { kind: "none" } as const };
+	const material = { processes: [], confirmations, checkpoint: { kind: "none" } as const };
 	const facts: BoundaryFacts = {
 		cause: { reason: "message_limit", cap },
 		ended: { id: session, title: null, hadActivity: true },

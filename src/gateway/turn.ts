@@ -152,7 +152,7 @@ export class Turn {
 				this.#preview?.abandon();
 				return "lost";
 			}
-			const ending = this.#ending(outcome);
+			const ending = await this.#ending(outcome);
 			await untilWritten(() => this.#write(ending), {
 				clock,
 				givenUp: () => this.#abandoned,
@@ -489,7 +489,7 @@ export class Turn {
 	}
 
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
-	#ending(outcome: Outcome): Parameters<Store["endTurn"]>[0] {
+	async #ending(outcome: Outcome): Promise<Parameters<Store["endTurn"]>[0]> {
 		const { turn, purpose, token, boundary, place } = this.#start;
 		// A compaction says nothing in the conversation, however it ends.
 		const rows =
@@ -514,7 +514,14 @@ export class Turn {
 			deliveries: this.#preview?.holdBack(reply) ?? reply,
 			policy: this.#policy,
 			noticeTold: outcome.kind === "completed" && boundary !== null,
-			...(full && { ifRotated: rotation(this.#start, this.#policy, this.#cap, this.#with.contextOf(place)) }),
+			...(full && {
+				ifRotated: rotation(this.#start, {
+					policy: this.#policy,
+					cap: this.#cap,
+					context: this.#with.contextOf(place),
+					confirmations: await this.#asking.allOpen(),
+				}),
+			}),
 		};
 	}
 

@@ -567,8 +567,6 @@ describe("what is told", () => {
 	test("a command that waits for a capability says for which, and is offered as the nearest", async () => {
 		await start();
 		for (const [name, part] of [
-			["approve", "confirmations"],
-			["deny", "confirmations"],
 			["processes", "background processes"],
 			["kill", "background processes"],
 			["checkpoint", "file checkpoints"],

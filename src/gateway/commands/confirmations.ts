@@ -21,7 +21,7 @@ const SCOPES: Readonly<Record<string, GrantScope | null>> = {
 export const approve: Changing<"resolveConfirmation"> = {
 	name: "approve",
 	usage: "/approve [id] [scope]",
-	about: "say yes to what the agent asks",
+	about: "say yes to what is asked",
 	group: "Answers",
 	change: "resolveConfirmation",
 	plan: async (context) => {
@@ -59,7 +59,7 @@ const LASTS: Readonly<Record<GrantScope, string>> = {
 export const deny: Changing<"resolveConfirmation"> = {
 	name: "deny",
 	usage: "/deny [id] [reason]",
-	about: "say no to what the agent asks",
+	about: "say no to what is asked",
 	group: "Answers",
 	change: "resolveConfirmation",
 	plan: async (context) => {

@@ -15,7 +15,7 @@ import {
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
-import { type Context, get, type Op, run, sql } from "../query.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import { append } from "./append.ts";
 import { loadLargeText } from "./blobs.ts";
 import { type MessageBody, type Target, textOf } from "./content.ts";
@@ -106,6 +106,9 @@ const heldByInternal = sql<{ id: number }>(
 );
 const heldByConfirmation = sql<{ n: number }>(
 	"SELECT n FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' LIMIT 1",
+);
+const openConfirmations = sql<{ id: string; action: string }>(
+	`SELECT id, action FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' ORDER BY n`,
 );
 const lastText = sql<{ body: string; body_key: number | null }>(
 	`SELECT body, body_key FROM messages m WHERE session = ? AND role = ? AND seq <= ? AND NOT EXISTS (
@@ -351,6 +354,7 @@ export function* boundaryFacts(
 			assistant: yield* lastTextOf(ended, "assistant"),
 		},
 		...material,
+		confirmations: yield* all(openConfirmations, ended.conversation),
 	};
 }
 
