@@ -28,6 +28,7 @@ export type { ExportWhat } from "./operations/export.ts";
 export type { Undone } from "./operations/history.ts";
 export type { ImportCounts } from "./operations/import-lookup.ts";
 export type { Insights } from "./operations/insights.ts";
+export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { Reachable } from "./operations/reach.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/read-confirmations.ts";
 export type { Held, PruneCandidates } from "./operations/retention.ts";
@@ -71,6 +72,11 @@ export type {
 	NewDelivery,
 	NewMessage,
 	Part,
+	Process,
+	ProcessEnd,
+	ProcessIdentity,
+	ProcessNotify,
+	ProcessStatus,
 	Range,
 	Role,
 	Scope,

@@ -442,6 +442,44 @@ CREATE TABLE audit_head (
 ) {strict};
 `;
 
+/** Programs that the agent started. A row is there before the program is, and ends once (I3, for what it tells the conversation). */
+const TABLES_5 = `
+CREATE TABLE processes (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	conversation TEXT NOT NULL,
+	principal TEXT,
+	turn TEXT,
+	backend TEXT NOT NULL,
+	status TEXT NOT NULL CHECK (status IN ('starting', 'running', 'exited', 'killed', 'lost', 'failed_start')),
+	background {int} NOT NULL,
+	pty {int} NOT NULL,
+	notify TEXT NOT NULL CHECK (notify IN ('none', 'result', 'all', 'error')),
+	check_ms {int},
+	identity TEXT,
+	exit_code {int},
+	signal TEXT,
+	cause TEXT,
+	polled_to {int} NOT NULL DEFAULT 0,
+	checked_to {int} NOT NULL DEFAULT 0,
+	log_bytes {int},
+	log_lost {int},
+	destination TEXT NOT NULL,
+	started_at {int} NOT NULL,
+	printed_at {int} NOT NULL,
+	ended_at {int},
+	body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	claim TEXT,
+	CHECK ((status IN ('starting', 'running')) = (due_at IS NOT NULL)),
+	CHECK ((ended_at IS NULL) = (due_at IS NOT NULL))
+) {strict};
+CREATE INDEX processes_conversation ON processes (conversation, n);
+CREATE INDEX processes_due ON processes (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX processes_ended ON processes (ended_at) WHERE due_at IS NULL;
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -485,6 +523,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_2, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_3, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_4, own: TRIGGERS_4 },
+	{ tables: TABLES_5, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -300,3 +300,51 @@ export interface Token {
 	readonly expiresAt: number | null;
 	readonly revokedAt: number | null;
 }
+
+export type ProcessStatus = "starting" | "running" | "exited" | "killed" | "lost" | "failed_start";
+
+/** What the conversation is told of a process in the background: nothing, its end, that and its progress, or only that it failed. */
+export type ProcessNotify = "none" | "result" | "all" | "error";
+
+/** Which process is meant: a pid alone is given again. */
+export interface ProcessIdentity {
+	readonly bootId: string;
+	readonly pid: number;
+	readonly startTime: string;
+}
+
+export interface ProcessEnd {
+	readonly status: "exited" | "killed" | "lost" | "failed_start";
+	readonly exitCode: number | null;
+	readonly signal: string | null;
+	/** In words, for the record. */
+	readonly cause: string;
+}
+
+/** A program that the agent started. */
+export interface Process {
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly turn: string | null;
+	readonly backend: string;
+	readonly command: string;
+	readonly cwd: string;
+	readonly status: ProcessStatus;
+	readonly background: boolean;
+	readonly pty: boolean;
+	readonly notify: ProcessNotify;
+	readonly checkMs: number | null;
+	readonly identity: ProcessIdentity | null;
+	readonly exitCode: number | null;
+	readonly signal: string | null;
+	readonly cause: string | null;
+	/** Output up to here, in bytes from its beginning, has been handed to the conversation, or reported to its chat. */
+	readonly polledTo: number;
+	readonly checkedTo: number;
+	/** Known once it has ended. */
+	readonly logBytes: number | null;
+	readonly logLost: number | null;
+	readonly destination: Destination;
+	readonly startedAt: number;
+	readonly endedAt: number | null;
+}

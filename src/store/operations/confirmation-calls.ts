@@ -126,8 +126,8 @@ export function* cancelOpen(context: Context, conversation: string, because: str
 	return rows.map((row) => row.id);
 }
 
-/** A turn that ended waits no longer for what a program of its own asked. */
+/** A turn that ended waits no longer for what a program of its own asked. What the clock had ended before has expired. */
 export function* cancelLive(context: Context, conversation: string, turn: string): Op<void> {
 	for (const row of yield* all(openLive, conversation, turn))
-		yield* cancel(context, row, "system:turn_ended", "system");
+		if (!(yield* endByClock(context, row))) yield* cancel(context, row, "system:turn_ended", "system");
 }

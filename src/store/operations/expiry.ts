@@ -79,7 +79,8 @@ export function* expireSession(
 	const session = yield* findSession(args.session);
 	if (session.ended_at !== null || session.suspended_at !== null) return { ended: null };
 	const busy = (yield* get(runs, session.conversation)) ?? (yield* get(waits, session.conversation));
-	const activeProcess = busy !== undefined || (yield* isHeld(session.conversation, args.held ?? false));
+	const activeProcess =
+		busy !== undefined || (yield* isHeld(session.conversation, args.held ?? false, context.now, args.policy));
 	const decision = decide(session, args.policy, {
 		now: context.now,
 		activeProcess,

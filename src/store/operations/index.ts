@@ -33,6 +33,20 @@ import { insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
+import {
+	beginProcess,
+	dueProcessChecks,
+	endProcess,
+	forgetProcess,
+	oldProcesses,
+	process,
+	processChecked,
+	processes,
+	processPolled,
+	processPrinted,
+	processStarted,
+	unfinishedProcesses,
+} from "./processes.ts";
 import { reachableSessions } from "./reach.ts";
 import {
 	confirmation,
@@ -163,6 +177,13 @@ export const writes = {
 	createToken,
 	revokeToken,
 	proveWritable,
+	beginProcess,
+	processStarted,
+	endProcess,
+	processPolled,
+	processPrinted,
+	processChecked,
+	forgetProcess,
 } as const;
 
 export const reads = {
@@ -215,6 +236,11 @@ export const reads = {
 	tokenByDigest,
 	tokens,
 	workload,
+	process,
+	processes,
+	unfinishedProcesses,
+	dueProcessChecks,
+	oldProcesses,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */

@@ -19,6 +19,7 @@ export type Held =
 	| "turn"
 	| "inbox"
 	| "delivery"
+	| "process"
 	| "confirmation"
 	| "suspended"
 	| "finalising"
@@ -46,6 +47,7 @@ const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 		"delivery",
 		sql("SELECT 1 AS found FROM deliveries WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1"),
 	],
+	["process", sql("SELECT 1 AS found FROM processes WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1")],
 	[
 		"confirmation",
 		sql("SELECT 1 AS found FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1"),
@@ -156,6 +158,7 @@ const TURNS = `SELECT id FROM turns WHERE session IN (${SESSIONS})`;
 const DELETES = [
 	`DELETE FROM messages WHERE session IN (${SESSIONS})`,
 	`DELETE FROM hidden_ranges WHERE session IN (${SESSIONS})`,
+	"DELETE FROM processes WHERE conversation = ?",
 	"DELETE FROM confirmation_notices WHERE confirmation IN (SELECT id FROM confirmations WHERE conversation = ?)",
 	"DELETE FROM confirmations WHERE conversation = ?",
 	`DELETE FROM calls WHERE turn IN (${TURNS})`,

@@ -104,6 +104,15 @@ const touchConversation = sql(
 const heldByInternal = sql<{ id: number }>(
 	"SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND kind <> 'person' LIMIT 1",
 );
+const HOUR_MS = 3_600_000;
+/** An old one only while it still prints or is watched. */
+const heldByProcess = sql<{ n: number }>(
+	`SELECT n FROM processes WHERE conversation = ? AND due_at IS NOT NULL AND background = 1
+		AND (printed_at > ? OR check_ms IS NOT NULL) LIMIT 1`,
+);
+const openProcesses = sql<{ id: string; body: string; body_key: number | null }>(
+	"SELECT id, body, body_key FROM processes WHERE conversation = ? AND due_at IS NOT NULL AND background = 1 ORDER BY n",
+);
 const heldByConfirmation = sql<{ n: number }>(
 	"SELECT n FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' LIMIT 1",
 );
@@ -254,8 +263,14 @@ export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op
 }
 
 /** Whether something that is not yet processed holds the session open; what lives outside the inbox comes with `held`. */
-export function* isHeld(conversation: string, held: boolean): Op<boolean> {
+export function* isHeld(
+	conversation: string,
+	held: boolean,
+	now: number,
+	{ processMaxAgeHours }: Pick<ResetPolicy, "processMaxAgeHours">,
+): Op<boolean> {
 	if (held || (yield* get(heldByInternal, conversation)) !== undefined) return true;
+	if (yield* get(heldByProcess, conversation, now - processMaxAgeHours * HOUR_MS)) return true;
 	return (yield* get(heldByConfirmation, conversation)) !== undefined;
 }
 
@@ -354,6 +369,10 @@ export function* boundaryFacts(
 			assistant: yield* lastTextOf(ended, "assistant"),
 		},
 		...material,
+		processes: (yield* all(openProcesses, ended.conversation)).map(({ id, body, body_key }) => ({
+			id,
+			command: unseal<{ command: string }>(body, body_key).command,
+		})),
 		confirmations: yield* all(openConfirmations, ended.conversation),
 	};
 }

@@ -221,7 +221,7 @@ function* sessionFor(
 	if (arrivedAt === null) return last.suspended_at === null ? last : "suspended";
 	const decision = decide(last, args.policy, {
 		now: arrivedAt,
-		activeProcess: yield* isHeld(conversation.id, args.held ?? false),
+		activeProcess: yield* isHeld(conversation.id, args.held ?? false, arrivedAt, args.policy),
 		at: "arrival",
 		freshness: args.autoContinueFreshness,
 	});

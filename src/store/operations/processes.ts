@@ -1,0 +1,364 @@
+// Background processes as the store knows them: begun before anything is started, ended exactly once, with the one inbox event that
+// tells the conversation. What they print is in their logs; here stand only the cursors of what has been reported.
+import type { ConversationId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { seal, unseal } from "../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
+import type {
+	Destination,
+	NewDelivery,
+	OperatorScope,
+	Process,
+	ProcessEnd,
+	ProcessIdentity,
+	ProcessNotify,
+	ProcessStatus,
+} from "../types.ts";
+import type { Woken } from "./confirmations.ts";
+import { addDeliveries } from "./deliveries.ts";
+import { emit } from "./events.ts";
+
+/** Nothing is due before its end: the row is found by the index all the same. */
+const NEVER = 253_402_300_799_000;
+
+interface ProcessRow {
+	readonly n: number;
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly principal: string | null;
+	readonly turn: string | null;
+	readonly backend: string;
+	readonly status: ProcessStatus;
+	readonly background: number;
+	readonly pty: number;
+	readonly notify: ProcessNotify;
+	readonly check_ms: number | null;
+	readonly identity: string | null;
+	readonly exit_code: number | null;
+	readonly signal: string | null;
+	readonly cause: string | null;
+	readonly polled_to: number;
+	readonly checked_to: number;
+	readonly log_bytes: number | null;
+	readonly log_lost: number | null;
+	readonly destination: string;
+	readonly started_at: number;
+	readonly printed_at: number;
+	readonly ended_at: number | null;
+	readonly due_at: number | null;
+	readonly body: string;
+	readonly body_key: number | null;
+}
+
+const COLUMNS = `n, id, conversation, principal, turn, backend, status, background, pty, notify, check_ms, identity, exit_code, signal,
+	cause, polled_to, checked_to, log_bytes, log_lost, destination, started_at, printed_at, ended_at, due_at, body, body_key`;
+const byId = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE id = ?`);
+const byPrefix = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE id >= ? AND id < ? ORDER BY id LIMIT 20`,
+);
+const ofConversation = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE conversation = ? ORDER BY n DESC LIMIT ?`,
+);
+const ofAll = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes ORDER BY n DESC LIMIT ?`);
+const unfinished = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL ORDER BY n`);
+const dueChecks = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+);
+const runningInAll = sql<{ n: number }>("SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL");
+const runningHere = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL AND conversation = ?",
+);
+const insertProcess = sql(
+	`INSERT INTO processes (id, conversation, principal, turn, backend, status, background, pty, notify, check_ms, destination,
+		started_at, printed_at, body, due_at)
+	VALUES (?, ?, ?, ?, ?, 'starting', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const setRunning = sql(
+	"UPDATE processes SET status = 'running', identity = ? WHERE id = ? AND status = 'starting'",
+);
+const setEnded = sql(
+	`UPDATE processes SET status = ?, exit_code = ?, signal = ?, cause = ?, log_bytes = ?, log_lost = ?, ended_at = ?, due_at = NULL
+	WHERE id = ? AND due_at IS NOT NULL`,
+);
+const setPolled = sql("UPDATE processes SET polled_to = ? WHERE id = ? AND polled_to < ?");
+const setChecked = sql(
+	"UPDATE processes SET checked_to = ?, printed_at = ?, due_at = ? WHERE id = ? AND due_at IS NOT NULL",
+);
+const setPrinted = sql(
+	"UPDATE processes SET printed_at = ? WHERE id = ? AND due_at IS NOT NULL AND printed_at < ?",
+);
+const insertInbox = sql<{ id: number }>(
+	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at)
+	VALUES ('process', 'keryx', '', ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+);
+const sourceOf = sql<{ source_body: string; body_key: number | null }>(
+	"SELECT source_body, body_key FROM conversations WHERE id = ?",
+);
+const ended = sql<{ id: string }>(
+	"SELECT id FROM processes WHERE due_at IS NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
+);
+const deleteProcess = sql("DELETE FROM processes WHERE id = ? AND due_at IS NULL");
+
+export interface BeginProcessArgs {
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly principal: string | null;
+	readonly turn: string | null;
+	readonly backend: string;
+	readonly command: string;
+	readonly cwd: string;
+	readonly background: boolean;
+	readonly pty: boolean;
+	readonly notify: ProcessNotify;
+	/** Progress is reported to the chat so often; left out: not at all. */
+	readonly checkMs?: number;
+	readonly destination: Destination;
+	readonly limits: { readonly inAll: number; readonly perConversation: number };
+}
+
+export type BegunProcess =
+	| { readonly kind: "begun"; readonly process: Process }
+	| { readonly kind: "limit"; readonly of: "all" | "conversation"; readonly limit: number };
+
+/** Before anything is started: what a crash leaves behind is always known by its id. */
+export function* beginProcess(context: Context, args: BeginProcessArgs): Op<BegunProcess> {
+	const { limits, conversation } = args;
+	if (((yield* get(runningInAll))?.n ?? 0) >= limits.inAll)
+		return { kind: "limit", of: "all", limit: limits.inAll };
+	if (((yield* get(runningHere, conversation))?.n ?? 0) >= limits.perConversation)
+		return { kind: "limit", of: "conversation", limit: limits.perConversation };
+	yield* run(
+		insertProcess,
+		args.id,
+		conversation,
+		args.principal,
+		args.turn,
+		args.backend,
+		args.background ? 1 : 0,
+		args.pty ? 1 : 0,
+		args.notify,
+		args.checkMs ?? null,
+		JSON.stringify(args.destination),
+		context.now,
+		context.now,
+		seal({ command: args.command, cwd: args.cwd }),
+		args.checkMs === undefined ? NEVER : context.now + args.checkMs,
+	);
+	yield* emit(context, "process.begun", { conversation, turn: args.turn, subject: args.id });
+	return { kind: "begun", process: toProcess((yield* get(byId, args.id)) as ProcessRow) };
+}
+
+export function* processStarted(
+	context: Context,
+	args: { readonly id: string; readonly identity: ProcessIdentity },
+): Op<void> {
+	const row = yield* found(args.id);
+	if ((yield* run(setRunning, JSON.stringify(args.identity), args.id)) === 0) return;
+	yield* emit(
+		context,
+		"process.started",
+		{ conversation: row.conversation, subject: args.id },
+		{ pid: args.identity.pid },
+	);
+}
+
+export interface EndProcessArgs {
+	readonly id: string;
+	readonly end: ProcessEnd;
+	/** When it ended, as far as known. */
+	readonly at: number;
+	readonly logBytes: number;
+	readonly logLost: number;
+	/** What the agent is told, where the conversation is to be told at all. */
+	readonly note: string;
+}
+
+/** The end, and the one event that tells the conversation of it. Null: it had been recorded before. */
+export function* endProcess(
+	context: Context,
+	args: EndProcessArgs,
+): Op<{ readonly woken: Woken | null } | null> {
+	const row = yield* found(args.id);
+	const { status, exitCode, signal, cause } = args.end;
+	const at = Math.max(row.started_at, args.at);
+	const changed = yield* run(
+		setEnded,
+		status,
+		exitCode,
+		signal,
+		cause,
+		args.logBytes,
+		args.logLost,
+		at,
+		args.id,
+	);
+	if (changed === 0) return null;
+	yield* emit(
+		context,
+		"process.ended",
+		{ conversation: row.conversation, subject: args.id },
+		{ status, ...(exitCode !== null && { exitCode }), ...(signal !== null && { signal }) },
+	);
+	return { woken: tells(row, args.end) ? yield* complete(context, row, args.note) : null };
+}
+
+/** Whether its end is a matter for the conversation: what was waited for in the foreground has its result already. */
+function tells({ background, notify }: ProcessRow, { status, exitCode }: ProcessEnd): boolean {
+	if (background === 0 || notify === "none") return false;
+	return notify !== "error" || status !== "exited" || exitCode !== 0;
+}
+
+function* complete(context: Context, row: ProcessRow, note: string): Op<Woken | null> {
+	const source = yield* get(sourceOf, row.conversation);
+	if (!source) return null;
+	const inserted = yield* get(
+		insertInbox,
+		row.conversation,
+		`process:${row.id}`,
+		row.conversation,
+		row.principal,
+		context.now,
+		seal({
+			source: unseal(source.source_body, source.body_key),
+			content: note,
+			destination: JSON.parse(row.destination) as Destination,
+		}),
+		context.now,
+	);
+	const { id } = inserted as { id: number };
+	yield* emit(
+		context,
+		"inbound.accepted",
+		{ conversation: row.conversation, subject: id },
+		{ kind: "process" },
+	);
+	return { conversation: row.conversation, inbox: id };
+}
+
+/** Output up to here has been handed to the conversation. Never goes back. */
+export function* processPolled(_: Context, args: { readonly id: string; readonly to: number }): Op<void> {
+	yield* run(setPolled, args.to, args.id, args.to);
+}
+
+/** It has printed something lately; what holds a session open asks for this. */
+export function* processPrinted(_: Context, args: { readonly id: string; readonly at: number }): Op<void> {
+	yield* run(setPrinted, args.at, args.id, args.at);
+}
+
+/** A progress report: the notice, the cursor and the next time are one commit, so that nothing is reported twice. */
+export function* processChecked(
+	context: Context,
+	args: {
+		readonly id: string;
+		readonly to: number;
+		readonly printedAt: number;
+		readonly deliveries: readonly NewDelivery[];
+	},
+): Op<void> {
+	const row = yield* found(args.id);
+	if (row.check_ms === null || row.due_at === null) return;
+	yield* run(setChecked, args.to, args.printedAt, context.now + row.check_ms, args.id);
+	yield* addDeliveries(context, row.conversation, null, args.deliveries);
+}
+
+/** By its id, or by a beginning that only one has. Of another conversation nothing is said but that it is not there. */
+export function* process(args: { readonly scope: ProcessScope; readonly id: string }): Op<Process> {
+	const exact = yield* get(byId, args.id);
+	const rows = exact
+		? [exact]
+		: args.id.length >= 4
+			? yield* all(byPrefix, prefixed(args.id), `${prefixed(args.id)}~`)
+			: [];
+	const own = rows.filter(
+		(row) => args.scope.kind === "operator" || row.conversation === args.scope.conversation,
+	);
+	const [only] = own;
+	if (only && own.length === 1) return toProcess(only);
+	if (own.length > 1)
+		throw new KeryxError("argument.invalid", `${own.length} processes begin with ${args.id}`, {
+			field: "id",
+			hint: "give more of the id",
+		});
+	throw new KeryxError("store.not_found", `no process ${args.id}`, { field: "id" });
+}
+
+/** Whoever leaves out what all ids begin with means the same. */
+function prefixed(id: string): string {
+	return id.startsWith("proc_") ? id : `proc_${id}`;
+}
+
+export type ProcessScope =
+	| OperatorScope
+	| { readonly kind: "conversation"; readonly conversation: ConversationId };
+
+/** Newest first. */
+export function* processes(args: {
+	readonly scope: ProcessScope;
+	readonly limit: number;
+}): Op<readonly Process[]> {
+	const rows =
+		args.scope.kind === "operator"
+			? yield* all(ofAll, args.limit)
+			: yield* all(ofConversation, args.scope.conversation, args.limit);
+	return rows.map(toProcess);
+}
+
+/** Every process that has no end yet, oldest first. */
+export function* unfinishedProcesses(_: { readonly scope: OperatorScope }): Op<readonly Process[]> {
+	return (yield* all(unfinished)).map(toProcess);
+}
+
+export function* dueProcessChecks(args: {
+	readonly scope: OperatorScope;
+	readonly now: number;
+	readonly limit: number;
+}): Op<readonly Process[]> {
+	return (yield* all(dueChecks, args.now, args.limit)).map(toProcess);
+}
+
+/** Ended ones that may be forgotten, with their logs. */
+export function* oldProcesses(args: {
+	readonly scope: OperatorScope;
+	readonly before: number;
+	readonly limit: number;
+}): Op<readonly string[]> {
+	return (yield* all(ended, args.before, args.limit)).map(({ id }) => id);
+}
+
+export function* forgetProcess(_: Context, args: { readonly id: string }): Op<boolean> {
+	return (yield* run(deleteProcess, args.id)) > 0;
+}
+
+function* found(id: string): Op<ProcessRow> {
+	const row = yield* get(byId, id);
+	if (!row) throw new KeryxError("store.not_found", `no process ${id}`, { field: "id" });
+	return row;
+}
+
+function toProcess(row: ProcessRow): Process {
+	const { command, cwd } = unseal<{ command: string; cwd: string }>(row.body, row.body_key);
+	return {
+		id: row.id,
+		conversation: row.conversation,
+		turn: row.turn,
+		backend: row.backend,
+		command,
+		cwd,
+		status: row.status,
+		background: row.background === 1,
+		pty: row.pty === 1,
+		notify: row.notify,
+		checkMs: row.check_ms,
+		identity: row.identity === null ? null : (JSON.parse(row.identity) as ProcessIdentity),
+		exitCode: row.exit_code,
+		signal: row.signal,
+		cause: row.cause,
+		polledTo: row.polled_to,
+		checkedTo: row.checked_to,
+		logBytes: row.log_bytes,
+		logLost: row.log_lost,
+		destination: JSON.parse(row.destination) as Destination,
+		startedAt: row.started_at,
+		endedAt: row.ended_at,
+	};
+}
