@@ -1,0 +1,52 @@
+// How much of a command is looked through. What is more is dangerous for that alone, so that no text takes long.
+import { isKnown } from "./field.ts";
+import type { Field, Stdin } from "./types.ts";
+
+const MAX_LENGTH = 65_536;
+const MAX_INVOCATIONS = 2_000;
+/** Words that rules look at, over all invocations; long ones count more than once. */
+const MAX_WORDS = 10_000;
+const LONG_WORD = 128;
+const MAX_DEPTH = 16;
+const MAX_BRACKETS = 64;
+/** Text that is read again: scripts in scripts, aliases. */
+const MAX_READ = 4 * MAX_LENGTH;
+
+/** What has been looked through so far. */
+export class Effort {
+	#invocations = 0;
+	#words = 0;
+	#read = 0;
+
+	/** Why this text is not read at all. One pass over it, before the parser sees it. */
+	refuseText(text: string, depth: number): string | null {
+		this.#read += text.length;
+		if (text.length > MAX_LENGTH || this.#read > MAX_READ) return "is too long to be looked through";
+		if (depth > MAX_DEPTH) return "holds scripts in scripts, too many to be looked through";
+		if (!isKnown(text)) return "holds a character that no command holds";
+		return isTooDeep(text) ? "is nested too deeply to be looked through" : null;
+	}
+
+	/** Why this invocation is not looked at. */
+	refuseWords(words: readonly Field[], stdin: Stdin, depth: number): string | null {
+		this.#words += stdin.kind === "text" ? cost(stdin.text) : 0;
+		for (const word of words) this.#words += cost(word.text);
+		const most = ++this.#invocations > MAX_INVOCATIONS || this.#words > MAX_WORDS || depth > MAX_DEPTH;
+		return most ? "holds more commands than can be looked through" : null;
+	}
+}
+
+function cost(text: string): number {
+	return 1 + text.length / LONG_WORD;
+}
+
+function isTooDeep(text: string): boolean {
+	let open = 0;
+	for (let index = 0; index < text.length; index++) {
+		const char = text.charCodeAt(index);
+		if (char === 0x28 || char === 0x7b) open++;
+		else if ((char === 0x29 || char === 0x7d) && open > 0) open--;
+		if (open > MAX_BRACKETS) return true;
+	}
+	return false;
+}

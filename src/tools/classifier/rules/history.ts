@@ -1,0 +1,52 @@
+import { hasLong, hasShort, names, operands, optionTexts } from "../field.ts";
+import type { Field, Rule } from "../types.ts";
+
+const REWRITES: readonly string[] = [
+	"filter-branch",
+	"filter-repo",
+	"reflog expire",
+	"reflog delete",
+	"stash drop",
+	"stash clear",
+	"update-ref",
+	"replace",
+	"prune",
+	"fast-import",
+	"worktree prune",
+];
+
+export const historyRule: Rule = {
+	name: "history",
+	action: "run_command",
+	look({ name, args }) {
+		if (name === "bfg" || name === "git-filter-repo") return { why: "rewrites the history of a repository" };
+		if (name !== "git") return null;
+		if (names(args, ["push"]))
+			return pushes(args) ? { why: "overwrites or deletes what others see in a repository" } : null;
+		if (names(args, REWRITES)) return { why: "rewrites or drops parts of a repository's history" };
+		if (names(args, ["gc"]) && hasLong(args, "prune"))
+			return { why: "drops what only the repository's log still holds" };
+		if (names(args, ["reset"]) && (hasLong(args, "hard", 1) || hasLong(args, "merge", 2)))
+			return { why: "throws away changes that are not committed" };
+		return discards(args) ? { why: "throws away changes that are not committed" } : null;
+	},
+};
+
+function pushes(args: readonly Field[]): boolean {
+	const flags = optionTexts(args);
+	if (flags.includes("-n") || flags.includes("--dry-run")) return false;
+	if (hasShort(args, "fd")) return true;
+	if (flags.some((flag) => /^--(f(o(r(c(e.*)?)?)?)?|m(i(r(r(or?)?)?)?)?|del.*|prune)$/.test(flag)))
+		return true;
+	return operands(args).some((arg) => /^\+|^:./.test(arg.text));
+}
+
+/** checkout, restore and switch over whole folders, or by force. */
+function discards(args: readonly Field[]): boolean {
+	const whole = operands(args).some((arg) => /^(\.|\.\/|:\/|:|\*|\.\.)$/.test(arg.text));
+	if (names(args, ["checkout"])) return whole || hasShort(args, "f") || hasLong(args, "force", 1);
+	if (names(args, ["switch"]))
+		return hasShort(args, "f") || hasLong(args, "force", 2) || hasLong(args, "discard-changes");
+	if (names(args, ["restore"])) return whole && !(hasLong(args, "staged") && !hasLong(args, "worktree"));
+	return false;
+}

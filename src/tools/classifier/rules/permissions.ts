@@ -1,0 +1,25 @@
+import { hasShort, operands } from "../field.ts";
+import { shownOperand } from "../text.ts";
+import type { Rule } from "../types.ts";
+
+const TOOLS =
+	/^(g?chmod|g?chown|g?chgrp|setfacl|chattr|chflags|chcon|restorecon|setcap|usermod|useradd|adduser|userdel|deluser|groupadd|groupdel|groupmod|gpasswd|passwd|chpasswd|chage|chsh|chfn|newgrp|visudo|vipw|vigr|setenforce|semanage|aa-disable|icacls|dscl|sysadminctl|csrutil|spctl|security|pwck|newusers|update-alternatives)$/;
+
+export const permissionsRule: Rule = {
+	name: "permissions",
+	action: "modify_permissions",
+	look({ name, args }) {
+		if (TOOLS.test(name)) {
+			const target = operands(args)
+				.slice(-1)
+				.map((arg) => shownOperand(arg.text))
+				.join("");
+			return { why: `changes permissions, owners or users: ${name} ${target}`.trimEnd() };
+		}
+		if (name === "sysctl" && (hasShort(args, "wp") || args.some((arg) => arg.text.includes("="))))
+			return { why: "changes settings of the system's kernel" };
+		if (/^(insmod|rmmod|modprobe|kextload)$/.test(name))
+			return { why: "loads or removes a part of the system's kernel" };
+		return null;
+	},
+};

@@ -1,0 +1,120 @@
+// The words of the classifier: what goes in, what comes out, and what rules look at.
+
+/** Where the command would run. Paths are absolute. */
+export interface CommandFacts {
+	readonly keryxHome: string;
+	readonly home: string;
+	readonly cwd: string;
+}
+
+export type CommandAction =
+	| "delete_data"
+	| "deploy_production"
+	| "exec_remote"
+	| "migrate_database"
+	| "modify_permissions"
+	| "publish_package"
+	| "run_command"
+	| "shutdown_service"
+	| "wipe_database";
+
+export type CommandRule =
+	| "bomb"
+	| "code"
+	| "credentials"
+	| "database"
+	| "delete"
+	| "disk"
+	| "download"
+	| "environment"
+	| "history"
+	| "infrastructure"
+	| "keryx"
+	| "limit"
+	| "network"
+	| "packages"
+	| "permissions"
+	| "persistence"
+	| "privilege"
+	| "publish"
+	| "remote"
+	| "stop"
+	| "syntax"
+	| "system"
+	| "traces"
+	| "unseen";
+
+export interface DangerReason {
+	readonly rule: CommandRule;
+	readonly action: CommandAction;
+	/** The part of the command that it is about, on one line, at most 200 characters. */
+	readonly segment: string;
+	/** A short sentence for a human. */
+	readonly why: string;
+}
+
+export type CommandVerdict =
+	/** It only reads. */
+	| { readonly kind: "harmless" }
+	/** It changes things, as work does. */
+	| { readonly kind: "ordinary" }
+	/** A human is asked; there is at least one reason. */
+	| { readonly kind: "dangerous"; readonly reasons: readonly DangerReason[] };
+
+/** One word as the program would get it. UNKNOWN stands in its text for each piece that cannot be seen. */
+export interface Field {
+	readonly text: string;
+	/** It may become several words: an unknown piece that no quotes hold together. */
+	readonly splits: boolean;
+	/** It holds a pattern that the shell replaces by file names. */
+	readonly glob: boolean;
+	/** The commands whose output is in it. */
+	readonly from: readonly string[];
+}
+
+export interface Redirection {
+	readonly operator: string;
+	readonly target: Field;
+}
+
+export interface EnvironmentChange {
+	readonly name: string;
+	readonly value: Field;
+}
+
+/** What a program would read from its standard input. */
+export type Stdin =
+	| { readonly kind: "inherited" }
+	| { readonly kind: "text"; readonly text: string; readonly from: readonly string[] }
+	| { readonly kind: "file"; readonly path: Field }
+	| { readonly kind: "pipe"; readonly from: readonly string[] };
+
+/** One program or builtin with its words; a bare assignment or redirection has the empty name. */
+export interface Invocation {
+	/** Without its folder, in lower case: some file systems take any case. */
+	readonly name: string;
+	/** As it was written, after quotes and variables. */
+	readonly path: string;
+	readonly args: readonly Field[];
+	readonly sets: readonly EnvironmentChange[];
+	readonly redirections: readonly Redirection[];
+	readonly stdin: Stdin;
+	/** Null when it cannot be known. */
+	readonly cwd: string | null;
+	/** It runs once for each of many inputs (xargs, find -exec). */
+	readonly many: boolean;
+	readonly segment: string;
+}
+
+export interface Finding {
+	readonly why: string;
+	/** When it is another one than the rule's. */
+	readonly action?: CommandAction;
+	readonly rule?: CommandRule;
+}
+
+export interface Rule {
+	readonly name: CommandRule;
+	readonly action: CommandAction;
+	look(invocation: Invocation, facts: CommandFacts): Finding | null;
+}
