@@ -3,13 +3,13 @@ import type { PromptMessage } from "../domain/index.ts";
 import { createVirtualClock } from "../testing/index.ts";
 import type { Script } from "./script.ts";
 import { createScriptedAgent, createScriptedLoopAgent } from "./scripted.ts";
-import type { LoopEvent, StepEvent, StepInput } from "./types.ts";
+import type { LoopEvent, LoopInput, StepEvent } from "./types.ts";
 
 const person = (content: string): PromptMessage => ({ role: "user", kind: "person", content });
 const note = (content: string): PromptMessage => ({ role: "user", kind: "note", content });
 const assistant = (content: string): PromptMessage => ({ role: "assistant", content, toolCalls: [] });
 
-function input(history: readonly PromptMessage[], signal = new AbortController().signal): StepInput {
+function input(history: readonly PromptMessage[], signal = new AbortController().signal): LoopInput {
 	return {
 		conversation: "c",
 		session: "s",
@@ -20,6 +20,7 @@ function input(history: readonly PromptMessage[], signal = new AbortController()
 		tools: [{ name: "echo", description: "", input: {} }],
 		override: null,
 		signal,
+		permit: () => Promise.resolve("impossible"),
 	};
 }
 

@@ -1,7 +1,10 @@
 // What a program says, as Keryx's events; what it is shown; what happens when it misbehaves.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import type { LoopInput, Permission } from "../../src/agents/index.ts";
 import { type AgentUnderTest, agentConformance, person as someone } from "../conformance/agent.ts";
-import { person } from "./input.ts";
+import { inputOf, person } from "./input.ts";
 import { answer, Bench, begun, rowsOf, textIn, told } from "./support.ts";
 
 const bench = new Bench();
@@ -11,7 +14,7 @@ agentConformance("acp", (): AgentUnderTest => {
 	const ask = (text: string) => ({ history: [someone("earlier"), someone(text)] });
 	return {
 		agent: bench.make().agent,
-		asks: ["hello", "stream", "look", "both", "may I", "begin a call", "nothing", "rubbish"].map(ask),
+		asks: ["hello", "stream", "look", "both", "delete: it", "begin a call", "nothing", "rubbish"].map(ask),
 		slow: [ask("wait")],
 		failing: [
 			{ ask: ask("fail"), kind: "provider_down" },
@@ -119,20 +122,122 @@ describe("what a program reports", () => {
 describe("what a program may do", () => {
 	const { agent } = bench.make();
 
-	test("what it asks leave for is refused this once, and the transcript says for what", async () => {
-		const events = await answer(agent, "may I");
-		expect(rowsOf(events)).toMatchObject([
-			{ toolCalls: [{ name: "delete", input: { title: "Delete everything" } }] },
-			{
-				content: expect.stringMatching(/asked for permission: Delete everything\. Keryx refused/),
-				isError: true,
-			},
-			{ content: "I was told no." },
+	const permitting = (permission: Permission, text: string) =>
+		answer(agent, { history: [person(text)], permit: () => Promise.resolve(permission) });
+
+	test("a human is asked about the call, under the id that the transcript has", async () => {
+		const asked: unknown[] = [];
+		const permit: LoopInput["permit"] = (...question) => {
+			asked.push(question);
+			return Promise.resolve("approved");
+		};
+		const rows = rowsOf(await answer(agent, { history: [person("delete: it")], permit }));
+		const id = (rows[0] as { toolCalls: readonly { id: string }[] }).toolCalls[0]?.id;
+		expect(asked).toEqual([
+			[
+				{ id, name: "delete", input: { path: "it" } },
+				{ action: "acp:delete", description: "it" },
+			],
 		]);
 	});
 
-	test("where no option refuses, the request is cancelled", async () => {
-		expect(textIn(await answer(agent, "may I at all"))).toBe("I was told cancelled.");
+	test("what is approved is allowed this once, and its result stands behind it", async () => {
+		expect(rowsOf(await permitting("approved", "delete: it"))).toMatchObject([
+			{ toolCalls: [{ name: "delete", input: { title: "it", input: { path: "it" } } }] },
+			{ content: "gone: it", isError: false },
+			{ content: "I was told allow_once." },
+		]);
+	});
+
+	test.each([
+		["denied", "It was denied by a human."],
+		["expired", "Nobody answered in time"],
+		["impossible", "Nobody could be asked"],
+	] as const)("what is %s is refused this once, and the transcript says why", async (permission, why) => {
+		expect(rowsOf(await permitting(permission, "delete: it"))).toMatchObject([
+			{ toolCalls: [{ name: "delete", input: { title: "it" } }] },
+			{ content: expect.stringContaining(`asked for permission: it. ${why}`), isError: true },
+			{ content: "I was told reject_once." },
+		]);
+	});
+
+	test.each([
+		["approved", "may I always", "allow_always"],
+		["denied", "may I always", "reject_always"],
+		["denied", "may I at all", "cancelled"],
+		["cancelled", "delete: it", "cancelled"],
+	] as const)("%s, where the program asks %j: it is told %s", async (permission, text, told) => {
+		expect(textIn(await permitting(permission, text))).toBe(`I was told ${told}.`);
+	});
+
+	test("a request of no prompt of ours is cancelled, and nobody is asked", async () => {
+		const permit = () => Promise.reject(new Error("asked"));
+		const given = { conversation: "late", permit };
+		expect(textIn(await answer(agent, { ...given, history: [person("ask in another session")] }))).toBe(
+			"cancelled",
+		);
+		await answer(agent, { ...given, history: [person("ask when it is over")] });
+		await vi.waitFor(
+			async () => {
+				const events = await answer(agent, { ...given, history: [person("what were you told")] });
+				expect(textIn(events)).toBe("cancelled");
+			},
+			{ timeout: 10_000, interval: 10 },
+		);
+	});
+
+	test("a yes that comes after the end of the prompt allows nothing", async () => {
+		const decision = Promise.withResolvers<Permission>();
+		const given = { conversation: "early", permit: () => decision.promise };
+		const events = await answer(agent, { ...given, history: [person("ask and do not wait")] });
+		expect(JSON.stringify(events)).toContain("Burn it. It was cancelled");
+		decision.resolve("approved");
+		await vi.waitFor(
+			async () => {
+				const later = await answer(agent, { ...given, history: [person("what were you told")] });
+				expect(textIn(later)).toBe("cancelled");
+			},
+			{ timeout: 10_000, interval: 10 },
+		);
+	});
+
+	test("an approved call is stored before the program hears that it may", async () => {
+		const events = agent.run(
+			inputOf({
+				history: [person("may I, and is it stored")],
+				permit: () => Promise.resolve("approved"),
+			}),
+		);
+		let said = "";
+		for await (const event of events) {
+			if (event.type === "text") said += event.delta;
+			if (event.type !== "message" || event.message.toolCalls.length === 0) continue;
+			// Storing takes its time: another program answers meanwhile.
+			await answer(agent, { conversation: "meanwhile", history: [person("hello")] });
+			writeFileSync(join(bench.folder, "stored"), "");
+		}
+		expect(said).toBe("it is");
+	});
+
+	test("an abort ends the waiting at once, and the program stays", async () => {
+		const waiting = Promise.withResolvers<void>();
+		const permit = () => {
+			waiting.resolve();
+			return new Promise<never>(() => {});
+		};
+		const controller = new AbortController();
+		const turn = answer(agent, {
+			conversation: "aborted",
+			history: [person("delete: it")],
+			permit,
+			signal: controller.signal,
+		});
+		await waiting.promise;
+		controller.abort();
+		expect((await turn).filter(({ type }) => type !== "thinking")).toEqual([]);
+		expect(told(await answer(agent, { conversation: "aborted", history: [person("tell")] }))).toMatchObject({
+			prompts: 2,
+		});
 	});
 
 	test("it gets neither Keryx's files nor a terminal", async () => {

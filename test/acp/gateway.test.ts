@@ -71,14 +71,6 @@ test("a message is answered by the program, and its calls stand in the transcrip
 	expect(shown.texts[0]).toBe("tell");
 });
 
-test("a refused permission stands in the transcript", async () => {
-	const life = await scene();
-	const id = await life.say("may I");
-	expect(await answers(life, 1)).toEqual(["I was told no."]);
-	const result = (await life.rows(id)).find(({ role }) => role === "tool");
-	expect(result).toMatchObject({ isError: true, content: expect.stringContaining("Delete everything") });
-});
-
 test("a program that is killed in mid-turn is told to the user, and the next one goes on with what was said", async () => {
 	const life = await scene();
 	const id = await life.say("die");

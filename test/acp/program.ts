@@ -1,7 +1,7 @@
 // A program that speaks the Agent Client Protocol, written with the public SDK, for tests. What it does follows from the last
 // person's message; how it misbehaves from its first argument.
 import { spawn } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import {
@@ -9,6 +9,7 @@ import {
 	agent,
 	methods,
 	ndJsonStream,
+	type PermissionOptionKind,
 	PROTOCOL_VERSION,
 	RequestError,
 	type RequestPermissionResponse,
@@ -74,10 +75,49 @@ interface Act {
 }
 
 const END = { stopReason: "end_turn" } as const;
+const EVERY_KIND: readonly PermissionOptionKind[] = [
+	"allow_always",
+	"allow_once",
+	"reject_always",
+	"reject_once",
+];
+let toldLate: string | null = null;
 
 async function act({ requestId, asked, texts, sessionId, client, say, cancelled, sessions, prompts }: Act) {
 	const call = (sessionUpdate: "tool_call" | "tool_call_update", facts: object) =>
 		update(client, sessionId, { sessionUpdate, ...facts });
+	/** Asks leave, and answers the option that was chosen, or that there was none. */
+	const leave = async (toolCall: object, kinds: readonly PermissionOptionKind[], session = sessionId) => {
+		const options = kinds.map((kind) => ({ optionId: kind, name: kind, kind }));
+		const { outcome } = await client.request<RequestPermissionResponse>(
+			methods.client.session.requestPermission,
+			{ sessionId: session, toolCall: toolCall as { toolCallId: string }, options },
+		);
+		return outcome.outcome === "selected" ? outcome.optionId : outcome.outcome;
+	};
+	/** The same for a call, with what comes of it. */
+	const attempt = async (toolCallId: string, title: string, kinds = EVERY_KIND) => {
+		const told = await leave({ toolCallId, title, kind: "delete", rawInput: { path: title } }, kinds);
+		const allowed = told.startsWith("allow");
+		await call("tool_call_update", {
+			toolCallId,
+			status: allowed ? "completed" : "failed",
+			...(allowed && { content: [content(`gone: ${title}`)] }),
+		});
+		return told;
+	};
+	const [verb = "", ...words] = asked.split(": ");
+	if (verb === "delete") {
+		// All at once.
+		const told = await Promise.all(
+			words
+				.join(": ")
+				.split(", ")
+				.map((title, n) => attempt(`call ${n}`, title)),
+		);
+		await say(`I was told ${told.join(", ")}.`);
+		return END;
+	}
 	switch (asked) {
 		case "tell":
 			await say(JSON.stringify({ sessions, prompts, texts }));
@@ -127,29 +167,46 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 			await call("tool_call", { toolCallId: "a", title: "Dig", kind: "execute", status: "in_progress" });
 			await say("Digging.");
 			return END;
-		case "may I":
-		case "may I at all": {
-			await call("tool_call", { toolCallId: "x", title: "Delete everything", kind: "delete" });
-			const options =
-				asked === "may I"
-					? [
-							{ optionId: "yes", name: "Yes", kind: "allow_once" as const },
-							{ optionId: "never", name: "Never", kind: "reject_always" as const },
-							{ optionId: "no", name: "No", kind: "reject_once" as const },
-						]
-					: [{ optionId: "yes", name: "Yes", kind: "allow_once" as const }];
-			const { outcome } = await client.request<RequestPermissionResponse>(
-				methods.client.session.requestPermission,
-				{
-					sessionId,
-					toolCall: { toolCallId: "x", title: "Delete everything" },
-					options,
-				},
-			);
-			await call("tool_call_update", { toolCallId: "x", status: "failed" });
-			await say(`I was told ${outcome.outcome === "selected" ? outcome.optionId : outcome.outcome}.`);
+		case "may I always":
+			await say(`I was told ${await attempt("x", "everything", ["allow_always", "reject_always"])}.`);
+			return END;
+		case "may I at all":
+			await say(`I was told ${await attempt("x", "everything", ["allow_once"])}.`);
+			return END;
+		case "may I with a list":
+		case "may I with half a letter": {
+			const rawInput = asked === "may I with a list" ? ["a", 1] : { letter: "\ud83d" };
+			await say(await leave({ toolCallId: "x", title: "Odd", kind: "execute", rawInput }, EVERY_KIND));
 			return END;
 		}
+		case "may I, and is it stored":
+			await leave({ toolCallId: "x", title: "Look" }, EVERY_KIND);
+			await say(existsSync("stored") ? "it is" : "it is not");
+			return END;
+		case "ask in another session":
+			await say(await leave({ toolCallId: "x" }, EVERY_KIND, "another"));
+			return END;
+		case "ask when it is over":
+			// Behind the answer to this prompt.
+			setImmediate(() =>
+				setImmediate(async () => {
+					toldLate = await leave({ toolCallId: "x" }, EVERY_KIND);
+				}),
+			);
+			return END;
+		case "what were you told":
+			await say(String(toldLate));
+			return END;
+		case "ask and do not wait":
+			void leave({ toolCallId: "x", title: "Burn it" }, EVERY_KIND).then((told) => {
+				toldLate = told;
+			});
+			await say("never mind");
+			return END;
+		case "say who you are, and ask":
+			await say(String(process.pid));
+			await attempt("x", "everything");
+			return END;
 		case "read a file": {
 			const read = client.request(methods.client.fs.readTextFile, { sessionId, path: "/etc/hostname" });
 			const terminal = client.request(methods.client.terminal.create, { sessionId, command: "id" });

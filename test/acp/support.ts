@@ -9,7 +9,7 @@ import {
 	type AcpAgentOptions,
 	createAcpAgent,
 	type LoopEvent,
-	type StepInput,
+	type LoopInput,
 } from "../../src/agents/index.ts";
 import type { PromptMessage } from "../../src/domain/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
@@ -56,7 +56,7 @@ export class Bench {
 	}
 }
 
-export async function answer(agent: AcpAgent, given: Partial<StepInput> | string): Promise<LoopEvent[]> {
+export async function answer(agent: AcpAgent, given: Partial<LoopInput> | string): Promise<LoopEvent[]> {
 	const events: LoopEvent[] = [];
 	for await (const event of agent.run(inputOf(given))) events.push(event);
 	return events;
@@ -83,7 +83,7 @@ export function rowsOf(events: readonly LoopEvent[]): PromptMessage[] {
 }
 
 /** A turn that is read until it says something, and then waits. */
-export async function begun(agent: AcpAgent, given: Partial<StepInput>) {
+export async function begun(agent: AcpAgent, given: Partial<LoopInput>) {
 	const controller = new AbortController();
 	const iterator = agent.run(inputOf({ ...given, signal: controller.signal }))[Symbol.asyncIterator]();
 	const first = await iterator.next();

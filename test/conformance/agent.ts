@@ -7,8 +7,8 @@ import type {
 	AssistantMessage,
 	FailureKind,
 	LoopEvent,
+	LoopInput,
 	StepEvent,
-	StepInput,
 	ToolSpec,
 	Usage,
 } from "../../src/agents/index.ts";
@@ -168,7 +168,7 @@ function answer(agent: Agent, ask: Ask): Promise<Event[]> {
 }
 
 function start(agent: Agent, ask: Ask, signal: AbortSignal): AsyncIterable<Event> {
-	const input: StepInput = {
+	const input: LoopInput = {
 		conversation: "c",
 		session: "20260310_120000_00000001",
 		turn: "t",
@@ -176,6 +176,7 @@ function start(agent: Agent, ask: Ask, signal: AbortSignal): AsyncIterable<Event
 		notes: [],
 		tools: [],
 		override: null,
+		permit: () => Promise.resolve("impossible"),
 		...ask,
 		signal,
 	};

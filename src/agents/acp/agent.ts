@@ -9,8 +9,9 @@ import {
 	type AgentFailure,
 	type LoopAgent,
 	type LoopEvent,
+	type LoopInput,
 	NO_USAGE,
-	type StepInput,
+	type Permission,
 	type Usage,
 } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
@@ -72,7 +73,7 @@ export function createAcpAgent({
 }
 
 interface AcpTurnOptions {
-	readonly input: StepInput;
+	readonly input: LoopInput;
 	readonly events: EventQueue<LoopEvent>;
 	readonly pool: Pool;
 	/** How to start the conversation's program. */
@@ -82,7 +83,7 @@ interface AcpTurnOptions {
 }
 
 class AcpTurn {
-	readonly #input: StepInput;
+	readonly #input: LoopInput;
 	readonly #events: EventQueue<LoopEvent>;
 	readonly #pool: Pool;
 	readonly #starter: AcpTurnOptions["starter"];
@@ -91,6 +92,7 @@ class AcpTurn {
 	readonly #report: Report;
 	/** What an abort has to do now. */
 	#onAbort = () => {};
+	readonly #aborted = Promise.withResolvers<"cancelled">();
 
 	constructor({ input, events, pool, starter, clock, hide }: AcpTurnOptions) {
 		this.#input = input;
@@ -107,6 +109,7 @@ class AcpTurn {
 		const { conversation, signal } = this.#input;
 		const abort = () => {
 			this.#events.abandon();
+			this.#aborted.resolve("cancelled");
 			this.#onAbort();
 		};
 		signal.addEventListener("abort", abort, { once: true });
@@ -150,7 +153,7 @@ class AcpTurn {
 		try {
 			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.told), {
 				update: (update) => this.#report.update(update),
-				refused: (toolCall) => this.#report.refused(toolCall),
+				permit: (toolCall) => this.#permit(toolCall),
 				room: () => this.#events.room(),
 			});
 			this.#ended(stopReason, program, session);
@@ -159,6 +162,21 @@ class AcpTurn {
 		} finally {
 			cancelled();
 		}
+	}
+
+	/** Asks a human, and waits. A turn that is over allows nothing. */
+	async #permit(toolCall: unknown): Promise<Permission> {
+		const { signal, permit } = this.#input;
+		if (signal.aborted) return "cancelled";
+		const ask = this.#report.ask(toolCall);
+		if (!ask) return "impossible";
+		const permission = ask.isAskable
+			? await Promise.race([permit(ask.call, ask.question), this.#aborted.promise])
+			: "impossible";
+		if (!this.#report.answered(ask, permission)) return "cancelled";
+		// That the call has begun is in the record before the program hears of it.
+		await this.#events.taken();
+		return signal.aborted ? "cancelled" : permission;
 	}
 
 	/** The one it has, where that knows how this history begins and nothing else; or a new one. */

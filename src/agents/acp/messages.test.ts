@@ -75,3 +75,25 @@ test("a reader who went away holds nobody up", async () => {
 	queue.push(1);
 	expect(await queue[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
 });
+
+test("what was pushed is taken when the reader comes back for more, or when all is over", async () => {
+	const queue = new EventQueue<number>();
+	const steps: string[] = [];
+	const reader = queue[Symbol.asyncIterator]();
+	for (const n of [1, 2]) queue.push(n);
+	const taken = queue.taken().then(() => steps.push("taken"));
+	for (const n of [1, 2]) {
+		expect((await reader.next()).value).toBe(n);
+		await new Promise((resolve) => setImmediate(resolve));
+		steps.push(`stored ${n}`);
+	}
+	const last = reader.next();
+	await taken;
+	queue.push(3);
+	const again = queue.taken().then(() => steps.push("over"));
+	await last;
+	steps.push("stored 3");
+	queue.end();
+	await again;
+	expect(steps).toEqual(["stored 1", "stored 2", "taken", "stored 3", "over"]);
+});

@@ -1,6 +1,6 @@
 // One program that speaks the Agent Client Protocol, in a process group of its own, which never outlives Keryx: a guard in the
 // group waits for the end of a pipe that only Keryx holds, and takes the group with it. It is told only over its stdin; it may
-// not use Keryx's files or terminals, and whatever it asks leave for is refused.
+// not use Keryx's files or terminals, and what it asks leave for is its listener's to decide.
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -17,9 +17,10 @@ import {
 import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
 import type { AgentClock } from "../clock.ts";
-import type { AgentFailure } from "../types.ts";
+import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
 import { messageStream } from "./messages.ts";
+import { outcomeOf } from "./permission.ts";
 import type { Told } from "./prompt.ts";
 import type { Spent } from "./report.ts";
 
@@ -68,7 +69,8 @@ export interface ProgramSession {
 
 export interface Listener {
 	update(update: unknown): void;
-	refused(toolCall: unknown): void;
+	/** Whether it may do what it asks leave for; it waits for the answer. */
+	permit(toolCall: unknown): Promise<Permission>;
 	room(): Promise<void>;
 }
 
@@ -106,7 +108,7 @@ export class Program {
 			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
 		});
 		this.#connection = client({ name: "keryx" })
-			.onRequest(methods.client.session.requestPermission, ({ params }) => this.#refuse(params))
+			.onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
 			.connect(
 				messageStream({
 					stdin,
@@ -265,14 +267,12 @@ export class Program {
 		if (this.#listener?.session === sessionId) this.#listener?.to.update(update);
 	}
 
-	/** With an option that refuses, this once if there is a choice. */
-	#refuse({ sessionId, toolCall, options }: RequestPermissionRequest): RequestPermissionResponse {
-		if (this.#listener?.session === sessionId) this.#listener.to.refused(toolCall);
-		const option =
-			options.find(({ kind }) => kind === "reject_once") ??
-			options.find(({ kind }) => kind === "reject_always");
-		if (!option) return { outcome: { outcome: "cancelled" } };
-		return { outcome: { outcome: "selected", optionId: option.optionId } };
+	/** What no prompt of ours asks, or none any more, is cancelled. */
+	async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+		const { sessionId, toolCall, options } = request;
+		const permission =
+			this.#listener?.session === sessionId ? await this.#listener.to.permit(toolCall) : "cancelled";
+		return { outcome: outcomeOf(permission, options) };
 	}
 }
 

@@ -9,9 +9,14 @@ export class EventQueue<Event> {
 	#ended = false;
 	#wakeReader = () => {};
 	#wakeWriter = () => {};
+	/** Resolved while nothing waits and the reader does. */
+	#taken = Promise.withResolvers<void>();
+	#isTaken = false;
 
 	push(event: Event): void {
 		if (this.#ended) return;
+		if (this.#isTaken) this.#taken = Promise.withResolvers<void>();
+		this.#isTaken = false;
 		this.#waiting.push(event);
 		this.#wakeReader();
 	}
@@ -21,6 +26,7 @@ export class EventQueue<Event> {
 		this.#ended = true;
 		this.#wakeReader();
 		this.#wakeWriter();
+		this.#taken.resolve();
 	}
 
 	/** The same, without what waits. */
@@ -36,6 +42,11 @@ export class EventQueue<Event> {
 			});
 	}
 
+	/** Resolves when the reader has come back for more: it is done with all that was pushed before. Or when this has ended. */
+	taken(): Promise<void> {
+		return this.#taken.promise;
+	}
+
 	async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
 		for (;;) {
 			const event = this.#waiting.shift();
@@ -43,10 +54,13 @@ export class EventQueue<Event> {
 				this.#wakeWriter();
 				yield event;
 			} else if (this.#ended) return;
-			else
+			else {
+				this.#isTaken = true;
+				this.#taken.resolve();
 				await new Promise<void>((resolve) => {
 					this.#wakeReader = resolve;
 				});
+			}
 		}
 	}
 }

@@ -2,9 +2,10 @@
 // until it has its result, so that the transcript reads like any other. Ids are made here: those of a program may come again
 // when a turn goes on after a crash. Nothing that a program sends can make this throw.
 import { z } from "zod";
-import { INTERRUPTED_RESULT, type PromptMessage } from "../../domain/index.ts";
+import { INTERRUPTED_RESULT, type PromptMessage, type ToolCall } from "../../domain/index.ts";
 import { callId } from "../history.ts";
-import type { AssistantMessage, LoopEvent, Usage } from "../types.ts";
+import type { AssistantMessage, LoopEvent, Permission, Usage } from "../types.ts";
+import { actionOf, descriptionOf, isAskable, refusalText } from "./permission.ts";
 
 /** Of one result or its arguments; the rest is cut, and said to be. */
 const LONGEST = 64 * 1024;
@@ -26,19 +27,35 @@ const callSchema = z.object({
 	rawInput: z.unknown().optional(),
 	rawOutput: z.unknown().optional(),
 });
+/** What a program that says nothing of its arguments lets a human see. */
+const shownSchema = z.object({
+	content: z.array(z.unknown()).nullish().catch(null),
+	locations: z.array(z.unknown()).nullish().catch(null),
+});
 const cost = z.object({ cost: z.object({ amount: z.number().min(0), currency: z.string().min(1) }) });
 
 type CallUpdate = z.output<typeof callSchema>;
 
 interface Call {
 	readonly id: string;
+	/** As the program calls the tool, where it does. */
 	name: string;
+	kind: string;
 	title: string;
 	input: unknown;
 	output: string;
 	status: "pending" | "in_progress" | "completed" | "failed";
-	/** What it asked leave for, and did not get. */
-	refused: string | null;
+	/** What it asked leave for and did not get, each with why. */
+	readonly refusals: string[];
+}
+
+/** What a program asks leave for. */
+export interface Ask {
+	/** As the transcript names it. */
+	readonly call: ToolCall;
+	readonly question: { readonly action: string; readonly description: string };
+	/** A human can be shown all of it. */
+	readonly isAskable: boolean;
 }
 
 type Waiting = { readonly text: string } | { readonly call: Call };
@@ -53,7 +70,11 @@ export class Report {
 	readonly #history: readonly PromptMessage[];
 	readonly #emit: (event: LoopEvent) => void;
 	readonly #hide: (text: string) => string;
+	/** By the program's ids. */
 	readonly #calls = new Map<string, Call>();
+	#made = 0;
+	/** Those that have no answer. */
+	readonly #asks = new Map<Ask, Call>();
 	/** The call that has begun and has no result. */
 	#open: Call | null = null;
 	#waiting: Waiting[] = [];
@@ -90,16 +111,34 @@ export class Report {
 		if (!this.#alive) this.#emit({ type: "thinking" });
 	}
 
-	/** The program asked leave for a call, and was refused. */
-	refused(toolCall: unknown): void {
+	/** The program asks leave for a call, and waits. Null for what cannot be read. */
+	ask(toolCall: unknown): Ask | null {
 		const { data } = callSchema.safeParse(toolCall);
-		if (!data) return;
+		if (!data) return null;
 		const known = this.#calls.get(data.toolCallId);
-		// One that is over cannot say it any more: then it is a call of its own.
-		const toolCallId = known && isOver(known) ? `${data.toolCallId} ${this.#calls.size}` : data.toolCallId;
-		const call = this.#calls.get(toolCallId) ?? this.#newCall(toolCallId);
-		call.refused = this.#hide(data.title ?? call.title);
-		this.#call({ ...data, toolCallId });
+		// One that is over cannot begin again: then it is a call of its own.
+		const call = known && !isOver(known) ? known : this.#newCall(data.toolCallId);
+		// What it shows here is what it wants to do, not what came of it.
+		this.#learn(call, { ...data, content: null, rawOutput: null });
+		if (!this.#alive) this.#emit({ type: "thinking" });
+		const name = nameOf(call);
+		const input = call.input ?? shownOf(toolCall);
+		const ask = {
+			call: { id: call.id, name, input },
+			question: { action: actionOf(data.kind ?? call.kind), description: descriptionOf(call.title || name) },
+			isAskable: isAskable(input, this.#hide),
+		};
+		this.#asks.set(ask, call);
+		return ask;
+	}
+
+	/** What became of it. An approved call has begun from here on. False where nobody waits for the answer any more. */
+	answered(ask: Ask, permission: Permission): boolean {
+		const call = this.#asks.get(ask);
+		if (!this.#asks.delete(ask) || !call) return false;
+		if (permission !== "approved") this.#refuse(call, ask, permission);
+		else if (call.status === "pending") this.#moveTo(call, "in_progress");
+		return true;
 	}
 
 	/** The prompt is over: what has no result gets one that says so, and the rest of the text is the last message. */
@@ -135,13 +174,22 @@ export class Report {
 		const known = this.#calls.get(update.toolCallId);
 		if (known && isOver(known)) return;
 		const call = known ?? this.#newCall(update.toolCallId);
-		if (update.name || update.kind) call.name = this.#hide(update.name || update.kind || call.name);
+		this.#learn(call, update);
+		// What has begun has begun.
+		if (update.status && update.status !== "pending") this.#moveTo(call, update.status);
+	}
+
+	#learn(call: Call, update: CallUpdate): void {
+		// What has begun keeps its name, as its result needs it.
+		if (update.kind && call.status === "pending") call.kind = this.#hide(update.kind);
+		if (update.name && call.status === "pending") call.name = this.#hide(update.name);
 		if (update.title) call.title = this.#hide(update.title);
 		if (update.rawInput !== undefined && update.rawInput !== null) call.input = update.rawInput;
 		call.output = this.#outputOf(update) ?? call.output;
-		// What has begun has begun.
-		if (update.status && update.status !== "pending") call.status = update.status;
-		if (call.status === "pending") return;
+	}
+
+	#moveTo(call: Call, status: Exclude<Call["status"], "pending">): void {
+		call.status = status;
 		if (call === this.#open) {
 			if (isOver(call)) this.#settle(call.status === "completed" ? "" : NO_RESULT);
 			return;
@@ -151,19 +199,25 @@ export class Report {
 		else this.#begin(call);
 	}
 
+	#refuse(call: Call, { question }: Ask, permission: Exclude<Permission, "approved">): void {
+		const refusal = refusalText(question.description, permission);
+		// One that has its result cannot say it any more.
+		const told = isOver(call) ? { ...call, ...this.#blank() } : call;
+		told.refusals.push(refusal);
+		if (told.status !== "pending") return;
+		told.output = "";
+		this.#moveTo(told, "failed");
+	}
+
 	#newCall(theirId: string): Call {
-		const id = callId(this.#history, this.#calls.size);
-		const call: Call = {
-			id,
-			name: "tool",
-			title: "",
-			input: undefined,
-			output: "",
-			status: "pending",
-			refused: null,
-		};
+		const call: Call = { name: "", kind: "", title: "", input: undefined, ...this.#blank() };
 		this.#calls.set(theirId, call);
 		return call;
+	}
+
+	/** Of a call that nothing has come of yet. */
+	#blank(): Pick<Call, "id" | "output" | "status" | "refusals"> {
+		return { id: callId(this.#history, this.#made++), output: "", status: "pending", refusals: [] };
 	}
 
 	#begin(call: Call): void {
@@ -172,7 +226,7 @@ export class Report {
 			...(call.input !== undefined && { input: this.#bounded(call.input) }),
 		};
 		this.#open = call;
-		this.#message([{ id: call.id, name: call.name, input }], "tool_calls");
+		this.#message([{ id: call.id, name: nameOf(call), input }], "tool_calls");
 		if (isOver(call)) this.#settle(call.status === "completed" ? "" : NO_RESULT);
 	}
 
@@ -182,13 +236,15 @@ export class Report {
 		if (!call) return;
 		this.#open = null;
 		const words = [
-			...(call.refused === null ? [] : [refusal(call.refused)]),
+			...call.refusals,
 			...(call.output === "" ? [] : [call.output]),
+			...(isOver(call) ? [] : [otherwise]),
 		];
-		const isError = call.refused !== null || call.status !== "completed";
+		const isError = call.status !== "completed";
 		const content = words.join("\n\n") || otherwise;
-		this.#emit({ type: "result", toolCallId: call.id, toolName: call.name, content, isError });
-		this.#rows.push({ role: "tool", toolCallId: call.id, toolName: call.name, content, isError });
+		const result = { toolCallId: call.id, toolName: nameOf(call), content, isError };
+		this.#emit({ type: "result", ...result });
+		this.#rows.push({ role: "tool", ...result });
 		while (!this.#open) {
 			const next = this.#waiting.shift();
 			if (!next) return;
@@ -199,6 +255,8 @@ export class Report {
 
 	/** Whatever is open or never began is settled; calls that only asked are reported too. */
 	#close(otherwise: string): void {
+		for (const [ask, call] of this.#asks) this.#refuse(call, ask, "cancelled");
+		this.#asks.clear();
 		while (this.#open) this.#settle(otherwise);
 		for (const call of this.#calls.values()) {
 			if (call.status !== "pending") continue;
@@ -230,12 +288,18 @@ export class Report {
 	}
 }
 
+function nameOf({ name, kind }: Pick<Call, "name" | "kind">): string {
+	return name || kind || "tool";
+}
+
 function isOver({ status }: Pick<Call, "status">): boolean {
 	return status === "completed" || status === "failed";
 }
 
-function refusal(what: string): string {
-	return `The program asked for permission: ${what || "it did not say for what"}. Keryx refused: it cannot ask a person about this yet.`;
+/** The arguments, where a program names none: the places and changes that it shows. */
+function shownOf(toolCall: unknown): Readonly<Record<string, unknown>> {
+	const { content, locations } = shownSchema.parse(toolCall);
+	return { ...(locations?.length && { locations }), ...(content?.length && { content }) };
 }
 
 function cut(text: string): string {

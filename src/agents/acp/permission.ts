@@ -1,0 +1,65 @@
+// What a program asks leave for, as a question to a human; and the human's answer in the words of the protocol and of the transcript.
+import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type { Permission } from "../types.ts";
+
+/** Of what a human is to decide about. */
+const LONGEST_ASKED = 1024 * 1024;
+const LONGEST_TITLE = 1000;
+
+const KINDS: readonly string[] = [
+	"read",
+	"edit",
+	"delete",
+	"move",
+	"search",
+	"execute",
+	"think",
+	"fetch",
+	"switch_mode",
+];
+
+/** Stable, so that a human's standing yes can name it. */
+export function actionOf(kind: string): string {
+	return `acp:${KINDS.includes(kind) ? kind : "other"}`;
+}
+
+export function descriptionOf(text: string): string {
+	return text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE).toWellFormed()}...`;
+}
+
+/** Whether a human can be shown all of it: not what is too long, nor what holds a secret. */
+export function isAskable(input: unknown, hide: (text: string) => string): boolean {
+	const text = JSON.stringify(input);
+	return text.length <= LONGEST_ASKED && hide(text) === text;
+}
+
+type Options = RequestPermissionRequest["options"];
+
+/** This once wherever there is a choice: who gives a standing yes gives it to Keryx, which can list it and take it back. */
+export function outcomeOf(permission: Permission, options: Options): RequestPermissionResponse["outcome"] {
+	const option = KINDS_OF[permission]
+		.map((wanted) => options.find(({ kind }) => kind === wanted))
+		.find((found) => found !== undefined);
+	return option ? { outcome: "selected", optionId: option.optionId } : { outcome: "cancelled" };
+}
+
+const REJECT = ["reject_once", "reject_always"] as const;
+const KINDS_OF: Readonly<Record<Permission, readonly Options[number]["kind"][]>> = {
+	approved: ["allow_once", "allow_always"],
+	denied: REJECT,
+	expired: REJECT,
+	impossible: REJECT,
+	cancelled: [],
+};
+
+export function refusalText(what: string, permission: Exclude<Permission, "approved">): string {
+	return `The program asked for permission: ${what || "it did not say for what"}. ${REFUSALS[permission]}`;
+}
+
+const LEAVE = "Do not attempt the same by other means.";
+const REFUSALS: Readonly<Record<Exclude<Permission, "approved">, string>> = {
+	denied: `It was denied by a human. ${LEAVE}`,
+	expired: `Nobody answered in time, so it was refused. ${LEAVE}`,
+	impossible: `Nobody could be asked, so it was refused. ${LEAVE}`,
+	cancelled: "It was cancelled before anybody allowed it.",
+};
