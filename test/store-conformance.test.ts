@@ -7,6 +7,7 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../src/store/index.ts";
 import { storeOn } from "../src/store/store.ts";
+import { AUDIT_KEY } from "./conformance/store/confirmations.ts";
 import { QUIET, refusal, Scene } from "./conformance/store/scene.ts";
 import { type Opened, storeConformance } from "./conformance/store.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
@@ -23,14 +24,14 @@ storeConformance("a SQLite file", async () => (await openFile()).opened, { apart
 
 async function openInMemory(): Promise<Opened> {
 	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds() });
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), auditKey: AUDIT_KEY });
 	return { store, clock, close: () => store.close() };
 }
 
 async function openFile(): Promise<{ readonly opened: Opened; readonly path: string }> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-store-"));
 	const path = join(folder, "store.db");
-	const settings = { url: `sqlite:${path}`, clock: virtualClock(), ids: countedIds() };
+	const settings = { url: `sqlite:${path}`, clock: virtualClock(), ids: countedIds(), auditKey: AUDIT_KEY };
 	let store = await openStore(settings);
 	const opened: Opened = {
 		store,
@@ -58,13 +59,13 @@ describe("PostgreSQL", () => {
 	const open = async (): Promise<Opened> => {
 		await db.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 		const given = { clock: virtualClock(), ids: countedIds() };
-		let store = storeOn(await openPglite(db), given);
+		let store = storeOn(await openPglite(db, AUDIT_KEY), given);
 		return {
 			store,
 			clock: given.clock,
 			reopen: async () => {
 				await store.close();
-				store = storeOn(await openPglite(db), given);
+				store = storeOn(await openPglite(db, AUDIT_KEY), given);
 				return store;
 			},
 			close: () => store.close(),
@@ -101,6 +102,68 @@ describe("SQLite", () => {
 		await opened.close();
 	});
 
+	it("I14: the database refuses to decide twice, to use twice, and to change what was asked or the audit", async () => {
+		const { opened, path } = await openFile();
+		const { store } = opened;
+		const raw = new Database(path);
+		const change = (sql: string) => () => raw.prepare(sql).run();
+		const by = { by: "operator", via: "cli", useWithinMs: 1000 } as const;
+		const [used, denied] = [await askedIn(store, "c1"), await askedIn(store, "c2")];
+		expect(change("UPDATE confirmations SET action = 'other'")).toThrow("does not change");
+		expect(change("UPDATE confirmations SET status = 'consumed', used_at = 1, resolved_at = 1")).toThrow(
+			"once",
+		);
+		await store.resolveConfirmation({ id: used, decision: "approved", ...by });
+		await store.resolveConfirmation({ id: denied, decision: "denied", ...by });
+		expect(change(`UPDATE confirmations SET status = 'approved' WHERE id = '${denied}'`)).toThrow("once");
+		await store.consumeConfirmation({ id: used, digest: "d", by: "token:robot", via: "api" });
+		expect(
+			change(`UPDATE confirmations SET status = 'approved', used_at = NULL WHERE id = '${used}'`),
+		).toThrow("once");
+		expect(change(`UPDATE confirmations SET used_at = 5 WHERE id = '${used}'`)).toThrow("once");
+		expect(change("UPDATE audit SET who = 'me'")).toThrow("append-only");
+		expect(change("DELETE FROM audit")).toThrow("append-only");
+		raw.close();
+		await opened.close();
+	});
+
+	it("an altered entry of the audit, a missing one, a cut tail and an altered head are named", async () => {
+		const { opened, path } = await openFile();
+		const { store } = opened;
+		for (const id of ["c1", "c2", "c3", "c4"]) await askedIn(store, id);
+		const verdict = async (sql: string) => {
+			const raw = new Database(path);
+			raw.exec("DROP TRIGGER IF EXISTS audit_unchanged; DROP TRIGGER IF EXISTS audit_kept; SAVEPOINT kept");
+			raw.exec(
+				`CREATE TEMP TABLE a AS SELECT * FROM audit; CREATE TEMP TABLE h AS SELECT * FROM audit_head; RELEASE kept`,
+			);
+			raw.exec(sql);
+			const { bad } = await store.verifyAudit({ scope: { kind: "operator" } });
+			raw.exec(
+				"DELETE FROM audit; INSERT INTO audit SELECT * FROM a; DELETE FROM audit_head; INSERT INTO audit_head SELECT * FROM h",
+			);
+			raw.close();
+			return bad;
+		};
+		expect(await verdict("UPDATE audit SET who = 'me' WHERE n = 2")).toMatchObject({ n: 2 });
+		expect(await verdict("DELETE FROM audit WHERE n = 2")).toEqual({ n: 2, problem: "it is missing" });
+		expect(await verdict("DELETE FROM audit WHERE n > 2")).toMatchObject({
+			n: 3,
+			problem: expect.stringContaining("the tail was cut, there were 4 entries"),
+		});
+		expect(await verdict("DELETE FROM audit WHERE n > 2; UPDATE audit_head SET count = 2")).toMatchObject({
+			problem: "the head was altered",
+		});
+		expect(await verdict("DELETE FROM audit_head")).toMatchObject({ problem: "the head is missing" });
+		expect(await verdict("DELETE FROM audit; DELETE FROM audit_head; SELECT 1")).toBeNull();
+		expect(await verdict("SELECT 1")).toBeNull();
+		const raw = new Database(path);
+		raw.exec("UPDATE audit_head SET count = 3");
+		raw.close();
+		expect(await refusal(askedIn(store, "c5"))).toBe("audit.broken");
+		await opened.close();
+	});
+
 	it("I2: the database refuses a second live session, I5: and a second open turn", async () => {
 		const { opened, path } = await openFile();
 		const scene = new Scene(opened);
@@ -133,3 +196,24 @@ describe("SQLite", () => {
 		await store.close();
 	});
 });
+
+async function askedIn(store: Opened["store"], id: string): Promise<string> {
+	await store.requestConfirmation({
+		id,
+		action: "deploy",
+		description: "ship it",
+		details: {},
+		canonical: "{}",
+		digest: "d",
+		requester: "agent",
+		sessionKey: "",
+		timeoutSeconds: 300,
+		askedBy: "token:robot",
+		via: "api",
+		limits: { perAction: 100, inAll: 100, windowMs: 1000 },
+		grantable: true,
+		useWithinMs: 1000,
+		notices: { deliveries: [], webhooks: [] },
+	});
+	return id;
+}

@@ -23,6 +23,7 @@ import {
 	type Woken,
 } from "../store/index.ts";
 import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
+import type { ConfirmationClock } from "./clock.ts";
 import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
 import { questionText } from "./notices.ts";
 import type { DecisionInput, GrantInput, RequestInput } from "./read.ts";
@@ -32,11 +33,6 @@ import type { Webhook } from "./webhook.ts";
 
 const HOUR_MS = 3_600_000;
 const OPERATOR = { kind: "operator" } as const;
-
-export interface ConfirmationClock {
-	now(): number;
-	after(ms: number, callback: () => void): () => void;
-}
 
 /** Asked for at each use: they may change while Keryx runs. */
 export interface ConfirmationSettings {

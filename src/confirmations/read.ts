@@ -8,6 +8,8 @@ const LONGEST_SECONDS = 3600;
 /** Of names and keys; a description and a reason may be longer. */
 const NAME = 200;
 const TEXT = 10_000;
+/** The last one that a calendar has. */
+const LAST_SECOND = 8.64e12;
 
 export interface RequestInput {
 	readonly action: string;
@@ -106,7 +108,7 @@ function readGrantScope(given: Readonly<Record<string, unknown>>): { scope: Gran
 			field: "scope",
 		});
 	if (until === undefined || until === null) return { scope };
-	if (typeof until !== "number" || !Number.isFinite(until))
+	if (typeof until !== "number" || !(Math.abs(until) <= LAST_SECOND))
 		throw new KeryxError("argument.invalid", "until must be a time in epoch seconds", { field: "until" });
 	return { scope, until: Math.round(until * 1000) };
 }

@@ -1,6 +1,6 @@
 // Who waits for an outcome. One path wakes them all: a commit was made, so those that are waited for are read again.
 import type { Confirmation, Store } from "../store/index.ts";
-import type { ConfirmationClock } from "./confirmations.ts";
+import type { ConfirmationClock } from "./clock.ts";
 
 interface Waiter {
 	readonly id: string;

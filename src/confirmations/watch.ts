@@ -1,7 +1,7 @@
 // What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
 // sleeps until the next thing is.
 import type { Store, Woken } from "../store/index.ts";
-import type { ConfirmationClock } from "./confirmations.ts";
+import type { ConfirmationClock } from "./clock.ts";
 import { tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;

@@ -3,6 +3,7 @@ import { describe } from "vitest";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
 import { commandConformance } from "./store/commands.ts";
+import { confirmationConformance } from "./store/confirmations.ts";
 import { deliveryConformance } from "./store/deliveries.ts";
 import { historyConformance } from "./store/history.ts";
 import { inboxConformance } from "./store/inbox.ts";
@@ -40,6 +41,7 @@ export function storeConformance(
 		describe("blobs", () => blobConformance(tell));
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));
+		describe("confirmations", () => confirmationConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));
 		if (reopens) describe("interruptions", () => interruptionConformance(tell));

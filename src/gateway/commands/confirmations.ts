@@ -104,7 +104,7 @@ async function meant(id: string | undefined, context: CommandContext): Promise<C
 		throw new KeryxError(
 			"argument.invalid",
 			id === undefined ? "nothing waits for a confirmation here" : `no confirmation ${id} waits here`,
-			{ hint: "keryx confirm list shows all that wait" },
+			{ hint: "see all that wait with `keryx confirm list`" },
 		);
 	const lines = found
 		.slice(0, MOST_LISTED)

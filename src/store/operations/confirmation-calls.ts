@@ -25,7 +25,7 @@ import { heldTurn } from "./turns.ts";
 
 const openOf = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
-	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' ORDER BY n`,
+	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND expires_at > ? ORDER BY n`,
 );
 const openLive = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
@@ -108,7 +108,8 @@ export function* useConfirmation(
 
 /** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would go on waiting. */
 export function* cancelOpen(context: Context, conversation: string, because: string): Op<readonly string[]> {
-	const rows = yield* all(openOf, conversation);
+	// What the clock has ended is not cancelled: it expires, as it would have.
+	const rows = yield* all(openOf, conversation, context.now);
 	if (rows.length === 0) return [];
 	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
 	const live = yield* findLive(conversation);
