@@ -66,3 +66,15 @@ describe("the guide to testing", () => {
 		expect(parseScript(text).rules).toHaveLength(4);
 	});
 });
+
+describe("the guide to confirmations", () => {
+	const programs = examples("confirmations.md", "ts");
+
+	test.each(programs.map((code, index) => [`${index + 1}`, code]))(
+		"example %s of two does what it says",
+		async (name, code) => {
+			expect(programs).toHaveLength(2);
+			expect(await run(code, `confirmations-${name}`)).toEqual({ code: 0, said: "" });
+		},
+	);
+});

@@ -1,9 +1,14 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
-import { join } from "node:path";
 import { type Config, keryxHome } from "../config/index.ts";
-import { apiTransport, type Client, createClient, socketTransport } from "../http/index.ts";
+import {
+	apiTransport,
+	type Client,
+	createClient,
+	socketTransport,
+	type TransportOptions,
+} from "../http/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
-import { SOCKET } from "./home.ts";
+import { homeAt, readOperatorSecret } from "./home.ts";
 import { openHost } from "./host.ts";
 import type { Output } from "./output.ts";
 
@@ -22,9 +27,9 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	const remote = await running(context);
 	if (remote)
 		return { client: remote, config: config.values, output, isRemote: true, close: () => Promise.resolve() };
-	const host = await openHost({ context, config: config.values, output, as: need });
+	const host = await openHost({ context, config, output, as: need });
 	return {
-		client: createClient(apiTransport(host.api)),
+		client: createClient(apiTransport(host.api, asOperator(context))),
 		config: config.values,
 		output,
 		isRemote: false,
@@ -32,9 +37,12 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	};
 }
 
-/** A client of the Keryx that runs in this home, or null. */
-export async function running(context: CliContext): Promise<Client | null> {
-	const client = createClient(socketTransport(join(keryxHome(context.env), SOCKET)));
+/** A client of the Keryx that runs in this home, or of whoever else answers on such a socket; or null. */
+export async function running(
+	context: CliContext,
+	socketPath = homeAt(keryxHome(context.env)).socketPath,
+): Promise<Client | null> {
+	const client = createClient(socketTransport(socketPath, asOperator(context)));
 	try {
 		await client.health();
 		return client;
@@ -44,10 +52,15 @@ export async function running(context: CliContext): Promise<Client | null> {
 	}
 }
 
-/** No socket, or one that its owner has left behind. */
+/** Who runs this command can read the operator's secret, so is the operator; so is every other program of that user. */
+export function asOperator(context: CliContext): TransportOptions {
+	return { bearer: readOperatorSecret(homeAt(keryxHome(context.env))), via: "cli" };
+}
+
+/** No socket, one that its owner has left behind, or a path that is too long for any. */
 function isNobodyThere(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
-	return code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET";
+	return ["ENOENT", "ECONNREFUSED", "ECONNRESET", "EINVAL"].includes(code ?? "");
 }
 
 export async function withConnection<Result>(

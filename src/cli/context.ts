@@ -3,7 +3,7 @@ import { type Environment, keryxHome, type LoadedConfig, loadConfig } from "../c
 import { createOutput, type Output, type Streams } from "./output.ts";
 
 export interface CliContext extends Streams {
-	readonly stdin: AsyncIterable<Uint8Array | string>;
+	readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
 	readonly env: Environment;
 	/** Milliseconds since 1970. The CLI may read the clock; the domain is told the time. */
 	readonly now: () => number;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { KeryxError } from "../errors.ts";
+import { readTime } from "./arguments.ts";
 import { type CliContext, openConfig } from "./context.ts";
 import type { Moment } from "./decision-text.ts";
 import { type Explanation, explainSource } from "./explanation.ts";
@@ -146,19 +147,6 @@ function readMoment(flags: Flags, present: number): Moment {
 			interruptedAt: interrupted === undefined ? null : readTime("--interrupted", interrupted),
 		},
 	};
-}
-
-const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-
-/** The offset is required: a time without one would mean another instant on another machine. */
-function readTime(option: string, text: string): number {
-	const [, clock = ""] = TIME.exec(text) ?? [];
-	const time = clock === "" ? Number.NaN : Date.parse(text);
-	// Date.parse takes 30 February for 2 March.
-	const exists = !Number.isNaN(time) && new Date(`${clock}Z`).toISOString().startsWith(clock);
-	if (exists) return time;
-	const message = `${option} must be an ISO 8601 time with an offset, such as 2026-03-10T12:00:00Z; it is ${JSON.stringify(text)}`;
-	throw new KeryxError("argument.invalid", message, { field: option });
 }
 
 function readCount(option: string, text: string): number {

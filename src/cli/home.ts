@@ -1,10 +1,10 @@
 // Keryx's home: where the store and the keys are. Made private when first used.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
 
 /** The API's socket, within the home. */
-export const SOCKET = "keryx.sock";
+const SOCKET = "keryx.sock";
 
 export interface Home {
 	readonly path: string;
@@ -35,13 +35,74 @@ export function openHome(path: string): Home {
 
 /** The installation's key for pseudonyms, drawn when first needed. It never enters the store. */
 export function pseudonymKey(home: Home, random: (bytes: number) => Uint8Array): Uint8Array {
-	const file = join(home.path, "pseudonym.key");
-	if (!existsSync(file)) writeFileSync(file, random(32), { mode: 0o600, flag: "wx" });
-	chmodSync(file, 0o600);
+	return keyIn(
+		join(home.path, "pseudonym.key"),
+		random,
+		"restore it from a backup; without it pseudonyms change, so remove it only if you mean that",
+	);
+}
+
+/** The key that the audit's codes are made with. It never enters the store, so who alters the store cannot make them. */
+export function auditKey(home: Home, random: (bytes: number) => Uint8Array): Uint8Array {
+	return auditKeyAt(join(home.path, "audit.key"), random);
+}
+
+/** The same in a file of its own, for another store than Keryx's. */
+export function auditKeyAt(file: string, random: (bytes: number) => Uint8Array): Uint8Array {
+	return keyIn(
+		file,
+		random,
+		"restore it from a backup; without it the audit so far cannot be verified, nor gone on with",
+	);
+}
+
+/** Who can read it is the operator. A program of the same user can, too. */
+export function operatorSecret(home: Home, random: (bytes: number) => Uint8Array): string {
+	const file = join(home.path, OPERATOR_SECRET);
+	makeOnce(file, `${Buffer.from(random(32)).toString("base64url")}\n`);
+	const secret = readFileSync(file, "utf8").trim();
+	if (secret.length < SHORTEST_SECRET)
+		throw new KeryxError("home.unusable", `${file} must hold at least ${SHORTEST_SECRET} characters`, {
+			hint: "remove it: the next start draws another",
+		});
+	return secret;
+}
+
+/** The same where it is there and may be read, for a client. */
+export function readOperatorSecret(home: Home): string | undefined {
+	try {
+		return readFileSync(join(home.path, OPERATOR_SECRET), "utf8").trim() || undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+const OPERATOR_SECRET = "operator.secret";
+const SHORTEST_SECRET = 32;
+const KEY_BYTES = 32;
+
+function keyIn(file: string, random: (bytes: number) => Uint8Array, hint: string): Uint8Array {
+	makeOnce(file, random(KEY_BYTES));
 	const key = readFileSync(file);
-	if (key.length !== 32)
-		throw new KeryxError("home.unusable", `${file} must hold 32 bytes, not ${key.length}`, {
-			hint: "restore it from a backup; without it pseudonyms change, so remove it only if you mean that",
+	if (key.length !== KEY_BYTES)
+		throw new KeryxError("home.unusable", `${file} must hold ${KEY_BYTES} bytes, not ${key.length}`, {
+			hint,
 		});
 	return key;
+}
+
+/** Whole or not at all, and never over another's: two processes that start at once end up with the same file. */
+function makeOnce(file: string, content: Uint8Array | string): void {
+	if (!existsSync(file)) {
+		const draft = `${file}.${process.pid}`;
+		writeFileSync(draft, content, { mode: 0o600 });
+		try {
+			linkSync(draft, file);
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		} finally {
+			rmSync(draft);
+		}
+	}
+	chmodSync(file, 0o600);
 }

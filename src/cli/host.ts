@@ -1,85 +1,127 @@
-// A Keryx in this process: store, agent, gateway and API, put together from the configuration.
+// A Keryx in this process: store, agent, confirmations, gateway and API, put together from the configuration.
 import { existsSync } from "node:fs";
 import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
-import { type Config, keryxHome } from "../config/index.ts";
+import { type Config, keryxHome, type LoadedConfig } from "../config/index.ts";
+import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createGateway, systemClock } from "../gateway/index.ts";
-import { type Api, createApi, type Served, serveOnSocket } from "../http/index.ts";
+import { createGateway, type Gateway, systemClock, toDeliveries } from "../gateway/index.ts";
+import { type Api, createApi } from "../http/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
-import { type Home, openHome, pseudonymKey } from "./home.ts";
+import { auditKey, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import { type Listening, listen } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { version } from "./version.ts";
 
 export interface HostOptions {
 	readonly context: CliContext;
-	readonly config: Config;
+	readonly config: LoadedConfig;
 	readonly output: Output;
 	/** read: nothing can be changed. change: owns the store, no turn runs. run: a gateway that answers, and listens on its socket. */
 	readonly as: "read" | "change" | "run";
+	/** With run: listens on its ports, too. One that runs for the length of a command does not. */
+	readonly onPorts?: boolean;
 }
 
 export interface Host {
 	readonly home: Home;
 	readonly api: Api;
+	/** Where it is reached over the network, or null. */
+	readonly url: string | null;
 	close(): Promise<void>;
 }
 
-export async function openHost({ context, config, output, as }: HostOptions): Promise<Host> {
+export async function openHost({ context, config, output, as, onPorts = false }: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
 	// Where there is no store yet there is nothing to read: it is made, as the first start would.
 	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
-	const store = await openStore({ url: home.storeUrl, clock: systemClock, ids, access });
+	const store = await openStore({
+		url: home.storeUrl,
+		clock: systemClock,
+		ids,
+		access,
+		auditKey: auditKey(home, ids.bytes),
+	});
 	try {
-		const agent = createAgent(config, context.env, store);
-		const profiles = Object.fromEntries(
-			Object.entries(config.profiles).map(([name, profile]) => [
-				name,
-				createAgent(
-					{ ...config, agent: profile.agent, workspace: profile.workspace },
-					context.env,
-					store,
-					config,
-				),
-			]),
-		);
+		const { values } = config;
+		let inForce = values;
+		const log = (message: string, error: unknown) =>
+			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
+		const agent = createAgent(values, context.env, store);
+		const profiles = createProfiles(values, context, store);
+		const confirmations = createConfirmations({
+			store,
+			clock: systemClock,
+			settings: () => confirmationSettings(inForce, context.env),
+			hide: config.hideSecrets,
+			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
+			log,
+		});
 		const gateway = createGateway({
 			store,
 			agent,
 			profiles,
 			tools: createTools([sessionSearch, sessionRead, clarify]),
+			confirmations,
 			channels: (["local", "web", "api_server"] as const).map((platform) =>
 				createLocalChannel(platform, context.now),
 			),
-			config,
+			config: values,
 			clock: systemClock,
 			pseudonymKey: pseudonymKey(home, ids.bytes),
-			log: (message, error) => output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`),
+			log,
 		});
 		const api = createApi({
 			store,
 			gateway: as === "read" ? null : gateway,
+			confirmations,
+			operatorSecret: operatorSecret(home, ids.bytes),
+			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
+			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
 			agent: agent.name,
 			startedAt: context.now(),
 			now: context.now,
 		});
-		const served = as === "run" ? await begin(gateway, api, home) : null;
-		const following = served && followConfig({ home: home.path, env: context.env, gateway, output });
+		const listening =
+			as === "run"
+				? await listen({
+						api,
+						socketPath: home.socketPath,
+						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
+						ready: () => begin(gateway, confirmations),
+					})
+				: null;
+		if (listening)
+			for (const problem of confirmationSettings(values, context.env).problems)
+				output.warn(`confirmations.notify: ${problem}`);
+		const following =
+			listening &&
+			followConfig({
+				home: home.path,
+				env: context.env,
+				gateway: {
+					reconfigure: (changed) => {
+						inForce = changed;
+						return gateway.reconfigure(changed);
+					},
+					refuseConfig: (problem) => gateway.refuseConfig(problem),
+				},
+				output,
+			});
 		return {
 			home,
 			api,
+			url: listening?.url ?? null,
 			close: async () => {
 				following?.close();
-				if (served) {
-					await gateway.stop();
-					await served.close();
-				}
+				if (listening) await end(gateway, listening);
+				await confirmations.stop();
 				await closeAgents([agent, ...Object.values(profiles)]);
 				await closeAll(api, store);
 			},
@@ -90,10 +132,23 @@ export async function openHost({ context, config, output, as }: HostOptions): Pr
 	}
 }
 
-/** The socket is there when Keryx answers, and not before. */
-async function begin(gateway: ReturnType<typeof createGateway>, api: Api, home: Home): Promise<Served> {
+function createProfiles(config: Config, { env }: CliContext, store: Store): Readonly<Record<string, Agent>> {
+	return Object.fromEntries(
+		Object.entries(config.profiles).map(([name, { agent, workspace }]) => [
+			name,
+			createAgent({ ...config, agent, workspace }, env, store, config),
+		]),
+	);
+}
+
+async function begin(gateway: Gateway, confirmations: Confirmations): Promise<void> {
 	await gateway.start();
-	return serveOnSocket(api, home.socketPath);
+	confirmations.start();
+}
+
+async function end(gateway: Gateway, listening: Listening): Promise<void> {
+	await gateway.stop();
+	await listening.close();
 }
 
 /** Programs that were kept for the next turn. */

@@ -3,15 +3,19 @@ import { Command } from "commander";
 import { addChat } from "./chat-command.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { addConfigShow } from "./config-show.ts";
+import { addConfirm } from "./confirm/index.ts";
+import { addConfirmd } from "./confirmd/index.ts";
 import type { CliContext } from "./context.ts";
 import { addDoctor } from "./doctor/index.ts";
 import { addExplain } from "./explain.ts";
 import { addGroup, refuseUnknown } from "./group.ts";
+import { addLink } from "./link.ts";
 import { addOutbox } from "./outbox.ts";
 import { runGateway } from "./run.ts";
 import { addSend } from "./send.ts";
 import { addSessions } from "./sessions/index.ts";
 import { addSetup } from "./setup.ts";
+import { addToken } from "./token.ts";
 import { version } from "./version.ts";
 import { addWhy } from "./why.ts";
 
@@ -34,6 +38,10 @@ export function createProgram(context: CliContext): Command {
 	addSessions(program, context);
 	addOutbox(program, context);
 	addWhy(program, context);
+	addConfirm(program, context);
+	addConfirmd(program, context);
+	addToken(program, context);
+	addLink(program, context);
 	addExplain(program, context);
 	addDoctor(program, context);
 	addSetup(program, context);
@@ -53,6 +61,8 @@ Examples:
   $ keryx sessions search tulips       find what was said
   $ keryx outbox                       answers that have not arrived
   $ keryx why 12                       what became of message 12
+  $ keryx confirm list                 what waits for your yes
+  $ keryx token create ci --role agent a token for a program
   $ keryx doctor                       find out what is wrong, and what to do
   $ keryx explain message.json         which conversation a message belongs to, and why
   $ keryx config check                 find every mistake in the configuration

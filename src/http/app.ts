@@ -1,55 +1,82 @@
-// The API as one Hono app: routes from the table of endpoints, the streams beside them, OpenAPI from the same schemas.
-import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
+// The API as one Hono app, on the socket and on ports: who calls is settled first, then what they may do; routes come from the table of
+// endpoints, with the confirmations' own family and the streams beside them, OpenAPI from the same schemas.
+import { createRoute, OpenAPIHono, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { streamSSE } from "hono/streaming";
-import type { ConversationId, SessionId } from "../domain/index.ts";
+import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import { exportJsonl, exportMarkdown, importJsonl, linesOf, type Scope } from "../store/index.ts";
+import { Access, cookieName, type Entrance, type Visitor } from "./auth.ts";
+import { answerConfirm, isConfirmPath } from "./confirm.ts";
+import { describeConfirm } from "./confirm-docs.ts";
 import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
 import { statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./feed.ts";
-import { type ApiHost, handlers } from "./handlers.ts";
-import { delta, error, event } from "./schemas.ts";
+import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./guards.ts";
+import { type ApiHost, handlers, strangersHealth } from "./handlers.ts";
+import { addObservation } from "./observe.ts";
+import { error } from "./schemas.ts";
+import { addEvents, addTransfer } from "./streams.ts";
 
-const BODY_LIMIT = 1024 * 1024;
-const HEARTBEAT_MS = 15_000;
+const MIB = 1024 * 1024;
+const USUAL_RATE = 600;
+const SOCKET: Entrance = { kind: "socket" };
 
-/** Whoever reaches this app is the operator: it is served on a socket that only the user can open. */
-const OPERATOR: Scope = { kind: "operator" };
+/** These ask for a token or the operator secret on the socket, too: a program that the agent runs may reach that. */
+const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
+	"tokens",
+	"createToken",
+	"revokeToken",
+	"linkPrincipals",
+]);
 
 export interface Api {
 	/** Answers one request; for a server, and for use within the process. */
-	fetch(request: Request): Promise<Response>;
+	fetch(request: Request, entrance?: Entrance): Promise<Response>;
+	/** The path of a link that logs a browser in, once, within ten minutes. */
+	loginPath(): string;
 	/** Ends every stream, so that a server can close. */
 	close(): void;
 }
 
 export function createApi(host: ApiHost): Api {
+	const { bodyLimit: limit = MIB, ratePerMinute = USUAL_RATE } = host;
 	const closing = new AbortController();
 	const feed = new Feed(host.store, host.gateway);
-	const app = new OpenAPIHono({
+	const access = new Access(host);
+	const app: App = new OpenAPIHono<AppEnvironment>({
 		defaultHook: (result) => {
 			if (!result.success) throw invalid(result.error);
 		},
 	});
-	app.onError((cause, c) => {
-		const known = toKeryxError(cause);
-		return c.json({ error: known.toJSON() }, statusOf(known) as 500);
-	});
-	app.notFound((c) => {
-		const known = new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`);
-		return c.json({ error: known.toJSON() }, 404);
-	});
+	app.onError((cause, c) => failure(c, toKeryxError(cause)));
+	app.notFound((c) =>
+		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`)),
+	);
+	app.use("*", harmless);
+	app.use("*", settleVisitor(access, new Rates(ratePerMinute, host.now)));
+	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
+		app.all(path, (c) =>
+			answerConfirm(c, {
+				confirmations: host.confirmations,
+				bodyLimit: limit,
+				visitor: c.get("visitor"),
+				base: c.env.entrance.kind === "socket" ? "" : new URL(c.req.url).origin,
+				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+			}),
+		);
+	app.get("/login", (c) => login(c, access));
+	app.use("*", assertMayCall(host, limit));
 	const limited = bodyLimit({
-		maxSize: BODY_LIMIT,
+		maxSize: limit,
 		onError: () => {
-			throw new KeryxError("http.too_large", `a body may have ${BODY_LIMIT} bytes`);
+			throw tooLarge(limit);
 		},
 	});
 	for (const name of Object.keys(endpoints) as EndpointName[]) {
 		const spec: Endpoint = endpoints[name];
-		if (spec.body) app.use(colonPath(spec.path), limited, requireJson);
+		if (ASK_FOR_PROOF.has(name)) app.on(spec.method, colonPath(spec.path), assertProof(host));
+		if (spec.body) app.on(spec.method, colonPath(spec.path), limited, requireJson);
 		app.openapi(routeOf(name, spec), async (c) => {
 			const input = {
 				...(c.req.valid("param") as object),
@@ -58,20 +85,130 @@ export function createApi(host: ApiHost): Api {
 			};
 			const handle = handlers[name] as (input: object, call: object) => Promise<object>;
 			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
-			return c.json(await handle(input, { host, feed, scope: OPERATOR, signal }), spec.status as 200);
+			const visitor = c.get("visitor");
+			return c.json(
+				await handle(input, { host, feed, access, visitor, scope: OPERATOR, signal }),
+				spec.status as 200,
+			);
 		});
 	}
 	addEvents(app, feed, closing.signal);
-	addTransfer(app, host);
-	app.doc31("/openapi.json", {
-		openapi: "3.1.0",
-		info: {
-			title: "Keryx",
-			version: host.version,
-			description: "The session gateway for AI agents. Errors are {error: {code, message, hint?, field?}}.",
-		},
-	});
-	return { fetch: async (request) => app.fetch(request), close: () => closing.abort() };
+	addTransfer(app, host, limit);
+	addObservation(app, host, closing.signal);
+	describeConfirm(app);
+	addDescription(app, host.version);
+	return {
+		fetch: async (request, entrance = SOCKET) => app.fetch(request, { entrance }),
+		loginPath: () => `/login?code=${access.loginCode()}`,
+		close: () => closing.abort(),
+	};
+}
+
+/** Nothing of ours is to be kept, guessed at, framed or run by a browser. */
+async function harmless(c: Context, next: () => Promise<void>): Promise<void> {
+	await next();
+	c.header("x-content-type-options", "nosniff");
+	c.header("cache-control", "no-store");
+	c.header("referrer-policy", "no-referrer");
+	c.header("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+}
+
+function settleVisitor(access: Access, rates: Rates) {
+	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
+		const { entrance } = c.env;
+		if (entrance.kind !== "socket") assertSound(c.req.raw, entrance);
+		const { method, path } = c.req;
+		const visitor =
+			entrance.kind === "compat" && !isForAnybody(method, path)
+				? null
+				: await access.visitor(
+						{
+							authorization: c.req.header("authorization"),
+							cookie: c.req.header("cookie"),
+							via: c.req.header("x-keryx-via"),
+						},
+						entrance,
+					);
+		c.set("visitor", visitor);
+		if (entrance.kind !== "socket") {
+			const wait = rates.take(visitor?.who ?? `@${entrance.remote}`);
+			if (wait !== null) {
+				c.header("retry-after", String(wait));
+				throw new KeryxError("http.rate", `too many requests; try again in ${wait} s`);
+			}
+		}
+		if (visitor?.via === "page") assertOwnPage(c.req.raw);
+		await next();
+	};
+}
+
+/** What the second listener takes without a token: to ask, and to hear what came of it. */
+function isForAnybody(method: string, path: string): boolean {
+	return method === "POST" ? path === "/confirm" : method === "GET" && /^\/confirm\/[^/]+$/.test(path);
+}
+
+/** Readers read, operators do everything, agents have no business here. */
+function assertMayCall(host: ApiHost, limit: number) {
+	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<Response | undefined> => {
+		const { method, path } = c.req;
+		const { kind } = c.env.entrance;
+		const reads = method === "GET" || method === "HEAD";
+		const visitor = c.get("visitor");
+		if (path === "/health") {
+			if (!reads) {
+				c.header("allow", "GET");
+				throw new KeryxError("http.method", "only GET is understood here");
+			}
+			if (kind !== "socket" && (!visitor || visitor.role === "agent"))
+				return c.json(await strangersHealth(host));
+		}
+		if (kind !== "socket") assertDeclaredSize(c.req.raw, limit);
+		if (!visitor) throw new KeryxError("http.unauthenticated", "this asks for a token");
+		const allowed = visitor.role === "operator" || (reads && visitor.role !== "agent");
+		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
+		await next();
+		return undefined;
+	};
+}
+
+function assertProof(host: ApiHost) {
+	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
+		const visitor = c.get("visitor");
+		if (!visitor?.proven)
+			throw new KeryxError(
+				"http.unauthenticated",
+				"this asks for a token or the operator secret, on the socket too",
+			);
+		if (!may(visitor, "tokens")) await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
+		await next();
+	};
+}
+
+/** An attempt of somebody who was authenticated is noted. */
+async function refuse({ confirmations }: ApiHost, visitor: Visitor, what: string): Promise<never> {
+	await confirmations.refused(visitor, what.slice(0, LONGEST_NOTED), `its role is ${visitor.role}`);
+	throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
+}
+
+const LONGEST_NOTED = 200;
+
+async function login(c: Context<AppEnvironment>, access: Access): Promise<Response> {
+	const { entrance } = c.env;
+	if (entrance.kind !== "port" || c.req.method !== "GET")
+		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
+	const { secret, maxAge } = await access.login(c.req.query("code") ?? "");
+	c.header(
+		"set-cookie",
+		`${cookieName(entrance.port)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`,
+	);
+	return c.redirect("/", 303);
+}
+
+function failure(c: Context, known: KeryxError): Response {
+	const status = statusOf(known);
+	if (status === 401) c.header("www-authenticate", "Bearer");
+	const body = isConfirmPath(c.req.path) ? { error: known.message } : { error: known.toJSON() };
+	return c.json(body, status as 500);
 }
 
 function routeOf(name: EndpointName, { method, path, about, status, params, query, body, answer }: Endpoint) {
@@ -92,10 +229,28 @@ function routeOf(name: EndpointName, { method, path, about, status, params, quer
 	});
 }
 
+/** Made once, when it is first asked for. */
+function addDescription(app: App, version: string): void {
+	app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+	let document: ReturnType<App["getOpenAPI31Document"]> | undefined;
+	app.get("/openapi.json", (c) => {
+		document ??= app.getOpenAPI31Document({
+			openapi: "3.1.0",
+			info: {
+				title: "Keryx",
+				version,
+				description:
+					"The session gateway for AI agents. Errors are {error: {code, message, hint?, field?}}; those of /confirm, /grants and /audit are {error, status?}.",
+			},
+			security: [{ bearer: [] }],
+		});
+		return c.json(document);
+	});
+}
+
 /** A body of another kind would be passed over in silence. */
 async function requireJson(c: Context, next: () => Promise<void>): Promise<void> {
-	const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-	if (type !== "application/json")
+	if (!isJson(c.req.header("content-type")))
 		throw new KeryxError("http.not_json", "the body must be sent as application/json");
 	await next();
 }
@@ -112,133 +267,3 @@ function invalid({ issues }: z.core.$ZodError): KeryxError {
 function colonPath(path: string): string {
 	return path.replace(/\{(\w+)\}/g, ":$1");
 }
-
-function addEvents(app: OpenAPIHono, feed: Feed, closing: AbortSignal): void {
-	const query = z.object({
-		after: z.string().max(32).optional().openapi({
-			description:
-				"the id of the last event seen; empty: the oldest kept; left out: only what comes. Last-Event-ID wins",
-		}),
-		conversation: z.string().max(64).optional(),
-		types: z.string().max(1000).optional().openapi({ description: "types of events, with commas between" }),
-	});
-	const route = createRoute({
-		operationId: "events",
-		method: "get",
-		path: "/events",
-		summary: "every event, live: its id is the cursor to go on from; deltas and heartbeats have none",
-		request: { query },
-		responses: {
-			200: {
-				description: "frames named by the event's type, or hello, delta, resync, error",
-				content: { "text/event-stream": { schema: z.union([event, delta]) } },
-			},
-		},
-	});
-	app.openapi(route, async (c) => {
-		const { after, conversation, types } = c.req.valid("query");
-		const cursor = c.req.header("last-event-id") || (after ?? "now");
-		return streamSSE(c, async (stream) => {
-			const left = new AbortController();
-			stream.onAbort(() => left.abort());
-			const signal = AbortSignal.any([left.signal, closing]);
-			const beat = setInterval(() => void stream.write(": beat\n\n"), HEARTBEAT_MS);
-			try {
-				await stream.write(": following\n\n");
-				const frames = feed.follow({
-					scope: OPERATOR,
-					after: cursor,
-					signal,
-					...(conversation !== undefined && { conversation: conversation as ConversationId }),
-					...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
-				});
-				for await (const frame of frames) {
-					if (frame.kind === "delta")
-						await stream.writeSSE({ event: "delta", data: JSON.stringify(frame.delta) });
-					else if (frame.kind !== "event")
-						await stream.writeSSE({ event: frame.kind, id: frame.cursor, data: JSON.stringify(frame) });
-					else
-						await stream.writeSSE({
-							event: frame.event.type,
-							id: frame.event.cursor,
-							data: JSON.stringify(frame.event),
-						});
-				}
-			} catch (cause) {
-				const known = toKeryxError(cause);
-				await stream.writeSSE({ event: "error", data: JSON.stringify({ error: known.toJSON() }) });
-			} finally {
-				clearInterval(beat);
-			}
-		}) as never;
-	});
-}
-
-/** Exports and imports are streams of any length. */
-function addTransfer(app: OpenAPIHono, host: ApiHost): void {
-	const exportRoute = createRoute({
-		operationId: "export",
-		method: "get",
-		path: "/api/export",
-		summary: "one session, one conversation or everything, as JSONL that can be imported or as Markdown",
-		request: {
-			query: z.object({
-				session: z.string().max(64).optional(),
-				conversation: z.string().max(64).optional(),
-				format: z.enum(["jsonl", "markdown"]).default("jsonl"),
-			}),
-		},
-		responses: { 200: { description: "the lines", content: { "text/plain": { schema: z.string() } } } },
-	});
-	app.openapi(exportRoute, async (c) => {
-		const { session, conversation, format } = c.req.valid("query");
-		if (session !== undefined && conversation !== undefined)
-			throw new KeryxError("argument.invalid", "give session or conversation, not both", {
-				field: "session",
-			});
-		const what =
-			session !== undefined
-				? ({ kind: "session", id: session as SessionId } as const)
-				: conversation !== undefined
-					? ({ kind: "conversation", id: conversation as ConversationId } as const)
-					: ({ kind: "everything" } as const);
-		const write = format === "jsonl" ? exportJsonl : exportMarkdown;
-		const chunks = write(host.store, { scope: OPERATOR, what });
-		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
-		const first = await chunks.next();
-		const end = format === "jsonl" ? "\n" : "";
-		const body = ReadableStream.from(
-			(async function* () {
-				const encoder = new TextEncoder();
-				if (!first.done) yield encoder.encode(first.value + end);
-				for await (const chunk of chunks) yield encoder.encode(chunk + end);
-			})(),
-		);
-		return c.body(body as ReadableStream, 200, {
-			"content-type":
-				format === "jsonl" ? "application/jsonl; charset=utf-8" : "text/markdown; charset=utf-8",
-		}) as never;
-	});
-	const importRoute = createRoute({
-		operationId: "import",
-		method: "post",
-		path: "/api/import",
-		summary: "an export as the body, of any length; what is there already is passed over",
-		request: { query: z.object({ origin: z.string().max(100).default("export") }) },
-		responses: {
-			200: {
-				description: "what was added",
-				content: { "application/json": { schema: z.record(z.string(), z.number()) } },
-			},
-		},
-	});
-	app.openapi(importRoute, async (c) => {
-		if (!host.gateway) throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be imported");
-		const body: AsyncIterable<Uint8Array> = c.req.raw.body ?? emptyBody();
-		const { origin } = c.req.valid("query");
-		const { leftOut: left_out, ...counts } = await importJsonl(host.store, linesOf(body), { origin });
-		return c.json({ ...counts, left_out }, 200);
-	});
-}
-
-async function* emptyBody(): AsyncGenerator<Uint8Array> {}

@@ -54,6 +54,20 @@ export interface Client extends Calls {
 		readonly format?: "jsonl" | "markdown";
 	}): AsyncGenerator<Uint8Array>;
 	import(body: AsyncIterable<Uint8Array>, origin?: string): Promise<Readonly<Record<string, number>>>;
+	/** A call of the confirmations' own family: /confirm, /audit, /grants. What it answers is given as it is, refusals too. */
+	confirm(
+		method: "GET" | "POST" | "DELETE",
+		path: string,
+		body?: unknown,
+		signal?: AbortSignal,
+	): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
+}
+
+export interface TransportOptions {
+	/** A token, or the operator secret. */
+	readonly bearer?: string | undefined;
+	/** What the audit says of where it came from; heard only on the socket. */
+	readonly via?: "cli";
 }
 
 /** Between two attempts to connect again. */
@@ -80,16 +94,36 @@ export function createClient(transport: Transport): Client {
 			if (answer.status !== 200) throw errorOf(text, answer.status);
 			return JSON.parse(text) as Record<string, number>;
 		},
+		confirm: async (method, path, body, signal) => {
+			const answer = await transport({
+				method,
+				path,
+				headers: body === undefined ? {} : { "content-type": "application/json" },
+				...(body !== undefined && { body: JSON.stringify(body) }),
+				...(signal && { signal }),
+			});
+			const text = await textOf(answer.body);
+			return { status: answer.status, body: flatAnswer(text, answer.status) };
+		},
 	};
 }
 
+function flatAnswer(text: string, status: number): Readonly<Record<string, unknown>> {
+	try {
+		return JSON.parse(text) as Record<string, unknown>;
+	} catch (cause) {
+		throw new KeryxError("internal", `Keryx answered ${status} and no JSON`, { cause });
+	}
+}
+
 /** To a Keryx that runs, over its socket. */
-export function socketTransport(socketPath: string): Transport {
+export function socketTransport(socketPath: string, options: TransportOptions = {}): Transport {
 	const agent = new HttpAgent({ keepAlive: true });
+	const own = headersOf(options);
 	return ({ method, path, headers, body, signal }) =>
 		new Promise((resolve, reject) => {
 			const sent: ClientRequest = httpRequest(
-				{ socketPath, agent, method, path, headers, ...(signal && { signal }) },
+				{ socketPath, agent, method, path, headers: { ...headers, ...own }, ...(signal && { signal }) },
 				(response: IncomingMessage) => resolve({ status: response.statusCode ?? 500, body: response }),
 			);
 			sent.on("error", (cause) => reject(cause));
@@ -99,11 +133,12 @@ export function socketTransport(socketPath: string): Transport {
 }
 
 /** To an app in this process. */
-export function apiTransport(api: Api): Transport {
+export function apiTransport(api: Api, options: TransportOptions = {}): Transport {
+	const own = headersOf(options);
 	return async ({ method, path, headers, body, signal }) => {
 		const request = new Request(`http://keryx${path}`, {
 			method,
-			headers: { ...headers },
+			headers: { ...headers, ...own },
 			...(body !== undefined && {
 				body: typeof body === "string" ? body : (ReadableStream.from(body) as never),
 				duplex: "half",
@@ -112,6 +147,13 @@ export function apiTransport(api: Api): Transport {
 		} as RequestInit);
 		const response = await api.fetch(request);
 		return { status: response.status, body: untilAborted(response.body, signal) };
+	};
+}
+
+function headersOf({ bearer, via }: TransportOptions): Readonly<Record<string, string>> {
+	return {
+		...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+		...(via !== undefined && { "x-keryx-via": via }),
 	};
 }
 

@@ -15,6 +15,7 @@ import {
 	sessionId,
 	source,
 	time,
+	token,
 	turn,
 } from "./schemas.ts";
 
@@ -23,6 +24,12 @@ const flag = z.enum(["true", "false"]).transform((value) => value === "true");
 const ofConversation = { conversation: conversationId };
 const ofSession = { session: sessionId };
 const title = z.string().trim().min(1).max(500);
+
+/** Of its own, for ever: the audit names a caller by it. */
+const tokenName = z
+	.string()
+	.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be 1 to 64 of letters, digits, . _ and -");
+const platformId = z.strictObject({ platform: z.string().min(1).max(64), id: z.string().min(1).max(200) });
 
 /** What a change of sessions leaves behind. */
 const changed = z
@@ -272,10 +279,47 @@ export const endpoints = {
 			commands: z.array(z.object({ name: z.string(), usage: z.string(), about: z.string() })),
 		}),
 	}),
+	tokens: endpoint("get", "/api/tokens", {
+		about: "the tokens there are and were, by name; never a token itself",
+		answer: z.object({ tokens: z.array(token) }),
+	}),
+	createToken: endpoint("post", "/api/tokens", {
+		about: "a new token, shown this once",
+		body: {
+			name: tokenName,
+			role: z.enum(["operator", "approver", "agent", "reader"]),
+			session_key: z.string().min(1).max(800).optional().openapi({
+				description: "the one conversation that its holder may name; left out: any",
+			}),
+			principal: z.string().min(1).max(64).optional().openapi({
+				description: "whom it belongs to; left out, somebody new",
+			}),
+			days: z
+				.int()
+				.min(1)
+				.max(3650)
+				.optional()
+				.openapi({ description: "how long it holds; left out: for ever" }),
+		},
+		answer: token.extend({ token: z.string() }),
+	}),
+	revokeToken: endpoint("post", "/api/tokens/{name}/revoke", {
+		about: "ends a token at once; revoked is false where it had ended before",
+		params: { name: tokenName },
+		answer: z.object({ name: z.string(), revoked: z.boolean() }),
+	}),
+	linkPrincipals: endpoint("post", "/api/principals/link", {
+		about: "two ids of platforms are one person from now on",
+		body: { of: platformId, and: platformId },
+		answer: z.object({ principal: z.string(), joined: z.boolean() }),
+	}),
 	health: endpoint("get", "/health", {
-		about: "that Keryx runs",
+		about: "that Keryx runs; strangers are told status, pending_count and the time alone",
 		answer: z.object({
 			status: z.literal("ok"),
+			pending_count: z.int().openapi({ description: "confirmations that wait for a human" }),
+			timestamp: z.number().openapi({ description: "seconds since 1970" }),
+			timestamp_iso: time,
 			version: z.string(),
 			pid: z.int(),
 			started_at: time,

@@ -1,8 +1,10 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
+import { type Confirmations, may } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { InboxItem, Scope, Store } from "../store/index.ts";
+import type { Access, Visitor } from "./auth.ts";
 import type { Answer, EndpointName, Input } from "./endpoints.ts";
 import type { Feed } from "./feed.ts";
 import {
@@ -14,6 +16,7 @@ import {
 	toWireInbound,
 	toWireMessage,
 	toWireSession,
+	toWireToken,
 	toWireTurn,
 } from "./wire.ts";
 
@@ -21,6 +24,13 @@ import {
 export interface ApiHost {
 	readonly store: Store;
 	readonly gateway: Gateway | null;
+	readonly confirmations: Confirmations;
+	/** Who has it is the operator. */
+	readonly operatorSecret: string;
+	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
+	readonly bodyLimit?: number;
+	/** Requests of one caller on a port. */
+	readonly ratePerMinute?: number;
 	readonly version: string;
 	/** What answers, by its name. */
 	readonly agent: string;
@@ -31,6 +41,8 @@ export interface ApiHost {
 interface Call {
 	readonly host: ApiHost;
 	readonly feed: Feed;
+	readonly access: Access;
+	readonly visitor: Visitor;
 	readonly scope: Scope;
 	readonly signal: AbortSignal;
 }
@@ -111,13 +123,16 @@ export const handlers: Handlers = {
 		});
 		return { hits: hits.map(toWireHit), total: { ...total }, next };
 	},
-	send: async ({ text, client_message_id, source, conversation }, { host, scope }) => {
+	send: async ({ text, client_message_id, source, conversation }, { host, scope, visitor }) => {
 		const admission = await running(host).accept({
 			source,
 			platformMessage: client_message_id,
 			content: text,
 			// Whoever reaches this is the operator.
-			transport: { mayChooseProfile: true },
+			transport: {
+				mayChooseProfile: true,
+				...(visitor.proven && may(visitor, "resolve") && { approver: visitor.who }),
+			},
 			...(conversation !== undefined && { conversation }),
 		});
 		const { id, duplicate, refused } = admission;
@@ -203,8 +218,29 @@ export const handlers: Handlers = {
 		return host.store.rebuildSearch({ wipe, ...(cursor !== undefined && { cursor }) });
 	},
 	commands: () => ({ commands: commandList.map(({ name, usage, about }) => ({ name, usage, about })) }),
-	health: (_input, { host }) => ({
-		status: "ok",
+	tokens: async (_input, { host, scope }) => ({
+		tokens: (await host.store.tokens({ scope: operator(scope) })).map(toWireToken),
+	}),
+	createToken: async ({ name, role, session_key, principal, days }, { access, visitor }) => {
+		const { secret, token } = await access.createToken(
+			{
+				name,
+				role,
+				...(session_key !== undefined && { sessionKey: session_key }),
+				...(principal !== undefined && { principal }),
+				...(days !== undefined && { days }),
+			},
+			visitor,
+		);
+		return { token: secret, ...toWireToken(token) };
+	},
+	revokeToken: async ({ name }, { access, visitor }) => ({
+		name,
+		revoked: await access.revokeToken(name, visitor),
+	}),
+	linkPrincipals: async ({ of, and }, { host }) => host.store.link({ a: of, b: and }),
+	health: async (_input, { host }) => ({
+		...(await strangersHealth(host)),
 		version: host.version,
 		pid: process.pid,
 		started_at: new Date(host.startedAt).toISOString(),
@@ -213,6 +249,17 @@ export const handlers: Handlers = {
 		channels: (host.gateway?.health() ?? []).map(toWireChannel),
 	}),
 };
+
+/** What everybody may know. */
+export async function strangersHealth({ confirmations, now }: ApiHost) {
+	const at = now();
+	return {
+		status: "ok" as const,
+		pending_count: await confirmations.pendingCount(),
+		timestamp: at / 1000,
+		timestamp_iso: new Date(at).toISOString(),
+	};
+}
 
 function running({ gateway }: ApiHost): Gateway {
 	if (gateway) return gateway;

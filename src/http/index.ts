@@ -8,6 +8,7 @@ export {
 	type Followed,
 	socketTransport,
 	type Transport,
+	type TransportOptions,
 } from "./client.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type { ApiHost } from "./handlers.ts";
@@ -20,4 +21,4 @@ export type {
 	WireMessage,
 	WireSession,
 } from "./schemas.ts";
-export { type Served, serveOnSocket } from "./serve.ts";
+export { type PortOptions, type Served, type ServedOnPort, serveOnPort, serveOnSocket } from "./serve.ts";

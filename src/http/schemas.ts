@@ -253,6 +253,19 @@ export const channel = z
 	})
 	.openapi("Channel");
 
+export const token = z
+	.object({
+		name: z.string(),
+		role: z.enum(["operator", "approver", "agent", "reader"]),
+		principal: z.string(),
+		session_key: z.string().nullable(),
+		created_at: time,
+		created_by: z.string(),
+		expires_at: time.nullable(),
+		revoked_at: time.nullable(),
+	})
+	.openapi("Token");
+
 export const error = z
 	.object({
 		error: z.object({
@@ -273,4 +286,5 @@ export type WireTurn = z.output<typeof turn>;
 export type WireEvent = z.output<typeof event>;
 export type WireDelta = z.output<typeof delta>;
 export type WireHit = z.output<typeof hit>;
+export type WireToken = z.output<typeof token>;
 export type WireChannel = z.output<typeof channel>;

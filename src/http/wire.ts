@@ -9,6 +9,7 @@ import type {
 	SearchHit,
 	Session,
 	StoreEvent,
+	Token,
 	Turn,
 } from "../store/index.ts";
 import type {
@@ -20,6 +21,7 @@ import type {
 	WireInbound,
 	WireMessage,
 	WireSession,
+	WireToken,
 	WireTurn,
 } from "./schemas.ts";
 
@@ -185,6 +187,19 @@ export function toWireChannel(
 		state: channel.state,
 		alive_at: isoOrNull(channel.aliveAt),
 		detail: channel.detail ?? null,
+	};
+}
+
+export function toWireToken(token: Token): WireToken {
+	return {
+		name: token.name,
+		role: token.role,
+		principal: token.principal,
+		session_key: token.sessionKey,
+		created_at: iso(token.createdAt),
+		created_by: token.createdBy,
+		expires_at: isoOrNull(token.expiresAt),
+		revoked_at: isoOrNull(token.revokedAt),
 	};
 }
 

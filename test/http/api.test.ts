@@ -24,6 +24,11 @@ async function raw(
 	return { status: response.status, body: (await response.json()) as never as { error: KeryxError } };
 }
 
+const CONFIRMATIONS = [
+	...["confirmRequest", "confirmList", "confirmRead", "confirmApprove", "confirmDeny", "confirmCancel"],
+	...["confirmConsume", "grantList", "grantAdd", "grantRevoke", "audit", "auditLog", "auditVerify"],
+];
+
 describe("the API", () => {
 	test("a message is accepted, answered, and found again by every way", async () => {
 		const { client } = keryx;
@@ -246,7 +251,15 @@ describe("the API", () => {
 			Object.values(path).map((operation) => operation.operationId),
 		);
 		expect(operations.toSorted()).toEqual(
-			[...Object.keys(endpoints), "events", "export", "import"].toSorted(),
+			[
+				...Object.keys(endpoints),
+				"events",
+				"export",
+				"import",
+				"metrics",
+				"ready",
+				...CONFIRMATIONS,
+			].toSorted(),
 		);
 		for (const [path, methods] of Object.entries(doc.paths))
 			for (const method of Object.keys(methods)) {

@@ -3,6 +3,7 @@
 import type { Agent } from "../../src/agents/index.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
+import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
 import { openStore, type Store, systemIds } from "../../src/store/index.ts";
@@ -22,6 +23,7 @@ export interface Served {
 }
 
 export const ECHO: Script = { otherwise: [{ text: "you said {{input}}" }] };
+export const SECRET = "the operator's secret of these tests".replaceAll(/[^a-z]/g, "-");
 export const TERMINAL = {
 	platform: "local",
 	chat_id: "cli",
@@ -36,7 +38,14 @@ export async function serve(
 	profiles: Readonly<Record<string, Agent>> = {},
 ): Promise<Served> {
 	const ids = systemIds(systemClock);
-	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids });
+	const auditKey = ids.bytes(32);
+	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, auditKey });
+	const values = configSchema.parse({ session_reset: { mode: "none" }, ...config });
+	const confirmations = createConfirmations({
+		store,
+		clock: systemClock,
+		settings: () => confirmationSettings(values, {}),
+	});
 	const gateway = createGateway({
 		store,
 		agent: createScriptedAgent({ script, clock: systemClock }),
@@ -46,7 +55,8 @@ export async function serve(
 			createLocalChannel("local", systemClock.now),
 			createLocalChannel("api_server", systemClock.now),
 		],
-		config: configSchema.parse({ session_reset: { mode: "none" }, ...config }),
+		confirmations,
+		config: values,
 		clock: systemClock,
 		pseudonymKey: new Uint8Array(32),
 		log: (message, error) => {
@@ -58,6 +68,9 @@ export async function serve(
 		createApi({
 			store,
 			gateway,
+			confirmations,
+			operatorSecret: SECRET,
+			ratePerMinute: 10_000_000,
 			version: "0.0.0",
 			agent: "scripted",
 			startedAt: systemClock.now(),
@@ -83,6 +96,7 @@ export async function serve(
 		},
 		close: async () => {
 			await gateway.stop();
+			await confirmations.stop();
 			api.close();
 			await store.close();
 		},

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { createAgent } from "../../src/cli/agent.ts";
 import { configSchema } from "../../src/config/schema.ts";
+import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { apiTransport, createApi, createClient } from "../../src/http/index.ts";
@@ -95,6 +96,12 @@ async function say(text: string): Promise<Said> {
 	const api = createApi({
 		store,
 		gateway,
+		confirmations: createConfirmations({
+			store,
+			clock: systemClock,
+			settings: () => confirmationSettings(configSchema.parse({}), {}),
+		}),
+		operatorSecret: "none",
 		version: "0.0.0",
 		agent: "ai-sdk",
 		startedAt: 0,

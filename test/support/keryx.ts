@@ -26,14 +26,17 @@ interface RunOptions {
 
 export interface Gateway {
 	readonly pid: number;
-	stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+	/** What it said when it was ready. */
+	readonly said: string;
+	/** Answers its exit code. */
+	stop(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>;
 }
 
 export interface KeryxCommand {
 	/** Runs the command, with an empty home unless the environment names one. */
 	keryx(args: readonly string[], options?: RunOptions): Promise<Run>;
-	/** A Keryx that runs in that home and answers on its socket. */
-	start(home: string): Promise<Gateway>;
+	/** A Keryx that runs in that home and answers on its socket; or another command that goes on until it is stopped. */
+	start(home: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Gateway>;
 }
 
 /** `root` is a folder that the test removes. Compiled code is kept there, for processes and for the threads of stores in this one. */
@@ -47,6 +50,8 @@ export function commandIn(root: string): KeryxCommand {
 				TZ: "UTC",
 				NODE_COMPILE_CACHE: compiled,
 				KERYX_HOME: join(root, "empty"),
+				// Many run at once.
+				KERYX_HTTP_PORT: "0",
 				...env,
 			},
 		});
@@ -63,16 +68,16 @@ export function commandIn(root: string): KeryxCommand {
 				child.on("close", (code) => resolve({ code, ...said }));
 			});
 		},
-		start: async (home) => {
-			const child = begin([], { KERYX_HOME: home });
-			await new Promise<void>((resolve, reject) => {
-				let said = "";
-				child.on("close", () => reject(new Error(`Keryx did not start: ${said}`)));
-				child.stderr.on("data", (data) => (said += data));
+		start: async (home, args = [], env = {}) => {
+			const child = begin(args, { KERYX_HOME: home, ...env });
+			const said = await new Promise<string>((resolve, reject) => {
+				let complaint = "";
+				child.on("close", () => reject(new Error(`Keryx did not start: ${complaint}`)));
+				child.stderr.on("data", (data) => (complaint += data));
 				// It says so once its socket is there.
-				child.stdout.once("data", () => resolve());
+				child.stdout.once("data", (data) => resolve(String(data)));
 			});
-			return { pid: child.pid as number, stop: (signal = "SIGTERM") => ended(child, signal) };
+			return { pid: child.pid as number, said, stop: (signal = "SIGTERM") => ended(child, signal) };
 		},
 	};
 }
@@ -91,7 +96,7 @@ export async function call(
 	});
 	const context: CliContext = {
 		env: { TZ: "UTC", ...env },
-		stdin: Readable.from(stdin === "" ? [] : [stdin]),
+		stdin: Object.assign(Readable.from(stdin === "" ? [] : [stdin]), { isTTY: columns !== undefined }),
 		stdout: stream("stdout"),
 		stderr: stream("stderr"),
 		now: () => Date.now(),
@@ -108,10 +113,10 @@ export async function call(
 	return said;
 }
 
-function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-	if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+	if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
 	return new Promise((resolve) => {
-		child.on("close", () => resolve());
+		child.on("close", (code) => resolve(code));
 		child.kill(signal);
 	});
 }

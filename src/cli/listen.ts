@@ -1,0 +1,48 @@
+// Where a Keryx is reached. The ports come first: one that is taken is told before any work is begun. The socket comes last: it is there
+// when Keryx answers, and not before.
+import { type Api, type PortOptions, type Served, serveOnPort, serveOnSocket } from "../http/index.ts";
+
+const LOOPBACK = "127.0.0.1";
+
+export interface ListenOptions {
+	readonly api: Api;
+	readonly socketPath: string;
+	/** Null: on the socket alone. */
+	readonly ports: { readonly host: string; readonly port: number; readonly compatPort: number | null } | null;
+	/** Begins the work. */
+	ready(): Promise<void> | void;
+}
+
+export interface Listening extends Served {
+	readonly url: string | null;
+	/** Where requests and their status are taken without a token. */
+	readonly compatUrl: string | null;
+}
+
+export async function listen({ api, socketPath, ports, ready }: ListenOptions): Promise<Listening> {
+	const served: Served[] = [];
+	const close = async () => {
+		await Promise.all(served.map((one) => one.close()));
+	};
+	const open = async (options: PortOptions): Promise<string> => {
+		const opened = await serveOnPort(api, options);
+		served.push(opened);
+		return addressOf(options.host, opened.port);
+	};
+	try {
+		const url = ports && (await open(ports));
+		const compatPort = ports?.compatPort ?? null;
+		const compatUrl =
+			compatPort === null ? null : await open({ host: LOOPBACK, port: compatPort, compat: true });
+		await ready();
+		served.push(await serveOnSocket(api, socketPath));
+		return { url, compatUrl, close };
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}
+
+function addressOf(host: string, port: number): string {
+	return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

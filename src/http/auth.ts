@@ -1,0 +1,184 @@
+// Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
+// page's cookie does. Nothing but these decides: no header or body makes anybody somebody else.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Caller } from "../confirmations/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Store, Token, TokenRole } from "../store/index.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const DAY_MS = 86_400_000;
+const LINK_MS = 600_000;
+const COOKIE_DAYS = 30;
+const MOST_CACHED = 1000;
+
+/** How a request came in. */
+export type Entrance =
+	| { readonly kind: "socket" }
+	| {
+			/** compat: takes requests for confirmations and tells their status, to anybody on this machine. */
+			readonly kind: "port" | "compat";
+			readonly host: string;
+			readonly port: number;
+			readonly remote: string;
+	  };
+
+export interface Visitor extends Caller {
+	/** False where nothing but the socket's permission speaks for it. */
+	readonly proven: boolean;
+}
+
+export interface Credentials {
+	readonly authorization: string | undefined;
+	readonly cookie: string | undefined;
+	/** X-Keryx-Via. */
+	readonly via: string | undefined;
+}
+
+export interface AccessOptions {
+	readonly store: Pick<Store, "tokenByDigest" | "createToken" | "revokeToken">;
+	readonly operatorSecret: string;
+	readonly now: () => number;
+}
+
+/** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
+const AT_SOCKET = "socket";
+
+export class Access {
+	readonly #options: AccessOptions;
+	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
+	readonly #known = new Map<string, Token>();
+	#changes = 0;
+
+	constructor(options: AccessOptions) {
+		this.#options = options;
+	}
+
+	/** Null for a stranger, and for whoever comes with something that is not valid. */
+	async visitor({ authorization, cookie, via }: Credentials, entrance: Entrance): Promise<Visitor | null> {
+		if (entrance.kind === "compat")
+			return { who: "compat", role: "agent", via: "api", sessionKey: null, proven: true };
+		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
+		if (authorization !== undefined) {
+			const [, bearer] = /^Bearer +([\w~+/.-]{1,256}=*)$/i.exec(authorization) ?? [];
+			return bearer === undefined ? null : this.#bearer(bearer, from);
+		}
+		if (entrance.kind === "socket")
+			return { who: AT_SOCKET, role: "operator", via: from, sessionKey: null, proven: false };
+		const session = cookieOf(cookie, cookieName(entrance.port));
+		return session === undefined ? null : this.#bearer(session, "page");
+	}
+
+	async createToken(
+		args: {
+			readonly name: string;
+			readonly role: TokenRole;
+			readonly sessionKey?: string;
+			readonly principal?: string;
+			readonly days?: number;
+		},
+		{ who: by, via }: Pick<Caller, "who" | "via">,
+	): Promise<{ readonly secret: string; readonly token: Token }> {
+		const { days, ...rest } = args;
+		const secret = `kx_${randomBytes(32).toString("base64url")}`;
+		const token = await this.#options.store.createToken({
+			...rest,
+			digest: digestOf(secret),
+			...(days !== undefined && { expiresAt: this.#options.now() + days * DAY_MS }),
+			by,
+			via,
+		});
+		this.#forget();
+		return { secret, token };
+	}
+
+	async revokeToken(name: string, { who: by, via }: Pick<Caller, "who" | "via">): Promise<boolean> {
+		try {
+			return await this.#options.store.revokeToken({ name, by, via });
+		} finally {
+			this.#forget();
+		}
+	}
+
+	/** For a link that makes whoever opens it first the operator, in a browser. */
+	loginCode(): string {
+		const nonce = randomBytes(9).toString("base64url");
+		const until = this.#options.now() + LINK_MS;
+		return `${nonce}.${until}.${this.#signature(nonce, until)}`;
+	}
+
+	/** The value of the page's cookie. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
+	async login(code: string): Promise<{ readonly secret: string; readonly maxAge: number }> {
+		const [, nonce = "", until = "", signature = ""] =
+			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
+		if (!same(signature, this.#signature(nonce, Number(until))))
+			throw new KeryxError("http.login", "this is not a login link of this Keryx");
+		if (Number(until) <= this.#options.now())
+			throw new KeryxError("http.login", "this login link is too old");
+		try {
+			const name = `page-${nonce}`;
+			const { secret } = await this.createToken(
+				{ name, role: "operator", days: COOKIE_DAYS },
+				{ who: "operator", via: "page" },
+			);
+			return { secret, maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+		} catch (error) {
+			if (error instanceof KeryxError && error.code === "token.taken")
+				throw new KeryxError("http.login", "this login link was used before");
+			throw error;
+		}
+	}
+
+	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
+		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
+			return { who: "operator", role: "operator", via, sessionKey: null, proven: true };
+		const token = await this.#token(digestOf(bearer));
+		if (!token) return null;
+		return { who: `token:${token.name}`, role: token.role, via, sessionKey: token.sessionKey, proven: true };
+	}
+
+	async #token(digest: string): Promise<Token | null> {
+		const now = this.#options.now();
+		const known = this.#known.get(digest);
+		if (known) return known.expiresAt !== null && known.expiresAt <= now ? null : known;
+		const before = this.#changes;
+		const found = await this.#options.store.tokenByDigest({ scope: OPERATOR, digest, now });
+		// One that was revoked while it was looked up must not be kept.
+		if (found && before === this.#changes) {
+			if (this.#known.size >= MOST_CACHED) this.#known.clear();
+			this.#known.set(digest, found);
+		}
+		return found;
+	}
+
+	#forget(): void {
+		this.#changes++;
+		this.#known.clear();
+	}
+
+	#signature(nonce: string, until: number): string {
+		return createHmac("sha256", this.#options.operatorSecret)
+			.update(`login.${nonce}.${until}`)
+			.digest("base64url");
+	}
+}
+
+/** Cookies know no ports: two of Keryx on one machine must not take each other's. */
+export function cookieName(port: number): string {
+	return `keryx_${port}`;
+}
+
+function cookieOf(header: string | undefined, name: string): string | undefined {
+	for (const pair of header?.split(";") ?? []) {
+		const at = pair.indexOf("=");
+		if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+	}
+	return undefined;
+}
+
+function digestOf(secret: string): string {
+	return createHash("sha256").update(secret).digest("hex");
+}
+
+function same(a: string, b: string): boolean {
+	return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

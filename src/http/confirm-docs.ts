@@ -1,0 +1,236 @@
+// The confirmations' own family in OpenAPI. Its calls are read by hand, leniently where clients of long standing need it, so what is
+// said here describes and does not check.
+import { z } from "@hono/zod-openapi";
+import type { App } from "./environment.ts";
+
+const status = z.enum(["pending", "approved", "denied", "expired", "cancelled", "consumed", "auto_approved"]);
+const seconds = z.number().openapi({ description: "seconds since 1970; *_iso beside it" });
+const details = z.record(z.string(), z.unknown());
+const scope = z.enum(["session", "conversation", "always"]);
+
+const record = z
+	.object({
+		id: z.string(),
+		action: z.string(),
+		description: z.string(),
+		details,
+		requester: z.string(),
+		session_key: z.string(),
+		status,
+		digest: z.string(),
+		timeout_seconds: z.int(),
+		created_at: seconds,
+		expires_at: seconds,
+		resolved_at: seconds.nullable(),
+		resolved_by: z.string().nullable(),
+		resolved_label: z.string().nullable(),
+		reason: z.string().nullable(),
+		details_before: details.nullable(),
+		used_at: seconds.nullable(),
+		asked_by: z.string(),
+		told: z.boolean(),
+		notices: z.array(z.object({ to: z.string(), state: z.enum(["pending", "sent", "dead"]) })).optional(),
+	})
+	.openapi("Confirmation");
+const asked = z.object({
+	id: z.string(),
+	action: z.string(),
+	status,
+	details,
+	digest: z.string(),
+	timeout_seconds: z.int(),
+	expires_at: seconds,
+	message: z.string(),
+	told: z.boolean(),
+	approve_url: z.string(),
+	deny_url: z.string(),
+	review_url: z.string(),
+});
+const resolved = record
+	.pick({ id: true, action: true, status: true, resolved_by: true, resolved_at: true, digest: true })
+	.extend({ reason: z.string().optional() });
+const grant = z
+	.object({
+		id: z.string(),
+		scope,
+		action: z.string(),
+		pattern: z.string().nullable(),
+		asked_by: z.string().nullable(),
+		session_key: z.string().nullable(),
+		until: seconds.nullable(),
+		by: z.string(),
+		created_at: seconds,
+		revoked_at: seconds.nullable(),
+		revoked_by: z.string().nullable(),
+	})
+	.openapi("Grant");
+const entry = z
+	.object({
+		n: z.int(),
+		at: seconds,
+		kind: z.string(),
+		confirmation: z.string().nullable(),
+		who: z.string(),
+		via: z.string(),
+		facts: details,
+		mac: z.string(),
+	})
+	.openapi("AuditEntry");
+const flat = z.object({ error: z.string(), status: status.optional() }).openapi("FlatError");
+const id = z.object({ id: z.string() });
+const limit = z.string().optional().openapi({ description: "1 to 500; anything else is 50" });
+
+interface Described {
+	readonly method: "get" | "post" | "delete";
+	readonly path: string;
+	readonly about: string;
+	readonly query?: z.ZodObject;
+	readonly body?: z.ZodObject;
+	readonly status?: 201 | 202;
+	readonly answer: z.ZodType;
+}
+
+const CALLS: Readonly<Record<string, Described>> = {
+	confirmRequest: {
+		method: "post",
+		path: "/confirm",
+		about: "ask a human; 200 where a grant covers it",
+		body: z.object({
+			action: z.string(),
+			description: z.string(),
+			details: details.nullish(),
+			requester: z.string().nullish(),
+			session_key: z.string().nullish(),
+			timeout_seconds: z.number().nullish(),
+			idempotency_key: z.string().nullish(),
+		}),
+		status: 202,
+		answer: asked,
+	},
+	confirmList: {
+		method: "get",
+		path: "/confirm",
+		about: "confirmations, newest first; those that it asked for, for an agent",
+		query: z.object({ status: status.optional(), limit, before: z.string().optional() }),
+		answer: z.object({ count: z.int(), confirmations: z.array(record), next: z.string().nullable() }),
+	},
+	confirmRead: {
+		method: "get",
+		path: "/confirm/{id}",
+		about: "one confirmation; with wait, answers when it is no longer pending or so many seconds have passed",
+		query: z.object({ wait: z.number().max(60).optional() }),
+		answer: record,
+	},
+	confirmApprove: {
+		method: "post",
+		path: "/confirm/{id}/approve",
+		about: "say yes, once or with a grant, to what was asked or to what you make of it",
+		body: z.object({
+			reason: z.string().nullish(),
+			approver: z.string().nullish(),
+			grant: z.object({ scope, until: seconds.nullish() }).nullish(),
+			edited_details: details.nullish(),
+		}),
+		answer: resolved,
+	},
+	confirmDeny: {
+		method: "post",
+		path: "/confirm/{id}/deny",
+		about: "say no",
+		body: z.object({ reason: z.string().nullish(), denier: z.string().nullish() }),
+		answer: resolved,
+	},
+	confirmCancel: {
+		method: "post",
+		path: "/confirm/{id}/cancel",
+		about: "take back what was asked; by who asked",
+		answer: z.object({ id: z.string(), status }),
+	},
+	confirmConsume: {
+		method: "post",
+		path: "/confirm/{id}/consume",
+		about: "use an approval, once, for exactly the arguments of that digest; by who asked",
+		body: z.object({ digest: z.string() }),
+		answer: record,
+	},
+	grantList: {
+		method: "get",
+		path: "/grants",
+		about: "standing consents, newest first",
+		query: z.object({ limit }),
+		answer: z.object({ count: z.int(), grants: z.array(grant) }),
+	},
+	grantAdd: {
+		method: "post",
+		path: "/grants",
+		about: "consent from now on; session and conversation need session_key and asked_by",
+		body: z.object({
+			scope,
+			action: z.string(),
+			pattern: z.string().nullish(),
+			session_key: z.string().nullish(),
+			asked_by: z.string().nullish(),
+			until: seconds.nullish(),
+		}),
+		status: 201,
+		answer: grant,
+	},
+	grantRevoke: {
+		method: "delete",
+		path: "/grants/{id}",
+		about: "end a grant; also DELETE /grants?id=",
+		answer: z.object({ id: z.string(), revoked: z.boolean() }),
+	},
+	audit: {
+		method: "get",
+		path: "/audit",
+		about: "the latest state of each confirmation, newest first",
+		query: z.object({ limit }),
+		answer: z.object({ count: z.int(), entries: z.array(record) }),
+	},
+	auditLog: {
+		method: "get",
+		path: "/audit/log",
+		about: "every change of state and refused attempt, oldest first, each chained to the one before",
+		query: z.object({
+			limit,
+			after: z.int().optional(),
+			confirmation: z.string().optional(),
+			newest: z.boolean().optional(),
+		}),
+		answer: z.object({ count: z.int(), entries: z.array(entry), next: z.int().nullable() }),
+	},
+	auditVerify: {
+		method: "get",
+		path: "/audit/verify",
+		about: "looks through the whole chain; bad is the first entry that is wrong",
+		answer: z.object({
+			ok: z.boolean(),
+			count: z.int(),
+			head: z.string(),
+			bad: z.object({ n: z.int(), problem: z.string() }).nullable(),
+		}),
+	},
+};
+
+export function describeConfirm(app: App): void {
+	for (const [
+		operationId,
+		{ method, path, about, query, body, status: code = 200, answer },
+	] of Object.entries(CALLS))
+		app.openAPIRegistry.registerPath({
+			operationId,
+			method,
+			path,
+			summary: about,
+			request: {
+				...(path.includes("{id}") && { params: id }),
+				...(query && { query }),
+				...(body && { body: { content: { "application/json": { schema: body } } } }),
+			},
+			responses: {
+				[code]: { description: about, content: { "application/json": { schema: answer } } },
+				default: { description: "what is wrong", content: { "application/json": { schema: flat } } },
+			},
+		});
+}

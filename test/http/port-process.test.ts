@@ -1,0 +1,116 @@
+// `keryx` as it is started: where it listens, what it prints, and what it leaves in its home.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { commandIn, MAIN } from "../support/keryx.ts";
+import { exchange } from "./port.ts";
+
+const root = mkdtempSync(join(tmpdir(), "keryx-port-process-"));
+const { keryx } = commandIn(root);
+const children: ChildProcessWithoutNullStreams[] = [];
+afterAll(async () => {
+	await Promise.all(children.map((child) => ended(child, "SIGKILL")));
+	rmSync(root, { recursive: true, force: true });
+});
+
+const LINK = /within ten minutes: (http:\S+)\n/;
+
+/** Answers what it said on stderr, once its socket is there. */
+async function start(home: string, env: Readonly<Record<string, string>>) {
+	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN], {
+		env: {
+			PATH: process.env.PATH,
+			NODE_COMPILE_CACHE: join(root, "compiled"),
+			KERYX_HOME: home,
+			KERYX_HTTP_PORT: "0",
+			...env,
+		},
+	});
+	children.push(child);
+	let notes = "";
+	let running = false;
+	// The two streams come by ways of their own: both are waited for.
+	await new Promise<void>((resolve, reject) => {
+		const look = () => running && LINK.test(notes) && resolve();
+		child.stderr.on("data", (data) => {
+			notes += data;
+			look();
+		});
+		child.stdout.once("data", () => {
+			running = true;
+			look();
+		});
+		child.once("close", () => reject(new Error(`Keryx did not start: ${notes}`)));
+	});
+	return { child, notes };
+}
+
+function ended(child: ChildProcessWithoutNullStreams, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+	if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+	return new Promise((resolve) => {
+		child.once("close", () => resolve());
+		child.kill(signal);
+	});
+}
+
+test("a start prints a login link that works, makes its keys for the user alone, and serves the compat port", async () => {
+	const home = join(root, "home");
+	const free = await freePort();
+	const { child, notes } = await start(home, { KERYX_CONFIRMATIONS_COMPAT_PORT: String(free) });
+	const [, link = ""] = LINK.exec(notes) ?? [];
+	const { hostname: host, port, pathname, search } = new URL(link);
+	for (const name of ["audit.key", "operator.secret", "pseudonym.key"])
+		expect(statSync(join(home, name)).mode & 0o777, name).toBe(0o600);
+
+	const login = await exchange({ host, port }, "GET", `${pathname}${search}`);
+	const [cookie = ""] = login.headers["set-cookie"]?.[0]?.split(";") ?? [];
+	const bearer = readFileSync(join(home, "operator.secret"), "utf8").trim();
+	expect((await exchange({ host, port }, "GET", "/api/tokens", { headers: { cookie } })).status).toBe(200);
+	expect((await exchange({ host, port }, "GET", "/api/conversations", { bearer })).status).toBe(200);
+	expect((await exchange({ host, port }, "GET", "/api/conversations")).status).toBe(401);
+
+	const asked = await exchange({ host, port: free }, "POST", "/confirm", {
+		body: { action: "restart", description: "d" },
+	});
+	expect(asked.status).toBe(202);
+	const approved = await exchange({ host, port }, "POST", `/confirm/${asked.body.id}/approve`, { bearer });
+	expect(approved.body).toMatchObject({ status: "approved" });
+	await ended(child, "SIGTERM");
+	expect(child.exitCode).toBe(0);
+
+	// Another start has other links, the same secret, and what was decided.
+	const again = await start(home, {});
+	const [, secondLink = ""] = LINK.exec(again.notes) ?? [];
+	const where = { host, port: new URL(secondLink).port };
+	const kept = await exchange(where, "GET", `/confirm/${asked.body.id}`, { bearer });
+	expect(kept.body).toMatchObject({ status: "approved", resolved_by: "operator" });
+	expect((await exchange(where, "GET", `${pathname}${search}`)).status).toBe(401);
+	await ended(again.child, "SIGTERM");
+});
+
+test("a port that is taken is told with what to do, before any work is begun", async () => {
+	const blocker = createServer();
+	await new Promise<void>((resolve) => blocker.listen(0, "127.0.0.1", resolve));
+	const { port } = blocker.address() as { port: number };
+	const home = join(root, "taken");
+	mkdirSync(home);
+	try {
+		const { code, stderr } = await keryx([], { env: { KERYX_HOME: home, KERYX_HTTP_PORT: String(port) } });
+		expect(code).toBe(1);
+		expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: another program has it`);
+		expect(stderr).toContain("http.port");
+	} finally {
+		await new Promise((resolve) => blocker.close(resolve));
+	}
+});
+
+async function freePort(): Promise<number> {
+	const probe = createServer();
+	await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+	const { port } = probe.address() as { port: number };
+	await new Promise((resolve) => probe.close(resolve));
+	return port;
+}
