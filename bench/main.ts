@@ -7,6 +7,7 @@ import type { Row } from "./harness.ts";
 const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Promise<Row[]>>> = {
 	domain: async () => (await import("./domain.ts")).measureDomain(),
 	store: async () => (await import("./store.ts")).measureStore(),
+	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
 };
 
