@@ -60,6 +60,7 @@ export { INTERRUPTED_RESULT, leftOutOf, type PromptMessage, promptHistory } from
 export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size.ts";
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
+export { readableLength, terminalText } from "./terminal-text.ts";
 export { cleanTitle, successorTitle } from "./title.ts";
 export {
 	type Address,

@@ -165,7 +165,9 @@ export class Asking {
 			case "limited":
 			case "secret":
 				return "impossible";
-			default:
+			case "pending":
+			case "cancelled":
+			case "consumed":
 				return "cancelled";
 		}
 	}

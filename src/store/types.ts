@@ -345,6 +345,8 @@ export interface Process {
 	readonly logBytes: number | null;
 	readonly logLost: number | null;
 	readonly destination: Destination;
+	/** When its progress is reported next; null: not at all. */
+	readonly nextCheckAt: number | null;
 	readonly startedAt: number;
 	readonly endedAt: number | null;
 }

@@ -189,8 +189,10 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 		case "ask when it is over":
 			// Behind the answer to this prompt.
 			setImmediate(() =>
-				setImmediate(async () => {
-					toldLate = await leave({ toolCallId: "x" }, EVERY_KIND);
+				setImmediate(() => {
+					void leave({ toolCallId: "x" }, EVERY_KIND).then((told) => {
+						toldLate = told;
+					});
 				}),
 			);
 			return END;

@@ -413,7 +413,7 @@ function* settle(
 function* answerTurn(
 	context: Context,
 	row: ConfirmationRow,
-	status: ConfirmationStatus,
+	status: Outcome,
 	reason?: string,
 ): Op<Woken | null> {
 	if (row.waiter !== "turn" || row.conversation === null) return null;
@@ -446,8 +446,10 @@ function* answerTurn(
 	return { conversation: row.conversation, inbox: id };
 }
 
+type Outcome = Extract<ConfirmationStatus, "approved" | "denied" | "expired" | "cancelled">;
+
 /** What the agent reads. A refusal of any kind is final: the same must not be tried another way. */
-export function outcomeNote(row: ConfirmationRow, status: ConfirmationStatus, reason?: string): string {
+export function outcomeNote(row: ConfirmationRow, status: Outcome, reason?: string): string {
 	const what = `Confirmation ${row.id} (${row.tool ?? "call"}: ${row.action})`;
 	const why = reason ? ` Reason given: ${JSON.stringify(reason)}.` : "";
 	const leave = "It was not done. Do not attempt the same by other means.";
@@ -458,7 +460,7 @@ export function outcomeNote(row: ConfirmationRow, status: ConfirmationStatus, re
 			return `${what} was denied by a human.${why} ${leave}`;
 		case "expired":
 			return `${what} expired: no human answered in time, which is not a denial and not a consent. ${leave}`;
-		default:
+		case "cancelled":
 			return `${what} was cancelled. ${leave}`;
 	}
 }

@@ -34,6 +34,7 @@ import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
 import {
+	adoptProcess,
 	beginProcess,
 	dueProcessChecks,
 	endProcess,
@@ -179,6 +180,7 @@ export const writes = {
 	proveWritable,
 	beginProcess,
 	processStarted,
+	adoptProcess,
 	endProcess,
 	processPolled,
 	processPrinted,

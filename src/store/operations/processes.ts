@@ -56,10 +56,16 @@ const byId = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE id = ?`);
 const byPrefix = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes WHERE id >= ? AND id < ? ORDER BY id LIMIT 20`,
 );
-const ofConversation = sql<ProcessRow>(
-	`SELECT ${COLUMNS} FROM processes WHERE conversation = ? ORDER BY n DESC LIMIT ?`,
+const byPrefixHere = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE id >= ? AND id < ? AND conversation = ? ORDER BY id LIMIT 20`,
 );
-const ofAll = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes ORDER BY n DESC LIMIT ?`);
+const ofConversation = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes WHERE conversation = ?
+	ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
+);
+const ofAll = sql<ProcessRow>(
+	`SELECT ${COLUMNS} FROM processes ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
+);
 const unfinished = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL ORDER BY n`);
 const dueChecks = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
@@ -75,6 +81,9 @@ const insertProcess = sql(
 );
 const setRunning = sql(
 	"UPDATE processes SET status = 'running', identity = ? WHERE id = ? AND status = 'starting'",
+);
+const setBackground = sql(
+	"UPDATE processes SET background = 1, notify = 'result' WHERE id = ? AND due_at IS NOT NULL AND background = 0",
 );
 const setEnded = sql(
 	`UPDATE processes SET status = ?, exit_code = ?, signal = ?, cause = ?, log_bytes = ?, log_lost = ?, ended_at = ?, due_at = NULL
@@ -162,6 +171,14 @@ export function* processStarted(
 	);
 }
 
+/** Whoever waited for it is gone: from now on it runs in the background, and its end is told. False: there was nothing to do. */
+export function* adoptProcess(context: Context, args: { readonly id: string }): Op<boolean> {
+	const row = yield* found(args.id);
+	if ((yield* run(setBackground, args.id)) === 0) return false;
+	yield* emit(context, "process.adopted", { conversation: row.conversation, subject: args.id });
+	return true;
+}
+
 export interface EndProcessArgs {
 	readonly id: string;
 	readonly end: ProcessEnd;
@@ -169,8 +186,8 @@ export interface EndProcessArgs {
 	readonly at: number;
 	readonly logBytes: number;
 	readonly logLost: number;
-	/** What the agent is told, where the conversation is to be told at all. */
-	readonly note: string;
+	/** What the agent is told, where the conversation is to be told at all; null: it knows already. */
+	readonly note: string | null;
 }
 
 /** The end, and the one event that tells the conversation of it. Null: it had been recorded before. */
@@ -199,7 +216,8 @@ export function* endProcess(
 		{ conversation: row.conversation, subject: args.id },
 		{ status, ...(exitCode !== null && { exitCode }), ...(signal !== null && { signal }) },
 	);
-	return { woken: tells(row, args.end) ? yield* complete(context, row, args.note) : null };
+	const { note } = args;
+	return { woken: note !== null && tells(row, args.end) ? yield* complete(context, row, note) : null };
 }
 
 /** Whether its end is a matter for the conversation: what was waited for in the foreground has its result already. */
@@ -263,35 +281,40 @@ export function* processChecked(
 
 /** By its id, or by a beginning that only one has. Of another conversation nothing is said but that it is not there. */
 export function* process(args: { readonly scope: ProcessScope; readonly id: string }): Op<Process> {
-	const exact = yield* get(byId, args.id);
-	const rows = exact
-		? [exact]
-		: args.id.length >= 4
-			? yield* all(byPrefix, prefixed(args.id), `${prefixed(args.id)}~`)
-			: [];
-	const own = rows.filter(
-		(row) => args.scope.kind === "operator" || row.conversation === args.scope.conversation,
-	);
+	const { scope, id } = args;
+	const exact = yield* get(byId, id);
+	const rows = exact ? [exact] : yield* beginningWith(id, scope);
+	const own = rows.filter((row) => scope.kind === "operator" || row.conversation === scope.conversation);
 	const [only] = own;
 	if (only && own.length === 1) return toProcess(only);
 	if (own.length > 1)
-		throw new KeryxError("argument.invalid", `${own.length} processes begin with ${args.id}`, {
+		throw new KeryxError("argument.invalid", `${own.length} processes begin with ${id}`, {
 			field: "id",
 			hint: "give more of the id",
 		});
-	throw new KeryxError("store.not_found", `no process ${args.id}`, { field: "id" });
+	throw new KeryxError("store.not_found", `no process ${id}`, { field: "id" });
 }
 
-/** Whoever leaves out what all ids begin with means the same. */
-function prefixed(id: string): string {
-	return id.startsWith("proc_") ? id : `proc_${id}`;
+/** At least four characters, not counting what all ids begin with; whoever leaves that out means the same. */
+function* beginningWith(id: string, scope: ProcessScope): Op<readonly ProcessRow[]> {
+	const own = id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id;
+	if (own.length < SHORTEST_PREFIX) return [];
+	const from = `${PREFIX}${own}`;
+	// Ids go on in hexadecimal digits: all of them come before this, in every collation.
+	const to = `${from}g`;
+	return scope.kind === "operator"
+		? yield* all(byPrefix, from, to)
+		: yield* all(byPrefixHere, from, to, scope.conversation);
 }
+
+const PREFIX = "proc_";
+const SHORTEST_PREFIX = 4;
 
 export type ProcessScope =
 	| OperatorScope
 	| { readonly kind: "conversation"; readonly conversation: ConversationId };
 
-/** Newest first. */
+/** Those that run first, then the newest. */
 export function* processes(args: {
 	readonly scope: ProcessScope;
 	readonly limit: number;
@@ -308,6 +331,7 @@ export function* unfinishedProcesses(_: { readonly scope: OperatorScope }): Op<r
 	return (yield* all(unfinished)).map(toProcess);
 }
 
+/** Those whose progress is to be reported by then, the most urgent first. */
 export function* dueProcessChecks(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
@@ -358,6 +382,7 @@ function toProcess(row: ProcessRow): Process {
 		logBytes: row.log_bytes,
 		logLost: row.log_lost,
 		destination: JSON.parse(row.destination) as Destination,
+		nextCheckAt: row.due_at === NEVER ? null : row.due_at,
 		startedAt: row.started_at,
 		endedAt: row.ended_at,
 	};
