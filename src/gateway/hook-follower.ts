@@ -10,6 +10,8 @@ const NAMES: Readonly<Record<string, string>> = {
 	"inbound.accepted": "message:in",
 	"delivery.sent": "message:out",
 };
+/** Of these every event is told, by its own name: `confirmation:requested`, `process:ended`. */
+const WHOLE = /^(confirmation|process)\.(.+)$/;
 const AT_ONCE = 200;
 
 export class HookFollower {
@@ -70,7 +72,7 @@ export class HookFollower {
 	}
 
 	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<void> {
-		const name = NAMES[type];
+		const name = NAMES[type] ?? (WHOLE.test(type) ? type.replace(WHOLE, "$1:$2") : undefined);
 		if (name) await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
 	}
 }

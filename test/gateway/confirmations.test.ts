@@ -1,4 +1,7 @@
 // Calls that need a human: asked, decided, run once with the arguments shown; told apart when denied, expired or cancelled.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { StepAgent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
@@ -280,6 +283,27 @@ describe("answers", () => {
 		await scene.clock.advance(30 * MINUTE);
 		await scene.say("still there?");
 		expect(await scene.sessions(id)).toHaveLength(1);
+	});
+});
+
+describe("hooks", () => {
+	test("a program that listens to confirmations is told of each step", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "keryx-hooks-"));
+		const heard = join(folder, "heard");
+		await start({
+			config: {
+				hooks: [{ on: ["confirmation:*"], command: ["/bin/sh", "-c", `cat >> ${heard}; echo >> ${heard}`] }],
+			},
+		});
+		await scene.say("do harm");
+		await scene.say("/approve");
+		await scene.gateway.stop();
+		const names = readFileSync(heard, "utf8")
+			.trim()
+			.split("\n")
+			.map((line) => (JSON.parse(line) as { hook: string }).hook);
+		expect(names).toEqual(["confirmation:requested", "confirmation:approved", "confirmation:consumed"]);
+		rmSync(folder, { recursive: true });
 	});
 });
 
