@@ -53,6 +53,29 @@ test("killed at each commit from /deny on: it never runs, and the agent learns o
 	await atEvery("/deny no", await once("/deny no", undefined, "a process"));
 });
 
+test("killed between asking and the end of the turn that asked: the question is put once, and is the same one", {
+	timeout: 120_000,
+}, async () => {
+	for (const when of ["before", "after"] as const)
+		for (const on of ["askForCall", "endTurn"]) {
+			const life = await Lives.begin(TOLD);
+			lives.push(life);
+			life.world.say({ chat: "ada", text: "go" });
+			const child = life.child({ on, when });
+			await child.ended;
+			await life.recovered(async (store) => {
+				const open = await store.confirmations({ scope: OPERATOR, now: Date.now(), limit: 9 });
+				expect(open.map(({ status }) => status)).toEqual(["pending"]);
+				const texts = life.world.visible("ada").map(({ text }) => text);
+				expect(texts.filter((text) => text.includes(`/approve ${open[0]?.id}`))).toHaveLength(1);
+				expect(texts).toHaveLength(1);
+			});
+			expect(life.effects).toBe(0);
+			await life.end();
+			lives.splice(lives.indexOf(life), 1);
+		}
+});
+
 async function atEvery(answer: string, commits: number): Promise<void> {
 	const points: KillPoint[] = [];
 	for (const when of ["before", "after"] as const)
