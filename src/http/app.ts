@@ -92,7 +92,7 @@ export function createApi(host: ApiHost): Api {
 			);
 		});
 	}
-	addEvents(app, feed, closing.signal);
+	addEvents(app, feed, access, closing.signal);
 	addTransfer(app, host, limit);
 	addObservation(app, host, closing.signal);
 	describeConfirm(app);

@@ -48,6 +48,8 @@ export class Access {
 	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
 	readonly #known = new Map<string, Token>();
 	#changes = 0;
+	/** By who; of those that follow something. */
+	readonly #stays = new Map<string, AbortController>();
 
 	constructor(options: AccessOptions) {
 		this.#options = options;
@@ -96,7 +98,16 @@ export class Access {
 			return await this.#options.store.revokeToken({ name, by, via });
 		} finally {
 			this.#forget();
+			this.#stays.get(`token:${name}`)?.abort();
+			this.#stays.delete(`token:${name}`);
 		}
+	}
+
+	/** For what goes on after its answer has begun: ends when the caller's token is revoked. */
+	stayOf({ who }: Pick<Caller, "who">): AbortSignal {
+		const stay = this.#stays.get(who) ?? new AbortController();
+		this.#stays.set(who, stay);
+		return stay.signal;
 	}
 
 	/** For a link that makes whoever opens it first the operator, in a browser. */

@@ -62,6 +62,7 @@ export interface ServedOnPort extends Served {
 
 const USUAL_TIMEOUTS = { headersMs: 10_000, requestMs: 30_000 };
 const KEEP_ALIVE_MS = 10_000;
+const GRACE_MS = 2000;
 const MOST_HEADER_BYTES = 16 * 1024;
 
 export function serveOnPort(
@@ -89,7 +90,7 @@ export function serveOnPort(
 		server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port, compat)));
 		server.listen(port, host, () => {
 			listening = (server.address() as AddressInfo).port;
-			resolve({ port: listening, close: () => closed(api, server) });
+			resolve({ port: listening, close: () => closedSoon(api, server) });
 		});
 	});
 }
@@ -102,6 +103,12 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, 
 		hint: `choose another ${key}${compat ? "" : " (KERYX_HTTP_PORT)"}, or end the program that has this one`,
 		cause,
 	});
+}
+
+/** A client that takes its time does not hold up the end. */
+function closedSoon(api: Api, server: Server): Promise<void> {
+	const impatience = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+	return closed(api, server).finally(() => clearTimeout(impatience));
 }
 
 function closed(api: Api, server: Server): Promise<void> {

@@ -5,6 +5,7 @@ import { streamSSE } from "hono/streaming";
 import type { ConversationId, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { exportJsonl, exportMarkdown, importJsonl, linesOf } from "../store/index.ts";
+import type { Access, Visitor } from "./auth.ts";
 import { type App, OPERATOR } from "./environment.ts";
 import { toKeryxError } from "./errors.ts";
 import type { Feed } from "./feed.ts";
@@ -14,7 +15,7 @@ import { delta, event } from "./schemas.ts";
 
 const HEARTBEAT_MS = 15_000;
 
-export function addEvents(app: App, feed: Feed, closing: AbortSignal): void {
+export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSignal): void {
 	const query = z.object({
 		after: z.string().max(32).optional().openapi({
 			description:
@@ -39,10 +40,11 @@ export function addEvents(app: App, feed: Feed, closing: AbortSignal): void {
 	app.openapi(route, async (c) => {
 		const { after, conversation, types } = c.req.valid("query");
 		const cursor = c.req.header("last-event-id") || (after ?? "now");
+		const visitor = c.get("visitor") as Visitor;
 		return streamSSE(c, async (stream) => {
 			const left = new AbortController();
 			stream.onAbort(() => left.abort());
-			const signal = AbortSignal.any([left.signal, closing]);
+			const signal = AbortSignal.any([left.signal, closing, access.stayOf(visitor)]);
 			const beat = setInterval(() => void stream.write(": beat\n\n"), HEARTBEAT_MS);
 			try {
 				await stream.write(": following\n\n");

@@ -360,11 +360,11 @@ describe("the port for clients without a token", () => {
 describe("what a monitor sees", () => {
 	test("readiness is a write that succeeded, and the channels' signs of life", async () => {
 		const keryx = await serve();
+		const ask = async () => {
+			const response = await keryx.api.fetch(new Request("http://keryx/ready"));
+			return { status: response.status, body: (await response.json()) as never as Record<string, unknown> };
+		};
 		try {
-			const ask = async () => {
-				const response = await keryx.api.fetch(new Request("http://keryx/ready"));
-				return { status: response.status, body: (await response.json()) as never as Record<string, unknown> };
-			};
 			expect(await ask()).toMatchObject({
 				status: 200,
 				body: {
@@ -373,11 +373,16 @@ describe("what a monitor sees", () => {
 					channels: [{ state: "connected", age_seconds: expect.any(Number) }, {}],
 				},
 			});
-			await keryx.store.close();
-			expect(await ask()).toMatchObject({ status: 503, body: { ready: false, store: { writable: false } } });
+			await keryx.gateway.stop();
+			expect(await ask()).toMatchObject({
+				status: 503,
+				body: { ready: false, store: { writable: true }, channels: [{ state: "stopped" }, {}] },
+			});
 		} finally {
-			await keryx.gateway.stop().catch(() => {});
+			await keryx.store.close();
 		}
+		const { status, body } = await ask();
+		expect([status, body.store]).toEqual([503, { writable: false, problem: expect.any(String) }]);
 	});
 
 	test("metrics count what happened, and show what waits", async () => {
@@ -402,22 +407,59 @@ describe("what a monitor sees", () => {
 	});
 });
 
+test("a token that is revoked ends what it follows", async () => {
+	const keryx = await serve();
+	const served = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
+	const where = { host: "127.0.0.1", port: served.port };
+	const post = (path: string, body: object) =>
+		exchange(where, "POST", path, { bearer: GATEWAYS_SECRET, body });
+	try {
+		const { body } = await post("/api/tokens", { name: "follower", role: "reader" });
+		const response = await fetch(`http://127.0.0.1:${served.port}/events`, {
+			headers: { authorization: `Bearer ${body.token}` },
+		});
+		const reader = response.body?.getReader();
+		expect((await reader?.read())?.done).toBe(false);
+		await post("/api/tokens/follower/revoke", {});
+		for (let frame = await reader?.read(); frame && !frame.done; frame = await reader?.read());
+	} finally {
+		await served.close();
+		await keryx.close();
+	}
+});
+
+test("a client that takes its time does not hold up the end", async () => {
+	const slow = await onPort();
+	const socket = connect(slow.port, "127.0.0.1");
+	socket.on("error", () => {});
+	await new Promise((resolve) => socket.write("POST /confirm HTTP/1.1\r\nHost:", resolve));
+	await slow.close();
+	socket.destroy();
+});
+
 test("a message that comes with the operator's proof may decide, one on the socket without it may not", async () => {
 	const keryx = await serve();
+	const accept = keryx.gateway.accept.bind(keryx.gateway);
+	const approvers: unknown[] = [];
+	keryx.gateway.accept = (inbound) => {
+		approvers.push(inbound.transport?.approver);
+		return accept(inbound);
+	};
+	const say = async (headers: Record<string, string>) => {
+		const response = await keryx.api.fetch(
+			new Request("http://keryx/api/inbound", {
+				method: "POST",
+				headers: { "content-type": "application/json", ...headers },
+				body: JSON.stringify({ text: "/status", client_message_id: crypto.randomUUID(), source: TERMINAL }),
+			}),
+		);
+		expect(response.status).toBe(202);
+	};
 	try {
-		const say = async (headers: Record<string, string>) => {
-			const response = await keryx.api.fetch(
-				new Request("http://keryx/api/inbound", {
-					method: "POST",
-					headers: { "content-type": "application/json", ...headers },
-					body: JSON.stringify({ text: "/status", client_message_id: crypto.randomUUID(), source: TERMINAL }),
-				}),
-			);
-			const { id } = (await response.json()) as { id: number };
-			return (await keryx.store.inboxItem({ scope: { kind: "operator" }, id })).approver;
-		};
-		expect(await say({})).toBeNull();
-		expect(await say({ authorization: `Bearer ${GATEWAYS_SECRET}` })).toBe("operator");
+		await say({});
+		await say({ "x-keryx-via": "cli", "x-approver": "operator" });
+		await say({ authorization: `Bearer ${GATEWAYS_SECRET}` });
+		expect(approvers).toEqual([undefined, undefined, "operator"]);
 	} finally {
 		await keryx.close();
 	}

@@ -304,6 +304,24 @@ export function readConformance(tell: Tell): void {
 		expect(await scene.store.lastEventAt({ scope: OPERATOR })).toBe(at);
 	});
 
+	tell("what waits is counted, and that it can be written is proved by writing", async (scene) => {
+		const { store } = scene;
+		const none = { inbox: 0, turns: 0, deliveries: { waiting: 0, unsettled: 0 }, confirmations: {} };
+		expect(await store.workload({ scope: OPERATOR })).toEqual(none);
+		await scene.reply(await scene.turn("one"), "1", { deliveries: [delivery("d", "1")] });
+		await scene.turn("two", BOB);
+		await scene.say("three");
+		expect(await store.workload({ scope: OPERATOR })).toEqual({
+			...none,
+			inbox: 1,
+			turns: 1,
+			deliveries: { waiting: 1, unsettled: 0 },
+		});
+		await store.proveWritable();
+		await store.proveWritable();
+		expect(await store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
+	});
+
 	tell("a store that has been used is sound", async (scene) => {
 		const { conversation, session } = await scene.exchange("one", "1");
 		await scene.exchange("two", "2");
