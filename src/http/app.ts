@@ -92,6 +92,7 @@ export function createApi(host: ApiHost): Api {
 			);
 		});
 	}
+	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version)));
 	addEvents(app, feed, access, closing.signal);
 	addTransfer(app, host, limit);
 	addObservation(app, host, closing.signal);
@@ -102,6 +103,19 @@ export function createApi(host: ApiHost): Api {
 		loginPath: () => `/login?code=${access.loginCode()}`,
 		close: () => closing.abort(),
 	};
+}
+
+/** Where a login ends. */
+function where(who: string, version: string): string {
+	return [
+		`Keryx ${version} runs, and you are ${who} here.`,
+		"",
+		"/confirm       what waits for a human, and what became of it",
+		"/openapi.json  every call of the API",
+		"/ready         whether everything works",
+		"/metrics       numbers, for Prometheus",
+		"",
+	].join("\n");
 }
 
 /** Nothing of ours is to be kept, guessed at, framed or run by a browser. */

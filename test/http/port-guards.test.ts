@@ -214,6 +214,9 @@ describe("logging in with a link", () => {
 			new RegExp(`^keryx_${keryx.port}=kx_[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000$`),
 		);
 		const [cookie = ""] = set.split(";");
+		expect((await open("/", { cookie })).text).toMatch(
+			/^Keryx 0\.0\.0 runs, and you are token:page-\w+ here\./,
+		);
 		expect((await open("/api/tokens", { cookie })).status).toBe(200);
 		expect(await open(link)).toMatchObject({ status: 401, body: { error: { code: "http.login" } } });
 
