@@ -30,7 +30,22 @@ describe("terminalText", () => {
 	});
 
 	test("whatever is printed, no control character but tabs and line ends is left, and no line is lost", () => {
-		const pieces = fc.constantFrom(ESC, "[", "]", "K", "2", ";", "\r", "\n", "\b", "\u0007", "a", "ü", "😀", "\u009b");
+		const pieces = fc.constantFrom(
+			ESC,
+			"[",
+			"]",
+			"K",
+			"2",
+			";",
+			"\r",
+			"\n",
+			"\b",
+			"\u0007",
+			"a",
+			"ü",
+			"😀",
+			"\u009b",
+		);
 		fc.assert(
 			fc.property(fc.array(fc.oneof(pieces, fc.string({ unit: "binary" })), { maxLength: 40 }), (parts) => {
 				const printed = parts.join("");
