@@ -9,6 +9,7 @@ import { historyConformance } from "./store/history.ts";
 import { inboxConformance } from "./store/inbox.ts";
 import { interruptionConformance } from "./store/interruptions.ts";
 import { keepingConformance, searchConformance } from "./store/keeping.ts";
+import { processConformance } from "./store/processes.ts";
 import { readConformance } from "./store/reads.ts";
 import { type Open, teller } from "./store/scene.ts";
 import { sessionConformance } from "./store/sessions.ts";
@@ -42,6 +43,7 @@ export function storeConformance(
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));
 		describe("confirmations", () => confirmationConformance(tell));
+		describe("processes", () => processConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));
 		if (reopens) describe("interruptions", () => interruptionConformance(tell));

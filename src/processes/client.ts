@@ -1,0 +1,250 @@
+// A client of one process host. It keeps nothing but its questions: whatever it misses while it is away, the host's files tell.
+import type { Socket } from "node:net";
+import { KeryxError } from "../errors.ts";
+import type { ProcessBackend } from "./backend.ts";
+import { encodeFrame, type Frame, FrameReader, MAX_PAYLOAD } from "./frames.ts";
+import { type FollowNews, PROTOCOL, type WireError } from "./protocol.ts";
+import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
+
+/** A host's answer may be long: it lists everything there is. */
+const MAX_ANSWER = 256 * 1024 * 1024;
+
+interface Waiting {
+	readonly resolve: (answer: { readonly value: unknown; readonly data: Buffer }) => void;
+	readonly reject: (error: KeryxError) => void;
+}
+
+export class HostClient implements ProcessBackend {
+	readonly name = "local";
+	readonly hostPid: number;
+	readonly #socket: Socket;
+	readonly #waiting = new Map<number, Waiting>();
+	readonly #following = new Map<number, Following>();
+	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
+	readonly #goneListeners = new Set<() => void>();
+	#next = 1;
+	#isClosed = false;
+
+	private constructor(socket: Socket, reader: FrameReader, hostPid: number) {
+		this.#socket = socket;
+		this.hostPid = hostPid;
+		socket.on("data", (chunk: Buffer) => {
+			try {
+				for (const frame of reader.read(chunk)) this.#hear(frame);
+			} catch (error) {
+				socket.destroy(error as Error);
+			}
+		});
+		socket.on("error", () => {});
+		socket.on("close", () => this.#lose());
+	}
+
+	/** Null when the host left before it answered, or did not know the token; rejects when it speaks another version. */
+	static async enter(socket: Socket, token: string): Promise<HostClient | null> {
+		for (const part of encodeFrame({ hello: PROTOCOL, token })) socket.write(part);
+		const reader = new FrameReader({ maxHeader: MAX_ANSWER });
+		return new Promise((resolve, reject) => {
+			const stop = () => {
+				socket.off("data", hear);
+				socket.off("close", leave);
+				socket.off("error", ignore);
+			};
+			const ignore = () => {};
+			const leave = () => {
+				stop();
+				resolve(null);
+			};
+			const hear = (chunk: Buffer) => {
+				const answer = firstHeader(reader, chunk);
+				if (!answer) return;
+				stop();
+				if (typeof answer.hello === "number")
+					return resolve(new HostClient(socket, reader, Number(answer.pid)));
+				socket.destroy();
+				reject(fromWire((answer.error as WireError | undefined) ?? NO_HOST));
+			};
+			socket.on("data", hear);
+			socket.on("close", leave);
+			socket.on("error", ignore);
+		});
+	}
+
+	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
+		return (await this.#ask({ op: "spawn", ...request })).value as ProcessInfo;
+	}
+
+	async list(): Promise<readonly ProcessInfo[]> {
+		return (await this.#ask({ op: "list" })).value as ProcessInfo[];
+	}
+
+	async get(id: string): Promise<ProcessInfo> {
+		return (await this.#ask({ op: "get", id })).value as ProcessInfo;
+	}
+
+	async read(
+		id: string,
+		{ from, limit }: { readonly from: number; readonly limit: number },
+	): Promise<LogPiece> {
+		const { value, data } = await this.#ask({ op: "read", id, from, limit });
+		return { ...(value as Omit<LogPiece, "data">), data };
+	}
+
+	async *follow(id: string, { from = 0 }: { readonly from?: number } = {}): AsyncGenerator<LogPiece> {
+		const seq = this.#next++;
+		const following = new Following();
+		this.#following.set(seq, following);
+		try {
+			await this.#ask({ op: "follow", id, from }, { seq });
+			for (;;) {
+				const piece = await following.next();
+				if (!piece) return;
+				yield piece;
+				this.#send({ op: "taken", seq, bytes: piece.data.length });
+			}
+		} finally {
+			this.#following.delete(seq);
+			this.#send({ op: "unfollow", seq });
+		}
+	}
+
+	async write(id: string, data: Uint8Array): Promise<void> {
+		if (data.length > MAX_PAYLOAD)
+			throw new KeryxError("process.input_full", `at most ${MAX_PAYLOAD} bytes can be written at once`);
+		await this.#ask({ op: "write", id }, { data });
+	}
+
+	async endInput(id: string): Promise<void> {
+		await this.#ask({ op: "endInput", id });
+	}
+
+	async resize(id: string, { rows, cols }: PtySize): Promise<void> {
+		await this.#ask({ op: "resize", id, rows, cols });
+	}
+
+	async signal(id: string, signal: string): Promise<void> {
+		await this.#ask({ op: "signal", id, signal });
+	}
+
+	async kill(id: string, { signal, graceMs }: KillOptions = {}): Promise<KillOutcome> {
+		return (await this.#ask({ op: "kill", id, signal, graceMs })).value as KillOutcome;
+	}
+
+	async forget(id: string): Promise<void> {
+		await this.#ask({ op: "forget", id });
+	}
+
+	async remove(id: string): Promise<void> {
+		await this.#ask({ op: "remove", id });
+	}
+
+	onEnd(listener: (process: ProcessInfo) => void): () => void {
+		this.#endListeners.add(listener);
+		return () => this.#endListeners.delete(listener);
+	}
+
+	onGone(listener: () => void): () => void {
+		this.#goneListeners.add(listener);
+		return () => this.#goneListeners.delete(listener);
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		if (this.#socket.destroyed) return;
+		const closed = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+		this.#socket.destroy();
+		await closed;
+	}
+
+	#ask(
+		question: object,
+		{ seq = this.#next++, data }: { seq?: number; data?: Uint8Array } = {},
+	): Promise<{ readonly value: unknown; readonly data: Buffer }> {
+		return new Promise((resolve, reject) => {
+			if (this.#socket.destroyed) return reject(gone());
+			this.#waiting.set(seq, { resolve, reject });
+			this.#send({ ...question, seq }, data);
+		});
+	}
+
+	#send(header: object, data?: Uint8Array): void {
+		if (this.#socket.destroyed) return;
+		for (const part of encodeFrame(header, data)) this.#socket.write(part);
+	}
+
+	#hear({ header, payload }: Frame): void {
+		if (header.ended) {
+			for (const listener of this.#endListeners) listener(header.ended as ProcessInfo);
+			return;
+		}
+		if (typeof header.follow === "number") {
+			this.#following.get(header.follow)?.add(header as unknown as FollowNews, payload);
+			return;
+		}
+		const seq = Number(header.seq);
+		const waiting = this.#waiting.get(seq);
+		this.#waiting.delete(seq);
+		const error = header.error ? fromWire(header.error as WireError) : null;
+		if (!error) waiting?.resolve({ value: header.value, data: payload });
+		else if (waiting) waiting.reject(error);
+		else this.#following.get(seq)?.fail(error);
+	}
+
+	#lose(): void {
+		for (const { reject } of this.#waiting.values()) reject(gone());
+		this.#waiting.clear();
+		for (const following of this.#following.values()) following.fail(gone());
+		if (this.#isClosed) return;
+		for (const listener of this.#goneListeners) listener();
+	}
+}
+
+/** What has come of one log and was not asked for yet; the host sends no more than a window of it. */
+class Following {
+	readonly #pieces: LogPiece[] = [];
+	#wake: () => void = () => {};
+	#isDone = false;
+	#error: KeryxError | null = null;
+
+	add({ from, lost, size, done }: FollowNews, data: Buffer): void {
+		if (done) this.#isDone = true;
+		else this.#pieces.push({ from, data, lost, next: from + data.length, size });
+		this.#wake();
+	}
+
+	fail(error: KeryxError): void {
+		this.#error = error;
+		this.#wake();
+	}
+
+	/** Null after the last one. */
+	async next(): Promise<LogPiece | null> {
+		for (;;) {
+			const piece = this.#pieces.shift();
+			if (piece) return piece;
+			if (this.#error) throw this.#error;
+			if (this.#isDone) return null;
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+			});
+		}
+	}
+}
+
+const NO_HOST: WireError = { code: "process.host_failed", message: "what answers is no process host" };
+
+function firstHeader(reader: FrameReader, chunk: Buffer): Frame["header"] | null {
+	try {
+		for (const { header } of reader.read(chunk)) return header;
+		return null;
+	} catch {
+		return {};
+	}
+}
+
+function fromWire({ code, message, field }: WireError): KeryxError {
+	return new KeryxError(code, message, field === undefined ? {} : { field });
+}
+
+function gone(): KeryxError {
+	return new KeryxError("process.host_gone", "the connection to the process host has broken");
+}

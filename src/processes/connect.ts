@@ -1,0 +1,119 @@
+// Finding a home's process host, and starting it where there is none. Two that start one at once get the same.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { connect as connectSocket, type Socket } from "node:net";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { KeryxError } from "../errors.ts";
+import { HostClient } from "./client.ts";
+import { processesFolder } from "./files.ts";
+import { type HostPaths, hostPaths } from "./protocol.ts";
+
+/** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
+const MAIN = fileURLToPath(
+	new URL(import.meta.url.endsWith(".ts") ? "./host/main.ts" : "./host/main.js", import.meta.url),
+);
+const IDLE_MS = 60_000;
+const START_MS = 15_000;
+const MAX_ERRORS = 1024 * 1024;
+/** A small heap, and no word about parts of Node that are new. */
+const FLAGS = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=2"];
+
+export interface ConnectOptions {
+	readonly home: string;
+	/** Starts a host where there is none; otherwise that is `process.host_gone`. */
+	readonly start?: boolean;
+	/** How long a host that is started now stays when it has nothing to do. */
+	readonly idleMs?: number;
+}
+
+export async function connectHost({
+	home: given,
+	start = false,
+	idleMs = IDLE_MS,
+}: ConnectOptions): Promise<HostClient> {
+	const home = resolve(given);
+	const paths = hostPaths(home);
+	const until = performance.now() + START_MS;
+	let starting: ChildProcess | null = null;
+	for (let pause = 5; ; pause = Math.min(pause * 2, 50)) {
+		const client = await tryConnect(paths);
+		if (client) return client;
+		if (!start) throw new KeryxError("process.host_gone", `no process host runs for ${home}`);
+		if (starting && starting.exitCode !== null && starting.exitCode !== 0) throw await cannotStart(paths);
+		if (performance.now() > until) throw await cannotStart(paths);
+		// One that ended well found another there, which may have left since.
+		if (!starting || starting.exitCode === 0) starting = startHost(home, paths, idleMs);
+		await delay(pause);
+	}
+}
+
+/** The versions of the hosts that answer in a home. One that is not this version's own is there until its processes have ended. */
+export async function listHosts(home: string): Promise<number[]> {
+	const names = await readdir(processesFolder(resolve(home))).catch(() => []);
+	const versions = names.flatMap((name) => /^host-(\d+)\.sock$/.exec(name)?.[1] ?? []).map(Number);
+	const answering: number[] = [];
+	for (const version of versions.sort((a, b) => a - b)) {
+		const socket = await dial(hostPaths(resolve(home), version).socket);
+		if (socket) answering.push(version);
+		socket?.destroy();
+	}
+	return answering;
+}
+
+/** Null where nobody listens, or the one who did left just now. */
+async function tryConnect(paths: HostPaths): Promise<HostClient | null> {
+	const token = await readFile(paths.token, "utf8").catch(() => null);
+	if (token === null) return null;
+	const socket = await dial(paths.socket);
+	return socket && HostClient.enter(socket, token);
+}
+
+function dial(path: string): Promise<Socket | null> {
+	return new Promise((resolve, reject) => {
+		const socket = connectSocket(path);
+		socket.once("connect", () => {
+			socket.removeAllListeners("error");
+			resolve(socket);
+		});
+		socket.once("error", (cause: NodeJS.ErrnoException) => {
+			if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED" || cause.code === "ECONNRESET")
+				resolve(null);
+			else
+				reject(
+					new KeryxError("process.host_failed", `cannot connect to ${path}: ${cause.message}`, { cause }),
+				);
+		});
+	});
+}
+
+/** In a session of its own, holding nothing of ours: neither our directory nor our streams, nor what is in our environment. */
+function startHost(home: string, paths: HostPaths, idleMs: number): ChildProcess {
+	mkdirSync(processesFolder(home), { recursive: true, mode: 0o700 });
+	const size = statSync(paths.errors, { throwIfNoEntry: false })?.size ?? 0;
+	const errors = openSync(paths.errors, size > MAX_ERRORS ? "w" : "a", 0o600);
+	try {
+		const child = spawn(process.execPath, [...FLAGS, MAIN, home, String(idleMs)], {
+			cwd: "/",
+			detached: true,
+			stdio: ["ignore", "ignore", errors],
+			env: { PATH: process.env.PATH },
+		});
+		child.on("error", () => {});
+		child.unref();
+		return child;
+	} finally {
+		closeSync(errors);
+	}
+}
+
+async function cannotStart(paths: HostPaths): Promise<KeryxError> {
+	const said = await readFile(paths.errors, "utf8").catch(() => "");
+	const last = said.trimEnd().split("\n").slice(-3).join(" ");
+	return new KeryxError(
+		"process.host_failed",
+		`the process host did not start: ${last || "it said nothing"}`,
+	);
+}

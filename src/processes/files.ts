@@ -1,0 +1,123 @@
+// A process's folder: what is known of it at its start (meta.json), how it ended (end.json), whether that was taken note of
+// (forgotten), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { KeryxError } from "../errors.ts";
+import { isAlive } from "./identity.ts";
+import type { ProcessEnd, ProcessIdentity, PtySize } from "./types.ts";
+
+export interface ProcessMeta {
+	readonly argv: readonly string[];
+	readonly cwd: string;
+	readonly pty: PtySize | null;
+	readonly startedAt: number;
+	/** Who holds its pipes and waits for it. */
+	readonly host: ProcessIdentity;
+	/** Null where the host had no time to write it, and where nothing was started. */
+	readonly identity: ProcessIdentity | null;
+}
+
+export interface RecordedEnd extends ProcessEnd {
+	/** What lived on when it ended. */
+	readonly survivors: readonly ProcessIdentity[];
+}
+
+export interface ProcessRecord {
+	readonly id: string;
+	readonly folder: string;
+	readonly meta: ProcessMeta;
+	readonly end: RecordedEnd | null;
+	/** Its host lived before the end was looked for. */
+	readonly isHeld: boolean;
+	readonly isForgotten: boolean;
+}
+
+const ID = /^[a-z0-9_]{4,40}$/;
+
+export function processesFolder(home: string): string {
+	return join(home, "processes");
+}
+
+/** I10: only ids of this form become a folder. */
+export function processFolder(home: string, id: string): string {
+	if (!ID.test(id))
+		throw new KeryxError(
+			"argument.invalid",
+			`a process id is 4 to 40 of a-z, 0-9 and _, not ${JSON.stringify(id)}`,
+			{
+				field: "id",
+			},
+		);
+	return join(processesFolder(home), id);
+}
+
+/** Refuses an id that was used before. */
+export async function createFolder(home: string, id: string): Promise<string> {
+	const folder = processFolder(home, id);
+	try {
+		await mkdir(folder, { mode: 0o700 });
+	} catch (cause) {
+		if ((cause as NodeJS.ErrnoException).code === "EEXIST")
+			throw new KeryxError("process.taken", `there is a process ${id} already`, { cause });
+		throw cause;
+	}
+	return folder;
+}
+
+export async function processIds(home: string): Promise<string[]> {
+	const names = await readdir(processesFolder(home), { withFileTypes: true }).catch(orMissing([]));
+	return names.filter((entry) => entry.isDirectory() && ID.test(entry.name)).map(({ name }) => name);
+}
+
+/** Null where there is none, or where its host died before it began. */
+export async function readRecord(home: string, id: string): Promise<ProcessRecord | null> {
+	const folder = processFolder(home, id);
+	const meta = await readJson<ProcessMeta>(join(folder, "meta.json"));
+	if (!meta) return null;
+	// In this order: of a host that is gone by now, an end that is not there will never be.
+	const isHeld = isAlive(meta.host);
+	const end = await readJson<RecordedEnd>(join(folder, "end.json"));
+	const forgotten = await readFile(join(folder, "forgotten")).catch(orMissing(null));
+	return { id, folder, meta, end, isHeld, isForgotten: forgotten !== null };
+}
+
+export async function writeMeta(folder: string, meta: ProcessMeta): Promise<void> {
+	await writeWhole(folder, "meta.json", meta);
+}
+
+export async function writeEnd(folder: string, end: RecordedEnd): Promise<void> {
+	await writeWhole(folder, "end.json", end);
+}
+
+export async function writeForgotten(folder: string): Promise<void> {
+	await writeFile(join(folder, "forgotten"), "", { mode: 0o600 });
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+	await rm(folder, { recursive: true, force: true });
+}
+
+/** On the disk under its name when it answers. */
+async function writeWhole(folder: string, name: string, value: unknown): Promise<void> {
+	const draft = join(folder, `${name}.new`);
+	const handle = await open(draft, "w", 0o600);
+	try {
+		await handle.writeFile(JSON.stringify(value));
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+	await rename(draft, join(folder, name));
+}
+
+async function readJson<Value>(file: string): Promise<Value | null> {
+	const text = await readFile(file, "utf8").catch(orMissing(null));
+	return text === null ? null : (JSON.parse(text) as Value);
+}
+
+function orMissing<Value>(value: Value): (error: unknown) => Value {
+	return (error) => {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return value;
+		throw error;
+	};
+}

@@ -1,0 +1,64 @@
+// A program on pipes. Node's own would be sockets, on which `> /dev/stderr` fails and which bash takes for a remote login; these are
+// FIFOs without a name. Stdout and stderr are one of them, so their order is the order in which they were written.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { SpawnRequest } from "../types.ts";
+import { type Exit, programOf, readInto, type Started } from "./start.ts";
+
+const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+
+export async function startPiped(request: SpawnRequest, folder: string): Promise<Started> {
+	const program = programOf(request);
+	const paths = { input: join(folder, "stdin"), output: join(folder, "stdout") };
+	const opened: number[] = [];
+	const open = (path: string, flags: number) => {
+		const fd = openSync(path, flags);
+		opened.push(fd);
+		return fd;
+	};
+	try {
+		await promisify(execFile)("mkfifo", ["-m", "600", paths.input, paths.output]);
+		// Each end waits for the other to be opened; so the first is opened for both.
+		open(paths.input, O_RDWR | O_NONBLOCK);
+		const theirInput = open(paths.input, O_RDONLY);
+		const ourInput = open(paths.input, O_WRONLY | O_NONBLOCK);
+		const ourOutput = open(paths.output, O_RDONLY | O_NONBLOCK);
+		const theirOutput = open(paths.output, O_WRONLY);
+		const child = spawn(program, request.argv.slice(1), {
+			argv0: request.argv[0] as string,
+			cwd: request.cwd,
+			env: { ...request.env },
+			stdio: [theirInput, theirOutput, theirOutput],
+			detached: true,
+		});
+		const exit = exitOf(child);
+		const pid = await started(child);
+		opened.splice(opened.indexOf(ourInput), 1);
+		opened.splice(opened.indexOf(ourOutput), 1);
+		return {
+			pid,
+			open: (take) => {
+				const input = new Socket({ fd: ourInput, readable: false, writable: true });
+				const output = new Socket({ fd: ourOutput, readable: true, writable: false, ...readInto(take) });
+				return { input, output, endInput: () => void input.end() };
+			},
+			onExit: (listener) => void exit.then(listener),
+			resize: null,
+		};
+	} finally {
+		for (const fd of opened) closeSync(fd);
+		for (const path of Object.values(paths)) rmSync(path, { force: true });
+	}
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+	return new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+}
+
+async function started(child: ChildProcess): Promise<number> {
+	if (child.pid !== undefined) return child.pid;
+	return new Promise((_, reject) => child.once("error", reject));
+}

@@ -1,0 +1,75 @@
+// Whether a program can be started at all, told before anything is: afterwards a missing directory and a missing program look alike.
+import { accessSync, constants, statSync } from "node:fs";
+import type { OnReadOpts, Socket } from "node:net";
+import { delimiter, join, resolve } from "node:path";
+import type { PtySize, SpawnRequest } from "../types.ts";
+
+export interface Exit {
+	readonly code: number | null;
+	readonly signal: string | null;
+}
+
+/** Gets a buffer that is used again. False: it is still in use, and nothing is read before `output.resume()`. */
+export type TakeOutput = (data: Buffer) => boolean;
+
+/** A program that runs, as the host holds it. */
+export interface Started {
+	readonly pid: number;
+	/** Called once. */
+	open(take: TakeOutput): Streams;
+	/** Called once, also when it has ended already. */
+	onExit(listener: (exit: Exit) => void): void;
+	/** Null: it has no terminal. */
+	readonly resize: ((size: PtySize) => void) | null;
+}
+
+export interface Streams {
+	readonly output: Socket;
+	readonly input: Socket;
+	endInput(): void;
+}
+
+/** Reading without a buffer for each piece: a program may print for weeks. Nothing is read ahead, so nothing is lost at the end. */
+export function readInto(take: TakeOutput): { readonly onread: OnReadOpts } {
+	return {
+		onread: {
+			buffer: Buffer.allocUnsafe(PIECE),
+			callback: (length, buffer) => take(Buffer.from(buffer.buffer, buffer.byteOffset, length)),
+		},
+	};
+}
+
+const PIECE = 64 * 1024;
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** The program's file. Throws with words for people when there is none, or no directory to start it in. */
+export function programOf({ argv, cwd, env }: SpawnRequest): string {
+	checkDirectory(cwd);
+	const name = argv[0] as string;
+	if (name.includes("/")) {
+		const file = resolve(cwd, name);
+		if (!isProgram(file)) throw new Error(`there is no program ${name}`);
+		return file;
+	}
+	for (const folder of (env.PATH ?? DEFAULT_PATH).split(delimiter)) {
+		const file = resolve(cwd, join(folder || ".", name));
+		if (isProgram(file)) return file;
+	}
+	throw new Error(`there is no program ${name} on the PATH`);
+}
+
+function checkDirectory(cwd: string): void {
+	const found = statSync(cwd, { throwIfNoEntry: false });
+	if (!found) throw new Error(`the directory ${cwd} does not exist`);
+	if (!found.isDirectory()) throw new Error(`${cwd} is no directory`);
+	accessSync(cwd, constants.X_OK);
+}
+
+function isProgram(file: string): boolean {
+	try {
+		accessSync(file, constants.X_OK);
+		return statSync(file).isFile();
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,36 @@
+// keryx/processes: programs that outlive whoever started them, with their output, their input and their end.
+
+export type { ProcessBackend } from "./backend.ts";
+export type { HostClient } from "./client.ts";
+export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";
+export { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
+export { localPlace } from "./local.ts";
+export { type ReadLogOptions, readLog } from "./log-files.ts";
+export type { ProcessPlace } from "./place.ts";
+export { createProcesses } from "./processes.ts";
+export type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
+export type {
+	KilledProcess,
+	ListedProcess,
+	Processes,
+	ProcessesOptions,
+	ProcessOwner,
+	ProcessSettings,
+	StartRequest,
+} from "./registry.ts";
+export { processSettings } from "./settings.ts";
+export { createSshBackend, type SshBackendOptions } from "./ssh/backend.ts";
+export type { SshTarget } from "./ssh/target.ts";
+export type {
+	EndCause,
+	KillOptions,
+	KillOutcome,
+	LogPiece,
+	ProcessEnd,
+	ProcessIdentity,
+	ProcessInfo,
+	ProcessStatus,
+	PtySize,
+	SpawnRequest,
+} from "./types.ts";
+export { endInWords } from "./words.ts";

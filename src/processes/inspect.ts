@@ -1,0 +1,124 @@
+// What the files tell about processes, with a host or without one. A process without an end whose host is gone is lost: nothing is
+// claimed about how it went, but what lives of it is found, and can be killed.
+import { KeryxError } from "../errors.ts";
+import { endFamily } from "./ending.ts";
+import {
+	type ProcessRecord,
+	processFolder,
+	processIds,
+	readRecord,
+	removeFolder,
+	writeForgotten,
+} from "./files.ts";
+import { logSize } from "./log-files.ts";
+import { type Family, livingMembers } from "./members.ts";
+import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
+
+/** Everything that was not forgotten, the oldest first. */
+export async function inspect(home: string): Promise<ProcessInfo[]> {
+	const found: ProcessInfo[] = [];
+	for (const id of await processIds(home)) {
+		const record = await readRecord(home, id);
+		if (record && !record.isForgotten) found.push(await infoOf(record));
+	}
+	return found.sort(byAge);
+}
+
+export async function inspectProcess(home: string, id: string): Promise<ProcessInfo> {
+	return infoOf(await knownRecord(home, id));
+}
+
+/** For one that has no host any more: what it left behind, or itself. Of one that runs, its host must be asked. */
+export async function killSurvivors(
+	home: string,
+	id: string,
+	options: KillOptions = {},
+): Promise<KillOutcome> {
+	const record = await knownRecord(home, id);
+	if (statusOf(record) === "running") throw stillRuns(id);
+	const family = familyOf(record);
+	if (livingMembers(family).length === 0) return { result: "already_exited", survivors: [] };
+	const survivors = await endFamily(family, options);
+	if (survivors.length > 0) return { result: "survived", survivors };
+	return { result: record.end ? "already_exited" : "killed", survivors };
+}
+
+/** Takes it off the list and keeps its log. */
+export async function forgetProcess(home: string, id: string): Promise<void> {
+	const record = await knownRecord(home, id);
+	refuseWhileAlive(record);
+	await writeForgotten(record.folder);
+}
+
+/** Deletes its log and all that is known of it, forgotten or not. */
+export async function removeProcess(home: string, id: string): Promise<void> {
+	const record = await readRecord(home, id);
+	if (record) refuseWhileAlive(record);
+	else if (!(await processIds(home)).includes(id)) throw unknown(id);
+	await removeFolder(processFolder(home, id));
+}
+
+function byAge(a: ProcessInfo, b: ProcessInfo): number {
+	return a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1);
+}
+
+export function endedStatus({ cause }: ProcessEnd): ProcessStatus {
+	return cause === "signal" ? "exited" : cause;
+}
+
+export function unknown(id: string): KeryxError {
+	return new KeryxError("process.unknown", `there is no process ${id}`);
+}
+
+export function stillRuns(id: string): KeryxError {
+	return new KeryxError("process.running", `the process ${id} still runs`);
+}
+
+async function knownRecord(home: string, id: string): Promise<ProcessRecord> {
+	const record = await readRecord(home, id);
+	if (!record || record.isForgotten) throw unknown(id);
+	return record;
+}
+
+async function infoOf(record: ProcessRecord): Promise<ProcessInfo> {
+	const { id, folder, meta } = record;
+	const { survivors: _, ...end } = record.end ?? { survivors: [] };
+	const status = statusOf(record);
+	return {
+		id,
+		argv: meta.argv,
+		cwd: meta.cwd,
+		pty: meta.pty,
+		startedAt: meta.startedAt,
+		identity: meta.identity,
+		status,
+		end: record.end && (end as ProcessEnd),
+		survivors: status === "running" ? [] : survivorsOf(record),
+		logSize: await logSize(folder),
+	};
+}
+
+function statusOf({ end, isHeld }: ProcessRecord): ProcessStatus {
+	if (end) return endedStatus(end);
+	return isHeld ? "running" : "lost";
+}
+
+/** Where nothing was left at the end, nothing can be there now: only a member begets another. */
+function survivorsOf(record: ProcessRecord): number[] {
+	if (record.end?.survivors.length === 0) return [];
+	return livingMembers(familyOf(record)).map(({ pid }) => pid);
+}
+
+function familyOf({ id, meta, end }: ProcessRecord): Family {
+	return { id, leader: meta.identity, witnesses: end?.survivors ?? [] };
+}
+
+function refuseWhileAlive(record: ProcessRecord): void {
+	if (statusOf(record) === "running") throw stillRuns(record.id);
+	const survivors = survivorsOf(record);
+	if (survivors.length > 0)
+		throw new KeryxError(
+			"process.running",
+			`the process ${record.id} left others behind: ${survivors.join(", ")}`,
+		);
+}

@@ -1,0 +1,267 @@
+// Keeps the store true about what runs. Here is no truth of its own: what the store says has no end yet is compared with what the
+// host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
+// forget it; whatever cannot be recorded now is found again by looking once more.
+import { KeryxError } from "../errors.ts";
+import type { Process, ProcessEnd, Store, Woken } from "../store/index.ts";
+import type { ProcessBackend } from "./backend.ts";
+import type { ProcessPlace } from "./place.ts";
+import { tailOf } from "./reading.ts";
+import type { ProcessClock, ProcessSettings, StartRequest } from "./registry.ts";
+import type { ProcessInfo } from "./types.ts";
+import { completionNote, endOf } from "./words.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** Of the output, what an end brings along. */
+const NOTE_LENGTH = 8000;
+/** After a fault of the store or the host. */
+const RETRY_MS = 1000;
+/** A host takes a request within this, unless the machine stands still. */
+const ON_ITS_WAY_MS = 5000;
+/** Nothing runs for so long: the host is let go, and ends by itself. */
+const IDLE_MS = 60_000;
+
+export interface KeeperOptions {
+	readonly store: Store;
+	readonly clock: ProcessClock;
+	readonly place: ProcessPlace;
+	readonly settings: () => ProcessSettings;
+	hide(text: string): string;
+	/** Told after each end that was recorded here. */
+	ended(id: string, woken: Woken | null): void;
+	log(message: string, error: unknown): void;
+}
+
+export class ProcessKeeper {
+	readonly #options: KeeperOptions;
+	/** Being started just now: none of the business of reconciling. */
+	readonly #starting = new Map<string, Promise<void>>();
+	/** Killed by their own conversation, which need not be told. */
+	readonly #known = new Set<string>();
+	readonly #working = new Set<Promise<void>>();
+	#backend: ProcessBackend | null = null;
+	#connecting: Promise<ProcessBackend> | null = null;
+	#reconciling: Promise<void> = Promise.resolve();
+	#cancelIdle = () => {};
+	#cancelLook = () => {};
+	#closed = false;
+
+	constructor(options: KeeperOptions) {
+		this.#options = options;
+	}
+
+	/** Never starts a host: where none runs, the files tell. */
+	async open(): Promise<void> {
+		const { store } = this.#options;
+		// Whoever waited for these is gone.
+		for (const { id, background } of await this.unfinished())
+			if (!background) await store.adoptProcess({ id });
+		await this.#look("processes cannot be taken up yet");
+	}
+
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#cancelIdle();
+		this.#cancelLook();
+		await Promise.all([this.#reconciling, ...this.#working]);
+		const backend = this.#backend;
+		this.#backend = null;
+		await backend?.close();
+	}
+
+	async unfinished(): Promise<readonly Process[]> {
+		const { store, place } = this.#options;
+		const rows = await store.unfinishedProcesses({ scope: OPERATOR });
+		return rows.filter(({ backend }) => backend === place.name);
+	}
+
+	/** Its conversation kills it, and hears of it there. */
+	isKnown(id: string): void {
+		this.#known.add(id);
+	}
+
+	/** The host, started if there is none. */
+	connected(): Promise<ProcessBackend> {
+		if (this.#backend) return Promise.resolve(this.#backend);
+		this.#connecting ??= this.#options.place
+			.connect()
+			.then((backend) => this.#attach(backend))
+			.finally(() => {
+				this.#connecting = null;
+			});
+		return this.#connecting;
+	}
+
+	async starting(id: string, work: () => Promise<void>): Promise<void> {
+		const starting = work();
+		this.#starting.set(
+			id,
+			starting.catch(() => {}),
+		);
+		try {
+			await starting;
+		} finally {
+			this.#starting.delete(id);
+		}
+	}
+
+	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
+	async spawn(row: Process, { argv, cwd, env, pty }: StartRequest): Promise<void> {
+		const { store, settings } = this.#options;
+		const { id } = row;
+		try {
+			const backend = await this.connected();
+			const info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes: settings().maxLogBytes });
+			if (info.status === "failed_start") await this.#settle(row, info);
+			else if (info.identity) await store.processStarted({ id, identity: info.identity });
+		} catch (error) {
+			if (error instanceof KeryxError && error.code === "process.host_gone") {
+				this.#starting.delete(id);
+				await this.reconcile();
+				return;
+			}
+			await this.#neverStarted(row, error instanceof Error ? error.message : String(error));
+			throw error;
+		}
+	}
+
+	/** Compares every process without an end with what is so. One look after another: two never overlap. */
+	reconcile(): Promise<void> {
+		const done = this.#reconciling.then(() => this.#reconcileNow());
+		this.#reconciling = done.catch(() => {});
+		return done;
+	}
+
+	async #reconcileNow(): Promise<void> {
+		const { store, place, clock } = this.#options;
+		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
+		if (rows.length === 0) return;
+		const backend = this.#backend ?? (await this.#found());
+		const held = new Map(((await backend?.list()) ?? []).map((info) => [info.id, info]));
+		const isMissing = rows.some(({ id }) => !held.has(id));
+		const left = new Map((isMissing ? await place.inspect() : []).map((info) => [info.id, info]));
+		let isOpen = false;
+		for (const row of rows) {
+			const info = held.get(row.id) ?? left.get(row.id);
+			// What the last owner asked for just before it died may still be on its way to the host.
+			if (!info && backend && row.startedAt > clock.now() - ON_ITS_WAY_MS) isOpen = true;
+			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
+			else if (info.status !== "running") await this.#settle(row, info);
+			else if (info.identity) await store.processStarted({ id: row.id, identity: info.identity });
+		}
+		// Held by a host that does not tell us of its end: one that is just dying, or that speaks another version.
+		if (isOpen || rows.some(({ id }) => !held.has(id) && left.get(id)?.status === "running"))
+			this.#lookAgain();
+	}
+
+	async #found(): Promise<ProcessBackend | null> {
+		const backend = await this.#options.place.find();
+		return backend && this.#attach(backend);
+	}
+
+	#attach(backend: ProcessBackend): ProcessBackend {
+		this.#backend = backend;
+		backend.onEnd((info) => this.#track(this.#heardOfEnd(info)));
+		backend.onGone(() => {
+			if (this.#backend === backend) this.#backend = null;
+			if (!this.#closed) this.#track(this.#look("the processes' host has gone, and cannot be found yet"));
+		});
+		return backend;
+	}
+
+	async #heardOfEnd(info: ProcessInfo): Promise<void> {
+		// In the order of things: an end is not recorded before its beginning.
+		await this.#starting.get(info.id);
+		try {
+			await this.#settle(await this.#options.store.process({ scope: OPERATOR, id: info.id }), info);
+		} catch (error) {
+			if (error instanceof KeryxError && error.code === "store.not_found") return;
+			this.#lookLater(`the end of ${info.id} cannot be recorded yet`, error);
+		}
+	}
+
+	/** Records an end, and lets the host forget it. Whoever comes second finds it done. */
+	async #settle(row: Process, info: ProcessInfo): Promise<void> {
+		const { clock, place } = this.#options;
+		const { survivors } = info;
+		const end = endOf(info);
+		const at = info.end?.endedAt ?? clock.now();
+		const output = await tailOf(place.read, row.id, NOTE_LENGTH);
+		const note = completionNote(row, end, { at, output, survivors });
+		await this.#record(row, end, { at, logBytes: output.to, note });
+		if (survivors.length > 0) return;
+		const forgetting =
+			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
+		await forgetting.catch((error: unknown) => {
+			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
+			if (!(error instanceof KeryxError && error.code === "process.unknown"))
+				this.#options.log(`${row.id} stays on its host's list`, error);
+		});
+	}
+
+	async #neverStarted(row: Process, cause: string): Promise<void> {
+		const at = this.#options.clock.now();
+		const end: ProcessEnd = { status: "failed_start", exitCode: null, signal: null, cause };
+		const note = completionNote(row, end, { at, output: { text: "", to: 0, cut: false }, survivors: [] });
+		await this.#record(row, end, { at, logBytes: 0, note });
+	}
+
+	async #record(
+		{ id, background }: Process,
+		end: ProcessEnd,
+		{ at, logBytes, note }: { readonly at: number; readonly logBytes: number; readonly note: string },
+	): Promise<void> {
+		const { store, settings, hide, ended } = this.#options;
+		const isKnown = background && this.#known.has(id);
+		const recorded = await store.endProcess({
+			id,
+			end,
+			at,
+			logBytes,
+			logLost: Math.max(0, logBytes - settings().maxLogBytes),
+			note: isKnown ? null : hide(note),
+		});
+		this.#known.delete(id);
+		ended(id, recorded?.woken ?? null);
+		this.#considerIdle();
+	}
+
+	/** Without anything to run, the host is not kept from ending. */
+	#considerIdle(): void {
+		this.#cancelIdle();
+		if (!this.#closed)
+			this.#cancelIdle = this.#options.clock.after(IDLE_MS, () => this.#track(this.#letGo()));
+	}
+
+	async #letGo(): Promise<void> {
+		const isBusy = (await this.unfinished()).length > 0 || this.#starting.size > 0;
+		if (this.#closed || isBusy) return;
+		const backend = this.#backend;
+		this.#backend = null;
+		await backend?.close();
+	}
+
+	/** Until it is done, or Keryx ends. */
+	async #look(message: string): Promise<void> {
+		await this.reconcile().catch((error: unknown) => this.#lookLater(message, error));
+	}
+
+	#lookLater(message: string, error: unknown): void {
+		this.#options.log(message, error);
+		this.#lookAgain();
+	}
+
+	#lookAgain(): void {
+		this.#cancelLook();
+		this.#cancelLook = this.#options.clock.after(RETRY_MS, () => {
+			if (!this.#closed) this.#track(this.#look("processes cannot be looked at yet"));
+		});
+	}
+
+	#track(work: Promise<void>): void {
+		const done = work.catch((error: unknown) =>
+			this.#options.log("processes cannot be looked after just now", error),
+		);
+		this.#working.add(done);
+		void done.finally(() => this.#working.delete(done));
+	}
+}

@@ -1,0 +1,70 @@
+// Everything that belongs to one process: itself, its group and session, what carries its mark, and all their children. Only what
+// is proven to belong is ever signalled: a group by its number alone is not, since numbers are used again.
+import { bootId, everyProcess, hasVariable, isAlive, type RunningProcess, startOrder } from "./identity.ts";
+import type { ProcessIdentity } from "./types.ts";
+
+/** Set in the environment of every process, and so in that of what it starts, wherever that moves to. */
+export const MARK = "KERYX_PROCESS";
+
+export interface Family {
+	readonly id: string;
+	readonly leader: ProcessIdentity | null;
+	/** Members that were seen before. They stay members, also once they have left the group and changed their environment. */
+	readonly witnesses: readonly ProcessIdentity[];
+}
+
+export interface Member extends ProcessIdentity {
+	readonly group: number;
+}
+
+export function livingMembers(family: Family): Member[] {
+	const { id, leader, witnesses } = family;
+	const all = everyProcess().filter(({ pid }) => pid !== process.pid);
+	const known = new Map(
+		[...(leader ? [leader] : []), ...witnesses]
+			.filter((identity) => identity.bootId === bootId())
+			.map((identity) => [identity.pid, identity.startTime]),
+	);
+	const isKnown = ({ pid, startTime }: RunningProcess) => known.get(pid) === startTime;
+	const inGroup = ({ group, session }: RunningProcess) =>
+		leader !== null && (group === leader.pid || session === leader.pid);
+	// As long as a member is in it the kernel gives its number to nobody else, so whoever is in it belongs to it.
+	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
+	const since = leader?.bootId === bootId() && leader.startTime !== "" ? startOrder(leader.startTime) : 0;
+	const isMarked = (one: RunningProcess) =>
+		startOrder(one.startTime) >= since && hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) });
+	const members = new Map<number, RunningProcess>();
+	for (const one of all)
+		if (isKnown(one) || (isGroupOurs && inGroup(one)) || (!one.isZombie && isMarked(one)))
+			members.set(one.pid, one);
+	addDescendants(members, all);
+	return [...members.values()]
+		.filter(({ isZombie }) => !isZombie)
+		.map(({ pid, startTime, group }) => ({ bootId: bootId(), pid, startTime, group }));
+}
+
+/** False when it is gone, or not ours to signal. */
+export function signalOne(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
+	return isAlive(identity) && send(identity.pid, signal);
+}
+
+/** In one go for the whole group, as long as its leader lives. */
+export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): boolean {
+	return isAlive(leader) && send(-leader.pid, signal);
+}
+
+function addDescendants(members: Map<number, RunningProcess>, all: readonly RunningProcess[]): void {
+	for (let before = -1; before !== members.size; ) {
+		before = members.size;
+		for (const one of all) if (members.has(one.parent)) members.set(one.pid, one);
+	}
+}
+
+function send(target: number, signal: NodeJS.Signals): boolean {
+	try {
+		process.kill(target, signal);
+		return true;
+	} catch {
+		return false;
+	}
+}

@@ -1,0 +1,273 @@
+// The processes of a store: begun in it before anything is started, ended in it exactly once, whatever happens to the gateway or to
+// the program that holds them. Each is seen and touched only by its conversation, and by the operator.
+import { KeryxError } from "../errors.ts";
+import type { Process, ProcessScope, Woken } from "../store/index.ts";
+import { ProcessKeeper } from "./keeper.ts";
+import {
+	bothEnds,
+	type LogLines,
+	logLines,
+	type NewOutput,
+	newOutput,
+	tailOf,
+	type WholeOutput,
+} from "./reading.ts";
+import type {
+	KilledProcess,
+	ListedProcess,
+	Processes,
+	ProcessesOptions,
+	ProcessOwner,
+	StartRequest,
+} from "./registry.ts";
+import type { KillOptions, KillOutcome, PtySize } from "./types.ts";
+import { ProcessWatch } from "./watch.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** Those that run are listed first, and fewer may run. */
+const MOST_KILLED = 10_000;
+/** How long a killed one's end is waited for in the record. */
+const RECORD_MS = 5000;
+
+export function createProcesses(options: ProcessesOptions): Processes {
+	return new StoredProcesses(options);
+}
+
+class StoredProcesses implements Processes {
+	readonly #options: ProcessesOptions;
+	readonly #keeper: ProcessKeeper;
+	readonly #watch: ProcessWatch;
+	readonly #listeners = new Set<(woken: Woken) => void>();
+	readonly #waiting = new Map<string, Set<() => void>>();
+	#isOpen = false;
+
+	constructor(options: ProcessesOptions) {
+		this.#options = options;
+		const { store, clock, settings, place, render = () => [], hide = same, log = () => {} } = options;
+		this.#keeper = new ProcessKeeper({
+			store,
+			clock,
+			place,
+			settings,
+			hide,
+			log,
+			ended: (id, woken) => {
+				for (const told of [...(this.#waiting.get(id) ?? [])]) told();
+				if (woken) for (const listener of this.#listeners) listener(woken);
+			},
+		});
+		this.#watch = new ProcessWatch({
+			store,
+			clock,
+			place,
+			keepDays: () => settings().keepDays,
+			hide,
+			render,
+			log,
+		});
+	}
+
+	async open(): Promise<void> {
+		this.#isOpen = true;
+		await this.#keeper.open();
+		this.#watch.start();
+	}
+
+	async close(): Promise<void> {
+		// Who never took them up, or has let them go already, does not end them.
+		if (this.#isOpen && this.#options.settings().onShutdown === "kill") await this.#killEverything();
+		this.#isOpen = false;
+		await this.#watch.stop();
+		await this.#keeper.close();
+	}
+
+	async start(request: StartRequest, owner: ProcessOwner): Promise<Process> {
+		const { store, place, ids, settings } = this.#options;
+		const { command, cwd, background, pty, notify, checkMs } = request;
+		const { maxRunning, maxPerConversation } = settings();
+		const id = `proc_${Buffer.from(ids.bytes(6)).toString("hex")}`;
+		await this.#keeper.starting(id, async () => {
+			const answer = await store.beginProcess({
+				id,
+				...owner,
+				backend: place.name,
+				command,
+				cwd,
+				background,
+				pty: pty !== null,
+				notify,
+				...(checkMs !== undefined && { checkMs }),
+				limits: { inAll: maxRunning, perConversation: maxPerConversation },
+			});
+			if (answer.kind === "limit") throw tooMany(answer.of, answer.limit);
+			await this.#keeper.spawn(answer.process, request);
+		});
+		this.#watch.look();
+		return this.find(OPERATOR, id);
+	}
+
+	async list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]> {
+		const { store, place } = this.#options;
+		const rows = await store.processes({ scope, limit });
+		const left = new Map((rows.length === 0 ? [] : await place.inspect()).map((info) => [info.id, info]));
+		return rows.map((row) => ({ ...row, survivors: left.get(row.id)?.survivors ?? [] }));
+	}
+
+	async leftBehind(id: string): Promise<readonly number[]> {
+		return (await this.#options.place.inspect()).find((info) => info.id === id)?.survivors ?? [];
+	}
+
+	find(scope: ProcessScope, id: string): Promise<Process> {
+		return this.#options.store.process({ scope, id });
+	}
+
+	async poll(scope: ProcessScope, id: string, most: number) {
+		const { store, place } = this.#options;
+		const process = await this.find(scope, id);
+		const ended = process.endedAt !== null;
+		const output = await newOutput(place.read, process.id, { from: process.polledTo, most, ended });
+		await store.processPolled({ id: process.id, to: output.to });
+		return { process, output: { ...output, text: this.#hidden(output.text) } };
+	}
+
+	async tail(scope: ProcessScope, id: string, most: number): Promise<NewOutput> {
+		const process = await this.find(scope, id);
+		const output = await tailOf(this.#options.place.read, process.id, most);
+		return { ...output, text: this.#hidden(output.text) };
+	}
+
+	async output(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly most: number; readonly mark: (leftOut: string) => string },
+	): Promise<WholeOutput> {
+		const process = await this.find(scope, id);
+		const whole = await bothEnds(this.#options.place.read, process.id, options);
+		return { ...whole, text: this.#hidden(whole.text) };
+	}
+
+	async log(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly offset?: number; readonly limit: number },
+	): Promise<LogLines> {
+		const process = await this.find(scope, id);
+		const found = await logLines(this.#options.place.read, process.id, options);
+		return { ...found, lines: found.lines.map((line) => this.#hidden(line)) };
+	}
+
+	async wait(
+		scope: ProcessScope,
+		id: string,
+		{ ms, signal }: { readonly ms: number; readonly signal?: AbortSignal },
+	): Promise<Process> {
+		const { id: whole } = await this.find(scope, id);
+		const waiting = this.#waiting.get(whole) ?? new Set();
+		this.#waiting.set(whole, waiting);
+		let end = () => {};
+		const ended = new Promise<void>((resolve) => (end = resolve));
+		waiting.add(end);
+		const cancel = this.#options.clock.after(ms, end);
+		signal?.addEventListener("abort", end, { once: true });
+		try {
+			// It may have ended before anybody waited here.
+			const before = await this.find(scope, whole);
+			if (before.endedAt !== null || signal?.aborted) return before;
+			await ended;
+			return await this.find(scope, whole);
+		} finally {
+			cancel();
+			signal?.removeEventListener("abort", end);
+			waiting.delete(end);
+			if (waiting.size === 0 && this.#waiting.get(whole) === waiting) this.#waiting.delete(whole);
+		}
+	}
+
+	async kill(scope: ProcessScope, id: string, options: KillOptions = {}): Promise<KilledProcess> {
+		const process = await this.find(scope, id);
+		const { place } = this.#options;
+		if (process.endedAt !== null) return { process, ...(await this.#killLeftBehind(process, options)) };
+		if (scope.kind === "conversation") this.#keeper.isKnown(process.id);
+		const backend = await this.#keeper.connected();
+		const outcome = await backend.kill(process.id, options).catch(async (error: unknown) => {
+			if (!isUnknown(error)) throw error;
+			// Its host has died, and the record is behind.
+			await this.#keeper.reconcile();
+			return place.killLost(process, options);
+		});
+		const after =
+			outcome.result === "survived"
+				? await this.find(OPERATOR, process.id)
+				: await this.wait(OPERATOR, process.id, { ms: RECORD_MS });
+		return { process: after, ...outcome };
+	}
+
+	async killAll(conversation: Process["conversation"]): Promise<readonly KilledProcess[]> {
+		const scope = { kind: "conversation", conversation } as const;
+		const listed = await this.list(scope, MOST_KILLED);
+		const living = listed.filter(({ endedAt, survivors }) => endedAt === null || survivors.length > 0);
+		return Promise.all(living.map(({ id }) => this.kill(scope, id)));
+	}
+
+	async write(scope: ProcessScope, id: string, data: Uint8Array): Promise<void> {
+		const process = await this.#running(scope, id);
+		await (await this.#keeper.connected()).write(process.id, data);
+	}
+
+	async endInput(scope: ProcessScope, id: string): Promise<void> {
+		const process = await this.#running(scope, id);
+		await (await this.#keeper.connected()).endInput(process.id);
+	}
+
+	async resize(scope: ProcessScope, id: string, size: PtySize): Promise<void> {
+		const process = await this.#running(scope, id);
+		await (await this.#keeper.connected()).resize(process.id, size);
+	}
+
+	onWoken(listener: (woken: Woken) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	async #running(scope: ProcessScope, id: string): Promise<Process> {
+		const process = await this.find(scope, id);
+		if (process.endedAt === null) return process;
+		throw new KeryxError("process.ended", `${process.id} has ended: it takes no input any more`, {
+			field: "id",
+		});
+	}
+
+	async #killLeftBehind(process: Process, options: KillOptions): Promise<KillOutcome> {
+		if ((await this.leftBehind(process.id)).length === 0) return { result: "already_exited", survivors: [] };
+		const { survivors } = await this.#options.place.killLost(process, options);
+		return { result: survivors.length > 0 ? "survived" : "killed", survivors };
+	}
+
+	async #killEverything(): Promise<void> {
+		const { log } = this.#options;
+		for (const { id } of await this.#keeper.unfinished()) {
+			const { result, survivors } = await this.kill(OPERATOR, id);
+			if (result === "survived") log?.(`${id} could not be killed: pid ${survivors.join(", ")}`, undefined);
+		}
+	}
+
+	#hidden(text: string): string {
+		return this.#options.hide?.(text) ?? text;
+	}
+}
+
+function same(text: string): string {
+	return text;
+}
+
+function isUnknown(error: unknown): boolean {
+	return error instanceof KeryxError && error.code === "process.unknown";
+}
+
+function tooMany(of: "all" | "conversation", limit: number): KeryxError {
+	return of === "all"
+		? new KeryxError("process.limit", `${limit} processes run already, in all conversations together`, {
+				hint: "wait until one has ended, or raise processes.max_running",
+			})
+		: new KeryxError("process.limit", `${limit} processes of this conversation run already`);
+}

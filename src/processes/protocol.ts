@@ -1,0 +1,53 @@
+// What a host and its clients say to each other, version by version. A host listens under its version's name, so hosts of several
+// versions can be there at once, each until its processes have ended.
+import { join } from "node:path";
+import type { ErrorCode } from "../errors.ts";
+import { processesFolder } from "./files.ts";
+import type { ProcessInfo } from "./types.ts";
+
+export const PROTOCOL = 1;
+/** A follower is sent this much before it says that it has taken it. */
+export const WINDOW = 256 * 1024;
+
+export interface HostPaths {
+	readonly socket: string;
+	/** Who cannot read it is not let in. */
+	readonly token: string;
+	readonly lock: string;
+	readonly errors: string;
+}
+
+export function hostPaths(home: string, version: number = PROTOCOL): HostPaths {
+	const at = (ending: string) => join(processesFolder(home), `host-${version}.${ending}`);
+	return { socket: at("sock"), token: at("token"), lock: at("lock"), errors: at("log") };
+}
+
+export interface WireError {
+	readonly code: ErrorCode;
+	readonly message: string;
+	readonly field?: string;
+}
+
+export interface Hello {
+	readonly hello: number;
+	readonly pid: number;
+}
+
+export interface Reply {
+	readonly seq: number;
+	readonly value?: unknown;
+	readonly error?: WireError;
+}
+
+export interface EndNews {
+	readonly ended: ProcessInfo;
+}
+
+/** With the bytes as payload; `done` is the last one. */
+export interface FollowNews {
+	readonly follow: number;
+	readonly from: number;
+	readonly lost: number;
+	readonly size: number;
+	readonly done: boolean;
+}

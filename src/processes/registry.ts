@@ -1,0 +1,127 @@
+// What the processes of a store are to whoever starts, reads and ends them.
+import type {
+	Destination,
+	Ids,
+	NewDelivery,
+	Process,
+	ProcessNotify,
+	ProcessScope,
+	Store,
+	Woken,
+} from "../store/index.ts";
+import type { ProcessPlace } from "./place.ts";
+import type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
+import type { KillOptions, KillOutcome, PtySize } from "./types.ts";
+
+export interface ProcessClock {
+	now(): number;
+	after(ms: number, callback: () => void): () => void;
+}
+
+/** Asked for at each use: they may change while Keryx runs. */
+export interface ProcessSettings {
+	readonly maxRunning: number;
+	readonly maxPerConversation: number;
+	readonly maxLogBytes: number;
+	readonly keepDays: number;
+	readonly onShutdown: "keep" | "kill";
+}
+
+export interface ProcessesOptions {
+	readonly store: Store;
+	readonly place: ProcessPlace;
+	readonly clock: ProcessClock;
+	readonly ids: Pick<Ids, "bytes">;
+	readonly settings: () => ProcessSettings;
+	/** Puts `${secret:NAME}` in the place of each known secret in what is read (I12). */
+	readonly hide?: (text: string) => string;
+	/** A notice as a chat of that platform shows it. */
+	readonly render?: (
+		text: string,
+		to: { readonly id: string; readonly destination: Destination },
+	) => readonly NewDelivery[];
+	readonly log?: (message: string, error: unknown) => void;
+}
+
+export interface ProcessOwner {
+	readonly conversation: Process["conversation"];
+	readonly principal: string | null;
+	readonly turn: string | null;
+	readonly destination: Destination;
+}
+
+export interface StartRequest {
+	/** As it is kept and shown: no secret stands in it. */
+	readonly command: string;
+	/** As it is run. */
+	readonly argv: readonly string[];
+	readonly cwd: string;
+	/** All of it. */
+	readonly env: Readonly<Record<string, string>>;
+	/** False: somebody waits for it, and nobody is told of its end. */
+	readonly background: boolean;
+	/** Null: pipes. */
+	readonly pty: PtySize | null;
+	readonly notify: ProcessNotify;
+	/** Progress is told so often. */
+	readonly checkMs?: number;
+}
+
+/** A process with what only its host knows. */
+export interface ListedProcess extends Process {
+	/** Pids of what it started and left behind. */
+	readonly survivors: readonly number[];
+}
+
+export interface KilledProcess extends KillOutcome {
+	readonly process: Process;
+}
+
+export interface Processes {
+	/** Takes up what an earlier owner of the store left: ends that nobody recorded, processes that go on. Never starts a host. */
+	open(): Promise<void>;
+	/** Processes go on, unless the settings say that they end with Keryx. */
+	close(): Promise<void>;
+	/** Throws process.limit, or what keeps the place from starting anything. One that cannot be started is answered as failed_start. */
+	start(request: StartRequest, owner: ProcessOwner): Promise<Process>;
+	/** Those that run first, then the newest. */
+	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
+	/** Pids of what it started and left behind. */
+	leftBehind(id: string): Promise<readonly number[]>;
+	/** By its id or the beginning of it. Throws store.not_found, also for another conversation's. */
+	find(scope: ProcessScope, id: string): Promise<Process>;
+	/** What is new since the last poll: each byte is answered once. */
+	poll(
+		scope: ProcessScope,
+		id: string,
+		most: number,
+	): Promise<{ readonly process: Process; readonly output: NewOutput }>;
+	/** The end of the output. */
+	tail(scope: ProcessScope, id: string, most: number): Promise<NewOutput>;
+	/** All of the output, or both ends of it. */
+	output(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly most: number; readonly mark: (leftOut: string) => string },
+	): Promise<WholeOutput>;
+	log(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly offset?: number; readonly limit: number },
+	): Promise<LogLines>;
+	/** Answers when it has ended, or when so much time or the signal ends the waiting: then it has no end. */
+	wait(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly ms: number; readonly signal?: AbortSignal },
+	): Promise<Process>;
+	/** Ends it and everything it started, verified. Who kills knows: its own conversation is not told again. */
+	kill(scope: ProcessScope, id: string, options?: KillOptions): Promise<KilledProcess>;
+	/** Everything that runs in a conversation, and what ended ones have left behind. */
+	killAll(conversation: Process["conversation"]): Promise<readonly KilledProcess[]>;
+	write(scope: ProcessScope, id: string, data: Uint8Array): Promise<void>;
+	endInput(scope: ProcessScope, id: string): Promise<void>;
+	resize(scope: ProcessScope, id: string, size: PtySize): Promise<void>;
+	/** Told of each conversation that has an end to look at. */
+	onWoken(listener: (woken: Woken) => void): () => void;
+}

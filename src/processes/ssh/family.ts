@@ -1,0 +1,146 @@
+// Everything that belongs to one process on the other machine, as src/processes/members.ts finds it here: itself, its group and
+// session, what carries its mark, and all their children. The machine is asked for all that runs; who belongs is decided here.
+import { startOrder } from "../identity.ts";
+import { MARK } from "../members.ts";
+import type { ProcessIdentity } from "../types.ts";
+import { quoted } from "./scripts.ts";
+import type { RemoteShell } from "./shell.ts";
+
+export interface RemoteFamily {
+	readonly id: string;
+	readonly leader: ProcessIdentity;
+	/** The leader's group; its own where that has its number. */
+	readonly group: number;
+	/** Seen before, so members still, whatever they have changed since. */
+	readonly witnesses: readonly ProcessIdentity[];
+}
+
+export interface RemoteMember extends ProcessIdentity {
+	readonly group: number;
+}
+
+/** What `readSnapshot` reads. */
+export function lookScript(id: string): string {
+	return `
+if [ -r /proc/self/stat ]; then
+	cat /proc/sys/kernel/random/boot_id
+	grep -lzxF -e ${quoted(`${MARK}=${id}`)} /proc/[0-9]*/environ 2>/dev/null
+	grep . /dev/null /proc/[0-9]*/stat 2>/dev/null
+else
+	sysctl -n kern.boottime | tr -d ' '
+	LC_ALL=C ps -axo pid=,ppid=,pgid=,stat=,lstart=
+fi`;
+}
+
+export async function lookFor(shell: RemoteShell, family: RemoteFamily): Promise<RemoteMember[]> {
+	return membersIn(await shell.ask(lookScript(family.id)), family);
+}
+
+export function membersIn(answer: string, { leader, group, witnesses }: RemoteFamily): RemoteMember[] {
+	const { bootId, marked, all } = readSnapshot(answer);
+	const known = new Map(
+		[leader, ...witnesses]
+			.filter((identity) => identity.bootId === bootId)
+			.map(({ pid, startTime }) => [pid, startTime]),
+	);
+	const isKnown = ({ pid, startTime }: Running) => known.get(pid) === startTime;
+	const isOwnGroup = group === leader.pid;
+	const inGroup = (one: Running) => isOwnGroup && (one.group === leader.pid || one.session === leader.pid);
+	// As long as a member is in it, the kernel gives its number to nobody else.
+	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
+	const since = leader.bootId === bootId ? startOrder(leader.startTime) : 0;
+	const members = new Map<number, Running>();
+	for (const one of all) {
+		const isMarked = !one.isZombie && marked.has(one.pid) && startOrder(one.startTime) >= since;
+		if (isKnown(one) || isMarked || (isGroupOurs && inGroup(one))) members.set(one.pid, one);
+	}
+	for (let before = -1; before !== members.size; ) {
+		before = members.size;
+		for (const one of all) if (members.has(one.parent)) members.set(one.pid, one);
+	}
+	return [...members.values()]
+		.filter(({ isZombie }) => !isZombie)
+		.map(({ pid, startTime, group }) => ({ bootId, pid, startTime, group }));
+}
+
+/** Signals each target that is still who it was; `group` signals its whole group in one go. Prints how many there were. */
+export function signalScript(
+	targets: readonly { readonly identity: ProcessIdentity; readonly group: boolean }[],
+	signals: readonly string[],
+): string {
+	return `
+is() {
+	if [ -r /proc/self/stat ]; then
+		stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+		set -- "$2" \${stat##*") "}
+		case $2 in Z|X) return 1 ;; esac
+		[ "$1" = "\${21}" ]
+	else
+		[ "$(LC_ALL=C ps -o lstart= -p "$1" | tr -s ' ' | sed 's/^ //; s/ $//')" = "$2" ]
+	fi
+}
+count=0
+${targets
+	.map(({ identity: { pid, startTime }, group }) => {
+		const target = group ? -pid : pid;
+		const kills = signals.map((signal) => `kill -s ${signal.slice("SIG".length)} -- ${target}`).join("; ");
+		return `if is ${pid} ${quoted(startTime)}; then count=$((count + 1)); { ${kills}; } 2>/dev/null; fi`;
+	})
+	.join("\n")}
+echo $count`;
+}
+
+interface Running {
+	readonly pid: number;
+	readonly parent: number;
+	readonly group: number;
+	readonly session: number;
+	readonly startTime: string;
+	readonly isZombie: boolean;
+}
+
+function readSnapshot(answer: string): {
+	readonly bootId: string;
+	readonly marked: ReadonlySet<number>;
+	readonly all: readonly Running[];
+} {
+	const [bootId = "", ...lines] = answer.split("\n");
+	const marked = new Set<number>();
+	const stats = new Map<number, string>();
+	const all: Running[] = [];
+	for (const line of lines) {
+		const [, pid, file, text = ""] = /^\/proc\/(\d+)\/(environ$|stat:)(.*)$/.exec(line) ?? [];
+		// A name may hold a line's end: the path before each line tells whose it is.
+		if (file === "stat:") stats.set(Number(pid), (stats.get(Number(pid)) ?? "") + text);
+		else if (file) marked.add(Number(pid));
+		else all.push(...listed(line));
+	}
+	for (const [pid, stat] of stats) {
+		const [state, parent, group, session, ...more] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+		all.push({
+			pid,
+			parent: Number(parent),
+			group: Number(group),
+			session: Number(session),
+			startTime: more[15] ?? "",
+			isZombie: state === "Z" || state === "X",
+		});
+	}
+	return { bootId: bootId.trim(), marked, all };
+}
+
+/** A line of ps. */
+function listed(line: string): Running[] {
+	const [pid, parent, group, state = "", ...started] = line.trim().split(/\s+/);
+	if (!/^\d+$/.test(pid ?? "") || started.length === 0) return [];
+	return [
+		{
+			pid: Number(pid),
+			parent: Number(parent),
+			group: Number(group),
+			session: 0,
+			startTime: started.join(" "),
+			isZombie: state.startsWith("Z"),
+		},
+	];
+}

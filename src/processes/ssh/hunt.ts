@@ -1,0 +1,57 @@
+// Ending a process on the other machine for good: ask, wait, kill, and look whether anything is left. What is left is named. What
+// waits for the program there is no member of its family and is never signalled: it has yet to tell the end.
+import { setTimeout as delay } from "node:timers/promises";
+import type { KillOptions } from "../types.ts";
+import { lookFor, type RemoteFamily, type RemoteMember, signalScript } from "./family.ts";
+import type { RemoteShell } from "./shell.ts";
+
+const GRACE_MS = 5000;
+const ROUNDS = 5;
+const ROUND_MS = 1000;
+
+/** Answers the pids that live on after all. `members`: those who live now. */
+export async function endRemoteFamily(
+	shell: RemoteShell,
+	family: RemoteFamily,
+	members: readonly RemoteMember[],
+	{ signal = "SIGTERM", graceMs = GRACE_MS }: KillOptions,
+): Promise<number[]> {
+	let seen = members;
+	const tell = (signals: readonly string[]) => signalMembers(shell, family, seen, signals);
+	const isOver = async (withinMs: number) => {
+		const until = performance.now() + withinMs;
+		for (let pause = 10; ; pause = Math.min(pause * 2, 200)) {
+			seen = await lookFor(shell, { ...family, witnesses: seen });
+			if (seen.length === 0) return true;
+			const left = until - performance.now();
+			if (left <= 0) return false;
+			await delay(Math.min(pause, left));
+		}
+	};
+	// One that is stopped would hear of it only when it goes on.
+	await tell([signal, "SIGCONT"]);
+	if (await isOver(graceMs)) return [];
+	for (let round = 0; round < ROUNDS; round++) {
+		await tell(["SIGKILL"]);
+		if (await isOver(ROUND_MS)) return [];
+	}
+	return seen.map(({ pid }) => pid);
+}
+
+/** Answers whether there was anybody. The leader's own group at once: one by one, a member could start another behind our back. */
+export async function signalMembers(
+	shell: RemoteShell,
+	{ leader, group }: RemoteFamily,
+	members: readonly RemoteMember[],
+	signals: readonly string[],
+): Promise<boolean> {
+	const isLed = group === leader.pid && members.some(({ pid }) => pid === leader.pid);
+	const targets = [
+		...(isLed ? [{ identity: leader, group: true }] : []),
+		...members
+			.filter((member) => !isLed || member.group !== leader.pid)
+			.map((identity) => ({ identity, group: false })),
+	];
+	if (targets.length === 0) return false;
+	return Number((await shell.ask(signalScript(targets, signals), { once: true })).trim()) > 0;
+}

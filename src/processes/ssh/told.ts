@@ -1,0 +1,75 @@
+// What `state` tells of a process: its start, its end, or why it could not be started.
+import { constants } from "node:os";
+import type { ProcessIdentity } from "../types.ts";
+import { TELLS } from "./scripts.ts";
+
+export interface ToldStart {
+	readonly identity: ProcessIdentity;
+	/** Its own, or the connection's where it stays in that. */
+	readonly group: number;
+	/** The device of its terminal, where it has one. */
+	readonly terminal: string | null;
+	/** What its input is, in the kernel's words; null where the system does not tell. */
+	readonly input: string | null;
+}
+
+export interface ToldExit {
+	readonly code: number | null;
+	readonly signal: string | null;
+}
+
+export interface Told {
+	readonly started: ToldStart | null;
+	readonly exit: ToldExit | null;
+	readonly failed: string | null;
+	/** What the ssh client said. */
+	readonly rest: string;
+}
+
+export function readTold(text: string): Told {
+	let started: ToldStart | null = null;
+	let exit: ToldExit | null = null;
+	let failed: string | null = null;
+	const rest: string[] = [];
+	// A last line without an end is not all there yet.
+	for (const line of text.split("\n").slice(0, -1)) {
+		if (!line.startsWith(`${TELLS} `)) {
+			rest.push(line.trim());
+			continue;
+		}
+		const said = line.slice(TELLS.length + 1);
+		if (said.startsWith("started ")) started ??= readStart(said);
+		else if (said.startsWith("exit ")) exit ??= readExit(said);
+		else if (said.startsWith("failed ")) failed ??= said.slice("failed ".length);
+	}
+	return { started, exit, failed, rest: rest.filter((line) => line !== "").join("; ") };
+}
+
+function readStart(said: string): ToldStart | null {
+	const [, pid, group, terminal, input, bootId = "", ...start] = said.trim().split(/\s+/);
+	if (!/^\d+$/.test(pid ?? "") || start.length === 0) return null;
+	return {
+		identity: { bootId, pid: Number(pid), startTime: start.join(" ") },
+		group: Number(group),
+		terminal: orNull(terminal),
+		input: orNull(input),
+	};
+}
+
+function readExit(said: string): ToldExit | null {
+	const [, how, value = ""] = said.trim().split(" ");
+	if (how === "code" && /^\d+$/.test(value)) return { code: Number(value), signal: null };
+	if (how === "signal" && value !== "") return { code: null, signal: `SIG${value}` };
+	return null;
+}
+
+/** Of the client's own exit, where nothing else can be had: it ends with the code of the program, and with 255 for its own faults. */
+export function exitOfClient(code: number | null): ToldExit | null {
+	if (code === null || code === 255) return null;
+	const signal = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
+	return signal === undefined ? { code, signal: null } : { code: null, signal };
+}
+
+function orNull(word: string | undefined): string | null {
+	return word === undefined || word === "-" ? null : word;
+}

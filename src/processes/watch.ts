@@ -1,0 +1,168 @@
+// What happens to processes without anybody: progress is told to the chat they came from, what still prints is noted, and what ended
+// long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
+import type { Destination, NewDelivery, Process, Store } from "../store/index.ts";
+import type { ProcessPlace } from "./place.ts";
+import { newOutput } from "./reading.ts";
+import type { ProcessClock } from "./registry.ts";
+import { progressText } from "./words.ts";
+
+const AT_ONCE = 100;
+/** After a fault of the store. */
+const RETRY_MS = 5_000;
+/** What holds a session open looks at hours. */
+const PRINTED_EVERY_MS = 600_000;
+const SWEEP_EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const PROGRESS_LENGTH = 1000;
+const OPERATOR = { kind: "operator" } as const;
+/** Whoever asks with this sees the next check, however far away it is. */
+const FAR = 253_402_300_000_000;
+
+export interface ProcessWatchOptions {
+	readonly store: Store;
+	readonly clock: ProcessClock;
+	readonly place: ProcessPlace;
+	keepDays(): number;
+	hide(text: string): string;
+	render(
+		text: string,
+		to: { readonly id: string; readonly destination: Destination },
+	): readonly NewDelivery[];
+	log(message: string, error: unknown): void;
+}
+
+export class ProcessWatch {
+	readonly #options: ProcessWatchOptions;
+	/** How much each had printed when it was last looked at. */
+	readonly #printed = new Map<string, number>();
+	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
+	#cancel = () => {};
+	#running: Promise<void> = Promise.resolve();
+	#printedAt = Number.NEGATIVE_INFINITY;
+	#sweptAt = Number.NEGATIVE_INFINITY;
+
+	constructor(options: ProcessWatchOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		if (this.#state !== "stopped") return;
+		this.#state = "idle";
+		this.look();
+	}
+
+	async stop(): Promise<void> {
+		this.#state = "stopped";
+		this.#cancel();
+		await this.#running;
+	}
+
+	/** There may be something new to do, or to wait for. */
+	look(): void {
+		if (this.#state === "stopped" || this.#state === "looking again") return;
+		if (this.#state === "looking") {
+			this.#state = "looking again";
+			return;
+		}
+		this.#state = "looking";
+		this.#running = this.#work();
+	}
+
+	async #work(): Promise<void> {
+		this.#cancel();
+		const wait = await this.#round().catch((error: unknown) => {
+			this.#options.log("processes cannot be watched just now", error);
+			return RETRY_MS;
+		});
+		if (this.#state === "stopped") return;
+		const again = this.#state === "looking again";
+		this.#state = "idle";
+		if (again) this.look();
+		else this.#cancel = this.#options.clock.after(wait, () => this.look());
+	}
+
+	/** Answers in how many milliseconds there is something to do again. */
+	async #round(): Promise<number> {
+		const { store, clock } = this.#options;
+		await this.#tellProgress();
+		const runs = await this.#notePrinting();
+		await this.#sweep();
+		const [next] = await store.dueProcessChecks({ scope: OPERATOR, now: FAR, limit: 1 });
+		const wakes = [
+			this.#sweptAt + SWEEP_EVERY_MS,
+			...(runs ? [this.#printedAt + PRINTED_EVERY_MS] : []),
+			...(next?.nextCheckAt == null ? [] : [next.nextCheckAt]),
+		];
+		return Math.max(1, Math.min(...wakes) - clock.now());
+	}
+
+	async #tellProgress(): Promise<void> {
+		const { store, clock } = this.#options;
+		for (;;) {
+			const due = await store.dueProcessChecks({ scope: OPERATOR, now: clock.now(), limit: AT_ONCE });
+			for (const process of due) {
+				await this.#tell(process);
+				if (this.#state === "stopped") return;
+			}
+			if (due.length < AT_ONCE) return;
+		}
+	}
+
+	/** Silence is not told: only what is new is worth a message. */
+	async #tell(process: Process): Promise<void> {
+		const { store, clock, place, hide, render } = this.#options;
+		const { id, checkedTo, destination } = process;
+		const output = await newOutput(place.read, id, { from: checkedTo, most: PROGRESS_LENGTH, ended: false });
+		const isNew = output.to > checkedTo;
+		const now = clock.now();
+		await store.processChecked({
+			id,
+			to: output.to,
+			...(isNew && { printedAt: now }),
+			deliveries: isNew
+				? render(hide(progressText(process, { now, output })), {
+						id: `process:${id}:${output.to}`,
+						destination,
+					})
+				: [],
+		});
+	}
+
+	/** Whether any runs. */
+	async #notePrinting(): Promise<boolean> {
+		const { store, clock, place } = this.#options;
+		const running = await store.unfinishedProcesses({ scope: OPERATOR });
+		const now = clock.now();
+		if (now < this.#printedAt + PRINTED_EVERY_MS) return running.length > 0;
+		this.#printedAt = now;
+		const ids = new Set(running.map(({ id }) => id));
+		for (const id of this.#printed.keys()) if (!ids.has(id)) this.#printed.delete(id);
+		for (const { id, status, backend } of running) {
+			if (status !== "running" || backend !== place.name) continue;
+			const { size } = await place.read(id, { from: 0, limit: 1 });
+			if (size > (this.#printed.get(id) ?? size)) await store.processPrinted({ id, at: now });
+			this.#printed.set(id, size);
+		}
+		return running.length > 0;
+	}
+
+	async #sweep(): Promise<void> {
+		const { store, clock, place, keepDays, log } = this.#options;
+		if (clock.now() < this.#sweptAt + SWEEP_EVERY_MS) return;
+		this.#sweptAt = clock.now();
+		const before = clock.now() - keepDays() * DAY_MS;
+		for (;;) {
+			const old = await store.oldProcesses({ scope: OPERATOR, before, limit: AT_ONCE });
+			let removed = 0;
+			for (const id of old) {
+				try {
+					await place.remove(id);
+					removed += (await store.forgetProcess({ id })) ? 1 : 0;
+				} catch (error) {
+					log(`what ${id} left behind cannot be removed yet`, error);
+				}
+			}
+			if (old.length < AT_ONCE || removed === 0 || this.#state === "stopped") return;
+		}
+	}
+}

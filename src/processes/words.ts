@@ -1,0 +1,105 @@
+// What is said of a process: to the agent when it has ended, to a chat while it runs. What it printed is quoted, never part of a
+// sentence.
+import { describeDuration } from "../domain/index.ts";
+import type { Process, ProcessEnd } from "../store/index.ts";
+import type { NewOutput } from "./reading.ts";
+import type { ProcessInfo } from "./types.ts";
+
+const LONGEST_COMMAND = 200;
+
+/** The end of a process in the words of the record. */
+export function endOf({ status, end, survivors }: ProcessInfo): ProcessEnd {
+	if (status === "lost" || end === null) {
+		const left =
+			survivors.length > 0
+				? `; still alive: pid ${survivors.join(", ")}`
+				: "; nothing of it is alive any more";
+		return {
+			status: "lost",
+			exitCode: null,
+			signal: null,
+			cause: `the program that held it ended, so how it went on is not known${left}`,
+		};
+	}
+	const { code, signal } = end;
+	switch (end.cause) {
+		case "failed_start":
+			return {
+				status: "failed_start",
+				exitCode: null,
+				signal: null,
+				cause: end.reason ?? "it could not be started",
+			};
+		case "killed":
+			return { status: "killed", exitCode: code, signal, cause: "killed on request" };
+		case "signal":
+			return { status: "exited", exitCode: code, signal, cause: `ended by ${signal ?? "a signal"}` };
+		case "exited":
+			return { status: "exited", exitCode: code, signal, cause: "exited by itself" };
+	}
+}
+
+/** What the agent is told of an end. */
+export function completionNote(
+	{ id, command, startedAt }: Process,
+	end: ProcessEnd,
+	{
+		at,
+		output,
+		survivors,
+	}: { readonly at: number; readonly output: NewOutput; readonly survivors: readonly number[] },
+): string {
+	const took = end.status === "failed_start" ? "" : ` after ${describeDuration(Math.max(0, at - startedAt))}`;
+	return [
+		`The background process ${id} (${shownCommand(command)}) ${endInWords(end)}${took}.`,
+		...(survivors.length > 0 && end.status !== "lost"
+			? [
+					`What it started and left behind still runs: pid ${survivors.join(", ")}. process kill ends it, too.`,
+				]
+			: []),
+		...quotedOutput(output, `process log ${id} has all of it`),
+	].join("\n");
+}
+
+/** "exited with code 0". */
+export function endInWords({ status, exitCode, signal, cause }: ProcessEnd): string {
+	switch (status) {
+		case "exited":
+			return signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was ended by ${signal}`;
+		case "killed":
+			return `was killed${signal === null ? "" : ` (${signal})`}`;
+		case "failed_start":
+			return `could not be started: ${cause}`;
+		case "lost":
+			return `was lost: ${cause}`;
+	}
+}
+
+/** What a chat is told while it runs. */
+export function progressText(
+	{ id, command, startedAt }: Process,
+	{ now, output }: { readonly now: number; readonly output: NewOutput },
+): string {
+	return [
+		`Process \`${id}\` (${shownCommand(command)}) has been running for ${describeDuration(Math.max(0, now - startedAt))}.`,
+		...quotedOutput(output, "the rest stands in its log"),
+	].join("\n");
+}
+
+function quotedOutput({ text, cut }: NewOutput, where: string): string[] {
+	const printed = text.trimEnd();
+	if (printed === "") return [cut ? `Its last output shows no text; ${where}.` : "It printed nothing."];
+	const fence = "`".repeat(Math.max(3, longestRun(printed) + 1));
+	return [cut ? `The end of its output (${where}):` : "Its output:", fence, printed, fence];
+}
+
+function longestRun(text: string): number {
+	return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+}
+
+function shownCommand(command: string): string {
+	const line = command.replace(/\s+/g, " ").replaceAll("`", "'").trim();
+	const shown =
+		line.length <= LONGEST_COMMAND ? line : `${line.slice(0, LONGEST_COMMAND - 1).toWellFormed()}…`;
+	return `\`${shown}\``;
+}

@@ -1,0 +1,532 @@
+// Processes on the store, with a real host and real programs: begun, followed, ended once, whatever dies in between.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ConversationId } from "../../src/domain/index.ts";
+import {
+	createProcesses,
+	type Processes,
+	type ProcessesOptions,
+	type ProcessSettings,
+	type StartRequest,
+} from "../../src/processes/index.ts";
+import { type Ids, openStore, type Store, type Woken } from "../../src/store/index.ts";
+import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
+import { isRunning, ProcessHome, until } from "../support/process-home.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const DESTINATION = { platform: "telegram", account: "", chatId: "1" };
+const SECRET = "correct horse battery staple";
+const LONG = 20_000;
+
+let home: ProcessHome;
+let store: Store;
+let clock: ReturnType<typeof timedClock>;
+let processes: Processes;
+let woken: Woken[];
+let log: string[];
+let conversation: ConversationId;
+let settings: ProcessSettings;
+let ids: Ids;
+
+beforeEach(async () => {
+	home = new ProcessHome();
+	clock = timedClock();
+	log = [];
+	settings = {
+		maxRunning: 20,
+		maxPerConversation: 10,
+		maxLogBytes: 1024 * 1024,
+		keepDays: 7,
+		onShutdown: "keep",
+	};
+	ids = countedIds();
+	store = await openStore({ url: "sqlite::memory:", clock, ids });
+	conversation = await talk("1");
+	await openProcesses();
+});
+
+afterEach(async () => {
+	await processes.close();
+	await store.close();
+	await home.end();
+});
+
+/** Time that only the test moves; what is due is done when it has. */
+function timedClock() {
+	// The host has a clock of its own.
+	const clock = virtualClock(Date.now());
+	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+	return {
+		now: () => clock.now(),
+		after: (ms: number, callback: () => void) => {
+			const timer = { at: clock.now() + ms, callback };
+			timers.add(timer);
+			return () => void timers.delete(timer);
+		},
+		advance: (ms: number) => {
+			clock.advance(ms);
+			for (const timer of [...timers].filter(({ at }) => at <= clock.now())) {
+				timers.delete(timer);
+				timer.callback();
+			}
+		},
+	};
+}
+
+async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void> {
+	woken = [];
+	processes = createProcesses({
+		store,
+		place: home.place,
+		clock,
+		ids,
+		settings: () => settings,
+		hide: (text) => text.replaceAll(SECRET, "***"),
+		render: (text, { id, destination }) => [{ id, kind: "notice", destination, body: { text, plain: text } }],
+		log: (message, error) => log.push(`${message}: ${String(error)}`),
+		...more,
+	});
+	processes.onWoken((one) => woken.push(one));
+	await processes.open();
+}
+
+async function restart(more?: Partial<ProcessesOptions>): Promise<void> {
+	await processes.close();
+	await openProcesses(more);
+}
+
+async function talk(chat: string): Promise<ConversationId> {
+	const accepted = await store.accept({
+		kind: "person",
+		source: { platform: "telegram", chat_id: chat, chat_type: "dm", user_id: chat },
+		platformMessage: "1",
+		content: "hello",
+		routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
+		as: { kind: "accept" },
+	});
+	return accepted.conversation as ConversationId;
+}
+
+function start(command: string, more: Partial<StartRequest> = {}, owner = conversation) {
+	return processes.start(
+		{
+			command,
+			argv: ["/bin/sh", "-c", command],
+			cwd: home.path,
+			env: { PATH: process.env.PATH ?? "" },
+			background: true,
+			pty: null,
+			notify: "result",
+			...more,
+		},
+		{ conversation: owner, principal: null, turn: null, destination: DESTINATION },
+	);
+}
+
+/** As a Keryx leaves it that dies before it has asked for a start. */
+async function beginOnly(id: string): Promise<void> {
+	const begun = await store.beginProcess({
+		id,
+		conversation,
+		principal: null,
+		turn: null,
+		backend: "local",
+		command: "true",
+		cwd: "/",
+		background: true,
+		pty: false,
+		notify: "result",
+		destination: DESTINATION,
+		limits: { inAll: 100, perConversation: 100 },
+	});
+	expect(begun.kind).toBe("begun");
+}
+
+const ended = (id: string) => processes.wait(OPERATOR, id, { ms: LONG });
+const output = async (id: string) => (await processes.tail(OPERATOR, id, 100_000)).text;
+const notes = async () =>
+	(await store.waitingItems({ scope: OPERATOR, after: 0, limit: 100 }))
+		.filter(({ kind }) => kind === "process")
+		.map(({ content }) => String(content));
+
+describe("a process", () => {
+	test("runs, prints, ends and is told of once, with all it printed", async () => {
+		const begun = await start("seq 1 1000; exit 3");
+		expect(begun).toMatchObject({ status: "running", identity: { pid: expect.any(Number) } });
+		expect(await ended(begun.id)).toMatchObject({ status: "exited", exitCode: 3 });
+		expect(woken).toMatchObject([{ conversation }]);
+		const all = Array.from({ length: 1000 }, (_, n) => `${n + 1}\n`).join("");
+		expect(await output(begun.id)).toBe(all);
+		expect(await notes()).toEqual([
+			expect.stringContaining(`${begun.id} (\`seq 1 1000; exit 3\`) exited with code 3`),
+		]);
+		expect((await notes())[0]).toContain(all);
+		await restart();
+		expect(woken).toEqual([]);
+		expect(await notes()).toHaveLength(1);
+	});
+
+	test("that prints more than a note takes is told of with its end, and where the rest is", async () => {
+		const { id } = await start("seq 1 20000");
+		await ended(id);
+		const [note = ""] = await notes();
+		expect(note).toContain(`process log ${id} has all of it`);
+		expect(note).toContain("\n20000\n");
+		expect(note.length).toBeLessThan(9000);
+	});
+
+	test("that cannot be started says why, and has an end", async () => {
+		const begun = await start("true", { cwd: join(home.path, "nowhere") });
+		expect(begun).toMatchObject({ status: "failed_start", cause: expect.stringContaining("nowhere") });
+		const missing = await start("x", { argv: ["/no/such/shell", "-c", "true"] });
+		expect(missing).toMatchObject({
+			status: "failed_start",
+			cause: expect.stringContaining("/no/such/shell"),
+		});
+		expect(await notes()).toHaveLength(2);
+	});
+
+	test("beyond the limits is not started", async () => {
+		settings = { ...settings, maxPerConversation: 1, maxRunning: 2 };
+		const { id } = await start("sleep 100");
+		await expect(start("true")).rejects.toMatchObject({ code: "process.limit" });
+		const other = await talk("2");
+		await start("sleep 100", {}, other);
+		await expect(start("true", {}, await talk("3"))).rejects.toMatchObject({ code: "process.limit" });
+		await processes.kill(OPERATOR, id);
+		await start("true");
+	});
+
+	test("of another conversation is not there", async () => {
+		const { id } = await start("sleep 100");
+		const scope = { kind: "conversation", conversation: await talk("2") } as const;
+		const attempts = [
+			processes.find(scope, id),
+			processes.poll(scope, id, 100),
+			processes.tail(scope, id, 100),
+			processes.log(scope, id, { limit: 1 }),
+			processes.wait(scope, id, { ms: 1 }),
+			processes.kill(scope, id),
+			processes.write(scope, id, Buffer.from("x")),
+			processes.endInput(scope, id),
+			processes.resize(scope, id, { rows: 1, cols: 1 }),
+		];
+		for (const attempt of attempts) await expect(attempt).rejects.toMatchObject({ code: "store.not_found" });
+		expect(await processes.list(scope, 10)).toEqual([]);
+		expect((await processes.find(OPERATOR, id)).status).toBe("running");
+	});
+
+	test("takes input until it is closed, then says so", async () => {
+		const { id } = await start("cat; echo over");
+		await processes.write(OPERATOR, id, Buffer.from("typed\n"));
+		await until(async () => expect(await output(id)).toBe("typed\n"));
+		await processes.endInput(OPERATOR, id);
+		await ended(id);
+		expect(await output(id)).toBe("typed\nover\n");
+		await expect(processes.write(OPERATOR, id, Buffer.from("x"))).rejects.toMatchObject({
+			code: "process.ended",
+		});
+	});
+
+	test("on a terminal has the size it was given, and another after a resize", async () => {
+		const { id } = await start("stty size; read x; stty size", { pty: { rows: 30, cols: 120 } });
+		await until(async () => expect(await output(id)).toContain("30 120"));
+		await processes.resize(OPERATOR, id, { rows: 10, cols: 40 });
+		await processes.write(OPERATOR, id, Buffer.from("\r"));
+		await ended(id);
+		expect(await output(id)).toContain("10 40");
+	});
+});
+
+describe("reading", () => {
+	test("a poll answers what is new, each byte once, and never half a character", async () => {
+		const { id } = await start("cat");
+		const poll = async () => (await processes.poll(OPERATOR, id, 1000)).output.text;
+		const print = async (bytes: readonly number[], size: number) => {
+			await processes.write(OPERATOR, id, Buffer.from(bytes));
+			await until(async () => expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size));
+		};
+		await print([0x61, 0xc3], 2);
+		expect(await poll()).toBe("a");
+		expect(await poll()).toBe("");
+		await print([0xbc, 0x1b, 0x5b], 5);
+		expect(await poll()).toBe("ü");
+		await print([0x33, 0x31, 0x6d, 0x62], 9);
+		expect(await poll()).toBe("b");
+		await print([0xff, 0xfe], 11);
+		expect(await poll()).toBe("��");
+		await print([0xc3], 12);
+		expect(await poll()).toBe("");
+		await processes.endInput(OPERATOR, id);
+		await ended(id);
+		expect(await poll()).toBe("�");
+	});
+
+	test("a poll of much shows its end, says that it is cut, and goes on behind it", async () => {
+		const { id } = await start("seq 1 5000");
+		await ended(id);
+		const { output: first } = await processes.poll(OPERATOR, id, 100);
+		expect(first).toMatchObject({ cut: true });
+		expect(first.text).toHaveLength(100);
+		expect(first.text.endsWith("\n5000\n")).toBe(true);
+		expect((await processes.poll(OPERATOR, id, 100)).output.text).toBe("");
+	});
+
+	test("lines are the last ones, or those asked for, over the whole log", async () => {
+		const { id } = await start("seq 1 1000; printf 'no end'");
+		await ended(id);
+		expect(await processes.log(OPERATOR, id, { limit: 2 })).toEqual({
+			lines: ["1000", "no end"],
+			total: 1001,
+			first: 999,
+		});
+		expect(await processes.log(OPERATOR, id, { offset: 10, limit: 2 })).toEqual({
+			lines: ["11", "12"],
+			total: 1001,
+			first: 10,
+		});
+		expect(await processes.log(OPERATOR, id, { offset: 5000, limit: 2 })).toMatchObject({ lines: [] });
+	});
+
+	test("what is no text reads as something, progress bars as their end, secrets not at all", async () => {
+		const { id } = await start(
+			`printf '\\377\\000\\001x\\n'; printf '10%%\\r100%%\\n'; printf '\\033[31mred\\033[0m\\n'; echo "${SECRET}"`,
+		);
+		await ended(id);
+		const { lines } = await processes.log(OPERATOR, id, { limit: 10 });
+		expect(lines).toEqual(["�x", "100%", "red", "***"]);
+		expect(await output(id)).not.toContain(SECRET);
+		expect((await notes()).join()).not.toContain(SECRET);
+		expect((await processes.output(OPERATOR, id, { most: 1000, mark: () => "" })).text).not.toContain(SECRET);
+	});
+
+	test("output beyond what is kept has both its ends, and a line for what was cut out", async () => {
+		const { id } = await start("seq 1 2000000");
+		await ended(id);
+		const { lines } = await processes.log(OPERATOR, id, { offset: 0, limit: 2_000_000 });
+		expect(lines[0]).toBe("1");
+		expect(lines.at(-1)).toBe("2000000");
+		expect(lines.filter((line) => /^\[\d+ bytes were cut out here\]$/.test(line))).toHaveLength(1);
+		const both = await processes.output(OPERATOR, id, { most: 1000, mark: (left) => `<${left}>` });
+		expect(both.truncated).toBe(true);
+		expect(both.text.startsWith("1\n2\n")).toBe(true);
+		expect(both.text.endsWith("\n2000000\n")).toBe(true);
+		expect(both.text).toMatch(/<about \d+ bytes>/);
+		expect(both.text.length).toBeLessThan(1100);
+	});
+});
+
+describe("waiting", () => {
+	test("answers at the end, after the time, or when it is called off", async () => {
+		const { id } = await start("read x");
+		expect(await processes.wait(OPERATOR, id, { ms: 0, signal: AbortSignal.abort() })).toMatchObject({
+			status: "running",
+		});
+		const timed = processes.wait(OPERATOR, id, { ms: 1000 });
+		await processes.find(OPERATOR, id);
+		clock.advance(1000);
+		expect(await timed).toMatchObject({ status: "running" });
+		const controller = new AbortController();
+		const called = processes.wait(OPERATOR, id, { ms: LONG, signal: controller.signal });
+		controller.abort();
+		expect(await called).toMatchObject({ status: "running" });
+		const waited = ended(id);
+		await processes.endInput(OPERATOR, id);
+		expect(await waited).toMatchObject({ status: "exited" });
+		expect(await ended(id)).toMatchObject({ status: "exited" });
+	});
+});
+
+describe("killing", () => {
+	test("ends it and everything it started, and is not told to the conversation that did it", async () => {
+		const { id, identity } = await start("sleep 1000 & sleep 1000");
+		const killed = await processes.kill({ kind: "conversation", conversation }, id);
+		expect(killed).toMatchObject({ result: "killed", survivors: [], process: { status: "killed" } });
+		expect(isRunning(identity?.pid as number)).toBe(false);
+		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "already_exited" });
+		expect(await notes()).toEqual([]);
+	});
+
+	test("by the operator is told", async () => {
+		const { id } = await start("sleep 1000");
+		await processes.kill(OPERATOR, id);
+		expect(await notes()).toEqual([expect.stringContaining("was killed (SIGTERM)")]);
+	});
+
+	test("of all of one conversation leaves the others", async () => {
+		const other = await start("sleep 1000", {}, await talk("2"));
+		await Promise.all([start("sleep 1000"), start("trap '' TERM; sleep 0.2"), start("sleep 1000")]);
+		const killed = await processes.killAll(conversation);
+		expect(killed.map(({ result }) => result)).toEqual(["killed", "killed", "killed"]);
+		expect((await processes.find(OPERATOR, other.id)).status).toBe("running");
+	});
+
+	test("what an ended one left behind is listed, and can be killed", async () => {
+		const { id } = await start("sleep 1000 >/dev/null 2>&1 & echo $!");
+		await ended(id);
+		const pid = Number(await output(id));
+		expect((await notes())[0]).toContain(`still runs: pid ${pid}`);
+		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [pid] }]);
+		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "killed", survivors: [] });
+		expect(isRunning(pid)).toBe(false);
+		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "already_exited" });
+	});
+});
+
+describe("after a restart", () => {
+	test("what ended meanwhile has its end, its output and its one note; what goes on is followed", async () => {
+		const short = await start("read x; echo done; exit 4");
+		const long = await start("cat");
+		await processes.close();
+		const backend = await home.place.find();
+		await backend?.endInput(short.id);
+		await until(async () => expect((await backend?.get(short.id))?.status).toBe("exited"));
+		await backend?.close();
+		await openProcesses();
+		expect(woken).toHaveLength(1);
+		expect(await processes.find(OPERATOR, short.id)).toMatchObject({ status: "exited", exitCode: 4 });
+		expect(await notes()).toEqual([expect.stringContaining("done")]);
+		await processes.write(OPERATOR, long.id, Buffer.from("still here\n"));
+		await processes.endInput(OPERATOR, long.id);
+		expect(await ended(long.id)).toMatchObject({ status: "exited", exitCode: 0 });
+		expect(woken).toHaveLength(2);
+	});
+
+	test("one that was begun and never started has failed", async () => {
+		await beginOnly("proc_00000000abcd");
+		await restart();
+		expect(await processes.find(OPERATOR, "proc_00000000abcd")).toMatchObject({ status: "failed_start" });
+		expect(await notes()).toEqual([expect.stringContaining("could not be started")]);
+		expect(existsSync(join(home.path, "processes"))).toBe(false);
+	});
+
+	test("one that a call waited for goes on in the background, and its end is told", async () => {
+		const { id } = await start("read x; echo done", { background: false });
+		await restart();
+		expect(await processes.find(OPERATOR, id)).toMatchObject({ background: true, status: "running" });
+		await processes.endInput(OPERATOR, id);
+		await ended(id);
+		expect(await notes()).toEqual([expect.stringContaining("done")]);
+	});
+
+	test("without its host it is lost, with what it printed and who lives on; that can be killed", async () => {
+		const { id, identity } = await start("echo before; exec sleep 1000");
+		await until(async () => expect(await output(id)).toBe("before\n"));
+		await processes.close();
+		await home.killHost();
+		await openProcesses();
+		expect(await processes.find(OPERATOR, id)).toMatchObject({ status: "lost", exitCode: null });
+		const [note = ""] = await notes();
+		expect(note).toContain("was lost");
+		expect(note).toContain("before");
+		if (!isRunning(identity?.pid as number)) return;
+		expect(note).toContain(`still alive: pid ${identity?.pid}`);
+		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [identity?.pid] }]);
+		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "killed" });
+		expect(isRunning(identity?.pid as number)).toBe(false);
+	});
+
+	test("does not start a host for nothing", async () => {
+		await restart();
+		expect(await home.place.find()).toBeNull();
+	});
+});
+
+describe("when the host dies", () => {
+	test("its processes are lost at once, and the next one gets another host", async () => {
+		const { id } = await start("exec sleep 1000");
+		await home.killHost();
+		await until(async () => {
+			// A host that is still dying is looked at again.
+			clock.advance(1000);
+			expect(await processes.find(OPERATOR, id)).toMatchObject({ status: "lost" });
+		});
+		expect(woken).toHaveLength(1);
+		const next = await start("echo again");
+		await ended(next.id);
+		expect(await output(next.id)).toBe("again\n");
+	});
+});
+
+describe("without anybody", () => {
+	test("progress is told to where a process came from: only what is new, readable, at its interval", async () => {
+		const { id } = await start("cat", { checkMs: 30_000 });
+		const told = async () => {
+			const { deliveries } = await store.claimDeliveries({ limit: 10, timeoutMs: 60_000 });
+			for (const { id: delivery, claim } of deliveries)
+				await store.settleDelivery({ id: delivery, claim, settlement: { kind: "sent", receipt: "r" } });
+			return deliveries.map(({ body, destination }) => ({ text: body.text, destination }));
+		};
+		const print = async (text: string) => {
+			const { size } = await home.place.read(id, { from: 0, limit: 0 });
+			await processes.write(OPERATOR, id, Buffer.from(text));
+			await until(async () =>
+				expect((await home.place.read(id, { from: 0, limit: 0 })).size).toBe(size + Buffer.byteLength(text)),
+			);
+		};
+		const check = async () => {
+			const { nextCheckAt } = await processes.find(OPERATOR, id);
+			clock.advance(30_000);
+			await until(async () => expect((await processes.find(OPERATOR, id)).nextCheckAt).not.toBe(nextCheckAt));
+		};
+		await print(`\u001b[32m10%\r20%\u001b[0m ${SECRET}\n`);
+		await check();
+		expect(await told()).toEqual([
+			{ text: expect.stringMatching(/running for 30 s[\s\S]*\n20% \*\*\*\n/), destination: DESTINATION },
+		]);
+		await check();
+		expect(await told()).toEqual([]);
+		await print("x".repeat(5000));
+		await check();
+		const [notice] = await told();
+		expect(notice?.text.match(/x+/)?.[0]).toHaveLength(1000);
+		await restart();
+		await print("after");
+		await check();
+		expect(await told()).toMatchObject([{ text: expect.stringContaining("after") }]);
+	});
+
+	test("an ended one is removed with its log after so many days", async () => {
+		const { id } = await start("echo x");
+		await ended(id);
+		expect(existsSync(join(home.path, "processes", id))).toBe(true);
+		clock.advance(6 * 24 * HOUR);
+		await restart();
+		await processes.find(OPERATOR, id);
+		clock.advance(2 * 24 * HOUR);
+		await until(async () => expect(await store.processes({ scope: OPERATOR, limit: 10 })).toEqual([]));
+		expect(existsSync(join(home.path, "processes", id))).toBe(false);
+	});
+
+	test("with nothing to do the host is let go", async () => {
+		const { id } = await start("true");
+		await ended(id);
+		const host = (await home.hostPid()) as number;
+		clock.advance(MINUTE);
+		await until(() => expect(isRunning(host)).toBe(false));
+		const next = await start("echo x");
+		await ended(next.id);
+		expect(await output(next.id)).toBe("x\n");
+	});
+});
+
+test("Keryx that is told to ends its processes with itself", async () => {
+	settings = { ...settings, onShutdown: "kill" };
+	const { id, identity } = await start("sleep 1000");
+	await processes.close();
+	expect(isRunning(identity?.pid as number)).toBe(false);
+	expect(await store.process({ scope: OPERATOR, id })).toMatchObject({ status: "killed" });
+});
+
+test("what the last owner asked its host for may still be on its way: it is given a moment", async () => {
+	const { id: other } = await start("sleep 1000");
+	await beginOnly("proc_00000000abce");
+	await restart();
+	expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "starting" });
+	await until(async () => {
+		clock.advance(1000);
+		expect(await processes.find(OPERATOR, "proc_00000000abce")).toMatchObject({ status: "failed_start" });
+	});
+	expect(await processes.find(OPERATOR, other)).toMatchObject({ status: "running" });
+});
