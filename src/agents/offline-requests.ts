@@ -6,6 +6,7 @@ export type Request =
 	| { readonly kind: "search"; readonly words: string; readonly own: boolean }
 	/** key: words that will find it again. */
 	| { readonly kind: "remember"; readonly key: string }
+	| { readonly kind: "run"; readonly command: string }
 	| { readonly kind: "incomplete"; readonly form: string };
 
 const GREETING =
@@ -14,6 +15,7 @@ const HELP = /^(?:help|what can you do)$/i;
 const SEARCH = /^(?:search|find)(?: for)?\s+(.+)$/is;
 const SAID = /^what (?:did|have) i (?:say|said|tell you|told you|write|written) about\s+(.+)$/is;
 const REMEMBER = /^remember(?: that)?:?\s+(.+)$/is;
+const RUN = /^run\s+(.+)$/is;
 const BARE = /^(search|find|remember|what did i say about)$/i;
 
 export function readRequest(text: string): Request {
@@ -32,6 +34,9 @@ function known(text: string): Request | undefined {
 	if (words !== undefined) return { kind: "search", words, own: false };
 	const what = REMEMBER.exec(said)?.[1];
 	if (what !== undefined) return { kind: "remember", key: keyOf(what) };
+	const command = RUN.exec(said)?.[1];
+	if (command !== undefined) return { kind: "run", command };
+	if (/^run$/i.test(plain)) return { kind: "incomplete", form: "run <command>" };
 	const form = BARE.exec(plain)?.[1]?.toLowerCase();
 	return form === undefined ? undefined : { kind: "incomplete", form: `${form} <words>` };
 }

@@ -56,7 +56,7 @@ describe("the offline agent", () => {
 	);
 
 	test("lists what it can do", async () => {
-		for (const word of ["search <words>", "what did I say about", "remember", "/help"])
+		for (const word of ["search <words>", "what did I say about", "remember", "run <command>", "/help"])
 			expect(await say("help")).toContain(word);
 	});
 
@@ -121,6 +121,52 @@ describe("the offline agent", () => {
 		expect(none.content).toBe('Nothing found for "tea".');
 		const failed = await step({ history: searched("search tea", "session_search failed: busy", true) });
 		expect(failed.content).toBe('The search failed: "session_search failed: busy"');
+	});
+
+	test("calls the terminal for what it is to run, and shows what came of it", async () => {
+		const tools = ["terminal"];
+		const { content, toolCalls } = await step({ history: [person("[Ann] run ls -l | wc -l")], tools });
+		expect(content).toBe("");
+		expect(toolCalls).toMatchObject([{ name: "terminal", input: { command: "ls -l | wc -l" } }]);
+		const ran = (result: string, isError = false): PromptMessage[] => [
+			person("run it"),
+			{ role: "assistant", content: "", toolCalls: [{ id: "x", name: "terminal", input: {} }] },
+			{ role: "tool", toolCallId: "x", toolName: "terminal", content: result, isError },
+		];
+		const shown = async (result: string, isError = false) =>
+			(await step({ history: ran(result, isError), tools })).content;
+		expect(await shown('{"output":"3\\n","exit_code":0}')).toBe("It exited with code 0.\n```\n3\n```");
+		expect(await shown('{"output":"","exit_code":2}', true)).toBe(
+			"It exited with code 2.\nIt printed nothing.",
+		);
+		expect(await shown('{"output":"```","exit_code":null,"note":"It took too long."}', true)).toBe(
+			"It took too long.\nIt has no exit code.\n````\n```\n````",
+		);
+		expect(await shown("There is no room (process.limit)", true)).toBe(
+			"It did not work: There is no room (process.limit)",
+		);
+	});
+
+	test("says that it cannot run anything where the terminal is not given to it", async () => {
+		expect(await say("run ls")).toContain("terminal was not given to me");
+		expect(await say("run")).toContain("`run <command>`");
+		const notes = [finalLimitText(limitInfo(20, 20))];
+		expect(await say("run ls", { notes, tools: ["terminal"] })).toContain("please send it again");
+	});
+
+	test("tells what it is told without being asked: the end of a program, a decision", async () => {
+		const note = (content: string): PromptMessage => ({ role: "user", kind: "note", content });
+		const history = [
+			...searched("search tea", hit(1, "user", "tea")),
+			{ role: "assistant", content: "found", toolCalls: [] } as const,
+		];
+		const told = async (content: string) => (await step({ history: [...history, note(content)] })).content;
+		expect(await told("The background process proc_1 exited with code 0.")).toBe(
+			"The background process proc_1 exited with code 0.",
+		);
+		expect(
+			await told('The call terminal {"command":"rm x"} (approved). Its result:\n{"output":"","exit_code":0}'),
+		).toBe("It exited with code 0.\nIt printed nothing.");
 	});
 
 	test("answers the newest message, whatever was searched for before", async () => {

@@ -4,9 +4,11 @@ import { type PromptMessage, quoteUntrusted } from "../domain/index.ts";
 import { callId, isPerson, type Position, positionIn, textOf } from "./history.ts";
 import { describeHits } from "./offline-hits.ts";
 import { type Request, readRequest } from "./offline-requests.ts";
+import { describeRun } from "./offline-run.ts";
 import { NO_USAGE, type StepAgent, type StepEvent, type StepInput } from "./types.ts";
 
 const SEARCH = "session_search";
+const TERMINAL = "terminal";
 /** More than are shown: what the search finds of itself is left out. */
 const HITS = 20;
 const RECENT = 5;
@@ -18,6 +20,7 @@ const HELP = [
 	"- `search <words>`: find what was said before",
 	"- `what did I say about <words>`: the same, in your own messages",
 	"- `remember <something>`: it stays in the transcript, to be found again",
+	"- `run <command>`: run it in the shell; what is dangerous is asked about first",
 	"- `help`: this list",
 	"",
 	"Keryx itself has commands too: `/help` lists them.",
@@ -29,9 +32,8 @@ export function createOfflineAgent(): StepAgent {
 		name: "offline",
 		async *step(input): AsyncGenerator<StepEvent> {
 			if (input.signal.aborted) return;
-			const { text, search } = answer(input);
-			const calls =
-				search === undefined ? [] : [{ id: callId(input.history, 0), name: SEARCH, input: search }];
+			const { text, call } = answer(input);
+			const calls = call === undefined ? [] : [{ id: callId(input.history, 0), ...call }];
 			if (text !== "") yield { type: "text", delta: text };
 			if (input.signal.aborted) return;
 			yield {
@@ -45,23 +47,33 @@ export function createOfflineAgent(): StepAgent {
 
 interface Answer {
 	readonly text: string;
-	readonly search?: { readonly query: string; readonly limit: number };
+	readonly call?: { readonly name: string; readonly input: unknown };
 }
 
 function answer(input: StepInput): Answer {
 	const position = positionIn(input.history);
 	const request = readRequest(position.text);
 	const limit = limitOf(input.notes);
-	const found = position.since.findLast((message) => message.role === "tool" && message.toolName === SEARCH);
-	if (request.kind === "search" && !found && limit.kind !== "final") {
-		if (input.tools.some(({ name }) => name === SEARCH))
-			return { text: "", search: { query: request.words, limit: HITS } };
-	}
+	const told = position.since.at(-1);
+	// Nobody has asked for anything: a program has ended, or a human has decided.
+	if (told?.role === "user") return { text: describeRun(textOf(told.content), false) };
+	const call = callFor(request);
+	const found = position.since.findLast(
+		(message) => message.role === "tool" && message.toolName === call?.name,
+	);
+	if (call && !found && limit.kind !== "final" && input.tools.some(({ name }) => name === call.name))
+		return { text: "", call };
 	const paragraphs = [
 		reply(request, position, found, limit.kind === "final"),
 		...limitParagraph(limit, input),
 	];
 	return { text: paragraphs.join("\n\n") };
+}
+
+function callFor(request: Request): Answer["call"] {
+	if (request.kind === "search") return { name: SEARCH, input: { query: request.words, limit: HITS } };
+	if (request.kind === "run") return { name: TERMINAL, input: { command: request.command } };
+	return undefined;
 }
 
 function reply(
@@ -85,12 +97,17 @@ function reply(
 			return final
 				? "I begin no search in the last reply of a session: please send it again."
 				: `I cannot search here: the tool ${SEARCH} was not given to me.`;
+		case "run":
+			if (found?.role === "tool") return describeRun(textOf(found.content), found.isError);
+			return final
+				? "I begin no command in the last reply of a session: please send it again."
+				: `I cannot run commands here: the tool ${TERMINAL} was not given to me.`;
 		case "other": {
 			const got = text.trim() === "" ? "a message without text" : brief(text);
 			const also = since.some(({ role }) => role === "tool")
 				? " What the tools answered I cannot judge."
 				: "";
-			return `I got ${got}.${also} ${NO_MODEL}\nTry \`help\`, \`search <words>\` or \`remember <something>\`.`;
+			return `I got ${got}.${also} ${NO_MODEL}\nTry \`help\`, \`search <words>\`, \`remember <something>\` or \`run <command>\`.`;
 		}
 	}
 }

@@ -215,6 +215,21 @@ export const configSchema = z
 				compat_port: whole(1, 65_535).nullable().default(null).meta(RESTART),
 			})
 			.prefault({}),
+		/** Programs that the agent starts. */
+		processes: z
+			.strictObject({
+				max_running: whole(1, 10_000).default(64),
+				max_per_conversation: whole(1, 10_000).default(16),
+				/** Of one process; beyond it the middle of its output is cut out. */
+				max_log_mb: whole(1, 10_000).default(64),
+				/** Ended ones are kept so long, with their logs. */
+				keep_days: whole(0, 36_500).default(7),
+				/** What becomes of running ones when Keryx is stopped. */
+				on_shutdown: z.enum(["keep", "kill"]).default("keep"),
+				/** The agent waits for one at most so long at a time. */
+				wait_limit_seconds: whole(1, 86_400).default(180),
+			})
+			.prefault({}),
 		/** Where the API listens. On another address than loopback it still asks for a token. */
 		http: z
 			.strictObject({

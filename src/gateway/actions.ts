@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, ModelOverride, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { Processes } from "../processes/index.ts";
 import {
 	type BusyMode,
 	type Changed,
@@ -47,10 +48,10 @@ export interface Actions {
 		args: Here & { readonly override: ModelOverride | null },
 	): Promise<{ readonly override: ModelOverride | null; readonly before: ModelOverride | null }>;
 	setBusyMode(args: Here & { readonly busy: BusyMode }): Promise<{ readonly before: BusyMode | null }>;
-	/** With `all`, also what waits is dropped. */
+	/** With `all`, also what waits is dropped, and what runs in the background is killed. */
 	stop(
 		args: Here & { readonly all?: boolean },
-	): Promise<{ readonly stopped: string | null; readonly dropped: number }>;
+	): Promise<{ readonly stopped: string | null; readonly dropped: number; readonly killed: number }>;
 }
 
 export interface ActionsOptions {
@@ -61,6 +62,7 @@ export interface ActionsOptions {
 	readonly surroundings: Surroundings;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
+	readonly processes: Processes | null;
 	/** Whether turns run. */
 	readonly isRunning: () => boolean;
 	/** What the end of the gateway waits for. */
@@ -164,7 +166,12 @@ export function createActions(options: ActionsOptions): Actions {
 		stop: async ({ conversation, all = false }) => {
 			const plan = () => planStop(conversation, { all }, { store, lanes });
 			const { stopped, dropped } = await change("stopTurn", conversation, plan);
-			return { stopped, dropped: dropped.length };
+			const killed = all ? ((await options.processes?.killAll(conversation)) ?? []) : [];
+			return {
+				stopped,
+				dropped: dropped.length,
+				killed: killed.filter(({ result }) => result === "killed").length,
+			};
 		},
 	};
 }

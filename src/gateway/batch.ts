@@ -27,9 +27,9 @@ export type Batch =
 export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
 	const first = queue[0];
 	if (!first) return { kind: "empty" };
-	// Outcomes that are there together are one turn: the agent goes on once, knowing all of them.
-	if (first.kind === "confirmation")
-		return { kind: "take", items: takeWhile(queue, (item) => item.kind === "confirmation") };
+	// Outcomes, or ends of processes, that are there together are one turn: the agent goes on once, knowing all of them.
+	if (first.kind === "confirmation" || first.kind === "process")
+		return { kind: "take", items: takeWhile(queue, (item) => item.kind === first.kind) };
 	if (first.kind !== "person") return { kind: "take", items: [first] };
 	if (first.late) {
 		const items = takeWhile(queue, (item) => item.kind === "person" && item.late);

@@ -5,6 +5,7 @@ import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, Source } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { Processes } from "../processes/index.ts";
 import { type Conversation, destinationOf, type InboxItem, type Store } from "../store/index.ts";
 import { plainText } from "./admission.ts";
 import type { Authorisation } from "./authorise.ts";
@@ -34,6 +35,7 @@ export interface CommandRunnerOptions {
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
+	readonly processes: Processes | null;
 	/** The gateway is on its way out. */
 	readonly stopping: () => boolean;
 	readonly log: (message: string, error: unknown) => void;
@@ -178,7 +180,7 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { store, lanes, config, clock, surroundings, agentOf, confirmations } = this.#options;
+		const { store, lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, approver } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
@@ -186,6 +188,7 @@ export class CommandRunner {
 			lanes,
 			config,
 			confirmations,
+			processes,
 			approver,
 			agent: agentOf(conversation),
 			now: clock.now(),

@@ -5,6 +5,7 @@ import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { Processes } from "../processes/index.ts";
 import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
@@ -46,6 +47,8 @@ export interface GatewayOptions {
 	readonly tools: ToolRegistry;
 	/** Who asks a human before a dangerous call; left out, such calls are refused. */
 	readonly confirmations?: Confirmations;
+	/** What the agent's commands run in; opened and closed with the gateway. */
+	readonly processes?: Processes;
 	readonly channels: readonly Channel[];
 	readonly config: Config;
 	readonly clock: GatewayClock;
@@ -162,6 +165,7 @@ class RunningGateway implements Gateway {
 			agentOf: (place) => this.#agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
+			processes: options.processes ?? null,
 			stopping: () => !this.#accepting,
 			log,
 		});
@@ -175,6 +179,7 @@ class RunningGateway implements Gateway {
 			surroundings: this.#surroundings,
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
+			processes: options.processes ?? null,
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -197,16 +202,20 @@ class RunningGateway implements Gateway {
 		this.#awaySince = await store.lastEventAt({ scope: OPERATOR });
 		const unfinished = await recover({ store, clock, config, aliveAt: this.#awaySince });
 		this.#accepting = true;
+		const unlisten = [
+			store.onCommit(() => this.#outbox.kick()),
+			this.#options.confirmations?.onWoken((woken) => this.#wake(woken, "confirmation")),
+			this.#options.processes?.onWoken((woken) => this.#wake(woken, "process")),
+		];
+		this.#unlisten = () => {
+			for (const end of unlisten) end?.();
+		};
+		// Before any turn goes on: what an earlier life left running is told apart from what this one starts.
+		await this.#options.processes?.open();
 		// Commands first: they hold their lanes until they are done.
 		for (const item of unfinished.commands) this.#track(this.#commands.recover(item));
 		for (const { conversation, turn } of unfinished.turns) this.#lanes.resume(conversation, turn);
 		for (const { conversation, item, busy } of unfinished.messages) this.#lanes.add(conversation, item, busy);
-		const unlisten = store.onCommit(() => this.#outbox.kick());
-		const unwoken = this.#options.confirmations?.onWoken((woken) => this.#wake(woken));
-		this.#unlisten = () => {
-			unlisten();
-			unwoken?.();
-		};
 		this.#outbox.kick();
 		this.#watchers.start();
 		await this.#follower.start();
@@ -241,6 +250,7 @@ class RunningGateway implements Gateway {
 		cancel();
 		await tellCutOff({ store, config, surroundings: this.#surroundings }).catch(unplanned);
 		this.#unlisten();
+		await this.#options.processes?.close();
 		await this.#outbox.stop();
 		await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
 		await this.#watchers.stop();
@@ -301,12 +311,12 @@ class RunningGateway implements Gateway {
 		});
 	}
 
-	/** An outcome that a human, or the clock, has decided begins a turn. */
-	#wake({ conversation, inbox: id }: Woken): void {
+	/** What a human, the clock or a program has come to begins a turn. */
+	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process"): void {
 		const now = this.#options.clock.now();
 		this.#lanes.add(conversation, {
 			id,
-			kind: "confirmation",
+			kind,
 			principal: null,
 			role: null,
 			acceptedAt: now,

@@ -79,6 +79,7 @@ export class Lanes {
 			lane.interrupt = lane.turn === null;
 			lane.turn?.stop("stopped");
 		}
+		if (item.kind === "person") lane.turn?.messageArrived();
 		this.#consider(lane);
 	}
 
@@ -279,6 +280,7 @@ export class Lanes {
 		if (begun.kind !== "turn") return;
 		lane.turn = begun.turn;
 		if (lane.interrupt) begun.turn.stop("stopped");
+		if (lane.queue.some(({ kind }) => kind === "person")) begun.turn.messageArrived();
 		if (lane.lost === begun.turn.id) begun.turn.stop("lost");
 		await begun.turn.run();
 	}

@@ -57,7 +57,9 @@ export interface CallEnvironment {
 	readonly clock: GatewayClock;
 	readonly toolMs: number;
 	readonly turn: { readonly id: string; readonly token: number };
-	readonly context: Omit<ToolContext, "call" | "now" | "signal">;
+	readonly context: Omit<ToolContext, "call" | "now" | "signal" | "interrupted">;
+	/** Asked when a call begins: somebody may have written before, and been heard. */
+	readonly interrupted: () => AbortSignal;
 	readonly signal: AbortSignal;
 	/** Whether the call may run, or who has to be asked. */
 	readonly ask: (call: ToolCall, question: ConfirmationQuestion | null) => Promise<Asked>;
@@ -76,7 +78,7 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const prepared = tool.prepare(call.input);
 	if ("problem" in prepared)
 		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
-	const asked = await environment.ask(call, prepared.question);
+	const asked = await environment.ask(call, await prepared.question(environment.context));
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
 	if (!tool.repeatable && !asked.started)
@@ -115,6 +117,7 @@ async function run(
 			call: call.id,
 			now: clock.now(),
 			signal,
+			interrupted: environment.interrupted(),
 		});
 		const { isError, endsTurn, ...answer } = await within(running, {
 			clock,

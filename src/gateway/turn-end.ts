@@ -78,15 +78,17 @@ export function rotation(
 		policy,
 		cap,
 		context,
+		processes,
 		confirmations,
 	}: {
 		readonly policy: ResetPolicy;
 		readonly cap: number;
 		readonly context: string;
+		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
 	},
 ): NonNullable<Parameters<Store["endTurn"]>[0]["ifRotated"]> {
-	const material = { processes: [], confirmations, checkpoint: { kind: "none" } as const };
+	const material = { processes, confirmations, checkpoint: { kind: "none" } as const };
 	const facts: BoundaryFacts = {
 		cause: { reason: "message_limit", cap },
 		ended: { id: session, title: null, hadActivity: true },

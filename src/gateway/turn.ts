@@ -21,7 +21,7 @@ import {
 	textTokens,
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Conversation, Store, ToolProgress } from "../store/index.ts";
+import type { Conversation, Process, Store, ToolProgress } from "../store/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import type { Channel } from "./channel.ts";
@@ -51,6 +51,9 @@ import type { TurnStart } from "./turn-start.ts";
 import { keepTyping } from "./typing.ts";
 import { untilWritten } from "./until-written.ts";
 import { counted } from "./words.ts";
+
+/** More are not told of: those that run come first. */
+const MOST_PROCESSES = 100;
 
 /** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
@@ -82,6 +85,8 @@ export class Turn {
 	readonly #start: TurnStart;
 	readonly #with: TurnTools;
 	readonly #controller = new AbortController();
+	/** Aborted when somebody writes; another one once that was taken into this turn. */
+	#arrival = new AbortController();
 	readonly #policy: ResetPolicy;
 	/** Its end is no longer this turn's to write. */
 	#abandoned = false;
@@ -136,6 +141,11 @@ export class Turn {
 	stop(reason: StopReason): void {
 		if (reason === "shutdown" || reason === "lost") this.#abandoned = true;
 		this.#controller.abort(reason);
+	}
+
+	/** Somebody has written, and waits. */
+	messageArrived(): void {
+		this.#arrival.abort("a message arrived");
 	}
 
 	/** Runs to the end. Never throws: what cannot be written is logged, and left for the next owner to resume. */
@@ -380,15 +390,16 @@ export class Turn {
 
 	#callEnvironment(tools: ToolRegistry) {
 		const { store, clock, config } = this.#with;
-		const { token, conversation, session, turn } = this.#start;
+		const { token, conversation, session, turn, principal, destination } = this.#start;
 		return {
 			store,
 			tools,
 			clock,
 			toolMs: config.turn.tool_seconds * 1000,
 			turn: { id: turn, token },
-			context: { store, scope: this.#scope(), conversation, session, turn },
+			context: { store, scope: this.#scope(), conversation, session, turn, speaker: principal, destination },
 			signal: this.#controller.signal,
+			interrupted: () => this.#arrival.signal,
 		};
 	}
 
@@ -430,6 +441,7 @@ export class Turn {
 			policy: this.#policy,
 		});
 		this.#with.joined(inbox);
+		this.#arrival = new AbortController();
 		this.#index = joined.nextIndex;
 		this.#count += joined.rows.length;
 		this.#rows.push(...joined.rows);
@@ -519,10 +531,21 @@ export class Turn {
 					policy: this.#policy,
 					cap: this.#cap,
 					context: this.#with.contextOf(place),
+					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
 				}),
 			}),
 		};
+	}
+
+	/** What goes on in the background, whatever becomes of the session. */
+	async #openProcesses(): Promise<readonly Pick<Process, "id" | "command">[]> {
+		const { conversation } = this.#start;
+		const scope = { kind: "conversation", conversation } as const;
+		const listed = await this.#with.store.processes({ scope, limit: MOST_PROCESSES });
+		return listed
+			.filter(({ background, endedAt }) => background && endedAt === null)
+			.map(({ id, command }) => ({ id, command }));
 	}
 
 	async #write(ending: Parameters<Store["endTurn"]>[0]): Promise<void> {

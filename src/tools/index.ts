@@ -8,7 +8,10 @@ export {
 } from "./classifier/index.ts";
 export { createTools, onlyTools, type ToolRegistry } from "./registry.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
+export { createTerminalTools } from "./terminal.ts";
+export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";
 export {
+	type CallPlace,
 	type ConfirmationQuestion,
 	defineTool,
 	type PreparedCall,

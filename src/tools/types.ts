@@ -2,7 +2,7 @@
 // again after an interruption, and whether a human must say yes first.
 import { z } from "zod";
 import type { ConversationId, Part, SessionId } from "../domain/index.ts";
-import type { Scope, Store } from "../store/index.ts";
+import type { Destination, Scope, Store } from "../store/index.ts";
 
 export interface ToolContext {
 	readonly store: Pick<Store, "search" | "session" | "messages">;
@@ -12,9 +12,19 @@ export interface ToolContext {
 	readonly session: SessionId;
 	readonly turn: string;
 	readonly call: string;
+	/** Who is answered; null where the platform does not say. */
+	readonly speaker: string | null;
+	/** Where the turn's reply goes. */
+	readonly destination: Destination;
 	readonly now: number;
+	/** The call is to end: the turn was stopped, or its time is over. */
 	readonly signal: AbortSignal;
+	/** Somebody has written meanwhile: whoever only waits gives way. */
+	readonly interrupted: AbortSignal;
 }
+
+/** Where a call would run: what a question about it may depend on. */
+export type CallPlace = Pick<ToolContext, "conversation" | "scope">;
 
 /** Text, an attachment that the conversation has already, or the bytes of a new one. */
 export type ToolPart =
@@ -42,7 +52,7 @@ export interface ConfirmationQuestion {
 /** A call whose arguments have been checked. */
 export interface PreparedCall {
 	/** Null: this call needs no human. */
-	readonly question: ConfirmationQuestion | null;
+	question(place: CallPlace): Promise<ConfirmationQuestion | null>;
 	run(context: ToolContext): Promise<ToolResult>;
 }
 
@@ -62,7 +72,10 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 	readonly description: string;
 	readonly input: Schema;
 	readonly repeatable: boolean;
-	confirmation?(input: z.output<Schema>): ConfirmationQuestion | null;
+	confirmation?(
+		input: z.output<Schema>,
+		place: CallPlace,
+	): ConfirmationQuestion | null | Promise<ConfirmationQuestion | null>;
 	run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -78,7 +91,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 			const parsed = schema.safeParse(input);
 			if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
 			return {
-				question: definition.confirmation?.(parsed.data) ?? null,
+				question: async (place) => (await definition.confirmation?.(parsed.data, place)) ?? null,
 				run: (context) => definition.run(parsed.data, context),
 			};
 		},

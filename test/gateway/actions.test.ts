@@ -199,11 +199,16 @@ describe("with a gateway that runs", () => {
 		expect(await act(scene.gateway.actions.stop({ conversation, all: true }))).toEqual({
 			stopped: (await scene.item(running)).turn,
 			dropped: 1,
+			killed: 0,
 		});
 		await scene.clock.advance(5 * MINUTE);
 		expect(await scene.disposition(waiting)).toBe("dropped_by_user");
 		expect(scene.texts()).toEqual([]);
-		expect(await act(scene.gateway.actions.stop({ conversation }))).toEqual({ stopped: null, dropped: 0 });
+		expect(await act(scene.gateway.actions.stop({ conversation }))).toEqual({
+			stopped: null,
+			dropped: 0,
+			killed: 0,
+		});
 	});
 
 	test("a refused action changes nothing, leaves the running turn alone, and keeps nothing from going on", async () => {
@@ -253,7 +258,7 @@ describe("with a gateway that was only created", () => {
 			before: null,
 		});
 		expect(await actions.setBusyMode({ conversation, busy: "steer" })).toEqual({ before: null });
-		expect(await actions.stop({ conversation })).toEqual({ stopped: null, dropped: 0 });
+		expect(await actions.stop({ conversation })).toEqual({ stopped: null, dropped: 0, killed: 0 });
 		await asleep?.close();
 		asleep = null;
 		await scene.open(scene.clock.now());

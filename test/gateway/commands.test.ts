@@ -567,8 +567,6 @@ describe("what is told", () => {
 	test("a command that waits for a capability says for which, and is offered as the nearest", async () => {
 		await start();
 		for (const [name, part] of [
-			["processes", "background processes"],
-			["kill", "background processes"],
 			["checkpoint", "file checkpoints"],
 			["rollback", "file checkpoints"],
 			["diff", "file checkpoints"],

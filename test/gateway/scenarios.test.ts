@@ -411,7 +411,7 @@ function hanging() {
 		schema: { type: "object" },
 		repeatable: false,
 		prepare: () => ({
-			question: null,
+			question: () => Promise.resolve(null),
 			run: () => {
 				touched.count++;
 				return new Promise<never>(() => {});

@@ -15,6 +15,7 @@ import {
 import type { ConversationId } from "../../src/domain/index.ts";
 import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
 import { toDeliveries } from "../../src/gateway/reply.ts";
+import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
 import type { Engine, InboxItem, Message, Store } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
@@ -34,6 +35,7 @@ import {
 } from "../../src/testing/index.ts";
 import {
 	clarify,
+	createTerminalTools,
 	createTools,
 	defineTool,
 	sessionRead,
@@ -41,6 +43,7 @@ import {
 	type Tool,
 } from "../../src/tools/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
+import type { ProcessHome } from "../support/process-home.ts";
 
 export { HOUR, MINUTE } from "../support/clock.ts";
 export const SECOND = 1000;
@@ -81,6 +84,8 @@ export interface SceneOptions {
 	readonly platform?: Partial<PlatformOptions>;
 	readonly channel?: ChannelAbilities;
 	readonly tools?: readonly Tool[];
+	/** Has the tools terminal and process, whose programs run here. */
+	readonly programs?: ProcessHome;
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: GatewayClock) => Channel;
 	/** Makes the store misbehave. */
@@ -107,6 +112,7 @@ export class Scene {
 	store!: Store;
 	gateway!: Gateway;
 	confirmations!: Confirmations;
+	processes: Processes | null = null;
 	/** What the tool `danger` was run with. */
 	readonly dangers: string[] = [];
 	channel!: Channel;
@@ -141,9 +147,11 @@ export class Scene {
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		const config = configOf(options.config);
 		this.confirmations = confirmationsOn(this.store, clock, config);
+		this.processes = options.programs ? this.#programs(options.programs, config) : null;
 		this.gateway = createGateway({
 			store: this.store,
 			confirmations: this.confirmations,
+			...(this.processes && { processes: this.processes }),
 			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
 			tools: createTools([
 				effectTool(this.effects),
@@ -154,6 +162,7 @@ export class Scene {
 				sessionRead,
 				clarify,
 				...(options.tools ?? []),
+				...(options.programs && this.processes ? terminalIn(options.programs, this.processes, config) : []),
 			]),
 			channels: [this.channel],
 			config,
@@ -181,11 +190,13 @@ export class Scene {
 	async die(): Promise<void> {
 		await this.loseStore();
 		void this.channel.stop();
+		await this.processes?.close();
 		await this.#engine.idle();
 	}
 
 	async end(): Promise<void> {
 		void this.channel.stop();
+		await this.processes?.close();
 		await this.#engine.close();
 		if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
 	}
@@ -244,6 +255,19 @@ export class Scene {
 		return options.kind === "loop" ? createScriptedLoopAgent(made) : createScriptedAgent(made);
 	}
 
+	#programs({ place }: ProcessHome, config: ReturnType<typeof configOf>): Processes {
+		return createProcesses({
+			store: this.store,
+			place,
+			clock: this.clock,
+			ids: this.ids,
+			settings: () => processSettings(config),
+			hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
+			render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
+			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
+		});
+	}
+
 	#watched(agent: Agent): Agent {
 		const note = <Input extends StepInput>(input: Input): Input => {
 			const { system, history, notes, session, turn, conversation } = input;
@@ -289,6 +313,23 @@ export function puppet(): StepAgent {
 			};
 		},
 	};
+}
+
+function terminalIn(
+	{ path }: ProcessHome,
+	processes: Processes,
+	{ approvals, processes: settings }: ReturnType<typeof configOf>,
+): readonly Tool[] {
+	return createTerminalTools({
+		processes,
+		workspaceOf: () => path,
+		environment: () => ({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
+		secret: (name) => (name === "TEST" ? SECRET : undefined),
+		facts: { keryxHome: "/nowhere/.keryx", home: "/nowhere" },
+		mode: () => approvals.mode,
+		limits: () => ({ foregroundSeconds: 290, waitSeconds: settings.wait_limit_seconds }),
+		now: () => Date.now(),
+	});
 }
 
 const what = z.object({ what: z.string().default("it") });

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 // @ts-expect-error: a script without types
-import { buildThreads } from "../../scripts/built-threads.mjs";
+import { buildThread } from "../../scripts/built-threads.mjs";
 
 /** Before all tests: processes that they start inherit it. */
 export function setup(): void {
-	process.env.KERYX_STORE_THREAD = buildThreads(join(import.meta.dirname, "../.."));
+	const root = join(import.meta.dirname, "../..");
+	process.env.KERYX_STORE_THREAD = buildThread(root, "src/store/sqlite/worker.ts");
+	process.env.KERYX_CHECKPOINTS_THREAD = buildThread(root, "src/checkpoints/worker.ts");
 }

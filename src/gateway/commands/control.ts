@@ -5,12 +5,13 @@ import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../stopping.ts";
 import { asCode, counted } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
+import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext, Telling } from "./types.ts";
 
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",
 	usage: "/stop [all]",
-	about: "end this answer; all: and what waits",
+	about: "end this; all: all that waits or runs",
 	group: "Answers",
 	change: "stopTurn",
 	plan: async ({ store, lanes, inbox, conversationId, args }) => {
@@ -22,12 +23,14 @@ export const stop: Changing<"stopTurn"> = {
 			args: await planStop(conversationId, { all: args === "all", before: inbox }, { store, lanes }),
 		};
 	},
-	answer: ({ stopped, dropped, cancelled }, { args }) => {
+	answer: async ({ stopped, dropped, cancelled }, { args, processes, conversationId }) => {
+		const killed = args === "all" ? ((await processes?.killAll(conversationId)) ?? []) : [];
 		const said = [
 			stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.",
 			...(args === "all"
 				? [`${counted(dropped.length, "waiting message was", "waiting messages were")} dropped.`]
 				: []),
+			...killedSentences(killed),
 			...(cancelled.length > 0
 				? [`${counted(cancelled.length, "open confirmation was", "open confirmations were")} cancelled.`]
 				: []),

@@ -4,6 +4,7 @@ import { busy, model, setHome, stop, verbose } from "./control.ts";
 import { redo, retry, undo } from "./history.ts";
 import { help, insights, status, usage, whoami, why } from "./information.ts";
 import { unknownCommand } from "./parse.ts";
+import { killProcess, listProcesses } from "./processes.ts";
 import { resume, sessions } from "./resume.ts";
 import { branchSession, continueSession, extendSession, newSession, setTitle } from "./sessions.ts";
 import type { Command } from "./types.ts";
@@ -24,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
 	stop,
 	approve,
 	deny,
+	killProcess,
 	retry,
 	undo,
 	redo,
@@ -31,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
 	busy,
 	model,
 	verbose,
+	listProcesses,
 	status,
 	usage,
 	why,

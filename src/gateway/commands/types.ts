@@ -4,6 +4,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
+import type { Processes } from "../../processes/index.ts";
 import type { Conversation, Scope, Store } from "../../store/index.ts";
 import type { Role } from "../authorise.ts";
 import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
@@ -26,6 +27,8 @@ export interface CommandContext {
 	readonly principal: string | null;
 	/** Null: this Keryx cannot ask anybody. */
 	readonly confirmations: Confirmations | null;
+	/** Null: this Keryx runs no programs. */
+	readonly processes: Processes | null;
 	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
 	readonly approver: string | null;
 	/** What its writer may read, in the conversation it was written in. */

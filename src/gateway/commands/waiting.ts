@@ -1,8 +1,6 @@
 // Commands that are known and wait for a part of Keryx that is not there yet. Each says so; /help does not list them.
 
 const WAITING: Readonly<Record<string, string>> = {
-	processes: "background processes",
-	kill: "background processes",
 	checkpoint: "file checkpoints",
 	rollback: "file checkpoints",
 	diff: "file checkpoints",

@@ -1,0 +1,91 @@
+// What runs in the background here, and ending it. Killing is no change of the store: its end is recorded as every other, and doing
+// it twice does nothing more.
+import { describeDuration } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { endInWords, type KilledProcess, type ListedProcess, type Processes } from "../../processes/index.ts";
+import type { ProcessEnd, ProcessScope } from "../../store/index.ts";
+import { asCode, counted, shortened } from "../words.ts";
+import { wrongArgument } from "./parse.ts";
+import type { CommandContext, Telling } from "./types.ts";
+
+const LISTED = 20;
+const LONGEST_COMMAND = 60;
+
+export const listProcesses: Telling = {
+	name: "processes",
+	usage: "/processes",
+	about: "programs that run here",
+	group: "Information",
+	tell: async (context) => {
+		const listed = await programs(context).list(scopeOf(context), LISTED);
+		if (listed.length === 0) return "No program has run in this conversation lately.";
+		const running = listed.filter(({ endedAt }) => endedAt === null).length;
+		return [
+			running === 0
+				? "No program runs here now."
+				: `${counted(running, "program runs", "programs run")} here:`,
+			...listed.map((process) => `- ${line(process, context.now)}`),
+			...(running > 0 ? ["", "/kill and the id ends one, /stop all ends all."] : []),
+		].join("\n");
+	},
+};
+
+export const killProcess: Telling = {
+	name: "kill",
+	usage: "/kill <id>",
+	about: "end a program that runs here",
+	group: "Answers",
+	tell: async (context) => {
+		const { args } = context;
+		if (args === "" || /\s/.test(args))
+			throw wrongArgument("/kill takes the id of a process, or its beginning", args, "/kill proc_1a2b");
+		const killed = await programs(context).kill(scopeOf(context), args);
+		const { result, process, survivors } = killed;
+		if (result === "already_exited") return `${process.id} had ended already. Nothing was changed.`;
+		return result === "killed"
+			? `Killed: ${process.id} (${shown(process.command)}), with everything it had started.`
+			: couldNot(process.id, survivors);
+	},
+};
+
+/** What is said of several that were killed together. */
+export function killedSentences(killed: readonly KilledProcess[]): string[] {
+	const done = killed.filter(({ result }) => result === "killed").length;
+	return [
+		...(done > 0 ? [`${counted(done, "program was", "programs were")} killed.`] : []),
+		...killed.flatMap(({ result, process, survivors }) =>
+			result === "survived" ? [couldNot(process.id, survivors)] : [],
+		),
+	];
+}
+
+function couldNot(id: string, survivors: readonly number[]): string {
+	return `${id} could not be killed: ${counted(survivors.length, "process", "processes")} of it still live (pid ${survivors.join(", ")}).`;
+}
+
+function line(process: ListedProcess, now: number): string {
+	const { id, command, status, startedAt, endedAt, exitCode, signal, cause, survivors } = process;
+	const state =
+		status === "starting" || status === "running"
+			? `running for ${describeDuration(Math.max(0, now - startedAt))}`
+			: endInWords({ status, exitCode, signal, cause: cause ?? "" } satisfies ProcessEnd);
+	const ago = endedAt === null ? "" : `, ${describeDuration(Math.max(0, now - endedAt))} ago`;
+	const left = survivors.length > 0 ? `; left behind: pid ${survivors.join(", ")}` : "";
+	return `${id} ${shown(command)}: ${state}${ago}${left}`;
+}
+
+function shown(command: string): string {
+	return asCode(shortened(command.replace(/\s+/g, " ").trim(), LONGEST_COMMAND));
+}
+
+/** A guest's conversation is a guest's; what is the owner's is not listed there. */
+function scopeOf({ conversationId }: CommandContext): ProcessScope {
+	return { kind: "conversation", conversation: conversationId };
+}
+
+function programs({ processes }: CommandContext): Processes {
+	if (processes) return processes;
+	throw new KeryxError("argument.invalid", "this Keryx runs no programs", {
+		hint: "the tools terminal and process are not there",
+	});
+}

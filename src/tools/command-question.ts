@@ -1,0 +1,36 @@
+// Whether a human is asked about a command, and what for.
+
+import type { CommandFacts, DangerReason } from "./classifier/index.ts";
+import { classifyCommand } from "./classifier/index.ts";
+import type { ConfirmationQuestion } from "./types.ts";
+
+/** As in the setting approvals.mode. */
+export type ApprovalMode = "manual" | "readonly" | "off";
+
+/** Null: it may run. In readonly everything that may change something is in question, which refuses it there. */
+export function commandQuestion(
+	command: string,
+	facts: CommandFacts,
+	mode: ApprovalMode,
+): ConfirmationQuestion | null {
+	if (mode === "off") return null;
+	const verdict = classifyCommand(command, facts);
+	if (verdict.kind === "dangerous")
+		return { action: actionOf(verdict.reasons), description: described(verdict.reasons) };
+	if (mode === "readonly" && verdict.kind === "ordinary")
+		return { action: "run_command", description: "This command may change something." };
+	return null;
+}
+
+/**
+ * A name that no grant covers comes before one that can be granted. Deleting a folder is everyday work in a project, which a human
+ * may allow once and for all; one that is dangerous for another reason, too, is not.
+ */
+function actionOf(reasons: readonly DangerReason[]): string {
+	if (reasons.every(({ rule }) => rule === "delete")) return "delete_files";
+	return reasons.find(({ action }) => action !== "run_command")?.action ?? "run_command";
+}
+
+function described(reasons: readonly DangerReason[]): string {
+	return reasons.map(({ segment, why }) => `${segment}: ${why}`).join("; ");
+}

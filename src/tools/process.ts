@@ -1,0 +1,266 @@
+// Looking after what the terminal started in the background. Only the conversation that a process belongs to sees or touches it; of
+// another's nothing is said but that it is not there.
+import { constants } from "node:os";
+import { z } from "zod";
+import { terminalText } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { ListedProcess } from "../processes/index.ts";
+import type { Process, ProcessScope } from "../store/index.ts";
+import { answer } from "./answer.ts";
+import { commandQuestion } from "./command-question.ts";
+import type { TerminalOptions } from "./terminal-options.ts";
+import {
+	type CallPlace,
+	type ConfirmationQuestion,
+	defineTool,
+	type Tool,
+	type ToolContext,
+	type ToolResult,
+} from "./types.ts";
+
+const LISTED = 50;
+const LONGEST_COMMAND = 200;
+const LONGEST_PREVIEW = 200;
+const LONGEST_POLL = 1000;
+const LONGEST_TAIL = 2000;
+const LONGEST_LOG = 50_000;
+const ENTER = "\n";
+const ENTER_ON_A_TERMINAL = "\r";
+
+const input = z.object({
+	action: z.enum(["list", "poll", "log", "wait", "kill", "write", "submit", "close"]),
+	id: z.union([z.string(), z.number()]).optional().describe("of the process, or the beginning of it"),
+	session_id: z.union([z.string(), z.number()]).optional().describe("the same as id"),
+	offset: z
+		.number()
+		.int()
+		.min(0)
+		.optional()
+		.describe("log: the first line, counted from 0; default: the last ones"),
+	limit: z.number().int().min(1).max(2000).default(200).describe("log: so many lines"),
+	timeout: z.number().min(0).optional().describe("wait: seconds"),
+	signal: z.string().optional().describe("kill: the signal sent first, such as SIGINT; default SIGTERM"),
+	data: z.string().max(1_000_000).optional().describe("write: as it is; submit: with Enter"),
+});
+type Input = z.output<typeof input>;
+
+type Options = Pick<TerminalOptions, "processes" | "facts" | "mode" | "limits" | "now">;
+
+export function createProcessTool(options: Options): Tool {
+	return defineTool({
+		name: "process",
+		description:
+			"Look after background processes of this conversation: list them, poll what is new, read the log, wait, kill, write to their input, submit a line, close their input.",
+		input,
+		repeatable: false,
+		confirmation: (given, place) => questionAbout(options, given, place),
+		run: async (given, context) => {
+			const id = idOf(given);
+			if (given.action === "list") return list(options, scopeOf(context));
+			if (id === "") return { content: `${given.action} needs the id of a process.`, isError: true };
+			try {
+				return await ACTIONS[given.action](options, { ...given, id }, context);
+			} catch (error) {
+				if (error instanceof KeryxError && error.code === "store.not_found")
+					return answer({ status: "not_found", process_id: id }, true);
+				throw error;
+			}
+		},
+	});
+}
+
+type Named = Input & { readonly id: string };
+type Action = (options: Options, given: Named, context: ToolContext) => Promise<ToolResult>;
+
+function idOf({ id, session_id }: Input): string {
+	return String(id ?? session_id ?? "").trim();
+}
+
+function scopeOf({ conversation }: Pick<ToolContext, "conversation">): ProcessScope {
+	return { kind: "conversation", conversation };
+}
+
+const ACTIONS: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
+	poll,
+	log,
+	wait,
+	kill,
+	write: (options, given, context) => write(options, given, context, false),
+	submit: (options, given, context) => write(options, given, context, true),
+	close,
+};
+
+async function list({ processes, now }: Options, scope: ProcessScope): Promise<ToolResult> {
+	const listed = await processes.list(scope, LISTED);
+	const rows = await Promise.all(
+		listed.map(async (process) => ({
+			...facts(process, now()),
+			preview: (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
+			...leftBehind(process),
+		})),
+	);
+	return answer({ processes: rows });
+}
+
+function facts({ id, command, status, identity, exitCode, startedAt, endedAt }: Process, now: number) {
+	return {
+		process_id: id,
+		command: shortened(command, LONGEST_COMMAND),
+		status,
+		pid: identity?.pid ?? null,
+		uptime_seconds: Math.max(0, Math.floor(((endedAt ?? now) - startedAt) / 1000)),
+		...(endedAt !== null && { exit_code: exitCode }),
+	};
+}
+
+function leftBehind({ survivors }: ListedProcess) {
+	return survivors.length > 0 ? { left_behind: survivors } : {};
+}
+
+async function poll({ processes, now }: Options, { id }: Named, context: ToolContext): Promise<ToolResult> {
+	const { process, output } = await processes.poll(scopeOf(context), id, LONGEST_POLL);
+	return answer({
+		...facts(process, now()),
+		output_preview: output.text,
+		...(output.cut && { note: `not all of what is new: process log ${process.id} has the rest` }),
+		...(process.endedAt !== null && {
+			cause: process.cause,
+			...(process.signal && { signal: process.signal }),
+		}),
+	});
+}
+
+async function log(
+	{ processes }: Options,
+	{ id, offset, limit }: Named,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const { id: whole, status } = await processes.find(scopeOf(context), id);
+	const found = await processes.log(scopeOf(context), id, { limit, ...(offset !== undefined && { offset }) });
+	const { lines, left } = fitting(found.lines, offset === undefined);
+	const first = found.first + (offset === undefined ? left : 0);
+	return answer({
+		process_id: whole,
+		status,
+		output: lines.join("\n"),
+		total_lines: found.total,
+		showing: lines.length === 0 ? "none" : `${first}-${first + lines.length - 1}`,
+		...(left > 0 && { note: `${left} lines of those asked for are too much for one answer` }),
+	});
+}
+
+/** As many lines as fit, from the end or from the beginning. */
+function fitting(
+	lines: readonly string[],
+	fromEnd: boolean,
+): { readonly lines: readonly string[]; readonly left: number } {
+	const taken: string[] = [];
+	let room = LONGEST_LOG;
+	for (const line of fromEnd ? lines.toReversed() : lines) {
+		room -= line.length + 1;
+		if (room < 0 && taken.length > 0) break;
+		taken.push(line);
+	}
+	return { lines: fromEnd ? taken.toReversed() : taken, left: lines.length - taken.length };
+}
+
+async function wait(
+	{ processes, limits, now }: Options,
+	{ id, timeout }: Named,
+	{ signal, interrupted, ...context }: ToolContext,
+): Promise<ToolResult> {
+	const { waitSeconds } = limits();
+	const seconds = Math.min(timeout ?? waitSeconds, waitSeconds);
+	const scope = scopeOf(context);
+	const process = await processes.wait(scope, id, {
+		ms: seconds * 1000,
+		signal: AbortSignal.any([signal, interrupted]),
+	});
+	const output = await processes.tail(scope, process.id, LONGEST_TAIL);
+	const isOver = process.endedAt !== null;
+	const notes = [
+		...(timeout !== undefined && timeout > waitSeconds
+			? [`timeout was ${timeout}; at most ${waitSeconds} seconds are waited at a time.`]
+			: []),
+		...(!isOver && interrupted.aborted ? ["A new message of the user waits: answer it first."] : []),
+	];
+	return answer({
+		...facts(process, now()),
+		status: isOver ? process.status : interrupted.aborted ? "interrupted" : "timeout",
+		output: output.text,
+		...(isOver && { cause: process.cause, ...(process.signal && { signal: process.signal }) }),
+		...(notes.length > 0 && { note: notes.join(" ") }),
+	});
+}
+
+async function kill(
+	{ processes }: Options,
+	{ id, signal }: Named,
+	context: ToolContext,
+): Promise<ToolResult> {
+	const name = signal?.toUpperCase().replace(/^(?!SIG)/, "SIG");
+	if (name !== undefined && !Object.hasOwn(constants.signals, name))
+		return { content: `There is no signal ${JSON.stringify(signal)}.`, isError: true };
+	const { process, result, survivors } = await processes.kill(
+		scopeOf(context),
+		id,
+		name ? { signal: name } : {},
+	);
+	return answer(
+		{
+			process_id: process.id,
+			status: result,
+			...(process.endedAt !== null && { exit_code: process.exitCode }),
+			...(survivors.length > 0 && { survivors, note: "these could not be ended" }),
+		},
+		result === "survived",
+	);
+}
+
+async function write(
+	{ processes }: Options,
+	{ id, data }: Named,
+	context: ToolContext,
+	submits: boolean,
+): Promise<ToolResult> {
+	if (data === undefined && !submits) return { content: "write needs data.", isError: true };
+	const process = await processes.find(scopeOf(context), id);
+	const enter = process.pty ? ENTER_ON_A_TERMINAL : ENTER;
+	const bytes = Buffer.from(`${data ?? ""}${submits ? enter : ""}`);
+	await processes.write(scopeOf(context), process.id, bytes);
+	return answer({ status: "ok", process_id: process.id, bytes_written: bytes.length });
+}
+
+async function close({ processes }: Options, { id }: Named, context: ToolContext): Promise<ToolResult> {
+	const process = await processes.find(scopeOf(context), id);
+	await processes.endInput(scopeOf(context), process.id);
+	return answer({ status: "ok", process_id: process.id });
+}
+
+/** What is typed into a shell is a command like any other; what another program makes of its input nobody can say. */
+async function questionAbout(
+	{ processes, facts: known, mode }: Options,
+	given: Input,
+	place: CallPlace,
+): Promise<ConfirmationQuestion | null> {
+	if (given.action !== "write" && given.action !== "submit") return null;
+	if (mode() === "readonly")
+		return { action: "run_command", description: "What a program does with its input may change something." };
+	const process = await processes.find(scopeOf(place), idOf(given)).catch(ifNotThere);
+	if (!process || !RUNS_A_SHELL.test(process.command)) return null;
+	const typed = terminalText((given.data ?? "").replaceAll("\r", "\n")).trim();
+	return typed === "" ? null : commandQuestion(typed, { ...known, cwd: process.cwd }, mode());
+}
+
+/** A shell by its name, wherever in the command it stands. */
+const RUNS_A_SHELL = /(?:^|[\s;&|(/])(?:ba|da|z|k|fi|c|tc|a)?sh(?=$|[\s;&|)])/;
+
+function ifNotThere(error: unknown): null {
+	if (error instanceof KeryxError && (error.code === "store.not_found" || error.code === "argument.invalid"))
+		return null;
+	throw error;
+}
+
+function shortened(text: string, most: number): string {
+	return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}

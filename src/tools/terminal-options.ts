@@ -1,0 +1,26 @@
+// What the terminal needs of its surroundings.
+import type { ConversationId } from "../domain/index.ts";
+import type { Processes } from "../processes/index.ts";
+import type { CommandFacts } from "./classifier/index.ts";
+import type { ApprovalMode } from "./command-question.ts";
+
+export interface TerminalLimits {
+	/** A command that is waited for is ended after this. */
+	readonly foregroundSeconds: number;
+	/** The process tool waits at most so long at a time. */
+	readonly waitSeconds: number;
+}
+
+export interface TerminalOptions {
+	readonly processes: Processes;
+	/** Where a conversation's commands start. May throw workspace.unusable. */
+	workspaceOf(place: { readonly conversation: ConversationId; readonly profile: string }): string;
+	/** Without anything that is Keryx's own. */
+	environment(): Readonly<Record<string, string>>;
+	/** The value of a secret that commands may name; undefined: there is none. */
+	secret?(name: string): string | undefined;
+	readonly facts: Pick<CommandFacts, "keryxHome" | "home">;
+	mode(): ApprovalMode;
+	limits(): TerminalLimits;
+	now(): number;
+}

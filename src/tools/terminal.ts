@@ -1,0 +1,221 @@
+// The terminal: commands in the user's shell, each a process of its own group that the host holds, so that what outlives the turn or
+// the gateway is known by its id. A command that is waited for ends with the call that waits for it.
+import { basename, resolve } from "node:path";
+import { z } from "zod";
+import { KeryxError } from "../errors.ts";
+import type { PtySize } from "../processes/index.ts";
+import type { Process, ProcessNotify, Scope } from "../store/index.ts";
+import { answer } from "./answer.ts";
+import { commandQuestion } from "./command-question.ts";
+import { createProcessTool } from "./process.ts";
+import { withSecrets } from "./secrets.ts";
+import type { TerminalOptions } from "./terminal-options.ts";
+import { type CallPlace, defineTool, type Tool, type ToolContext, type ToolResult } from "./types.ts";
+
+const LONGEST_OUTPUT = 50_000;
+const LEAST_CHECK_SECONDS = 30;
+/** Where progress is wanted and nobody said how often. */
+const USUAL_CHECK_SECONDS = 60;
+const SCREEN: PtySize = { rows: 30, cols: 120 };
+const OPERATOR = { kind: "operator" } as const;
+
+const input = z.object({
+	command: z
+		.string()
+		.min(1)
+		.max(200_000)
+		.refine((text) => !text.includes("\0"), "must not hold a NUL character")
+		.describe("for the shell; a secret is written as \u0024{secret:NAME}"),
+	background: z.boolean().default(false).describe("start it and go on; you are told when it has ended"),
+	timeout: z.number().positive().optional().describe("seconds, for a command that is waited for"),
+	workdir: z.string().min(1).optional().describe("default: the conversation's workspace"),
+	pty: z.boolean().default(false).describe("on a terminal of 30 x 120, for programs that need one"),
+	check_interval: z
+		.number()
+		.positive()
+		.optional()
+		.describe("background: tell the chat what is new every so many seconds, 30 or more"),
+	notify: z
+		.enum(["none", "result", "all", "error"])
+		.default("result")
+		.describe("background: be told of nothing, its end, its end and progress, or only a failure"),
+});
+type Input = z.output<typeof input>;
+
+/** The tools terminal and process. */
+export function createTerminalTools(options: TerminalOptions): readonly Tool[] {
+	return [createTerminalTool(options), createProcessTool(options)];
+}
+
+function createTerminalTool(options: TerminalOptions): Tool {
+	return defineTool({
+		name: "terminal",
+		description:
+			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
+		input,
+		repeatable: false,
+		confirmation: ({ command, workdir }, place) => {
+			const cwd = workspaceOf(options, place);
+			if (cwd === null) return null;
+			// As somebody would get there: the directory is looked at like every other word.
+			const whole = workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
+			return commandQuestion(whole, { ...options.facts, cwd }, options.mode());
+		},
+		run: (given, context) => runCommand(options, given, context),
+	});
+}
+
+/** Null where it cannot be used: the call fails with that, so nobody need be asked. */
+function workspaceOf(options: TerminalOptions, { conversation, scope }: CallPlace): string | null {
+	try {
+		return options.workspaceOf({ conversation, profile: profileOf(scope) });
+	} catch (error) {
+		if (error instanceof KeryxError) return null;
+		throw error;
+	}
+}
+
+function quoted(word: string): string {
+	return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function profileOf(scope: Scope): string {
+	return scope.kind === "principal" ? scope.profile : "";
+}
+
+async function runCommand(options: TerminalOptions, given: Input, context: ToolContext): Promise<ToolResult> {
+	const { processes } = options;
+	const { conversation, scope, speaker: principal, turn, destination } = context;
+	const readied = withSecrets(given.command, (name) => options.secret?.(name));
+	if ("problem" in readied) return { content: readied.problem, isError: true };
+	const workspace = options.workspaceOf({ conversation, profile: profileOf(scope) });
+	const environment = options.environment();
+	const check = checkSeconds(given);
+	const process = await processes.start(
+		{
+			command: given.command,
+			argv: [shellOf(environment), "-c", readied.command],
+			cwd: resolve(workspace, given.workdir ?? "."),
+			env: {
+				...environment,
+				...readied.env,
+				TERM: given.pty ? "xterm-256color" : "dumb",
+				KERYX_CONVERSATION: conversation,
+			},
+			background: given.background,
+			pty: given.pty ? SCREEN : null,
+			notify: given.notify,
+			...(check !== null && { checkMs: check * 1000 }),
+		},
+		{ conversation, principal, turn, destination },
+	);
+	if (process.status === "failed_start")
+		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);
+	return given.background ? started(process, given, check) : finished(options, process, given, context);
+}
+
+function checkSeconds({ background, check_interval, notify }: Input): number | null {
+	if (!background) return null;
+	if (check_interval === undefined) return notify === "all" ? USUAL_CHECK_SECONDS : null;
+	return Math.max(LEAST_CHECK_SECONDS, check_interval);
+}
+
+function started({ id, status, identity, cwd }: Process, given: Input, check: number | null): ToolResult {
+	const raised = given.check_interval !== undefined && check !== given.check_interval;
+	return answer({
+		process_id: id,
+		pid: identity?.pid ?? null,
+		status,
+		workdir: cwd,
+		...(check !== null && { check_interval: check }),
+		...(raised && {
+			note: `check_interval must be at least ${LEAST_CHECK_SECONDS} seconds, so it is ${check}.`,
+		}),
+		...told(given.notify),
+	});
+}
+
+function told(notify: ProcessNotify): { readonly you_are_told: string } {
+	switch (notify) {
+		case "none":
+			return { you_are_told: "nothing; poll it" };
+		case "error":
+			return { you_are_told: "when it has failed" };
+		default:
+			return { you_are_told: "when it has ended" };
+	}
+}
+
+/** Waits for the end, and sees to it: time that runs out and a turn that is stopped end everything the command started. */
+async function finished(
+	options: TerminalOptions,
+	{ id, pty, startedAt }: Process,
+	{ timeout }: Input,
+	{ signal }: ToolContext,
+): Promise<ToolResult> {
+	const { processes } = options;
+	// Nobody will type anything: what reads its input comes to the end of it.
+	if (!pty) await processes.endInput(OPERATOR, id).catch(unlessOver);
+	const { foregroundSeconds } = options.limits();
+	const seconds = Math.min(timeout ?? foregroundSeconds, foregroundSeconds);
+	let process = await processes.wait(OPERATOR, id, { ms: seconds * 1000, signal });
+	const isOver = process.endedAt !== null;
+	// What a shutdown cuts off goes on: the next start finds it, and tells of its end.
+	if (!isOver && signal.aborted && signal.reason === "shutdown") return { content: "cut off", isError: true };
+	const killed = isOver ? null : await processes.kill(OPERATOR, id);
+	if (killed) process = killed.process;
+	const { text, truncated } = await processes.output(OPERATOR, id, {
+		most: LONGEST_OUTPUT,
+		mark: (left) => `[... ${left} left out; process log ${id} has all of it ...]`,
+	});
+	const { exitCode, signal: by, endedAt } = process;
+	const failed = killed !== null || exitCode !== 0;
+	const left = killed ? [] : await processes.leftBehind(id);
+	return answer(
+		{
+			output: text,
+			exit_code: exitCode,
+			duration_ms: Math.max(0, (endedAt ?? startedAt) - startedAt),
+			...(truncated && { truncated: true }),
+			...((truncated || killed || left.length > 0) && { process_id: id }),
+			...(left.length > 0 && { left_behind: left }),
+			...(by !== null && { signal: by }),
+			...(killed && {
+				timed_out: true,
+				note: timedOut(killed, seconds, timeout),
+			}),
+			...(process.status === "lost" && { status: "lost", cause: process.cause }),
+		},
+		failed,
+	);
+}
+
+function timedOut(
+	{ result, survivors }: { readonly result: string; readonly survivors: readonly number[] },
+	seconds: number,
+	asked: number | undefined,
+): string {
+	const clamped =
+		asked !== undefined && asked > seconds
+			? ` (at most ${seconds} are allowed: use background for longer work)`
+			: "";
+	const end =
+		result === "survived"
+			? `it could not be ended: pid ${survivors.join(", ")} still live`
+			: "it and everything it started were ended";
+	return `It took longer than ${seconds} seconds${clamped}, so ${end}.`;
+}
+
+function unlessOver(error: unknown): void {
+	if (!(error instanceof KeryxError && OVER.has(error.code))) throw error;
+}
+
+const OVER: ReadonlySet<string> = new Set(["process.ended", "process.input_closed", "process.unknown"]);
+
+/** The user's, where it reads commands as the others do. */
+function shellOf(environment: Readonly<Record<string, string>>): string {
+	const shell = environment.SHELL ?? "";
+	return shell.startsWith("/") && SHELLS.has(basename(shell)) ? shell : "/bin/sh";
+}
+
+const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh"]);

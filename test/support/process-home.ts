@@ -1,0 +1,68 @@
+// A home for processes that leaves nothing behind: its host and everything it held are gone, and so are its files.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import { inspect, localPlace, type ProcessPlace } from "../../src/processes/index.ts";
+
+export class ProcessHome {
+	readonly path = mkdtempSync(join(tmpdir(), "keryx-processes-"));
+	/** A host that has nothing to do goes at once, as far as a test can tell. */
+	readonly place: ProcessPlace = localPlace(this.path, { idleMs: 100 });
+
+	/** The host's, or null where none runs. Asking for it keeps it from leaving for a moment. */
+	async hostPid(): Promise<number | null> {
+		const backend = await this.place.find();
+		await backend?.close();
+		return (backend as { hostPid?: number } | null)?.hostPid ?? null;
+	}
+
+	/** Ends whatever still runs, and fails where something lives that nobody listed. */
+	async end(): Promise<void> {
+		const backend = await this.place.find();
+		for (const { id } of (await backend?.list()) ?? []) await backend?.kill(id, { graceMs: 0 });
+		await backend?.close();
+		for (const info of await inspect(this.path))
+			if (info.status !== "running") await this.place.killLost(info, { graceMs: 0 });
+		const host = await this.hostPid();
+		await until(() => expect(host !== null && isRunning(host)).toBe(false));
+		const ids = readdirSync(this.path, { recursive: true, encoding: "utf8" });
+		rmSync(this.path, { recursive: true, force: true });
+		expect(markedProcesses().filter(({ id }) => ids.some((name) => name.endsWith(id)))).toEqual([]);
+	}
+
+	async killHost(): Promise<void> {
+		const pid = await this.hostPid();
+		if (pid === null) throw new Error("no host runs");
+		process.kill(pid, "SIGKILL");
+		await until(() => expect(isRunning(pid)).toBe(false));
+	}
+}
+
+/** Until it holds: what happens in other programs cannot be moved by a clock. */
+export function until<Value>(holds: () => Value | Promise<Value>, timeout = 20_000): Promise<Value> {
+	return vi.waitFor(holds, { timeout, interval: 10 });
+}
+
+/** Not one that has ended and waits for its parent to take note. */
+export function isRunning(pid: number): boolean {
+	try {
+		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+		return !/\) [ZX] /.test(stat);
+	} catch {
+		return false;
+	}
+}
+
+function markedProcesses(): { readonly pid: number; readonly id: string }[] {
+	return readdirSync("/proc").flatMap((name) => {
+		if (!/^\d+$/.test(name)) return [];
+		try {
+			const [, id] =
+				/(?:^|\0)KERYX_PROCESS=([^\0]+)\0/.exec(readFileSync(`/proc/${name}/environ`, "latin1")) ?? [];
+			return id === undefined || !isRunning(Number(name)) ? [] : [{ pid: Number(name), id }];
+		} catch {
+			return [];
+		}
+	});
+}
