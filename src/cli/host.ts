@@ -7,6 +7,7 @@ import { type Confirmations, confirmationSettings, createConfirmations } from ".
 import { KeryxError } from "../errors.ts";
 import { createGateway, type Gateway, systemClock, toDeliveries } from "../gateway/index.ts";
 import { type Api, createApi } from "../http/index.ts";
+import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
@@ -15,6 +16,7 @@ import { followConfig } from "./follow-config.ts";
 import { auditKey, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { type Listening, listen } from "./listen.ts";
 import type { Output } from "./output.ts";
+import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
 export interface HostOptions {
@@ -62,12 +64,28 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
 			log,
 		});
+		const processes = createProcesses({
+			store,
+			place: localPlace(home.path),
+			clock: systemClock,
+			ids,
+			settings: () => processSettings(inForce),
+			hide: config.hideSecrets,
+			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
+			log,
+		});
 		const gateway = createGateway({
 			store,
 			agent,
 			profiles,
-			tools: createTools([sessionSearch, sessionRead, clarify]),
+			tools: createTools([
+				sessionSearch,
+				sessionRead,
+				clarify,
+				...createTerminal({ processes, env: context.env, config: () => inForce }),
+			]),
 			confirmations,
+			processes,
 			channels: (["local", "web", "api_server"] as const).map((platform) =>
 				createLocalChannel(platform, context.now),
 			),
@@ -122,6 +140,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				following?.close();
 				if (listening) await end(gateway, listening);
 				await confirmations.stop();
+				await processes.close();
 				await closeAgents([agent, ...Object.values(profiles)]);
 				await closeAll(api, store);
 			},

@@ -5,7 +5,11 @@ import { columns, cut } from "./width.ts";
 
 /** The part of a process that is written to. */
 export interface Streams {
-	readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
+	readonly stdout: {
+		write(text: string | Uint8Array): unknown;
+		readonly isTTY?: boolean;
+		readonly columns?: number;
+	};
 	readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 	readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -11,6 +11,7 @@ import { addExplain } from "./explain.ts";
 import { addGroup, refuseUnknown } from "./group.ts";
 import { addLink } from "./link.ts";
 import { addOutbox } from "./outbox.ts";
+import { addProcesses } from "./processes/index.ts";
 import { runGateway } from "./run.ts";
 import { addSend } from "./send.ts";
 import { addSessions } from "./sessions/index.ts";
@@ -38,6 +39,7 @@ export function createProgram(context: CliContext): Command {
 	addSessions(program, context);
 	addOutbox(program, context);
 	addWhy(program, context);
+	addProcesses(program, context);
 	addConfirm(program, context);
 	addConfirmd(program, context);
 	addToken(program, context);
@@ -61,6 +63,8 @@ Examples:
   $ keryx sessions search tulips       find what was said
   $ keryx outbox                       answers that have not arrived
   $ keryx why 12                       what became of message 12
+  $ keryx ps                           the programs that the agent started
+  $ keryx attach 4f2a                  use one of them in this terminal
   $ keryx confirm list                 what waits for your yes
   $ keryx token create ci --role agent a token for a program
   $ keryx doctor                       find out what is wrong, and what to do

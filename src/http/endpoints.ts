@@ -254,9 +254,9 @@ export const endpoints = {
 	),
 	stop: action(
 		"stop",
-		"end the running answer; with all, also drop what waits",
+		"end the running answer; with all, also drop what waits and kill what runs in the background",
 		{ all: z.boolean().default(false) },
-		z.object({ stopped: z.string().nullable(), dropped: z.int() }),
+		z.object({ stopped: z.string().nullable(), dropped: z.int(), killed: z.int() }),
 	),
 	setTitle: endpoint("post", "/api/sessions/{session}/title", {
 		about: "name a session",

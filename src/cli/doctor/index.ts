@@ -7,6 +7,7 @@ import { createOutput, type Output } from "../output.ts";
 import { EXIT } from "../report.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtModels } from "./model.ts";
+import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
 import { lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
@@ -60,6 +61,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		tell(lookAtSpace(home.path));
 		const { findings, client } = await lookForKeryx(home);
 		tell(...findings);
+		tell(...(await lookAtProcesses(home, client !== null)));
 		tell(...(await lookAtStore({ context, output, home, client, quick, fix, rebuild })));
 	}
 	end(context, output, findings);

@@ -80,8 +80,8 @@ function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): 
 	);
 }
 
-/** How it was started, where that has consequences. */
-async function lookAtService(pid: number): Promise<Finding[]> {
+/** How it was started, where that has consequences for its background processes. */
+export async function lookAtService(pid: number): Promise<Finding[]> {
 	if (pid === 1)
 		return [
 			remark(
@@ -90,7 +90,7 @@ async function lookAtService(pid: number): Promise<Finding[]> {
 				"give the container an init, such as `docker run --init`",
 			),
 		];
-	const unit = unitOf(cgroupOf(pid));
+	const unit = isSystemds() ? unitOf(cgroupOf(pid)) : null;
 	if (!unit) return [];
 	const mode = await killModeOf(unit);
 	if (mode === "process") return [fine("service", `systemd runs it as ${unit.name}`)];
@@ -115,6 +115,15 @@ export function unitOf(cgroup: string): Unit | null {
 	const [, name] = /\/([^/]+\.service)$/.exec(path) ?? [];
 	if (name === undefined || /^user@\d+\.service$/.test(name)) return null;
 	return { name, isUsers: /\/user@\d+\.service\//.test(path) };
+}
+
+/** In a container the path may be that of a service outside, which is nobody's business here. */
+function isSystemds(): boolean {
+	try {
+		return readFileSync("/proc/1/comm", "utf8").trim() === "systemd";
+	} catch {
+		return false;
+	}
 }
 
 function cgroupOf(pid: number): string {
