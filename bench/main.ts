@@ -8,7 +8,9 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	domain: async () => (await import("./domain.ts")).measureDomain(),
 	store: async () => (await import("./store.ts")).measureStore(),
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
+	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
+	processes: async () => (await import("./processes.ts")).measureProcesses(),
 };
 
 const args = process.argv.slice(2);

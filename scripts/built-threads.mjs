@@ -1,16 +1,16 @@
-// The store's threads as JavaScript, for tests. Node strips types by a WebAssembly module of its own, and V8 now and then aborts
-// the process (SIGTRAP in OS::Abort) when several threads run such modules at once; a thread that loads JavaScript has none.
+// Threads of the store and of checkpoints as JavaScript, for tests. Node strips types by a WebAssembly module of its own, and V8 now
+// and then aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once; a thread that loads JavaScript
+// has none.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 
-const ENTRY = "src/store/sqlite/worker.ts";
 const IMPORT = /((?:from|import)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts"/g;
 
 /** Answers the path of the entry. A folder per content: what runs side by side never sees half of another's. */
-export function buildThreads(root) {
-	const sources = collect(root);
+export function buildThread(root, entry) {
+	const sources = collect(root, entry);
 	const hash = createHash("sha256");
 	for (const [path, text] of sources) hash.update(`${path}\0${text}\0`);
 	const folder = join(root, ".cache", "threads", hash.digest("hex").slice(0, 16));
@@ -29,13 +29,13 @@ export function buildThreads(root) {
 			rmSync(draft, { recursive: true });
 		}
 	}
-	return join(folder, ENTRY.replace(/\.ts$/, ".js"));
+	return join(folder, entry.replace(/\.ts$/, ".js"));
 }
 
 /** Every source that the entry imports, by its path within the root. */
-function collect(root) {
+function collect(root, entry) {
 	const found = new Map();
-	const waiting = [join(root, ENTRY)];
+	const waiting = [join(root, entry)];
 	for (let file = waiting.pop(); file; file = waiting.pop()) {
 		const path = relative(root, file);
 		if (found.has(path)) continue;

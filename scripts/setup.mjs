@@ -105,7 +105,7 @@ async function build({ node, env }) {
 }
 
 /** One quiet step with its name and time on the terminal; what it printed is shown only when it failed. */
-async function step(name, [command, ...first], args, { env, remedy }) {
+export async function step(name, [command, ...first], args, { env, remedy }) {
 	const began = Date.now();
 	process.stderr.write(`keryx: ${name} ...`);
 	const child = spawn(command, [...first, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -151,7 +151,7 @@ function digest(parts) {
 	return hash.digest("hex");
 }
 
-function fail(message) {
+export function fail(message) {
 	process.stderr.write(`keryx: ${message}\n`);
 	process.exit(1);
 }

@@ -1,4 +1,4 @@
-// `npm run test:crash [-- <kills> [<messages>]]`: the crash tests of the store and of the gateway alone, with many more kills
+// `npm run test:crash [-- <kills> [<messages>]]`: the crash tests of the store, the gateway and its programs alone, with many more kills
 // and messages than `npm test` has.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
@@ -9,7 +9,14 @@ const messages = process.argv[3] ?? env.KERYX_TORTURE_MESSAGES ?? "10000";
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 process.exitCode = await run(
 	node,
-	[vitest, "run", "test/store-crash.test.ts", "test/torture.test.ts", "test/gateway/kill.test.ts"],
+	[
+		vitest,
+		"run",
+		"test/store-crash.test.ts",
+		"test/torture.test.ts",
+		"test/gateway/kill.test.ts",
+		"test/processes-crash.test.ts",
+	],
 	{
 		...env,
 		KERYX_CRASH_RUNS: kills,

@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { prepare, root } from "./setup.mjs";
+import { prepareTestTools } from "./test-tools.mjs";
 
 const { node, env } = await prepare();
+await prepareTestTools();
 const bin = (...path) => join(root, "node_modules", ...path);
 const report = join(root, ".cache", "vitest.json");
 mkdirSync(join(root, ".cache"), { recursive: true });

@@ -480,6 +480,54 @@ CREATE INDEX processes_due ON processes (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX processes_ended ON processes (ended_at) WHERE due_at IS NULL;
 `;
 
+/** Snapshots of workspaces, whose files are in repositories of their own. A window is one turn's stretch from its first snapshot to its
+	last: what changed within is the agent's. A restore is begun before the first file is touched and has an end. */
+const TABLES_6 = `
+CREATE TABLE checkpoints (
+	n {ever},
+	id TEXT NOT NULL UNIQUE,
+	workspace TEXT NOT NULL,
+	kind TEXT NOT NULL CHECK (kind IN ('before', 'after', 'rotation', 'manual', 'restore')),
+	conversation TEXT,
+	session TEXT,
+	turn TEXT,
+	git_commit TEXT NOT NULL,
+	tree TEXT NOT NULL,
+	total {int} NOT NULL,
+	files {int},
+	insertions {int},
+	deletions {int},
+	at {int} NOT NULL,
+	body TEXT NOT NULL,
+	body_key {int}
+) {strict};
+CREATE INDEX checkpoints_workspace ON checkpoints (workspace, n);
+
+CREATE TABLE checkpoint_windows (
+	workspace TEXT NOT NULL,
+	owner TEXT NOT NULL,
+	from_n {int} NOT NULL,
+	to_n {int},
+	PRIMARY KEY (workspace, owner)
+) {strict};
+
+CREATE TABLE restores (
+	id TEXT PRIMARY KEY,
+	workspace TEXT NOT NULL,
+	target TEXT NOT NULL,
+	before TEXT NOT NULL,
+	begun_at {int} NOT NULL,
+	ended_at {int},
+	body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	claim TEXT,
+	CHECK ((ended_at IS NULL) = (due_at IS NOT NULL))
+) {strict};
+CREATE INDEX restores_due ON restores (due_at) WHERE due_at IS NOT NULL;
+CREATE UNIQUE INDEX one_restore ON restores (workspace) WHERE due_at IS NOT NULL;
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -524,6 +572,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_3, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_4, own: TRIGGERS_4 },
 	{ tables: TABLES_5, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_6, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

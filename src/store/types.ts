@@ -350,3 +350,58 @@ export interface Process {
 	readonly startedAt: number;
 	readonly endedAt: number | null;
 }
+
+/** When a checkpoint was taken: about a turn's changes of files, at a rotation, on demand, or around a restore. */
+export type CheckpointKind = "before" | "after" | "rotation" | "manual" | "restore";
+
+/** A snapshot of a workspace's files. */
+export interface Checkpoint {
+	/** Later ones have greater numbers. */
+	readonly n: number;
+	readonly id: string;
+	/** The name of its repository. */
+	readonly workspace: string;
+	/** Where the workspace is. */
+	readonly folder: string;
+	readonly kind: CheckpointKind;
+	readonly label: string;
+	readonly conversation: string | null;
+	readonly session: string | null;
+	readonly turn: string | null;
+	readonly commit: string;
+	readonly tree: string;
+	/** How many it holds. */
+	readonly files: number;
+	/** Against the one before; null for the first. */
+	readonly changed: {
+		readonly files: number;
+		readonly insertions: number;
+		readonly deletions: number;
+	} | null;
+	/** What of the workspace it does not hold, by reason. */
+	readonly excluded: readonly {
+		readonly reason: string;
+		readonly count: number;
+		readonly examples: readonly string[];
+	}[];
+	readonly at: number;
+}
+
+/** The stretch between two checkpoints that is a turn's, or a restore's. */
+export interface CheckpointWindow {
+	readonly owner: string;
+	readonly from: number;
+	/** Null: it has no end that is known. */
+	readonly to: number | null;
+}
+
+/** A restore that was begun and has not ended. */
+export interface Restore {
+	readonly id: string;
+	readonly workspace: string;
+	readonly folder: string;
+	readonly target: string;
+	readonly before: string;
+	readonly plan: unknown;
+	readonly begunAt: number;
+}

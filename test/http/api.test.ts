@@ -139,7 +139,7 @@ describe("the API", () => {
 			busy: "steer",
 		});
 		await client.setBusy({ conversation, busy: "queue" });
-		expect(await client.stop({ conversation })).toEqual({ stopped: null, dropped: 0 });
+		expect(await client.stop({ conversation })).toEqual({ stopped: null, dropped: 0, killed: 0 });
 	});
 
 	test("an export is taken back by another Keryx, whole, and a second time changes nothing", async () => {

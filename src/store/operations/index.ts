@@ -1,6 +1,16 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 import { auditLog, auditRefusal, verifyAudit } from "./audit.ts";
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./blobs.ts";
+import {
+	beginRestore,
+	checkpointFailed,
+	checkpoints,
+	checkpointWindows,
+	dropCheckpoints,
+	endRestore,
+	openRestores,
+	recordCheckpoint,
+} from "./checkpoints.ts";
 import { compress, cover, putOffCompaction } from "./compaction.ts";
 import { askForCall, useConfirmation } from "./confirmation-calls.ts";
 import {
@@ -186,6 +196,11 @@ export const writes = {
 	processPrinted,
 	processChecked,
 	forgetProcess,
+	recordCheckpoint,
+	checkpointFailed,
+	dropCheckpoints,
+	beginRestore,
+	endRestore,
 } as const;
 
 export const reads = {
@@ -243,6 +258,9 @@ export const reads = {
 	unfinishedProcesses,
 	dueProcessChecks,
 	oldProcesses,
+	checkpoints,
+	checkpointWindows,
+	openRestores,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */
@@ -269,4 +287,5 @@ export const DRAWS: {
 	resolveConfirmation: { uuids: 1 },
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
+	beginRestore: { uuids: 1 },
 };

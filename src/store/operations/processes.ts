@@ -269,13 +269,15 @@ export function* processChecked(
 	args: {
 		readonly id: string;
 		readonly to: number;
-		readonly printedAt: number;
+		/** Left out: nothing is new. */
+		readonly printedAt?: number;
 		readonly deliveries: readonly NewDelivery[];
 	},
 ): Op<void> {
 	const row = yield* found(args.id);
 	if (row.check_ms === null || row.due_at === null) return;
-	yield* run(setChecked, args.to, args.printedAt, context.now + row.check_ms, args.id);
+	const printedAt = Math.max(row.printed_at, args.printedAt ?? 0);
+	yield* run(setChecked, args.to, printedAt, context.now + row.check_ms, args.id);
 	yield* addDeliveries(context, row.conversation, null, args.deliveries);
 }
 

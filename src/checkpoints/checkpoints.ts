@@ -1,0 +1,382 @@
+// Snapshots of workspaces, and the way back. A checkpoint's row is written after its files are in the repository, a restore's before the
+// first file is touched (I1, I9); all of it under the workspace's lock.
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { KeryxError } from "../errors.ts";
+import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
+import { type Applied, applySteps, undoneSteps } from "./apply.ts";
+import { fileDiffs } from "./diff.ts";
+import { Locks } from "./lock.ts";
+import { readId, readPath, shown } from "./names.ts";
+import { type Place, placeOf } from "./place.ts";
+import { decideSteps, type State, type Steps } from "./plan.ts";
+import { pruneTo } from "./prune.ts";
+import { countedChanges, ensureRepository, hasRepository, packCount, refOf, sizeOf } from "./repository.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { SnapshotThread } from "./thread.ts";
+import type {
+	Checkpoints,
+	CheckpointsOptions,
+	FileDiff,
+	PruneReport,
+	RecoveredRestore,
+	RestoreOptions,
+	RestorePlan,
+	RestoreReport,
+	TakeInput,
+	TakeOutcome,
+} from "./types.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const MB = 1024 * 1024;
+const LOCK_WAIT_MS = 30_000;
+const NOW_REF = "now";
+/** More packs than this times the snapshots are packed anew. */
+const PACKS_PER_SNAPSHOT = 2;
+
+export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
+	return new GitCheckpoints(options);
+}
+
+interface Recorded {
+	readonly kind: CheckpointKind;
+	readonly label: string;
+	readonly conversation?: string | undefined;
+	readonly session?: string | undefined;
+	readonly turn?: string | undefined;
+	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
+}
+
+class GitCheckpoints implements Checkpoints {
+	readonly #options: CheckpointsOptions;
+	readonly #locks: Locks;
+	readonly #thread = new SnapshotThread();
+	#tidying: Promise<unknown> = Promise.resolve();
+	#closed = false;
+
+	constructor(options: CheckpointsOptions) {
+		this.#options = options;
+		this.#locks = new Locks(options.settings.lockWaitMs ?? LOCK_WAIT_MS);
+	}
+
+	async take(input: TakeInput): Promise<TakeOutcome> {
+		let place: Place | undefined;
+		try {
+			const found = await this.#place(input.workspace);
+			place = found;
+			const outcome = await this.#hold(found, () => this.#record(found, recordedOf(input)));
+			this.#tidyLater(found);
+			return { kind: outcome.kind, id: outcome.checkpoint.id, checkpoint: outcome.checkpoint };
+		} catch (error) {
+			return await this.#failed(input, place, error);
+		}
+	}
+
+	async list(workspace: string): Promise<readonly Checkpoint[]> {
+		return (await this.#all(await this.#place(workspace))).toReversed();
+	}
+
+	async diff(
+		workspace: string,
+		from: string,
+		to: string | "now",
+		options: { readonly file?: string } = {},
+	): Promise<readonly FileDiff[]> {
+		const file = options.file === undefined ? undefined : readPath(options.file);
+		const ids = [readId(from, "from"), to === "now" ? to : readId(to, "to")] as const;
+		const place = await this.#place(workspace);
+		return this.#hold(place, async () => {
+			const all = await this.#all(place);
+			const first = find(all, ids[0], "from");
+			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
+			return fileDiffs(place.repository, first.tree, second.tree, file);
+		});
+	}
+
+	async plan(workspace: string, id: string, options: RestoreOptions = {}): Promise<RestorePlan> {
+		const wanted = readWanted(id, options);
+		const place = await this.#place(workspace);
+		return this.#hold(place, async () => {
+			const target = find(await this.#all(place), wanted.id, "id");
+			const steps = await this.#steps(place, target, await this.#look(place), wanted);
+			return {
+				target,
+				restore: steps.steps.filter(({ want }) => want !== null).map(({ path }) => shown(path)),
+				remove: steps.steps.filter(({ want }) => want === null).map(({ path }) => shown(path)),
+				kept: steps.kept.map((path) => ({ path: shown(path), reason: "changed_since" })),
+				untouched: steps.untouched.map(shown),
+			};
+		});
+	}
+
+	async restore(workspace: string, id: string, options: RestoreOptions = {}): Promise<RestoreReport> {
+		const wanted = readWanted(id, options);
+		const place = await this.#place(workspace);
+		const report = await this.#hold(place, async () => {
+			const target = find(await this.#all(place), wanted.id, "id");
+			const label = `before the restore of ${target.id.slice(0, 7)}`;
+			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null });
+			const steps = await this.#steps(place, target, checkpoint, wanted);
+			const { store } = this.#options;
+			const { workspace: name } = place;
+			const restore = await store.beginRestore({
+				workspace: name,
+				folder: place.root,
+				target: target.id,
+				before: checkpoint.id,
+				plan: steps,
+			});
+			return this.#finish(place, restore, target, checkpoint);
+		});
+		this.#tidyLater(place);
+		return report;
+	}
+
+	async prune(workspace: string): Promise<PruneReport> {
+		const place = await this.#place(workspace);
+		return this.#hold(place, () => this.#prune(place));
+	}
+
+	async recover(): Promise<readonly RecoveredRestore[]> {
+		const open = await this.#options.store.openRestores({ scope: OPERATOR });
+		const done: RecoveredRestore[] = [];
+		for (const restore of open) done.push(await this.#recoverOne(restore));
+		return done;
+	}
+
+	async close(): Promise<void> {
+		this.#closed = true;
+		await this.#tidying;
+		await this.#locks.idle();
+		await this.#thread.close();
+	}
+
+	async #recoverOne(restore: Restore): Promise<RecoveredRestore> {
+		const { id, folder } = restore;
+		try {
+			const place = await this.#place(folder);
+			const report = await this.#hold(place, async () => {
+				const all = await this.#all(place);
+				const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
+				return this.#finish(place, restore, target, before);
+			});
+			return { id, workspace: folder, report, problem: null, left: [] };
+		} catch (error) {
+			this.#options.log?.(`restore ${id} is not finished`, error);
+			const left = await this.#leftOf(restore);
+			return { id, workspace: folder, report: null, problem: (error as Error).message, left };
+		}
+	}
+
+	async #leftOf({ folder, plan }: Restore): Promise<readonly string[]> {
+		const { steps } = plan as Steps;
+		try {
+			return (await undoneSteps(folder, steps)).map(shown);
+		} catch {
+			return steps.map(({ path }) => shown(path));
+		}
+	}
+
+	/** The files, then a look at what came of it, then the end. Begun again, it does what is left. */
+	async #finish(
+		place: Place,
+		restore: Restore,
+		target: Checkpoint,
+		before: Checkpoint,
+	): Promise<RestoreReport> {
+		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
+		const { root, repository } = place;
+		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen });
+		await this.#record(place, {
+			kind: "restore",
+			label: `after the restore of ${target.id.slice(0, 7)}`,
+			window: { owner: restore.id, edge: "to" },
+		});
+		const report = reportOf(applied, kept);
+		await this.#options.store.endRestore({
+			id: restore.id,
+			restored: report.restored.length,
+			removed: report.removed.length,
+			kept: report.kept.length,
+		});
+		return { id: restore.id, target, before, ...report, untouched: untouched.map(shown) };
+	}
+
+	async #steps(
+		{ repository, workspace }: Place,
+		target: Checkpoint,
+		now: State,
+		wanted: ReturnType<typeof readWanted>,
+	): Promise<Steps> {
+		const { store } = this.#options;
+		return decideSteps({
+			repository,
+			target,
+			checkpoints: await store.checkpoints({ scope: OPERATOR, workspace }),
+			windows: await store.checkpointWindows({ scope: OPERATOR, workspace }),
+			now,
+			file: wanted.file,
+			force: wanted.force,
+		});
+	}
+
+	/** The files as they are now, without a checkpoint of them. */
+	async #look(place: Place): Promise<Snapshot> {
+		return this.#snapshot(place, NOW_REF, "now", null);
+	}
+
+	async #record(
+		place: Place,
+		about: Recorded,
+	): Promise<{ readonly kind: "taken" | "unchanged"; readonly checkpoint: Checkpoint }> {
+		const last = (await this.#all(place)).at(-1);
+		const at = this.#options.clock.now();
+		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
+		const snapshot = await this.#snapshot(place, id, `${about.kind} ${id}`, last ?? null);
+		const { commit, tree, files, excluded, replaces } = snapshot;
+		return this.#options.store.recordCheckpoint({
+			id,
+			workspace: place.workspace,
+			folder: place.root,
+			kind: about.kind,
+			label: about.label,
+			conversation: about.conversation ?? null,
+			session: about.session ?? null,
+			turn: about.turn ?? null,
+			commit,
+			replaces,
+			tree,
+			total: files,
+			changed: last && last.tree !== tree ? await this.#changed(place, last.tree, tree) : null,
+			excluded,
+			window: about.window,
+		});
+	}
+
+	async #changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
+		const changes = await countedChanges(repository, from, to);
+		return {
+			files: changes.length,
+			insertions: changes.reduce((sum, { lines }) => sum + (lines?.insertions ?? 0), 0),
+			deletions: changes.reduce((sum, { lines }) => sum + (lines?.deletions ?? 0), 0),
+		};
+	}
+
+	async #snapshot(place: Place, ref: string, message: string, last: Checkpoint | null): Promise<Snapshot> {
+		const { settings, clock } = this.#options;
+		await ensureRepository(place.repository);
+		return this.#thread.snapshot({
+			root: place.root,
+			repository: place.repository,
+			ref: refOf(ref),
+			message,
+			at: clock.now(),
+			last: last && { commit: last.commit, tree: last.tree },
+			limits: { maxFiles: settings.maxFiles, maxFileBytes: settings.maxFileMb * MB },
+		});
+	}
+
+	async #failed(input: TakeInput, place: Place | undefined, error: unknown): Promise<TakeOutcome> {
+		const { store, log } = this.#options;
+		const { message } = error as Error;
+		const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
+		log?.("a checkpoint was not taken", error);
+		const { kind, conversation, session, turn } = recordedOf(input);
+		try {
+			await store.checkpointFailed({
+				workspace: place?.workspace ?? null,
+				kind,
+				conversation: conversation ?? null,
+				session: session ?? null,
+				turn: turn ?? null,
+				code,
+			});
+		} catch (unwritten) {
+			log?.("that a checkpoint was not taken could not be recorded", unwritten);
+		}
+		return { kind: "failed", reason: message, code };
+	}
+
+	/** Behind the way of a turn: what is over the limits goes, and the space with it. */
+	#tidyLater(place: Place): void {
+		if (this.#closed) return;
+		this.#tidying = this.#tidying
+			.then(async () => {
+				const all = await this.#all(place);
+				const { maxSnapshots, maxTotalMb } = this.#options.settings;
+				const packs = await packCount(place.repository);
+				const many = all.length > maxSnapshots || packs > maxSnapshots * PACKS_PER_SNAPSHOT;
+				if (!many && (await sizeOf(place.repository)) <= maxTotalMb * MB) return;
+				await this.#hold(place, () => this.#prune(place));
+			})
+			.catch((error: unknown) => this.#options.log?.("checkpoints could not be tidied", error));
+	}
+
+	async #prune(place: Place): Promise<PruneReport> {
+		const { store, settings } = this.#options;
+		if (!(await hasRepository(place.repository))) return { dropped: [], bytesBefore: 0, bytes: 0 };
+		const { workspace, repository } = place;
+		return pruneTo(repository, {
+			maxSnapshots: settings.maxSnapshots,
+			maxBytes: settings.maxTotalMb * MB,
+			all: () => store.checkpoints({ scope: OPERATOR, workspace }),
+			drop: (ids) => store.dropCheckpoints({ workspace, ids }),
+		});
+	}
+
+	async #hold<T>({ repository }: Place, work: () => Promise<T>): Promise<T> {
+		await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
+		return this.#locks.hold(`${repository}.lock`, work);
+	}
+
+	#all({ workspace }: Place): Promise<readonly Checkpoint[]> {
+		return this.#options.store.checkpoints({ scope: OPERATOR, workspace });
+	}
+
+	#place(folder: string): Promise<Place> {
+		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
+		return placeOf(this.#options.home, folder);
+	}
+}
+
+function recordedOf({ kind = "manual", label, conversation, session, turn }: TakeInput): Recorded {
+	const edge = kind === "before" ? "from" : kind === "after" ? "to" : undefined;
+	const window = edge && turn !== undefined ? { owner: turn, edge } : null;
+	return { kind, label, conversation, session, turn, window } as Recorded;
+}
+
+function readWanted(id: string, { file, force = false }: RestoreOptions) {
+	return { id: readId(id), file: file === undefined ? undefined : readPath(file), force };
+}
+
+function find(all: readonly Checkpoint[], id: string, field: string): Checkpoint {
+	const found = all.filter((checkpoint) => checkpoint.id.startsWith(id));
+	const [only] = found;
+	if (only && found.length === 1) return only;
+	if (found.length > 1)
+		throw new KeryxError("argument.invalid", `${found.length} checkpoints begin with ${id}`, {
+			field,
+			hint: "give more of the id",
+		});
+	throw new KeryxError("store.not_found", `no checkpoint ${id} of this workspace`, { field });
+}
+
+/** Unlike every other of the workspace: the one before is part of it. */
+function idOf(parts: readonly (string | number)[]): string {
+	return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 40);
+}
+
+function reportOf(
+	{ restored, removed, kept }: Applied,
+	before: Steps["kept"],
+): Pick<RestoreReport, "restored" | "removed" | "kept"> {
+	return {
+		restored: restored.map(shown),
+		removed: removed.map(shown),
+		kept: [
+			...before.map((path) => ({ path: shown(path), reason: "changed_since" as const })),
+			...kept.map(({ path, reason }) => ({ path: shown(path), reason })),
+		],
+	};
+}

@@ -1,0 +1,45 @@
+// What differs between two snapshots, file by file, for people to read.
+import { type RawPath, shown } from "./names.ts";
+import { isUnder } from "./plan.ts";
+import { type CountedChange, countedChanges, patches } from "./repository.ts";
+import type { FileDiff } from "./types.ts";
+
+const FILE_CHARACTERS = 64 * 1024;
+const ALL_BYTES = 8 * 1024 * 1024;
+
+export async function fileDiffs(
+	repository: string,
+	from: string,
+	to: string,
+	file: RawPath | undefined,
+): Promise<readonly FileDiff[]> {
+	const changes = await countedChanges(repository, from, to, file);
+	if (changes.length === 0) return [];
+	const texts = await patches(repository, from, to, ALL_BYTES, file);
+	let at = 0;
+	const diffs = changes.map((change) => {
+		const pieces = texts.slice(at, at + piecesOf(change));
+		at += piecesOf(change);
+		// The last piece may have been cut where the room ended.
+		const whole = at < texts.length || texts.join("").length < ALL_BYTES;
+		return { path: change.path, diff: toDiff(change, pieces.join(""), pieces.length > 0 && whole) };
+	});
+	return diffs.filter(({ path }) => file === undefined || isUnder(path, file)).map(({ diff }) => diff);
+}
+
+/** git tells a file that became a link, or the other way, as one that went and one that came. */
+function piecesOf({ from, to }: CountedChange): number {
+	return from && to && from.mode.slice(0, 3) !== to.mode.slice(0, 3) ? 2 : 1;
+}
+
+function toDiff({ path, from, to, lines }: CountedChange, text: string, whole: boolean): FileDiff {
+	return {
+		path: shown(path),
+		status: from === null ? "added" : to === null ? "deleted" : "changed",
+		binary: lines === null,
+		insertions: lines?.insertions ?? 0,
+		deletions: lines?.deletions ?? 0,
+		text: text.slice(0, FILE_CHARACTERS),
+		cut: !whole || text.length > FILE_CHARACTERS,
+	};
+}

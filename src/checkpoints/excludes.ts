@@ -1,0 +1,48 @@
+// What is never saved, whatever a project's own .gitignore says: by name, in every folder.
+import { isGit } from "./names.ts";
+
+/** Why something in the workspace is not in a snapshot. */
+export type ExcludeReason = "built_in" | "gitignore" | "too_large" | "special" | "unreadable";
+
+export const REASONS: readonly ExcludeReason[] = [
+	"built_in",
+	"gitignore",
+	"too_large",
+	"special",
+	"unreadable",
+];
+
+/** What others can make again, and what holds secrets. */
+export const EXCLUDED_FOLDERS: readonly string[] = [
+	"node_modules",
+	"dist",
+	"build",
+	".cache",
+	".turbo",
+	".parcel-cache",
+	".gradle",
+	".next",
+	".nuxt",
+	"__pycache__",
+	".pytest_cache",
+	".mypy_cache",
+	".ruff_cache",
+	".tox",
+	".nox",
+	"venv",
+	".venv",
+	"virtualenv",
+];
+
+/** Of files that a restore is writing; one that a crash cut off leaves them behind. */
+export const DRAFT_PREFIX = ".keryx-restore-";
+
+const FOLDERS = new Set(EXCLUDED_FOLDERS);
+
+/** By name alone; `folder` where it is one. */
+export function isExcluded(name: string, folder: boolean): boolean {
+	if (name.startsWith(".")) {
+		if (isGit(name) || name.startsWith(".env") || name.startsWith(DRAFT_PREFIX)) return true;
+	}
+	return folder ? FOLDERS.has(name) : name.endsWith(".log");
+}

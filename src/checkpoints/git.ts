@@ -1,0 +1,170 @@
+// The one door to the git binary. Arguments are an array and never a shell string; what a user or a machine has configured is not
+// read; nothing can ask a question, run a hook or outlive its time.
+import { type ChildProcess, spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { KeryxError } from "../errors.ts";
+
+export interface GitCall {
+	readonly args: readonly string[];
+	/** The repository, always one of ours. */
+	readonly repository: string;
+	/** The folder whose files are meant, for the few commands that look at one. */
+	readonly workTree?: string;
+	readonly input?: Buffer | AsyncIterable<Buffer>;
+	readonly timeoutMs?: number;
+	/** Answers longer than this are a failure. */
+	readonly maxBytes?: number;
+	/** Answers longer than `maxBytes` are cut there instead, and git is stopped. */
+	readonly cut?: boolean;
+	/** Exit codes that are an answer. */
+	readonly accept?: readonly number[];
+}
+
+export interface GitAnswer {
+	readonly out: Buffer;
+	readonly cut: boolean;
+}
+
+const TIMEOUT_MS = 120_000;
+const MAX_BYTES = 256 * 1024 * 1024;
+const SAID_BYTES = 4096;
+
+/** On every call: nothing of the folder or the machine decides how git works. */
+const SETTINGS = [
+	"core.hooksPath=/dev/null",
+	"core.fsmonitor=false",
+	"core.untrackedCache=false",
+	"core.quotePath=false",
+	"core.excludesFile=/dev/null",
+	"core.attributesFile=/dev/null",
+	"core.autocrlf=false",
+	"core.compression=1",
+	"core.protectHFS=false",
+	"core.protectNTFS=false",
+	"commit.gpgSign=false",
+	"tag.gpgSign=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+	"fastimport.unpackLimit=0",
+	"diff.external=",
+	"safe.directory=*",
+	"protocol.allow=never",
+].flatMap((setting) => ["-c", setting]);
+
+/** Throws checkpoint.no_git or checkpoint.failed. When it answers, git has ended. */
+export function git(call: GitCall): Promise<GitAnswer> {
+	const { args, repository, workTree, input, accept = [0], cut = false } = call;
+	const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = call;
+	return new Promise((resolve, reject) => {
+		const child = spawn("git", [...SETTINGS, ...args], {
+			// A group of its own: what git starts is ended with it.
+			detached: true,
+			cwd: workTree ?? repository,
+			env: environment(repository, workTree),
+			stdio: ["pipe", "pipe", "pipe"],
+		});
+		const out: Buffer[] = [];
+		let bytes = 0;
+		let said = "";
+		let stopped: "time" | "size" | "cut" | undefined;
+		const stop = (why: "time" | "size" | "cut"): void => {
+			stopped ??= why;
+			killGroup(child);
+		};
+		const timer = setTimeout(() => stop("time"), timeoutMs);
+		child.stdout.on("data", (data: Buffer) => {
+			if (stopped) return;
+			const room = maxBytes - bytes;
+			bytes += data.length;
+			out.push(data.length > room ? data.subarray(0, room) : data);
+			if (data.length > room) stop(cut ? "cut" : "size");
+		});
+		child.stderr.on("data", (data: Buffer) => {
+			if (said.length < SAID_BYTES) said += data.toString("utf8");
+		});
+		// git that ends before it has read everything says why on its own.
+		child.stdin.on("error", () => {});
+		const written = feed(child, input).catch((error: unknown) => {
+			killGroup(child);
+			return error;
+		});
+		child.on("error", (error: NodeJS.ErrnoException) => {
+			clearTimeout(timer);
+			reject(error.code === "ENOENT" ? missing(error) : failure(args, error.message, error));
+		});
+		child.on("close", (code, signal) => {
+			clearTimeout(timer);
+			void written.then((problem) => {
+				if (problem instanceof KeryxError) return reject(problem);
+				if (stopped === "time") return reject(failure(args, `it took longer than ${timeoutMs} ms`));
+				if (stopped === "size") return reject(failure(args, `it answered more than ${maxBytes} bytes`));
+				if (stopped === "cut" || (code !== null && accept.includes(code)))
+					return problem && !isBrokenPipe(problem)
+						? reject(problem)
+						: resolve({ out: Buffer.concat(out), cut: stopped === "cut" });
+				reject(failure(args, said.trim() || `it ended with ${code ?? signal}`));
+			});
+		});
+	});
+}
+
+async function feed(child: ChildProcess, input: GitCall["input"]): Promise<unknown> {
+	const stdin = child.stdin;
+	if (!stdin) return undefined;
+	if (input === undefined || Buffer.isBuffer(input)) {
+		stdin.end(input);
+		return undefined;
+	}
+	await pipeline(Readable.from(input), stdin);
+	return undefined;
+}
+
+/** git closed its end: what it said, or that it ended well, tells the rest. */
+function isBrokenPipe(problem: unknown): boolean {
+	const { code } = problem as { code?: unknown };
+	return code === "EPIPE" || code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+function killGroup(child: ChildProcess): void {
+	if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+	try {
+		process.kill(-child.pid, "SIGKILL");
+	} catch {
+		// It has just ended.
+	}
+}
+
+function environment(repository: string, workTree: string | undefined): NodeJS.ProcessEnv {
+	return {
+		PATH: process.env.PATH,
+		HOME: repository,
+		LC_ALL: "C",
+		GIT_DIR: repository,
+		...(workTree === undefined
+			? { GIT_LITERAL_PATHSPECS: "1" }
+			: { GIT_WORK_TREE: workTree, GIT_INDEX_FILE: `${repository}/no-index` }),
+		GIT_CONFIG_NOSYSTEM: "1",
+		GIT_CONFIG_SYSTEM: "/dev/null",
+		GIT_CONFIG_GLOBAL: "/dev/null",
+		GIT_ATTR_NOSYSTEM: "1",
+		GIT_TERMINAL_PROMPT: "0",
+		GIT_ASKPASS: "/bin/false",
+		SSH_ASKPASS: "/bin/false",
+		GIT_EDITOR: "/bin/false",
+		GIT_PAGER: "cat",
+		GIT_OPTIONAL_LOCKS: "0",
+		GIT_NO_REPLACE_OBJECTS: "1",
+		GIT_DISCOVERY_ACROSS_FILESYSTEM: "0",
+	};
+}
+
+function missing(cause: unknown): KeryxError {
+	return new KeryxError("checkpoint.no_git", "checkpoints need git, and there is no git on the PATH", {
+		cause,
+	});
+}
+
+function failure(args: readonly string[], why: string, cause?: unknown): KeryxError {
+	return new KeryxError("checkpoint.failed", `git ${args[0]} failed: ${why}`, { cause });
+}

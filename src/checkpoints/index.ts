@@ -1,0 +1,20 @@
+// keryx/checkpoints: snapshots of a folder's files, and the way back. Usable without the gateway, on any store.
+
+export { createCheckpoints } from "./checkpoints.ts";
+export { EXCLUDED_FOLDERS, type ExcludeReason } from "./excludes.ts";
+export type {
+	CheckpointSettings,
+	Checkpoints,
+	CheckpointsOptions,
+	FileDiff,
+	FileStatus,
+	Kept,
+	KeptReason,
+	PruneReport,
+	RecoveredRestore,
+	RestoreOptions,
+	RestorePlan,
+	RestoreReport,
+	TakeInput,
+	TakeOutcome,
+} from "./types.ts";

@@ -1,0 +1,141 @@
+// One at a time per workspace: in this process by a queue, against other processes by a file that says who holds it. The file of one
+// that has died is taken over; waiting is bounded.
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { threadId } from "node:worker_threads";
+import { KeryxError } from "../errors.ts";
+
+const LOOK_AGAIN_MS = 25;
+let drafts = 0;
+
+export class Locks {
+	readonly #tails = new Map<string, Promise<unknown>>();
+	readonly #waitMs: number;
+
+	constructor(waitMs: number) {
+		this.#waitMs = waitMs;
+	}
+
+	/** Throws checkpoint.busy where it is not free in time; `work` has not begun then, and never will. */
+	async hold<T>(file: string, work: () => Promise<T>): Promise<T> {
+		const until = Date.now() + this.#waitMs;
+		const before = this.#tails.get(file) ?? Promise.resolve();
+		let given = false;
+		const turn = before.then(async () => {
+			if (given) return undefined;
+			const release = await takeFile(file, until);
+			try {
+				return { value: await work() };
+			} finally {
+				await release();
+			}
+		});
+		const tail = turn.catch(() => {});
+		this.#tails.set(file, tail);
+		void tail.then(() => {
+			if (this.#tails.get(file) === tail) this.#tails.delete(file);
+		});
+		const free = before.then(() => "free" as const);
+		if ((await inTime(free, this.#waitMs)) !== "free") {
+			given = true;
+			throw busy(file, "this process");
+		}
+		return ((await turn) as { value: T }).value;
+	}
+
+	/** When nothing is held any more. */
+	async idle(): Promise<void> {
+		while (this.#tails.size > 0) await Promise.all(this.#tails.values());
+	}
+}
+
+async function inTime(promise: Promise<"free">, ms: number): Promise<"free" | "late"> {
+	const stop = new AbortController();
+	const late = pause(ms, "late" as const, { signal: stop.signal }).catch(() => "late" as const);
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		stop.abort();
+	}
+}
+
+async function takeFile(file: string, until: number): Promise<() => Promise<void>> {
+	const mine = `${JSON.stringify({ host: hostname(), pid: process.pid, began: await beginningOf(process.pid) })}\n`;
+	for (;;) {
+		if (await created(file, mine)) return () => rm(file, { force: true });
+		const theirs = await textOf(file);
+		if (theirs === null) continue;
+		if (await isDead(theirs)) await takeOver(file, theirs);
+		else if (Date.now() >= until) throw busy(file, theirs.trim());
+		else await pause(LOOK_AGAIN_MS);
+	}
+}
+
+/** Written aside and linked: whoever sees the file sees all of it. */
+async function created(file: string, text: string): Promise<boolean> {
+	const draft = `${file}.${process.pid}.${threadId}.${++drafts}.draft`;
+	try {
+		await writeFile(draft, text, { mode: 0o600 });
+		await link(draft, file);
+		return true;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+		throw new KeryxError("checkpoint.failed", `${file} cannot be written: ${(error as Error).message}`, {
+			cause: error,
+		});
+	} finally {
+		await rm(draft, { force: true });
+	}
+}
+
+async function textOf(file: string): Promise<string | null> {
+	try {
+		return await readFile(file, "utf8");
+	} catch {
+		return null;
+	}
+}
+
+/** One of another host is never taken for dead. What is not in our form is nobody's. */
+async function isDead(text: string): Promise<boolean> {
+	const [, host, pid, began] = /"host":"([^"]*)","pid":(\d+),"began":"([^"]*)"/.exec(text) ?? [];
+	if (pid === undefined) return true;
+	if (host !== hostname()) return false;
+	if (!isAlive(Number(pid))) return true;
+	return began !== "" && (await beginningOf(Number(pid))) !== began;
+}
+
+/** What is moved aside must be what was looked at. */
+async function takeOver(file: string, theirs: string): Promise<void> {
+	const aside = `${file}.${process.pid}`;
+	try {
+		if ((await textOf(file)) !== theirs) return;
+		await rename(file, aside);
+		await rm(aside, { force: true });
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+	}
+}
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === "EPERM";
+	}
+}
+
+/** When a process began, as Linux counts it: a number that is given again is another process. Empty where that cannot be known. */
+async function beginningOf(pid: number): Promise<string> {
+	const stat = await textOf(`/proc/${pid}/stat`);
+	return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}
+
+function busy(file: string, who: string): KeryxError {
+	return new KeryxError(
+		"checkpoint.busy",
+		`the snapshots of this workspace are in use: ${file} is held by ${who}`,
+	);
+}

@@ -1,0 +1,67 @@
+// What a snapshot does not hold and why, kept beside its files. A restore asks it: what was there and was not saved is not touched.
+import { type ExcludeReason, REASONS } from "./excludes.ts";
+import { type RawPath, shown } from "./names.ts";
+
+/** A folder that was not looked into stands for everything in it; its path ends with /. */
+export interface Manifest {
+	readonly excluded: ReadonlyMap<RawPath, ExcludeReason>;
+	/** Folders without anything in them: git keeps none, and a restore must not take them for its own. */
+	readonly empty: ReadonlySet<RawPath>;
+}
+
+export interface ExcludedSummary {
+	readonly reason: ExcludeReason;
+	readonly count: number;
+	readonly examples: readonly string[];
+}
+
+/** Where it stands in a commit, beside the files. */
+export const MANIFEST = "not-saved";
+const EXAMPLES = 5;
+const EMPTY = "empty";
+
+export function writeManifest({ excluded, empty }: Manifest): Buffer {
+	const records = [...excluded].map(([path, reason]) => `${reason} ${path}\0`);
+	for (const path of empty) records.push(`${EMPTY} ${path}\0`);
+	return Buffer.from(records.sort().join(""), "latin1");
+}
+
+export function readManifest(bytes: Buffer): Manifest {
+	const excluded = new Map<RawPath, ExcludeReason>();
+	const empty = new Set<RawPath>();
+	for (const record of bytes.toString("latin1").split("\0")) {
+		const space = record.indexOf(" ");
+		if (space < 0) continue;
+		const path = record.slice(space + 1) as RawPath;
+		const word = record.slice(0, space);
+		if (word === EMPTY) empty.add(path);
+		else excluded.set(path, word as ExcludeReason);
+	}
+	return { excluded, empty };
+}
+
+/** Whether the path, or a folder it is in, was left out. */
+export function coveredBy({ excluded }: Manifest, path: RawPath): ExcludeReason | undefined {
+	const own = excluded.get(path);
+	if (own) return own;
+	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
+		const above = excluded.get(path.slice(0, slash + 1) as RawPath);
+		if (above) return above;
+	}
+	return undefined;
+}
+
+export function summaryOf({ excluded }: Manifest): readonly ExcludedSummary[] {
+	return REASONS.flatMap((reason) => {
+		const paths = [...excluded].filter(([, why]) => why === reason).map(([path]) => path);
+		if (paths.length === 0) return [];
+		return [{ reason, count: paths.length, examples: paths.sort().slice(0, EXAMPLES).map(shown) }];
+	});
+}
+
+/** The first itself where the second adds nothing to it. */
+export function union(base: Manifest, now: Manifest): Manifest {
+	const excluded = new Map([...now.excluded, ...base.excluded]);
+	const empty = new Set([...base.empty, ...now.empty]);
+	return excluded.size === base.excluded.size && empty.size === base.empty.size ? base : { excluded, empty };
+}

@@ -1,0 +1,84 @@
+// Names of files as git and the system have them: bytes. Inside this folder a path is a string of one character per byte, relative
+// to the workspace, with / between its parts. People see it as text.
+// Guards what is given from outside: an id is hexadecimal, a path stays inside; nothing else is handed on.
+import { KeryxError } from "../errors.ts";
+
+declare const rawPath: unique symbol;
+/** One character per byte. */
+export type RawPath = string & { readonly [rawPath]: true };
+
+export const SHORTEST_ID = 7;
+const ID_LENGTH = 40;
+
+export function rawOf(bytes: Buffer): RawPath {
+	return bytes.toString("latin1") as RawPath;
+}
+
+export function bytesOf(path: string): Buffer {
+	return Buffer.from(path, "latin1");
+}
+
+/** The bytes of a path below a folder, for a system call. */
+export function fullPath(root: string, path: string): Buffer {
+	return Buffer.from(`${Buffer.from(root, "utf8").toString("latin1")}/${path}`, "latin1");
+}
+
+/** As text; what is no UTF-8, or could be taken for the quoted form, is quoted as git does it. */
+export function shown(path: RawPath): string {
+	const bytes = bytesOf(path);
+	const text = bytes.toString("utf8");
+	return text.startsWith('"') || !Buffer.from(text, "utf8").equals(bytes) ? quoted(path) : text;
+}
+
+/** In double quotes, every byte that is not plain as an octal number: the form that git reads and writes. */
+export function quoted(path: string): string {
+	return `"${path.replace(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`)}"`;
+}
+
+/** Throws argument.invalid for what is not a relative path that stays inside. */
+export function readPath(given: string, field = "file"): RawPath {
+	const path = unquoted(given);
+	const parts = path.split("/");
+	const reason =
+		path === ""
+			? "it is empty"
+			: path.includes("\0")
+				? "it holds a NUL"
+				: path.startsWith("/")
+					? "it is absolute"
+					: parts.some((part) => part === "..")
+						? "it leads out of the workspace"
+						: parts.some((part) => part === "" || part === ".")
+							? "it is not in its plain form"
+							: parts.some(isGit)
+								? "it is git's own"
+								: undefined;
+	if (reason)
+		throw new KeryxError("argument.invalid", `${field} must be a path inside the workspace: ${reason}`, {
+			field,
+			hint: "give it as the list of changes shows it, relative to the workspace",
+		});
+	return path as RawPath;
+}
+
+/** Git takes no such name, in whatever case. */
+export function isGit(name: string): boolean {
+	return name.length === 4 && name.toLowerCase() === ".git";
+}
+
+function unquoted(given: string): string {
+	if (!/^".*"$/s.test(given)) return Buffer.from(given, "utf8").toString("latin1");
+	return Buffer.from(given.slice(1, -1), "utf8")
+		.toString("latin1")
+		.replace(/\\([0-3][0-7]{2})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+/** Throws argument.invalid for what is no id, nor the beginning of one. */
+export function readId(given: string, field = "id"): string {
+	if (/^[0-9a-f]+$/.test(given) && given.length >= SHORTEST_ID && given.length <= ID_LENGTH) return given;
+	throw new KeryxError(
+		"argument.invalid",
+		`${field} must be a checkpoint's id, or at least its first ${SHORTEST_ID} digits`,
+		{ field, hint: "the list of checkpoints has the ids" },
+	);
+}

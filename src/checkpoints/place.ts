@@ -1,0 +1,55 @@
+// Which folder is meant, and where its snapshots are. Guards I10: the name of a repository is a digest that Keryx made.
+import { createHash } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, sep } from "node:path";
+import { KeryxError } from "../errors.ts";
+
+export interface Place {
+	/** The workspace's real path. */
+	readonly root: string;
+	/** The name of its repository. */
+	readonly workspace: string;
+	readonly repository: string;
+}
+
+/** Throws checkpoint.refused for a folder that is not to be saved as a whole. */
+export async function placeOf(home: string, folder: string): Promise<Place> {
+	const own = await real(home);
+	const root = await real(folder);
+	if (!(await stat(root)).isDirectory()) throw refused(folder, "it is not a folder");
+	if (dirname(root) === root) throw refused(folder, "it is the root of the file system");
+	if (root === (await userHome())) throw refused(folder, "it is a home folder");
+	if (own === root || isInside(own, root)) throw refused(folder, "Keryx's own home is in it");
+	const checkpoints = join(own, FOLDER);
+	if (root === checkpoints || isInside(root, checkpoints))
+		throw refused(folder, "Keryx keeps its snapshots there");
+	const workspace = createHash("sha256").update(root).digest("hex").slice(0, 32);
+	return { root, workspace, repository: join(checkpoints, workspace) };
+}
+
+export const FOLDER = "checkpoints";
+
+async function userHome(): Promise<string> {
+	try {
+		return await realpath(homedir());
+	} catch {
+		return homedir();
+	}
+}
+
+async function real(folder: string): Promise<string> {
+	try {
+		return await realpath(folder);
+	} catch (cause) {
+		throw refused(folder, (cause as Error).message, cause);
+	}
+}
+
+function isInside(path: string, folder: string): boolean {
+	return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function refused(folder: string, why: string, cause?: unknown): KeryxError {
+	return new KeryxError("checkpoint.refused", `no snapshots are taken of ${folder}: ${why}`, { cause });
+}

@@ -1,0 +1,80 @@
+// What a restore has to do. Between two snapshots that stand next to each other, everything that changed is the agent's where a turn
+// (or a restore) spans them, and somebody else's where none does. A file that somebody else has changed since the target is kept.
+import type { Checkpoint, CheckpointWindow } from "../store/index.ts";
+import { coveredBy, type Manifest } from "./manifest.ts";
+import type { RawPath } from "./names.ts";
+import { type Entry, manifestsOf, treeChanges } from "./repository.ts";
+
+/** Takes a path from what stands there now to what stood there then. */
+export interface Step {
+	readonly path: RawPath;
+	readonly now: Entry;
+	readonly want: Entry;
+}
+
+export interface Steps {
+	readonly steps: readonly Step[];
+	readonly kept: readonly RawPath[];
+	readonly untouched: readonly RawPath[];
+	/** Folders that were there without anything in them. */
+	readonly emptyThen: readonly RawPath[];
+}
+
+/** The state of now: a checkpoint, or a snapshot that is none. */
+export interface State {
+	readonly tree: string;
+	readonly commit: string;
+}
+
+export interface PlanInput {
+	readonly repository: string;
+	readonly target: Checkpoint;
+	/** All of the workspace, oldest first. */
+	readonly checkpoints: readonly Checkpoint[];
+	readonly windows: readonly CheckpointWindow[];
+	readonly now: State;
+	readonly file?: RawPath | undefined;
+	readonly force: boolean;
+}
+
+export async function decideSteps(input: PlanInput): Promise<Steps> {
+	const { repository, target, now, file, force } = input;
+	const [changes = [], ...gaps] = await treeChanges(repository, [[target.tree, now.tree], ...gapsOf(input)]);
+	const theirs = new Set(gaps.flat().map(({ path }) => path));
+	const manifests = await manifestsOf(repository, [target.commit, now.commit]);
+	const [past, present] = manifests as [Manifest, Manifest];
+	const steps: Step[] = [];
+	const kept: RawPath[] = [];
+	const untouched: RawPath[] = [];
+	for (const change of changes) {
+		const { path } = change;
+		if (file !== undefined && !isUnder(path, file)) continue;
+		if (coveredBy(past, path) || coveredBy(present, path)) untouched.push(path);
+		else if (theirs.has(path) && !force) kept.push(path);
+		else steps.push({ path, now: change.to, want: change.from });
+	}
+	return { steps, kept, untouched, emptyThen: [...past.empty] };
+}
+
+/** Pairs of trees between which nobody of ours was at work. */
+function gapsOf({ target, checkpoints, windows, now }: PlanInput): readonly (readonly [string, string])[] {
+	const since = checkpoints
+		.filter(({ n }) => n >= target.n)
+		.map(({ n, tree }): { n: number; tree: string } => ({ n, tree }));
+	const states = [...since, { n: Number.POSITIVE_INFINITY, tree: now.tree }];
+	const spans = windows.map(({ from, to }) => ({ from, to: to ?? nextAfter(from, checkpoints) }));
+	return states.slice(1).flatMap((state, index) => {
+		const before = states[index] as { n: number; tree: string };
+		const ours = spans.some(({ from, to }) => from <= before.n && to >= state.n);
+		return ours ? [] : [[before.tree, state.tree] as const];
+	});
+}
+
+/** A turn that was cut off has no end of its own: the next look at the files is taken for it. */
+function nextAfter(n: number, checkpoints: readonly Checkpoint[]): number {
+	return checkpoints.find((checkpoint) => checkpoint.n > n)?.n ?? Number.POSITIVE_INFINITY;
+}
+
+export function isUnder(path: RawPath, file: RawPath): boolean {
+	return path === file || path.startsWith(`${file}/`);
+}

@@ -1,0 +1,79 @@
+// One file of a workspace, as git would keep it. A link is read as a link; nothing is followed, and nothing that is not a file is
+// ever waited for.
+import { createHash } from "node:crypto";
+import {
+	type BigIntStats,
+	closeSync,
+	constants,
+	fstatSync,
+	lstatSync,
+	openSync,
+	readFileSync,
+	readlinkSync,
+} from "node:fs";
+import type { Found } from "./cache.ts";
+import { fullPath } from "./names.ts";
+
+/** A file that changes while it is read is read again, this often. */
+const ATTEMPTS = 3;
+const OWNER_MAY_RUN = 0o100n;
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export interface Reading {
+	readonly data: Buffer;
+	readonly oid: string;
+	readonly mode: Found["mode"];
+	readonly stats: BigIntStats;
+	/** Whether the times belong to what was read. */
+	readonly steady: boolean;
+}
+
+/** Null: it is not there, or is neither a file nor a link. Throws the system's error where it cannot be read. */
+export function readEntry(root: string, path: string): Reading | null {
+	const full = fullPath(root, path);
+	for (let attempt = 1; ; attempt++) {
+		const stats = lstatSync(full, { bigint: true, throwIfNoEntry: false });
+		if (!stats || !(stats.isFile() || stats.isSymbolicLink())) return null;
+		try {
+			const data = stats.isFile() ? contentOf(full) : readlinkSync(full, { encoding: "buffer" });
+			const after = lstatSync(full, { bigint: true, throwIfNoEntry: false });
+			const steady = after !== undefined && isSame(stats, after) && BigInt(data.length) === stats.size;
+			if (steady || attempt === ATTEMPTS)
+				return { data, oid: blobId(data), mode: gitMode(stats), stats, steady };
+		} catch (error) {
+			const { code } = error as NodeJS.ErrnoException;
+			if (code === "ENOENT" || code === "ENOTDIR") return null;
+			// It became a link or a folder in between.
+			if (attempt === ATTEMPTS || (code !== "ELOOP" && code !== "EINVAL" && code !== "EISDIR")) throw error;
+		}
+	}
+}
+
+export function gitMode(stats: BigIntStats): Found["mode"] {
+	if (stats.isSymbolicLink()) return "120000";
+	return (stats.mode & OWNER_MAY_RUN) === 0n ? "100644" : "100755";
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+	return (
+		a.size === b.size &&
+		a.mtimeNs === b.mtimeNs &&
+		a.ctimeNs === b.ctimeNs &&
+		a.ino === b.ino &&
+		a.mode === b.mode
+	);
+}
+
+function contentOf(full: Buffer): Buffer {
+	const file = openSync(full, FLAGS);
+	try {
+		return fstatSync(file).isFile() ? readFileSync(file) : Buffer.alloc(0);
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** The name that git gives to a content. */
+export function blobId(data: Buffer): string {
+	return createHash("sha1").update(`blob ${data.length}\0`).update(data).digest("hex");
+}

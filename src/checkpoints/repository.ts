@@ -1,0 +1,274 @@
+// The repository of one workspace: bare, under Keryx's home, written by `fast-import` alone. There is one pack per snapshot until it is
+// packed anew; no loose objects, no history, no configuration that matters. What is referred to is said by the store, not by refs.
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { KeryxError } from "../errors.ts";
+import { git } from "./git.ts";
+import { MANIFEST, type Manifest, readManifest } from "./manifest.ts";
+import { type RawPath, rawOf } from "./names.ts";
+
+/** What stands under a path: null where nothing does. */
+export type Entry = { readonly mode: string; readonly oid: string } | null;
+
+export interface TreeChange {
+	readonly path: RawPath;
+	readonly from: Entry;
+	readonly to: Entry;
+}
+
+const REFS = "refs/keryx";
+
+export function refOf(id: string): string {
+	return `${REFS}/${id}`;
+}
+
+/** Made beside its place and moved there, so that there is never half of one. */
+export async function ensureRepository(repository: string): Promise<void> {
+	if (await exists(join(repository, "HEAD"))) return;
+	await mkdir(dirname(repository), { recursive: true, mode: 0o700 });
+	const draft = await mkdtemp(`${repository}.draft-`);
+	try {
+		await git({
+			args: ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", "--initial-branch=none"],
+			repository: draft,
+		});
+		await rename(draft, repository);
+	} catch (error) {
+		await rm(draft, { recursive: true, force: true });
+		if (!(await exists(join(repository, "HEAD")))) throw error;
+	}
+}
+
+export async function hasRepository(repository: string): Promise<boolean> {
+	return exists(join(repository, "HEAD"));
+}
+
+async function exists(file: string): Promise<boolean> {
+	try {
+		await stat(file);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** What differs between each pair of trees, in their order. */
+export async function treeChanges(
+	repository: string,
+	pairs: readonly (readonly [from: string, to: string])[],
+): Promise<readonly (readonly TreeChange[])[]> {
+	const asked = [...new Set(pairs.filter(([from, to]) => from !== to).map((pair) => pair.join(" ")))];
+	if (asked.length === 0) return pairs.map(() => []);
+	const { out } = await git({
+		args: ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"],
+		repository,
+		input: Buffer.from(`${asked.join("\n")}\n`),
+	});
+	const found = splitPairs(rawOf(out), asked);
+	return pairs.map(([from, to]) => (from === to ? [] : (found.get(`${from} ${to}`) ?? [])));
+}
+
+/** Each pair's answer begins with the pair; one without differences has only that. */
+function splitPairs(text: string, asked: readonly string[]): ReadonlyMap<string, readonly TreeChange[]> {
+	const found = new Map<string, TreeChange[]>(asked.map((pair) => [pair, []]));
+	let present: TreeChange[] = [];
+	const fields = text.split("\0");
+	for (let n = 0; n < fields.length; n++) {
+		const field = fields[n] as string;
+		const heading = /^([0-9a-f]{40} [0-9a-f]{40})\n/.exec(field);
+		if (heading) present = found.get(heading[1] as string) ?? [];
+		const rest = heading ? field.slice(heading[0].length) : field;
+		if (!rest.startsWith(":")) continue;
+		present.push(parseChange(rest, fields[++n] as string));
+	}
+	return found;
+}
+
+function parseChange(record: string, path: string): TreeChange {
+	const [fromMode = "", toMode = "", from = "", to = ""] = record.slice(1).split(" ");
+	const entry = (mode: string, oid: string): Entry => (mode === "000000" ? null : { mode, oid });
+	return { path: path as RawPath, from: entry(fromMode, from), to: entry(toMode, to) };
+}
+
+export interface CountedChange extends TreeChange {
+	/** Null: binary. */
+	readonly lines: { readonly insertions: number; readonly deletions: number } | null;
+}
+
+/** What differs between two trees, with the lines counted; a path that git can be told narrows it. */
+export async function countedChanges(
+	repository: string,
+	from: string,
+	to: string,
+	path?: RawPath,
+): Promise<readonly CountedChange[]> {
+	if (from === to) return [];
+	const { out } = await git({
+		args: [
+			...["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev", "--no-ext-diff"],
+			...["--no-textconv", from, to, ...under(path)],
+		],
+		repository,
+	});
+	const changes: TreeChange[] = [];
+	const lines = new Map<string, CountedChange["lines"]>();
+	const fields = rawOf(out).split("\0");
+	for (let n = 0; n < fields.length; n++) {
+		const field = fields[n] as string;
+		if (field.startsWith(":")) {
+			changes.push(parseChange(field, fields[++n] as string));
+			continue;
+		}
+		const [, added, deleted, name] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];
+		if (name === undefined) continue;
+		lines.set(name, added === "-" ? null : { insertions: Number(added), deletions: Number(deleted) });
+	}
+	return changes.map((change) => ({ ...change, lines: lines.get(change.path) ?? null }));
+}
+
+/** The unified text of everything that differs between two trees, one piece per file and in the order of `countedChanges`. */
+export async function patches(
+	repository: string,
+	from: string,
+	to: string,
+	maxBytes: number,
+	path?: RawPath,
+): Promise<readonly string[]> {
+	const { out } = await git({
+		args: [
+			...["diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color"],
+			...["--src-prefix=a/", "--dst-prefix=b/", from, to, ...under(path)],
+		],
+		repository,
+		maxBytes,
+		cut: true,
+	});
+	// Every line of a file's content has something before it: only a heading begins so.
+	return out
+		.toString("utf8")
+		.split(/^(?=diff --git )/m)
+		.filter((piece) => piece !== "");
+}
+
+/** A name that is no text cannot be an argument of a program that Node starts; then everything is answered. */
+function under(path: RawPath | undefined): readonly string[] {
+	if (path === undefined) return [];
+	const text = Buffer.from(path, "latin1").toString("utf8");
+	return Buffer.from(text, "utf8").toString("latin1") === path ? ["--", text] : [];
+}
+
+/** The contents of these objects, in their order. */
+export async function blobs(repository: string, names: readonly string[]): Promise<readonly Buffer[]> {
+	if (names.length === 0) return [];
+	const { out } = await git({
+		args: ["cat-file", "--batch"],
+		repository,
+		input: Buffer.from(`${names.join("\n")}\n`),
+		maxBytes: 1024 * 1024 * 1024,
+	});
+	const found: Buffer[] = [];
+	let at = 0;
+	while (at < out.length) {
+		const end = out.indexOf("\n", at);
+		const [oid, type, size] = out.toString("latin1", at, end).split(" ");
+		if (type !== "blob") throw new KeryxError("checkpoint.failed", `the snapshot lacks ${oid}`);
+		const from = end + 1;
+		found.push(out.subarray(from, from + Number(size)));
+		at = from + Number(size) + 1;
+	}
+	return found;
+}
+
+export async function manifestsOf(
+	repository: string,
+	commits: readonly string[],
+): Promise<readonly Manifest[]> {
+	const lists = await blobs(
+		repository,
+		commits.map((commit) => `${commit}:${MANIFEST}`),
+	);
+	return lists.map(readManifest);
+}
+
+/** Keeps what these commits hold, the useful one where it is there, and frees the rest. The new pack is there before an old one goes; whatever is cut off can be done again. */
+export async function repack(
+	repository: string,
+	needed: readonly string[],
+	useful: string | null,
+): Promise<void> {
+	const packs = join(repository, "objects", "pack");
+	const before = await packFiles(packs);
+	const commits = [...needed, ...(useful !== null && (await holds(repository, useful)) ? [useful] : [])];
+	let kept = "";
+	if (commits.length > 0) {
+		const { out } = await git({
+			args: ["pack-objects", "--revs", "--quiet", "--delta-base-offset", "--non-empty", join(packs, "pack")],
+			repository,
+			input: Buffer.from(`${commits.join("\n")}\n`),
+			timeoutMs: 600_000,
+		});
+		kept = `pack-${out.toString("latin1").trim()}`;
+	}
+	for (const file of before)
+		if (kept === "" || !file.startsWith(`${kept}.`)) await rm(join(packs, file), { force: true });
+	for (const file of await readdir(repository))
+		if (file.startsWith("fast_import_crash_")) await rm(join(repository, file), { force: true });
+}
+
+async function holds(repository: string, oid: string): Promise<boolean> {
+	const { out } = await git({
+		args: ["cat-file", "--batch-check"],
+		repository,
+		input: Buffer.from(`${oid}\n`),
+	});
+	return !out.includes(" missing");
+}
+
+/** The index of a pack goes first: without it nobody looks for anything in the rest. */
+async function packFiles(packs: string): Promise<readonly string[]> {
+	try {
+		const files = await readdir(packs);
+		return files.sort((a, b) => Number(b.endsWith(".idx")) - Number(a.endsWith(".idx")));
+	} catch {
+		return [];
+	}
+}
+
+export async function packCount(repository: string): Promise<number> {
+	const files = await packFiles(join(repository, "objects", "pack"));
+	return files.filter((file) => file.endsWith(".pack")).length;
+}
+
+/** Removes the refs of what the store does not name; what a kill left of a ref's lock, too. */
+export async function dropRefs(repository: string, keep: ReadonlySet<string>): Promise<void> {
+	const folder = join(repository, REFS);
+	for (const name of await namesIn(folder))
+		if (!keep.has(name)) await rm(join(folder, name), { force: true });
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+	try {
+		return await readdir(folder);
+	} catch {
+		return [];
+	}
+}
+
+/** In bytes, everything in it. */
+export async function sizeOf(folder: string): Promise<number> {
+	let bytes = 0;
+	for (const entry of await readdir(folder, { withFileTypes: true })) {
+		const path = join(folder, entry.name);
+		if (entry.isDirectory()) bytes += await sizeOf(path);
+		else bytes += await sizeOfFile(path);
+	}
+	return bytes;
+}
+
+async function sizeOfFile(file: string): Promise<number> {
+	try {
+		return (await stat(file)).size;
+	} catch {
+		return 0;
+	}
+}

@@ -1,0 +1,225 @@
+// Looks at every file of a workspace, level by level, and says what a snapshot must hold. Synchronous system calls, which are several
+// times faster here: it runs in a thread of its own (worker.ts), never on the event loop.
+// Nested repositories are folders like any other: git would record only their commit.
+import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
+import { KeryxError } from "../errors.ts";
+import type { Found, ScanCache } from "./cache.ts";
+import { type ExcludeReason, isExcluded } from "./excludes.ts";
+import { git } from "./git.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+import { bytesOf, fullPath, type RawPath, rawOf } from "./names.ts";
+import { gitMode } from "./read-file.ts";
+
+export interface ScanLimits {
+	readonly maxFiles: number;
+	readonly maxFileBytes: number;
+}
+
+export interface Scan {
+	/** As they were the last time; the caller's from now on. */
+	readonly same: Map<RawPath, Found>;
+	/** New, or with other times than the last time. */
+	readonly unknown: readonly RawPath[];
+	readonly manifest: Manifest;
+}
+
+interface Folder {
+	/** Ends with /; the workspace itself is ''. */
+	readonly path: string;
+	/** A .gitignore of it, or of one above it, is not as it was: what was known of its files says nothing now. */
+	readonly stale: boolean;
+	/** There is a .gitignore here or above. */
+	readonly ruled: boolean;
+}
+
+interface Candidate {
+	readonly path: RawPath;
+	readonly kind: "file" | "folder" | "special";
+	readonly folder: Folder;
+}
+
+const IGNORE_FILE = ".gitignore";
+
+/** Throws checkpoint.too_many_files as soon as there are. */
+export async function scan(
+	root: string,
+	repository: string,
+	cache: ScanCache | null,
+	limits: ScanLimits,
+): Promise<Scan> {
+	const same = new Map<RawPath, Found>();
+	const unknown: RawPath[] = [];
+	const excluded = new Map<RawPath, ExcludeReason>();
+	const empty = new Set<RawPath>();
+	const known = knownIgnored(cache);
+	let level: Folder[] = [{ path: "", stale: cache === null, ruled: false }];
+	while (level.length > 0) {
+		const candidates = level.flatMap((folder) => look(root, folder, cache, excluded, empty));
+		const ignored = await ignoredOf(candidates, root, repository, cache, known);
+		level = [];
+		for (const { path, kind, folder } of candidates) {
+			if (ignored.has(path)) excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
+			else if (kind === "folder") level.push({ ...folder, path: `${path}/` });
+			else if (kind === "special") excluded.set(path, "special");
+			else file(path);
+		}
+	}
+	return { same, unknown, manifest: { excluded, empty } };
+
+	function file(path: RawPath): void {
+		const stats = lstat(root, path);
+		if (!stats) return;
+		if (stats.size > limits.maxFileBytes) {
+			excluded.set(path, "too_large");
+			return;
+		}
+		const before = cache?.files.get(path);
+		if (before && isUnchanged(before, stats)) same.set(path, before);
+		else unknown.push(path);
+		if (same.size + unknown.length > limits.maxFiles)
+			throw new KeryxError(
+				"checkpoint.too_many_files",
+				`the workspace has more than ${limits.maxFiles} files`,
+			);
+	}
+}
+
+/** Everything in one folder that its name does not exclude. */
+function look(
+	root: string,
+	folder: Folder,
+	cache: ScanCache | null,
+	excluded: Map<RawPath, ExcludeReason>,
+	empty: Set<RawPath>,
+): Candidate[] {
+	const entries = entriesOf(root, folder.path);
+	if (!entries) {
+		if (folder.path === "") throw new KeryxError("checkpoint.refused", `${root} cannot be read`);
+		excluded.set(folder.path as RawPath, "unreadable");
+		return [];
+	}
+	if (entries === "gone") return [];
+	if (entries.length === 0 && folder.path !== "") empty.add(folder.path.slice(0, -1) as RawPath);
+	const here = withRules(root, folder, entries, cache);
+	const found: Candidate[] = [];
+	for (const entry of entries) {
+		const path = (folder.path + entry.name) as RawPath;
+		const kind = entry.isDirectory() ? "folder" : isSaved(entry) ? "file" : "special";
+		if (isExcluded(entry.name, kind === "folder"))
+			excluded.set(kind === "folder" ? slashed(path) : path, "built_in");
+		else found.push({ path, kind, folder: here });
+	}
+	return found;
+}
+
+function isSaved(entry: Dirent): boolean {
+	return entry.isFile() || entry.isSymbolicLink();
+}
+
+/** Null where it may not be read. */
+function entriesOf(root: string, path: string): Dirent[] | "gone" | null {
+	try {
+		return readdirSync(fullPath(root, path), {
+			encoding: "latin1",
+			withFileTypes: true,
+		});
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (path !== "" && (code === "ENOENT" || code === "ENOTDIR")) return "gone";
+		return null;
+	}
+}
+
+/** Rules hold from the folder of their file downwards. */
+function withRules(
+	root: string,
+	folder: Folder,
+	entries: readonly Dirent[],
+	cache: ScanCache | null,
+): Folder {
+	const path = (folder.path + IGNORE_FILE) as RawPath;
+	const before = cache?.files.get(path);
+	if (!entries.some(({ name }) => name === IGNORE_FILE)) return before ? { ...folder, stale: true } : folder;
+	const stats = lstat(root, path);
+	return {
+		...folder,
+		ruled: true,
+		stale: folder.stale || !before || !stats || !isUnchanged(before, stats),
+	};
+}
+
+/** Of these, what the project ignores. git is asked only about what is new, or under rules that are. */
+async function ignoredOf(
+	candidates: readonly Candidate[],
+	root: string,
+	repository: string,
+	cache: ScanCache | null,
+	known: Known,
+): Promise<ReadonlySet<RawPath>> {
+	const ignored = new Set<RawPath>();
+	const asked: RawPath[] = [];
+	for (const { path, kind, folder } of candidates) {
+		if (!folder.ruled) continue;
+		if (folder.stale) asked.push(path);
+		else if (kind === "folder" ? known.folders.has(path) : cache?.files.has(path)) continue;
+		else if (known.ignored.has(kind === "folder" ? slashed(path) : path)) ignored.add(path);
+		else asked.push(path);
+	}
+	if (asked.length === 0) return ignored;
+	const { out } = await git({
+		args: ["check-ignore", "-z", "--stdin", "--no-index"],
+		repository,
+		workTree: root,
+		// This command takes no literal paths; what begins with ./ holds no magic either.
+		input: bytesOf(asked.map((path) => `./${path}\0`).join("")),
+		// 1: none of them.
+		accept: [0, 1],
+	});
+	for (const path of rawOf(out).split("\0")) if (path !== "") ignored.add(path.slice(2) as RawPath);
+	return ignored;
+}
+
+interface Known {
+	readonly ignored: ReadonlySet<RawPath>;
+	readonly folders: ReadonlySet<RawPath>;
+}
+
+function knownIgnored(cache: ScanCache | null): Known {
+	const ignored = new Set<RawPath>();
+	const folders = new Set<RawPath>();
+	if (!cache) return { ignored, folders };
+	for (const [path, reason] of readManifest(cache.manifest).excluded)
+		if (reason === "gitignore") ignored.add(path);
+	for (const path of cache.files.keys())
+		for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+			const folder = path.slice(0, slash) as RawPath;
+			if (folders.has(folder)) break;
+			folders.add(folder);
+		}
+	return { ignored, folders };
+}
+
+function lstat(root: string, path: RawPath): BigIntStats | undefined {
+	try {
+		return lstatSync(fullPath(root, path), {
+			bigint: true,
+			throwIfNoEntry: false,
+		});
+	} catch {
+		return undefined;
+	}
+}
+
+function isUnchanged(before: Found, stats: BigIntStats): boolean {
+	return (
+		before.ctime === stats.ctimeNs &&
+		before.mtime === stats.mtimeNs &&
+		before.size === stats.size &&
+		before.ino === stats.ino &&
+		before.mode === gitMode(stats)
+	);
+}
+
+function slashed(path: RawPath): RawPath {
+	return `${path}/` as RawPath;
+}

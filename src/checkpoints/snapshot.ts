@@ -1,0 +1,224 @@
+// One snapshot: looks at the workspace, hands what changed to `git fast-import`, and remembers what it saw. A commit has no parent, so
+// that dropping one frees what only it held; beside the files it keeps the manifest. Runs in a thread of its own (worker.ts).
+import { rmSync } from "node:fs";
+import { KeryxError } from "../errors.ts";
+import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
+import type { ExcludeReason } from "./excludes.ts";
+import { git } from "./git.ts";
+import { type ExcludedSummary, MANIFEST, readManifest, summaryOf, union, writeManifest } from "./manifest.ts";
+import { quoted, type RawPath } from "./names.ts";
+import { type Reading, readEntry } from "./read-file.ts";
+import { type Scan, type ScanLimits, scan } from "./scan.ts";
+
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const FILES = "files";
+const GATHERED_BYTES = 256 * 1024;
+
+export interface SnapshotRequest {
+	readonly root: string;
+	readonly repository: string;
+	/** What the commit is kept under. */
+	readonly ref: string;
+	readonly message: string;
+	readonly at: number;
+	readonly limits: ScanLimits;
+	/** The last checkpoint, where it is to learn what is not saved. */
+	readonly last: { readonly commit: string; readonly tree: string } | null;
+}
+
+export interface Snapshot {
+	readonly commit: string;
+	readonly tree: string;
+	readonly files: number;
+	readonly excluded: readonly ExcludedSummary[];
+	/** The commit of the last checkpoint, where this one holds the same files and knows more of what is not saved. */
+	readonly replaces: string | null;
+}
+
+interface Change {
+	readonly path: RawPath;
+	readonly entry: Reading | null;
+}
+
+export async function makeSnapshot(request: SnapshotRequest): Promise<Snapshot> {
+	const file = cacheFile(request.repository);
+	const cache = readCache(file);
+	if (!cache) return attempt(request, null);
+	try {
+		return await attempt(request, cache);
+	} catch (error) {
+		if (!(error instanceof KeryxError) || error.code !== "checkpoint.failed") throw error;
+		// What the cache builds on may be gone: then everything is read.
+		rmSync(file, { force: true });
+		return attempt(request, null);
+	}
+}
+
+async function attempt(request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
+	const { repository, last } = request;
+	const look = await Look.at(request, cache);
+	if (cache && look.isUnchanged()) return sameFiles(request, cache, look);
+	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () =>
+		writeManifest(look.manifest),
+	);
+	const written = { ...made, files: look.files, manifest: writeManifest(look.manifest) };
+	writeCache(cacheFile(repository), written);
+	// Back at the files of the last checkpoint, past a look that was none.
+	if (last?.tree === made.tree) return sameFiles(request, written, look);
+	return { ...made, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
+}
+
+/** Nothing of the files changed. What is not saved may have: the checkpoint that holds these files is to know of both. */
+async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look): Promise<Snapshot> {
+	const { repository, last } = request;
+	const own = last?.tree === cache.tree ? last.commit : cache.commit;
+	const list = own === cache.commit ? cache.manifest : await manifestIn(repository, own);
+	const base = readManifest(list);
+	const merged = union(base, look.manifest);
+	const rest = { files: look.files.size, excluded: summaryOf(look.manifest) };
+	if (merged === base) {
+		writeCache(cacheFile(repository), { tree: cache.tree, commit: own, files: look.files, manifest: list });
+		return { commit: own, tree: cache.tree, ...rest, replaces: null };
+	}
+	const manifest = writeManifest(merged);
+	const made = await commit(request, cache.tree, new Set(), [], () => manifest);
+	writeCache(cacheFile(repository), { ...made, files: look.files, manifest });
+	return { ...made, ...rest, replaces: own };
+}
+
+async function manifestIn(repository: string, commit: string): Promise<Buffer> {
+	return (await git({ args: ["cat-file", "blob", `${commit}:${MANIFEST}`], repository })).out;
+}
+
+/** The workspace against what the cache knows of it. */
+class Look {
+	readonly files: Map<RawPath, Found>;
+	/** No longer there, or there with another content: then it is among the changes, too. */
+	readonly removed = new Set<RawPath>();
+	readonly manifest: { readonly excluded: Map<RawPath, ExcludeReason>; readonly empty: ReadonlySet<RawPath> };
+	readonly #changed: RawPath[] = [];
+	readonly #request: SnapshotRequest;
+	readonly #began: bigint;
+
+	private constructor(request: SnapshotRequest, began: bigint, { same, manifest }: Scan) {
+		this.#request = request;
+		this.#began = began;
+		this.files = same;
+		this.manifest = { excluded: new Map(manifest.excluded), empty: manifest.empty };
+	}
+
+	static async at(request: SnapshotRequest, cache: ScanCache | null): Promise<Look> {
+		const began = BigInt(Date.now()) * 1_000_000n;
+		const found = await scan(request.root, request.repository, cache, request.limits);
+		const look = new Look(request, began, found);
+		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
+		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));
+		return look;
+	}
+
+	isUnchanged(): boolean {
+		return this.#changed.length === 0 && this.removed.size === 0;
+	}
+
+	/** Reads each as it is asked for: they are never all in memory. */
+	*changes(): Generator<Change> {
+		for (const path of this.#changed) {
+			const entry = this.#read(path);
+			if (entry) this.#note(path, entry);
+			yield { path, entry };
+		}
+	}
+
+	/** Most files with other times have the content that they had. */
+	#compare(path: RawPath, before: Found | undefined): void {
+		const entry = before && this.#read(path);
+		if (before && !entry) return;
+		if (before && entry?.oid === before.oid && entry.mode === before.mode) {
+			this.removed.delete(path);
+			this.#note(path, entry);
+		} else this.#changed.push(path);
+	}
+
+	/** One that cannot be read, or has grown too large meanwhile, is left out as if it had been so from the beginning. */
+	#read(path: RawPath): Reading | null {
+		const { root, limits } = this.#request;
+		try {
+			const entry = readEntry(root, path);
+			if (!entry || entry.data.length <= limits.maxFileBytes) return entry;
+			this.manifest.excluded.set(path, "too_large");
+		} catch {
+			this.manifest.excluded.set(path, "unreadable");
+		}
+		return null;
+	}
+
+	#note(path: RawPath, { oid, mode, stats, steady }: Reading): void {
+		const { size, mtimeNs: mtime, ctimeNs, ino } = stats;
+		const ctime = steady && isOld(ctimeNs, this.#began) ? ctimeNs : 0n;
+		this.files.set(path, { oid, mode, size, mtime, ctime, ino });
+	}
+}
+
+/** A coarse clock could give a later change the same time; where the system counts in whole seconds, for longer. */
+function isOld(ctime: bigint, began: bigint): boolean {
+	const margin = ctime % 1_000_000_000n === 0n ? 2_100_000_000n : 50_000_000n;
+	return ctime < began - margin;
+}
+
+/** Answers when git has put the commit and its ref on the disk; before that nothing of it is visible. */
+async function commit(
+	{ repository, ref, message, at }: SnapshotRequest,
+	tree: string,
+	removed: ReadonlySet<RawPath>,
+	changes: Iterable<Change>,
+	manifest: () => Buffer,
+): Promise<{ commit: string; tree: string }> {
+	const { out } = await git({
+		args: ["fast-import", "--quiet", "--done", "--force", "--date-format=raw"],
+		repository,
+		input: gathered(stream()),
+		timeoutMs: 600_000,
+	});
+	const [made = "", files = ""] = out.toString("latin1").split("\n");
+	const [, oid = EMPTY_TREE] = /^040000 tree ([0-9a-f]{40})/.exec(files) ?? [];
+	if (!/^[0-9a-f]{40}$/.test(made)) throw new KeryxError("checkpoint.failed", "git made no commit");
+	return { commit: made, tree: oid };
+
+	function* stream(): Generator<Buffer> {
+		const seconds = Math.floor(at / 1000);
+		const text = Buffer.from(message);
+		yield Buffer.from(
+			`commit ${ref}\nmark :1\ncommitter Keryx <keryx> ${seconds} +0000\ndata ${text.length}\n`,
+		);
+		yield text;
+		yield Buffer.from("\n");
+		if (tree !== EMPTY_TREE) yield Buffer.from(`M 040000 ${tree} ${FILES}\n`);
+		for (const path of removed) yield Buffer.from(`D ${quoted(`${FILES}/${path}`)}\n`);
+		for (const { path, entry } of changes) {
+			if (!entry) continue;
+			const name = quoted(`${FILES}/${path}`);
+			yield Buffer.from(`M ${entry.mode} inline ${name}\ndata ${entry.data.length}\n`);
+			yield entry.data;
+			yield Buffer.from("\n");
+		}
+		const list = manifest();
+		yield Buffer.from(`M 100644 inline ${MANIFEST}\ndata ${list.length}\n`);
+		yield list;
+		yield Buffer.from(`\nget-mark :1\nls :1 ${FILES}\ndone\n`);
+	}
+}
+
+/** Many small pieces as a few large ones. */
+async function* gathered(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+	let waiting: Buffer[] = [];
+	let bytes = 0;
+	for (const piece of pieces) {
+		waiting.push(piece);
+		bytes += piece.length;
+		if (bytes < GATHERED_BYTES) continue;
+		yield Buffer.concat(waiting);
+		waiting = [];
+		bytes = 0;
+	}
+	yield Buffer.concat(waiting);
+}

@@ -1,0 +1,123 @@
+// What goes into this folder and comes out of it.
+import type { Checkpoint, CheckpointKind, Store } from "../store/index.ts";
+
+export interface CheckpointSettings {
+	readonly maxSnapshots: number;
+	readonly maxTotalMb: number;
+	readonly maxFileMb: number;
+	readonly maxFiles: number;
+	/** So long one waits for another on the same workspace. */
+	readonly lockWaitMs?: number;
+}
+
+export interface CheckpointsOptions {
+	/** Keryx's home. */
+	readonly home: string;
+	readonly store: Store;
+	readonly clock: { now(): number };
+	readonly settings: CheckpointSettings;
+	readonly log?: (message: string, error: unknown) => void;
+}
+
+export interface TakeInput {
+	/** The folder. */
+	readonly workspace: string;
+	readonly label: string;
+	/** before and after stand about a turn's changes of files, and need its id. */
+	readonly kind?: Exclude<CheckpointKind, "restore">;
+	readonly conversation?: string;
+	readonly session?: string;
+	readonly turn?: string;
+}
+
+/** What became of it: an id only where the snapshot exists (I9). */
+export type TakeOutcome =
+	| { readonly kind: "taken" | "unchanged"; readonly id: string; readonly checkpoint: Checkpoint }
+	| { readonly kind: "failed"; readonly reason: string; readonly code: string };
+
+export type FileStatus = "added" | "changed" | "deleted";
+
+export interface FileDiff {
+	readonly path: string;
+	readonly status: FileStatus;
+	readonly binary: boolean;
+	readonly insertions: number;
+	readonly deletions: number;
+	/** Unified, as far as there was room for it. */
+	readonly text: string;
+	readonly cut: boolean;
+}
+
+export interface RestoreOptions {
+	/** Only this file, or what is in this folder. */
+	readonly file?: string;
+	/** Takes back what a person changed, too. */
+	readonly force?: boolean;
+}
+
+/**
+ * changed_since: by somebody else than the agent. changing: between the look at it and the restore. in_the_way: something that is kept
+ * stands where it would go. refused: the system did not let it be changed.
+ */
+export type KeptReason = "changed_since" | "changing" | "in_the_way" | "refused";
+
+export interface Kept {
+	readonly path: string;
+	readonly reason: KeptReason;
+}
+
+export interface RestorePlan {
+	readonly target: Checkpoint;
+	readonly restore: readonly string[];
+	readonly remove: readonly string[];
+	readonly kept: readonly Kept[];
+	/** Differ, and are not saved: they stay as they are. */
+	readonly untouched: readonly string[];
+}
+
+export interface RestoreReport {
+	readonly id: string;
+	readonly target: Checkpoint;
+	/** Restoring this one undoes it. */
+	readonly before: Checkpoint;
+	readonly restored: readonly string[];
+	readonly removed: readonly string[];
+	readonly kept: readonly Kept[];
+	readonly untouched: readonly string[];
+}
+
+export interface PruneReport {
+	readonly dropped: readonly string[];
+	readonly bytesBefore: number;
+	readonly bytes: number;
+}
+
+export interface Checkpoints {
+	/** Never throws: a turn goes on without its checkpoint, and what became of it is recorded. */
+	take(input: TakeInput): Promise<TakeOutcome>;
+	/** Newest first. */
+	list(workspace: string): Promise<readonly Checkpoint[]>;
+	diff(
+		workspace: string,
+		from: string,
+		to: string | "now",
+		options?: { readonly file?: string },
+	): Promise<readonly FileDiff[]>;
+	/** What a restore would do now. Changes nothing. */
+	plan(workspace: string, id: string, options?: RestoreOptions): Promise<RestorePlan>;
+	restore(workspace: string, id: string, options?: RestoreOptions): Promise<RestoreReport>;
+	/** Down to the limits, and what nothing refers to is freed. */
+	prune(workspace: string): Promise<PruneReport>;
+	/** Finishes restores that were cut off. One that cannot be finished now stays open, and `problem` says why. */
+	recover(): Promise<readonly RecoveredRestore[]>;
+	close(): Promise<void>;
+}
+
+export interface RecoveredRestore {
+	readonly id: string;
+	readonly workspace: string;
+	readonly report: RestoreReport | null;
+	readonly problem: string | null;
+	/** What is left to do, where it could not be finished. */
+	readonly left: readonly string[];
+}

@@ -1,0 +1,348 @@
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KeryxError } from "../../src/errors.ts";
+import { type Bench, filesOf, openBench, put, treeOf } from "./support.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+	bench = await openBench();
+});
+afterAll(() => bench.end());
+
+let turns = 0;
+
+/** One turn of the agent, with a checkpoint before and after; answers the one before. */
+async function turn(folder: string, work: () => void): Promise<string> {
+	const id = `turn-${++turns}`;
+	const before = await bench.checkpoints.take({
+		workspace: folder,
+		label: "before",
+		kind: "before",
+		turn: id,
+	});
+	work();
+	const after = await bench.checkpoints.take({ workspace: folder, label: "after", kind: "after", turn: id });
+	if (before.kind === "failed" || after.kind === "failed") throw new Error(JSON.stringify([before, after]));
+	return before.id;
+}
+
+async function refusal(attempt: Promise<unknown>): Promise<string> {
+	try {
+		await attempt;
+	} catch (error) {
+		if (error instanceof KeryxError) return error.code;
+		throw error;
+	}
+	return expect.fail("it was not refused");
+}
+
+describe("a restore", () => {
+	test("takes the agent's changes back, removes what it made, keeps what a person did since, and is undone by a restore", async () => {
+		const folder = bench.workspace();
+		put(folder, "changed.txt", "old\n");
+		put(folder, "deleted.txt", "old\n");
+		put(folder, "shared.txt", "old\n");
+		put(folder, "persons.txt", "old\n");
+		put(folder, "run.sh", "x", 0o644);
+		put(folder, "node_modules/a.js", "old\n");
+		const before = await turn(folder, () => {
+			put(folder, "changed.txt", "agent\n");
+			rmSync(join(folder, "deleted.txt"));
+			put(folder, "shared.txt", "agent\n");
+			put(folder, "made/by/agent.txt", "agent\n");
+			chmodSync(join(folder, "run.sh"), 0o755);
+			put(folder, "node_modules/a.js", "agent\n");
+		});
+		put(folder, "shared.txt", "agent\nperson\n");
+		put(folder, "persons.txt", "person\n");
+		put(folder, "new-persons.txt", "person\n");
+		const torn = filesOf(folder);
+
+		const plan = await bench.checkpoints.plan(folder, before);
+		expect(plan).toMatchObject({
+			restore: ["changed.txt", "deleted.txt", "run.sh"],
+			remove: ["made/by/agent.txt"],
+			kept: [
+				{ path: "new-persons.txt", reason: "changed_since" },
+				{ path: "persons.txt", reason: "changed_since" },
+				{ path: "shared.txt", reason: "changed_since" },
+			],
+			untouched: [],
+		});
+		expect(filesOf(folder)).toEqual(torn);
+
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({ restored: plan.restore, removed: plan.remove, kept: plan.kept });
+		expect(filesOf(folder)).toEqual({
+			"changed.txt": "file old\n",
+			"deleted.txt": "file old\n",
+			"new-persons.txt": "file person\n",
+			"node_modules/a.js": "file agent\n",
+			"persons.txt": "file person\n",
+			"run.sh": "file x",
+			"shared.txt": "file agent\nperson\n",
+		});
+		expect(existsSync(join(folder, "made"))).toBe(false);
+
+		await bench.checkpoints.restore(folder, report.before.id);
+		expect(filesOf(folder)).toEqual(torn);
+	});
+
+	test("goes back turn by turn: what a restore did is nobody's change", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "1");
+		const first = await turn(folder, () => put(folder, "a.txt", "2"));
+		const second = await turn(folder, () => put(folder, "a.txt", "3"));
+		expect(await bench.checkpoints.restore(folder, second)).toMatchObject({ restored: ["a.txt"], kept: [] });
+		expect(await bench.checkpoints.restore(folder, first)).toMatchObject({ restored: ["a.txt"], kept: [] });
+		expect(filesOf(folder)).toEqual({ "a.txt": "file 1" });
+	});
+
+	test("keeps a file that a person changed between two turns, and takes it back when forced", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "1");
+		const first = await turn(folder, () => put(folder, "a.txt", "2"));
+		put(folder, "a.txt", "person");
+		await turn(folder, () => put(folder, "a.txt", "person and agent"));
+		expect(await bench.checkpoints.restore(folder, first)).toMatchObject({
+			restored: [],
+			kept: [{ path: "a.txt", reason: "changed_since" }],
+		});
+		await bench.checkpoints.restore(folder, first, { force: true });
+		expect(filesOf(folder)).toEqual({ "a.txt": "file 1" });
+	});
+
+	test("counts a turn that was cut off as the agent's up to the next checkpoint", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "1");
+		const before = await bench.checkpoints.take({
+			workspace: folder,
+			label: "b",
+			kind: "before",
+			turn: "cut",
+		});
+		put(folder, "a.txt", "2");
+		await bench.checkpoints.take({ workspace: folder, label: "next" });
+		put(folder, "b.txt", "person");
+		if (before.kind === "failed") throw new Error(before.reason);
+		expect(await bench.checkpoints.restore(folder, before.id)).toMatchObject({
+			restored: ["a.txt"],
+			kept: [{ path: "b.txt" }],
+		});
+	});
+
+	test("of one file or one folder leaves the others as they are", async () => {
+		const folder = bench.workspace();
+		put(folder, "a/x", "1");
+		put(folder, "a/y", "1");
+		put(folder, "ab", "1");
+		const before = await turn(folder, () => {
+			for (const path of ["a/x", "a/y", "ab"]) put(folder, path, "2");
+		});
+		await bench.checkpoints.restore(folder, before.slice(0, 7), { file: "a/x" });
+		expect(filesOf(folder)).toEqual({ "a/x": "file 1", "a/y": "file 2", ab: "file 2" });
+		await bench.checkpoints.restore(folder, before, { file: "a" });
+		expect(filesOf(folder)).toEqual({ "a/x": "file 1", "a/y": "file 1", ab: "file 2" });
+	});
+
+	test("does not touch what is, or was, not saved", async () => {
+		const folder = bench.workspace();
+		const big = Buffer.alloc(1024 * 1024 + 10, "x");
+		put(folder, "grows.bin", "small");
+		put(folder, "shrinks.bin", big);
+		put(folder, "now-ignored.txt", "old");
+		put(folder, "was-ignored.txt", "person's");
+		put(folder, ".gitignore", "was-ignored.txt\n");
+		const before = await turn(folder, () => {
+			put(folder, "grows.bin", big);
+			truncateSync(join(folder, "shrinks.bin"), 5);
+			put(folder, ".gitignore", "now-ignored.txt\n");
+			put(folder, "now-ignored.txt", "agent");
+		});
+		const report = await bench.checkpoints.restore(folder, before, { force: true });
+		expect(report).toMatchObject({
+			restored: [".gitignore"],
+			removed: [],
+			untouched: ["grows.bin", "now-ignored.txt", "shrinks.bin", "was-ignored.txt"],
+		});
+		expect(filesOf(folder)).toMatchObject({
+			"shrinks.bin": "file xxxxx",
+			"now-ignored.txt": "file agent",
+			"was-ignored.txt": "file person's",
+		});
+	});
+
+	test("does not remove what was ignored when the turn began, though it came after the checkpoint it began with", async () => {
+		const folder = bench.workspace();
+		put(folder, ".gitignore", "*.tmp\n");
+		await bench.checkpoints.take({ workspace: folder, label: "first" });
+		put(folder, "persons.tmp", "person's");
+		const before = await turn(folder, () => put(folder, ".gitignore", "\n"));
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({ restored: [".gitignore"], removed: [], untouched: ["persons.tmp"] });
+		expect(filesOf(folder)).toMatchObject({ "persons.tmp": "file person's" });
+	});
+
+	test("puts a file where a folder is, and a folder where a file is", async () => {
+		const folder = bench.workspace();
+		put(folder, "a", "file");
+		put(folder, "b/c/d", "deep");
+		mkdirSync(join(folder, "empty"));
+		const before = await turn(folder, () => {
+			rmSync(join(folder, "a"));
+			put(folder, "a/x/y", "agent");
+			rmSync(join(folder, "b"), { recursive: true });
+			put(folder, "b", "agent");
+			put(folder, "empty/made", "agent");
+		});
+		const torn = treeOf(folder);
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report.kept).toEqual([]);
+		expect([...treeOf(folder)].sort()).toEqual([
+			["a", "file file"],
+			["b/", "folder"],
+			["b/c/", "folder"],
+			["b/c/d", "file deep"],
+			["empty/", "folder"],
+		]);
+		await bench.checkpoints.restore(folder, report.before.id);
+		expect(treeOf(folder)).toEqual(torn);
+	});
+
+	test("goes through no link: not in place of a folder, nor of a file", async () => {
+		const folder = bench.workspace();
+		const outside = bench.workspace();
+		put(outside, "x", "outside");
+		put(outside, "target", "outside");
+		put(folder, "sub/x", "1");
+		put(folder, "file", "1");
+		const before = await turn(folder, () => {
+			put(folder, "sub/x", "2");
+			put(folder, "file", "2");
+		});
+		renameSync(join(folder, "sub"), join(folder, "moved"));
+		symlinkSync(outside, join(folder, "sub"));
+		rmSync(join(folder, "file"));
+		symlinkSync(join(outside, "target"), join(folder, "file"));
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report.kept.map(({ path }) => path).sort()).toEqual(["file", "moved/x", "sub", "sub/x"]);
+		expect(filesOf(outside)).toEqual({ target: "file outside", x: "file outside" });
+		await bench.checkpoints.restore(folder, before, { force: true });
+		expect(filesOf(folder)).toEqual({ file: "file 1", "sub/x": "file 1" });
+		expect(filesOf(outside)).toEqual({ target: "file outside", x: "file outside" });
+	});
+
+	test("does not write through a link that somebody else has put in the place of a folder", async () => {
+		const folder = bench.workspace();
+		const outside = bench.workspace();
+		put(outside, "x", "outside");
+		put(folder, "sub/x", "1");
+		put(folder, "sub/y", "1");
+		put(folder, "made/x", "1");
+		const before = await turn(folder, () => {
+			rmSync(join(folder, "sub"), { recursive: true });
+			rmSync(join(folder, "made"), { recursive: true });
+		});
+		symlinkSync(outside, join(folder, "sub"));
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({
+			restored: ["made/x"],
+			kept: [
+				{ path: "sub", reason: "changed_since" },
+				{ path: "sub/x", reason: "in_the_way" },
+				{ path: "sub/y", reason: "in_the_way" },
+			],
+		});
+		expect(filesOf(outside)).toEqual({ x: "file outside" });
+	});
+
+	test.each([
+		"",
+		"abc",
+		"--output=x",
+		"../../x",
+		"HEAD",
+		"abcdef0 ",
+		"ABCDEF0",
+		"abcdefg",
+		"a".repeat(41),
+		"abcdef0\n",
+	])("of %j is refused: it is no id", async (id) => {
+		const folder = bench.workspace();
+		expect(await refusal(bench.checkpoints.restore(folder, id))).toBe("argument.invalid");
+		expect(await refusal(bench.checkpoints.plan(folder, id))).toBe("argument.invalid");
+		expect(await refusal(bench.checkpoints.diff(folder, id, "now"))).toBe("argument.invalid");
+		expect(await refusal(bench.checkpoints.diff(folder, "abcdef0", id))).toBe("argument.invalid");
+	});
+
+	test.each([
+		"",
+		"/etc/passwd",
+		"../x",
+		"a/../../x",
+		"a/./b",
+		"a//b",
+		"a/",
+		".git/config",
+		"a/.GIT/x",
+		"a\0b",
+		'"\\056\\056/x"',
+	])("of the file %j is refused: it is not inside", async (file) => {
+		const folder = bench.workspace();
+		expect(await refusal(bench.checkpoints.restore(folder, "abcdef0", { file }))).toBe("argument.invalid");
+		expect(await refusal(bench.checkpoints.diff(folder, "abcdef0", "now", { file }))).toBe(
+			"argument.invalid",
+		);
+	});
+
+	test("of a checkpoint of another workspace is refused", async () => {
+		const [one, other] = [bench.workspace(), bench.workspace()];
+		put(one, "a", "1");
+		const id = await turn(one, () => put(one, "a", "2"));
+		expect(await refusal(bench.checkpoints.restore(other, id))).toBe("store.not_found");
+	});
+});
+
+describe("a diff", () => {
+	test("names each file with its lines and its text, to another checkpoint or to now", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "1\n2\n");
+		put(folder, "b.bin", Buffer.from([0, 1, 2]));
+		put(folder, "link", "file");
+		put(folder, "gone.txt", "x\n");
+		const before = await turn(folder, () => {
+			put(folder, "a.txt", "1\ntwo\n");
+			put(folder, "b.bin", Buffer.from([0, 1, 3]));
+			rmSync(join(folder, "link"));
+			symlinkSync("a.txt", join(folder, "link"));
+			rmSync(join(folder, "gone.txt"));
+			put(folder, "new\nline.txt", "diff --git a/x b/x\n");
+		});
+		const [after] = await bench.checkpoints.list(folder);
+		const diffs = await bench.checkpoints.diff(folder, before, after?.id ?? "");
+		expect(diffs).toMatchObject([
+			{ path: "a.txt", status: "changed", insertions: 1, deletions: 1, binary: false, cut: false },
+			{ path: "b.bin", status: "changed", binary: true },
+			{ path: "gone.txt", status: "deleted", deletions: 1 },
+			{ path: "link", status: "changed" },
+			{ path: "new\nline.txt", status: "added", insertions: 1 },
+		]);
+		expect(diffs[0]?.text).toContain("-2\n+two\n");
+		expect(diffs[3]?.text).toContain("new file mode 120000");
+		expect(diffs[4]?.text).toContain("+diff --git a/x b/x\n");
+		put(folder, "a.txt", "1\n");
+		const now = await bench.checkpoints.diff(folder, before, "now", { file: "a.txt" });
+		expect(now).toMatchObject([{ path: "a.txt", insertions: 0, deletions: 1 }]);
+		expect(await bench.checkpoints.list(folder)).toHaveLength(2);
+	});
+
+	test("cuts what is too long and says so", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "");
+		const before = await turn(folder, () => put(folder, "a.txt", "a line of text\n".repeat(10_000)));
+		const [diff] = await bench.checkpoints.diff(folder, before, "now");
+		expect(diff).toMatchObject({ insertions: 10_000, cut: true });
+		expect(diff?.text.length).toBe(64 * 1024);
+	});
+});
