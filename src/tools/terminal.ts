@@ -141,7 +141,8 @@ function told(notify: ProcessNotify): { readonly you_are_told: string } {
 			return { you_are_told: "nothing; poll it" };
 		case "error":
 			return { you_are_told: "when it has failed" };
-		default:
+		case "result":
+		case "all":
 			return { you_are_told: "when it has ended" };
 	}
 }
