@@ -1,6 +1,7 @@
 // A process on a terminal of its own, shown on this one: bytes both ways, and the size. What it drew last is shown again first; a
 // program that draws the whole screen is made to draw it anew.
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import type { ProcessBackend, PtySize } from "../../processes/index.ts";
 import { type Attached, type AttachOptions, type Exits, isHarmless } from "./attachment.ts";
 import { pressedAt } from "./detach-key.ts";
@@ -86,17 +87,29 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 	};
 }
 
-/** Told of a size that it has already a program draws nothing: so it is told of another one first. */
+/**
+ * Told of a size that it has already a program draws nothing: so it is told of another one first, and has a moment to notice. Two
+ * changes in one moment are none to it.
+ */
 async function fitted(
 	backend: ProcessBackend,
 	id: string,
 	now: PtySize | null,
 	size: PtySize,
 ): Promise<void> {
-	if (now?.rows === size.rows && now.cols === size.cols)
+	if (now?.rows === size.rows && now.cols === size.cols) {
+		const printed = async () => (await backend.read(id, { from: 0, limit: 0 })).size;
+		const before = await printed();
 		await resized(backend, id, { ...size, rows: size.rows > 1 ? size.rows - 1 : size.rows + 1 });
+		for (let looks = 0; looks < NOTICES_MS / LOOK_MS && (await printed()) === before; looks++)
+			await delay(LOOK_MS);
+	}
 	await resized(backend, id, size);
 }
+
+/** Who has not drawn by then does not draw for a change of size. */
+const NOTICES_MS = 1000;
+const LOOK_MS = 20;
 
 /** One that has just ended has no size to change. */
 async function resized(backend: ProcessBackend, id: string, size: PtySize): Promise<void> {
