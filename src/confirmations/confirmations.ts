@@ -188,7 +188,8 @@ class StoredConfirmations implements Confirmations {
 				via: caller.via,
 			}),
 		);
-		if (requested.kind === "pending" || requested.kind === "auto_approved") this.#watch.look();
+		if (requested.kind === "pending" || requested.kind === "auto_approved")
+			this.#watchOver(requested.confirmation);
 		return requested;
 	}
 
@@ -206,7 +207,7 @@ class StoredConfirmations implements Confirmations {
 			request,
 			waiting: waiting(request.id),
 		});
-		if (answer.kind === "waiting") this.#watch.look();
+		if (answer.kind === "waiting") this.#watchOver(answer.confirmation);
 		return answer;
 	}
 
@@ -217,8 +218,8 @@ class StoredConfirmations implements Confirmations {
 		if (this.#namesSecret(question)) return { status: "secret" };
 		const requested = await this.#options.store.requestConfirmation(this.#form(this.#ownRequest(question)));
 		if (requested.kind === "limited" || requested.kind === "conflict") return { status: "limited" };
-		this.#watch.look();
 		const { confirmation } = requested;
+		this.#watchOver(confirmation);
 		if (confirmation.status !== "pending") return confirmation;
 		return await this.#waiters.settled(confirmation, signal);
 	}
@@ -231,9 +232,11 @@ class StoredConfirmations implements Confirmations {
 	): Promise<ResolveArgs> {
 		await this.#assertMay(caller, "resolve", id);
 		const { store, clock, hide = same } = this.#options;
-		const before = await store.confirmation({ scope: OPERATOR, id, now: clock.now() });
-		if (grant) this.#assertGrantable(before.action);
-		if (editedDetails && before.waiter === "live")
+		// What it is about matters only to who asks for more than yes or no.
+		const before =
+			grant || editedDetails ? await store.confirmation({ scope: OPERATOR, id, now: clock.now() }) : null;
+		if (before && grant) this.#assertGrantable(before.action);
+		if (editedDetails && before?.waiter === "live")
 			throw new KeryxError("argument.invalid", "a program that waits takes no other arguments than its own", {
 				field: "edited_details",
 				hint: "approve or deny it as it is",
@@ -246,14 +249,21 @@ class StoredConfirmations implements Confirmations {
 			...(label && { label: hide(label) }),
 			...(reason && { reason: hide(reason) }),
 			...(grant && { grant }),
-			...(editedDetails && { edited: this.#edited(before, editedDetails) }),
+			...(before && editedDetails && { edited: this.#edited(before, editedDetails) }),
 			useWithinMs: this.#settings.useWithinMinutes * 60_000,
 		};
 	}
 
-	afterResolve({ woken }: Resolved): void {
-		if (woken) this.#wake(woken);
-		this.#watch.look();
+	afterResolve(resolved: Resolved): void {
+		if (resolved.woken) this.#wake(resolved.woken);
+		if (resolved.kind === "resolved") this.#watchOver(resolved.confirmation);
+	}
+
+	/** Its deadline, or that of its use, and whoever is to be told. */
+	#watchOver({ status, expiresAt, notices }: Confirmation): void {
+		const useBy = this.#options.clock.now() + this.#settings.useWithinMinutes * 60_000;
+		if (status === "pending" && notices.some(({ state }) => state === "pending")) this.#watch.look();
+		else this.#watch.expects(status === "pending" ? expiresAt : useBy);
 	}
 
 	async resolve(

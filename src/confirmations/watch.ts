@@ -22,6 +22,8 @@ export class Watch {
 	readonly #options: WatchOptions;
 	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
 	#cancel = () => {};
+	/** When it looks again by itself; null: not at all. */
+	#wakesAt: number | null = null;
 	#running: Promise<void> = Promise.resolve();
 
 	constructor(options: WatchOptions) {
@@ -40,7 +42,13 @@ export class Watch {
 		await this.#running;
 	}
 
-	/** There may be something new to do, or to wait for. */
+	/** There will be something to do at that time. Costs nothing where it looks before that anyway. */
+	expects(at: number): void {
+		if (this.#state !== "idle") this.look();
+		else if (this.#wakesAt === null || at < this.#wakesAt) this.#sleep(at - this.#options.clock.now());
+	}
+
+	/** There is something to do. */
 	look(): void {
 		if (this.#state === "stopped" || this.#state === "looking again") return;
 		if (this.#state === "looking") {
@@ -53,6 +61,7 @@ export class Watch {
 
 	async #work(): Promise<void> {
 		this.#cancel();
+		this.#wakesAt = null;
 		const wait = await this.#round().catch((error: unknown) => {
 			this.#options.log("confirmations cannot be looked after just now", error);
 			return RETRY_MS;
@@ -61,7 +70,14 @@ export class Watch {
 		const again = this.#state === "looking again";
 		this.#state = "idle";
 		if (again) this.look();
-		else if (wait !== null) this.#cancel = this.#options.clock.after(wait, () => this.look());
+		else if (wait !== null) this.#sleep(wait);
+	}
+
+	#sleep(ms: number): void {
+		const { clock } = this.#options;
+		this.#cancel();
+		this.#wakesAt = clock.now() + ms;
+		this.#cancel = clock.after(Math.max(1, ms), () => this.look());
 	}
 
 	/** Answers in how many milliseconds there is something to do again; null: not before something new happens. */
