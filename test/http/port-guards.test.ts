@@ -215,7 +215,7 @@ describe("logging in with a link", () => {
 		);
 		const [cookie = ""] = set.split(";");
 		expect((await open("/", { cookie })).text).toMatch(
-			/^Keryx 0\.0\.0 runs, and you are token:page-\w+ here\./,
+			/^Keryx 0\.0\.0 runs, and you are token:page-[\w-]{12} here\./,
 		);
 		expect((await open("/api/tokens", { cookie })).status).toBe(200);
 		expect(await open(link)).toMatchObject({ status: 401, body: { error: { code: "http.login" } } });
