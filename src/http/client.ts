@@ -8,7 +8,8 @@ import {
 } from "node:http";
 import { KeryxError } from "../errors.ts";
 import type { Api } from "./app.ts";
-import { type Answer, type CallInput, type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { type Answer, type CallInput, type EndpointName, endpoints } from "./endpoints.ts";
 import type { WireDelta, WireEvent } from "./schemas.ts";
 import { event } from "./schemas.ts";
 import { framesOf } from "./sse.ts";

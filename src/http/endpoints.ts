@@ -1,5 +1,6 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
+import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import {
 	channel,
 	conversation,
@@ -19,9 +20,6 @@ import {
 	turn,
 } from "./schemas.ts";
 
-const pageSize = z.coerce.number().int().min(1).max(200).default(50);
-const flag = z.enum(["true", "false"]).transform((value) => value === "true");
-const ofConversation = { conversation: conversationId };
 const ofSession = { session: sessionId };
 const title = z.string().trim().min(1).max(500);
 
@@ -334,73 +332,5 @@ export type Endpoints = typeof endpoints;
 export type EndpointName = keyof Endpoints;
 
 /** Everything a call takes, wherever on the request it stands. */
-export type Input<Name extends EndpointName> = z.output<Endpoints[Name]["input"]>;
 export type CallInput<Name extends EndpointName> = z.input<Endpoints[Name]["input"]>;
 export type Answer<Name extends EndpointName> = z.output<Endpoints[Name]["answer"]>;
-
-type Shape = Readonly<Record<string, z.ZodType>>;
-
-export interface Endpoint<
-	Params extends Shape = Shape,
-	Query extends Shape = Shape,
-	Body extends Shape = Shape,
-	Result extends z.ZodType = z.ZodType,
-> {
-	readonly method: "get" | "post";
-	readonly path: string;
-	readonly about: string;
-	readonly status: 200 | 202;
-	readonly params: z.ZodObject<Params>;
-	readonly query: z.ZodObject<Query>;
-	readonly body: z.ZodObject<Body> | null;
-	readonly input: z.ZodObject<Params & Query & Body>;
-	readonly answer: Result;
-}
-
-function endpoint<
-	Result extends z.ZodType,
-	Params extends Shape = Record<never, never>,
-	Query extends Shape = Record<never, never>,
-	Body extends Shape = Record<never, never>,
->(
-	method: "get" | "post",
-	path: string,
-	spec: {
-		readonly about: string;
-		readonly params?: Params;
-		readonly query?: Query;
-		readonly body?: Body;
-		readonly status?: 202;
-		readonly answer: Result;
-	},
-): Endpoint<Params, Query, Body, Result> {
-	const params = (spec.params ?? {}) as Params;
-	const query = (spec.query ?? {}) as Query;
-	const body = (spec.body ?? {}) as Body;
-	return {
-		method,
-		path,
-		about: spec.about,
-		status: spec.status ?? 200,
-		params: z.object(params),
-		query: z.object(query),
-		body: method === "post" ? z.strictObject(body) : null,
-		input: z.object({ ...params, ...query, ...body }),
-		answer: spec.answer,
-	};
-}
-
-/** What a chat does with a command. */
-function action<Body extends Shape, Result extends z.ZodType>(
-	name: string,
-	about: string,
-	body: Body,
-	answer: Result,
-) {
-	return endpoint("post", `/api/conversations/{conversation}/${name}`, {
-		about,
-		params: ofConversation,
-		body,
-		answer,
-	});
-}

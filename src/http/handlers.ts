@@ -1,12 +1,11 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
-import { type Confirmations, may } from "../confirmations/index.ts";
+import { may } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
-import type { InboxItem, Scope, Store } from "../store/index.ts";
-import type { Access, Visitor } from "./auth.ts";
-import type { Answer, EndpointName, Input } from "./endpoints.ts";
-import type { Feed } from "./feed.ts";
+import type { InboxItem, Store } from "../store/index.ts";
+import { type ApiHost, type Call, type HandlersOf, operator, running } from "./call.ts";
+import type { Endpoints } from "./endpoints.ts";
 import {
 	toWireChannel,
 	toWireConversation,
@@ -20,38 +19,7 @@ import {
 	toWireTurn,
 } from "./wire.ts";
 
-/** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
-export interface ApiHost {
-	readonly store: Store;
-	readonly gateway: Gateway | null;
-	readonly confirmations: Confirmations;
-	/** Who has it is the operator. */
-	readonly operatorSecret: string;
-	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
-	readonly bodyLimit?: number;
-	/** Requests of one caller on a port. */
-	readonly ratePerMinute?: number;
-	readonly version: string;
-	/** What answers, by its name. */
-	readonly agent: string;
-	readonly startedAt: number;
-	readonly now: () => number;
-}
-
-interface Call {
-	readonly host: ApiHost;
-	readonly feed: Feed;
-	readonly access: Access;
-	readonly visitor: Visitor;
-	readonly scope: Scope;
-	readonly signal: AbortSignal;
-}
-
-export type Handlers = {
-	readonly [Name in EndpointName]: (input: Input<Name>, call: Call) => Promise<Answer<Name>> | Answer<Name>;
-};
-
-export const handlers: Handlers = {
+export const handlers: HandlersOf<Endpoints> = {
 	conversations: async ({ limit, after, platform, profile, active_since }, { host, scope }) => {
 		const found = await host.store.conversations({
 			scope,
@@ -261,13 +229,6 @@ export async function strangersHealth({ confirmations, now }: ApiHost) {
 	};
 }
 
-function running({ gateway }: ApiHost): Gateway {
-	if (gateway) return gateway;
-	throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be changed", {
-		hint: "start Keryx, then try again",
-	});
-}
-
 /** What the caller may not see, it may not change: it is not found. */
 async function changing<Result>(
 	{ host, scope }: Call,
@@ -276,11 +237,6 @@ async function changing<Result>(
 ): Promise<Result> {
 	await host.store.conversation({ scope, ref: { id: conversation } });
 	return change(running(host).actions);
-}
-
-function operator(scope: Scope): Extract<Scope, { kind: "operator" }> {
-	if (scope.kind === "operator") return scope;
-	throw new KeryxError("store.not_found", "there is nothing here for you");
 }
 
 function parsePlace(after: string): { lastActivityAt: number; id: ConversationId } {

@@ -1,6 +1,7 @@
 // keryx/http: the API, how it is served, and a client for it.
 
 export { type Api, createApi } from "./app.ts";
+export type { ApiHost } from "./call.ts";
 export {
 	apiTransport,
 	type Client,
@@ -11,7 +12,6 @@ export {
 	type TransportOptions,
 } from "./client.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
-export type { ApiHost } from "./handlers.ts";
 export type {
 	WireConversation,
 	WireDelivery,

@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Store, StoreEvent, Workload } from "../store/index.ts";
+import type { ApiHost } from "./call.ts";
 import type { App } from "./environment.ts";
 import { toKeryxError } from "./errors.ts";
-import type { ApiHost } from "./handlers.ts";
 import { channel } from "./schemas.ts";
 import { toWireChannel } from "./wire.ts";
 

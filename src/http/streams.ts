@@ -6,11 +6,11 @@ import type { ConversationId, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { exportJsonl, exportMarkdown, importJsonl, linesOf } from "../store/index.ts";
 import type { Access, Visitor } from "./auth.ts";
+import type { ApiHost } from "./call.ts";
 import { type App, OPERATOR } from "./environment.ts";
 import { toKeryxError } from "./errors.ts";
 import type { Feed } from "./feed.ts";
 import { tooLarge } from "./guards.ts";
-import type { ApiHost } from "./handlers.ts";
 import { delta, event } from "./schemas.ts";
 
 const HEARTBEAT_MS = 15_000;

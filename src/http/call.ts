@@ -1,0 +1,57 @@
+// What a call of the API has at hand.
+
+import type { z } from "@hono/zod-openapi";
+import type { Confirmations } from "../confirmations/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Gateway } from "../gateway/index.ts";
+import type { Scope, Store } from "../store/index.ts";
+import type { Access, Visitor } from "./auth.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Feed } from "./feed.ts";
+
+/** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
+export interface ApiHost {
+	readonly store: Store;
+	readonly gateway: Gateway | null;
+	readonly confirmations: Confirmations;
+	/** Who has it is the operator. */
+	readonly operatorSecret: string;
+	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
+	readonly bodyLimit?: number;
+	/** Requests of one caller on a port. */
+	readonly ratePerMinute?: number;
+	readonly version: string;
+	/** What answers, by its name. */
+	readonly agent: string;
+	readonly startedAt: number;
+	readonly now: () => number;
+}
+
+export interface Call {
+	readonly host: ApiHost;
+	readonly feed: Feed;
+	readonly access: Access;
+	readonly visitor: Visitor;
+	readonly scope: Scope;
+	readonly signal: AbortSignal;
+}
+
+/** What answers the calls of a table. */
+export type HandlersOf<Table extends Readonly<Record<string, Endpoint>>> = {
+	readonly [Name in keyof Table]: (
+		input: z.output<Table[Name]["input"]>,
+		call: Call,
+	) => Promise<z.output<Table[Name]["answer"]>> | z.output<Table[Name]["answer"]>;
+};
+
+export function running({ gateway }: ApiHost): Gateway {
+	if (gateway) return gateway;
+	throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be changed", {
+		hint: "start Keryx, then try again",
+	});
+}
+
+export function operator(scope: Scope): Extract<Scope, { kind: "operator" }> {
+	if (scope.kind === "operator") return scope;
+	throw new KeryxError("store.not_found", "there is nothing here for you");
+}
