@@ -1,8 +1,8 @@
-// A worker thread as its caller sees it: requests go out together, each waits for its reply, and none waits for ever.
-import { Worker } from "node:worker_threads";
+// A thread of the store as its caller sees it: requests go out together, each waits for its reply, and none waits for ever.
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { fromWireError } from "./faults.ts";
-import type { Ready, Replies, Request, WorkerSettings } from "./worker.ts";
+import { type Ready, type Replies, type Request, serveStore, type WorkerSettings } from "./server.ts";
 
 /** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
 const WORKER =
@@ -16,7 +16,9 @@ interface Waiting {
 
 export class Thread {
 	readonly epoch: number;
-	readonly #worker: Worker;
+	readonly #worker: Worker | MessagePort;
+	/** When it has ended. */
+	readonly #exited: Promise<void>;
 	readonly #waiting = new Map<number, Waiting>();
 	#outgoing: Request[] = [];
 	#next = 1;
@@ -24,24 +26,27 @@ export class Thread {
 	#notifyGone: () => void = () => {};
 	#gone: KeryxError | undefined;
 
-	private constructor(worker: Worker, epoch: number) {
+	private constructor(worker: Worker | MessagePort, epoch: number, exited: Promise<void>) {
 		this.#worker = worker;
 		this.epoch = epoch;
+		this.#exited = exited;
 		worker.on("message", (replies: Replies) => this.#settle(replies));
 		worker.on("error", (cause) => this.#fail(died(cause)));
-		worker.on("exit", () => this.#fail(new KeryxError("store.closed", "the store is closed")));
+		void exited.then(() => this.#fail(new KeryxError("store.closed", "the store is closed")));
 	}
 
 	/** Answers when the thread has opened the store; otherwise it has ended, and says why. */
-	static async start(workerData: WorkerSettings): Promise<Thread> {
-		const worker = new Worker(WORKER, { workerData });
-		const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+	static async start(settings: WorkerSettings): Promise<Thread> {
+		const worker = settings.alone ? inThisThread(settings) : new Worker(WORKER, { workerData: settings });
+		const exited = new Promise<void>((resolve) =>
+			worker.once(worker instanceof Worker ? "exit" : "close", () => resolve()),
+		);
 		const ready = await new Promise<Ready>((resolve, reject) => {
 			worker.once("message", resolve);
 			worker.once("error", (cause) => reject(died(cause)));
 			void exited.then(() => reject(died(undefined)));
 		});
-		if (ready.ready) return new Thread(worker, ready.epoch);
+		if (ready.ready) return new Thread(worker, ready.epoch, exited);
 		await exited;
 		throw fromWireError(ready.error);
 	}
@@ -68,9 +73,8 @@ export class Thread {
 
 	async close(): Promise<void> {
 		if (this.#gone) return;
-		const exited = new Promise<void>((resolve) => this.#worker.once("exit", () => resolve()));
 		await this.ask({ id: 0, kind: "close" });
-		await exited;
+		await this.#exited;
 	}
 
 	#send(): void {
@@ -96,6 +100,13 @@ export class Thread {
 		this.#waiting.clear();
 		this.#notifyGone();
 	}
+}
+
+/** What is in memory has no disk to wait for: it needs no thread of its own, only the same way to it. */
+function inThisThread(settings: WorkerSettings): MessagePort {
+	const { port1, port2 } = new MessageChannel();
+	serveStore(port1, settings);
+	return port2;
 }
 
 function died(cause: unknown): KeryxError {
