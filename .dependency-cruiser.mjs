@@ -1,6 +1,6 @@
 // Imports point downwards only, and never in a circle. The order is the one in CONTEXT.md, lowest first.
 const layers = [
-	"errors\\.ts$",
+	"(errors|rounds)\\.ts$",
 	"domain/",
 	"config/",
 	"store/",
@@ -31,6 +31,26 @@ export default {
 			to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" },
 		},
 		{
+			name: "page-talks-http",
+			comment:
+				"The page knows the server's types and nothing else of it; its build reads the table of calls.",
+			severity: "error",
+			from: { path: "^web/" },
+			to: { path: "^src/", dependencyTypesNot: ["type-only"] },
+		},
+		{
+			name: "page-knows-http-only",
+			severity: "error",
+			from: { path: "^web/" },
+			to: { path: "^src/", pathNot: "^src/http/" },
+		},
+		{
+			name: "nothing-knows-the-page",
+			severity: "error",
+			from: { path: "^src/" },
+			to: { path: "^web/" },
+		},
+		{
 			name: "faces-only",
 			comment: "A capability is reached through its index.ts.",
 			severity: "error",
@@ -45,6 +65,6 @@ export default {
 		tsPreCompilationDeps: true,
 		tsConfig: { fileName: "tsconfig.json" },
 		doNotFollow: { path: "node_modules" },
-		includeOnly: "^(src|node:|crypto|fs)",
+		includeOnly: "^(src|web|node:|crypto|fs)",
 	},
 };

@@ -1,12 +1,11 @@
 // What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
 // sleeps until the next thing is.
+import { Rounds } from "../rounds.ts";
 import type { Store, Woken } from "../store/index.ts";
 import type { ConfirmationClock } from "./clock.ts";
 import { tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;
-/** After a fault of the store. */
-const RETRY_MS = 5_000;
 const OPERATOR = { kind: "operator" } as const;
 
 export interface WatchOptions {
@@ -20,67 +19,33 @@ export interface WatchOptions {
 
 export class Watch {
 	readonly #options: WatchOptions;
-	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
-	#cancel = () => {};
-	/** When it looks again by itself; null: not at all. */
-	#wakesAt: number | null = null;
-	#running: Promise<void> = Promise.resolve();
+	readonly #rounds: Rounds;
 
 	constructor(options: WatchOptions) {
 		this.#options = options;
+		this.#rounds = new Rounds({
+			clock: options.clock,
+			round: () => this.#round(),
+			failed: (error) => options.log("confirmations cannot be looked after just now", error),
+		});
 	}
 
 	start(): void {
-		if (this.#state !== "stopped") return;
-		this.#state = "idle";
-		this.look();
+		this.#rounds.start();
 	}
 
-	async stop(): Promise<void> {
-		this.#state = "stopped";
-		this.#cancel();
-		await this.#running;
+	stop(): Promise<void> {
+		return this.#rounds.stop();
 	}
 
-	/** There will be something to do at that time. Costs nothing where it looks before that anyway. */
 	expects(at: number): void {
-		if (this.#state !== "idle") this.look();
-		else if (this.#wakesAt === null || at < this.#wakesAt) this.#sleep(at - this.#options.clock.now());
+		this.#rounds.expects(at);
 	}
 
-	/** There is something to do. */
 	look(): void {
-		if (this.#state === "stopped" || this.#state === "looking again") return;
-		if (this.#state === "looking") {
-			this.#state = "looking again";
-			return;
-		}
-		this.#state = "looking";
-		this.#running = this.#work();
+		this.#rounds.look();
 	}
 
-	async #work(): Promise<void> {
-		this.#cancel();
-		this.#wakesAt = null;
-		const wait = await this.#round().catch((error: unknown) => {
-			this.#options.log("confirmations cannot be looked after just now", error);
-			return RETRY_MS;
-		});
-		if (this.#state === "stopped") return;
-		const again = this.#state === "looking again";
-		this.#state = "idle";
-		if (again) this.look();
-		else if (wait !== null) this.#sleep(wait);
-	}
-
-	#sleep(ms: number): void {
-		const { clock } = this.#options;
-		this.#cancel();
-		this.#wakesAt = clock.now() + ms;
-		this.#cancel = clock.after(Math.max(1, ms), () => this.look());
-	}
-
-	/** Answers in how many milliseconds there is something to do again; null: not before something new happens. */
 	async #round(): Promise<number | null> {
 		const { store, clock, woken } = this.#options;
 		for (;;) {
@@ -91,7 +56,7 @@ export class Watch {
 		await this.#tell();
 		const { nextDueAt, nextNoticeAt } = await store.confirmationWork({ scope: OPERATOR, now: clock.now() });
 		const next = [nextDueAt, nextNoticeAt].filter((at) => at !== null);
-		return next.length === 0 ? null : Math.max(1, Math.min(...next) - clock.now());
+		return next.length === 0 ? null : Math.min(...next);
 	}
 
 	async #tell(): Promise<void> {
@@ -111,7 +76,7 @@ export class Watch {
 				as: told,
 				...(told.kind === "retry" && { dueAt: clock.now() + told.afterMs }),
 			});
-			if (this.#state === "stopped") return;
+			if (this.#rounds.isStopped) return;
 		}
 	}
 }

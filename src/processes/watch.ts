@@ -1,5 +1,6 @@
 // What happens to processes without anybody: progress is told to the chat they came from, what still prints is noted, and what ended
 // long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
+import { Rounds } from "../rounds.ts";
 import type { Destination, NewDelivery, Process, Store } from "../store/index.ts";
 import type { ProcessPlace } from "./place.ts";
 import { newOutput } from "./reading.ts";
@@ -7,8 +8,6 @@ import type { ProcessClock } from "./registry.ts";
 import { progressText } from "./words.ts";
 
 const AT_ONCE = 100;
-/** After a fault of the store. */
-const RETRY_MS = 5_000;
 /** What holds a session open looks at hours. */
 const PRINTED_EVERY_MS = 600_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -35,55 +34,33 @@ export class ProcessWatch {
 	readonly #options: ProcessWatchOptions;
 	/** How much each had printed when it was last looked at. */
 	readonly #printed = new Map<string, number>();
-	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
-	#cancel = () => {};
-	#running: Promise<void> = Promise.resolve();
+	readonly #rounds: Rounds;
 	#printedAt = Number.NEGATIVE_INFINITY;
 	#sweptAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: ProcessWatchOptions) {
 		this.#options = options;
+		this.#rounds = new Rounds({
+			clock: options.clock,
+			round: () => this.#round(),
+			failed: (error) => options.log("processes cannot be watched just now", error),
+		});
 	}
 
 	start(): void {
-		if (this.#state !== "stopped") return;
-		this.#state = "idle";
-		this.look();
+		this.#rounds.start();
 	}
 
-	async stop(): Promise<void> {
-		this.#state = "stopped";
-		this.#cancel();
-		await this.#running;
+	stop(): Promise<void> {
+		return this.#rounds.stop();
 	}
 
-	/** There may be something new to do, or to wait for. */
 	look(): void {
-		if (this.#state === "stopped" || this.#state === "looking again") return;
-		if (this.#state === "looking") {
-			this.#state = "looking again";
-			return;
-		}
-		this.#state = "looking";
-		this.#running = this.#work();
+		this.#rounds.look();
 	}
 
-	async #work(): Promise<void> {
-		this.#cancel();
-		const wait = await this.#round().catch((error: unknown) => {
-			this.#options.log("processes cannot be watched just now", error);
-			return RETRY_MS;
-		});
-		if (this.#state === "stopped") return;
-		const again = this.#state === "looking again";
-		this.#state = "idle";
-		if (again) this.look();
-		else this.#cancel = this.#options.clock.after(wait, () => this.look());
-	}
-
-	/** Answers in how many milliseconds there is something to do again. */
 	async #round(): Promise<number> {
-		const { store, clock } = this.#options;
+		const { store } = this.#options;
 		await this.#tellProgress();
 		const runs = await this.#notePrinting();
 		await this.#sweep();
@@ -93,7 +70,7 @@ export class ProcessWatch {
 			...(runs ? [this.#printedAt + PRINTED_EVERY_MS] : []),
 			...(next?.nextCheckAt == null ? [] : [next.nextCheckAt]),
 		];
-		return Math.max(1, Math.min(...wakes) - clock.now());
+		return Math.min(...wakes);
 	}
 
 	async #tellProgress(): Promise<void> {
@@ -102,7 +79,7 @@ export class ProcessWatch {
 			const due = await store.dueProcessChecks({ scope: OPERATOR, now: clock.now(), limit: AT_ONCE });
 			for (const process of due) {
 				await this.#tell(process);
-				if (this.#state === "stopped") return;
+				if (this.#rounds.isStopped) return;
 			}
 			if (due.length < AT_ONCE) return;
 		}
@@ -162,7 +139,7 @@ export class ProcessWatch {
 					log(`what ${id} left behind cannot be removed yet`, error);
 				}
 			}
-			if (old.length < AT_ONCE || removed === 0 || this.#state === "stopped") return;
+			if (old.length < AT_ONCE || removed === 0 || this.#rounds.isStopped) return;
 		}
 	}
 }

@@ -1,0 +1,85 @@
+// What is done in rounds: a round does what is due and says when there is something to do again. One runs at a time, none is lost: a
+// call during a round is followed by another one.
+
+/** After a round that failed. */
+const RETRY_MS = 5_000;
+
+export interface RoundsOptions {
+	readonly clock: {
+		now(): number;
+		/** Answers how to cancel it. */
+		after(ms: number, callback: () => void): () => void;
+	};
+	/** Answers when there is something to do again; null: not before something new happens. */
+	round(): Promise<number | null>;
+	failed(error: unknown): void;
+}
+
+export class Rounds {
+	readonly #options: RoundsOptions;
+	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
+	#cancel = () => {};
+	/** When it looks again by itself; null: not at all. */
+	#wakesAt: number | null = null;
+	#running: Promise<void> = Promise.resolve();
+
+	constructor(options: RoundsOptions) {
+		this.#options = options;
+	}
+
+	get isStopped(): boolean {
+		return this.#state === "stopped";
+	}
+
+	start(): void {
+		if (this.#state !== "stopped") return;
+		this.#state = "idle";
+		this.look();
+	}
+
+	async stop(): Promise<void> {
+		this.#state = "stopped";
+		this.#cancel();
+		await this.#running;
+	}
+
+	/** There may be something to do. */
+	look(): void {
+		if (this.#state === "stopped" || this.#state === "looking again") return;
+		if (this.#state === "looking") {
+			this.#state = "looking again";
+			return;
+		}
+		this.#state = "looking";
+		this.#running = this.#work();
+	}
+
+	/** There will be something to do at that time. Costs nothing where it looks before that anyway. */
+	expects(at: number): void {
+		if (this.#state !== "idle") this.look();
+		else if (this.#wakesAt === null || at < this.#wakesAt) this.#sleepUntil(at);
+	}
+
+	async #work(): Promise<void> {
+		const { clock, round, failed } = this.#options;
+		this.#cancel();
+		this.#wakesAt = null;
+		const next = await round().catch((error: unknown) => {
+			failed(error);
+			return clock.now() + RETRY_MS;
+		});
+		if (this.isStopped) return;
+		// Something may have become due while the round was under way.
+		const again = this.#state === "looking again" || (next !== null && next <= clock.now());
+		this.#state = "idle";
+		if (again) this.look();
+		else if (next !== null) this.#sleepUntil(next);
+	}
+
+	#sleepUntil(at: number): void {
+		const { clock } = this.#options;
+		this.#cancel();
+		this.#wakesAt = at;
+		this.#cancel = clock.after(Math.max(1, at - clock.now()), () => this.look());
+	}
+}
