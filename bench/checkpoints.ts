@@ -33,7 +33,7 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 	const clock = systemClock;
 	const store = await openStore({ url: `sqlite:${join(home, "keryx.db")}`, clock, ids: systemIds(clock) });
 	const settings = { maxSnapshots: 1000, maxTotalMb: 5000, maxFileMb: 10, maxFiles: 100_000 };
-	const checkpoints = createCheckpoints({ home, store, clock, settings });
+	const checkpoints = createCheckpoints({ home, store, clock, settings: () => settings });
 	const keryx = async (): Promise<void> => {
 		const outcome = await checkpoints.take({ workspace: ours, label: "bench" });
 		if (outcome.kind !== "taken") throw new Error(JSON.stringify(outcome));

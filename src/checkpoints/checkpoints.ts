@@ -24,6 +24,8 @@ import type {
 	RestoreOptions,
 	RestorePlan,
 	RestoreReport,
+	RestoreSummary,
+	Some,
 	TakeInput,
 	TakeOutcome,
 } from "./types.ts";
@@ -57,7 +59,7 @@ class GitCheckpoints implements Checkpoints {
 
 	constructor(options: CheckpointsOptions) {
 		this.#options = options;
-		this.#locks = new Locks(options.settings.lockWaitMs ?? LOCK_WAIT_MS);
+		this.#locks = new Locks(() => options.settings().lockWaitMs ?? LOCK_WAIT_MS);
 	}
 
 	async take(input: TakeInput): Promise<TakeOutcome> {
@@ -65,7 +67,8 @@ class GitCheckpoints implements Checkpoints {
 		try {
 			const found = await this.#place(input.workspace);
 			place = found;
-			const outcome = await this.#hold(found, () => this.#record(found, recordedOf(input)));
+			const recorded = this.#recorded(input);
+			const outcome = await this.#hold(found, () => this.#record(found, recorded, input.signal));
 			this.#tidyLater(found);
 			return { kind: outcome.kind, id: outcome.checkpoint.id, checkpoint: outcome.checkpoint };
 		} catch (error) {
@@ -90,7 +93,8 @@ class GitCheckpoints implements Checkpoints {
 			const all = await this.#all(place);
 			const first = find(all, ids[0], "from");
 			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
-			return fileDiffs(place.repository, first.tree, second.tree, file);
+			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
+			return diffs.map((diff) => ({ ...diff, text: this.#hide(diff.text) }));
 		});
 	}
 
@@ -126,6 +130,7 @@ class GitCheckpoints implements Checkpoints {
 				target: target.id,
 				before: checkpoint.id,
 				plan: steps,
+				...(options.together && { together: options.together }),
 			});
 			return this.#finish(place, restore, target, checkpoint);
 		});
@@ -165,6 +170,7 @@ class GitCheckpoints implements Checkpoints {
 		} catch (error) {
 			this.#options.log?.(`restore ${id} is not finished`, error);
 			const left = await this.#leftOf(restore);
+			await this.#options.store.restoreUnfinished({ id, left: left.length });
 			return { id, workspace: folder, report: null, problem: (error as Error).message, left };
 		}
 	}
@@ -193,14 +199,15 @@ class GitCheckpoints implements Checkpoints {
 			label: `after the restore of ${target.id.slice(0, 7)}`,
 			window: { owner: restore.id, edge: "to" },
 		});
-		const report = reportOf(applied, kept);
-		await this.#options.store.endRestore({
+		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
+		const ended = await this.#options.store.endRestore({
 			id: restore.id,
 			restored: report.restored.length,
 			removed: report.removed.length,
 			kept: report.kept.length,
+			report: summaryOf({ ...report, target: target.id, before: before.id }),
 		});
-		return { id: restore.id, target, before, ...report, untouched: untouched.map(shown) };
+		return { id: restore.id, target, before, ...report, undone: ended?.undone ?? null };
 	}
 
 	async #steps(
@@ -229,11 +236,13 @@ class GitCheckpoints implements Checkpoints {
 	async #record(
 		place: Place,
 		about: Recorded,
+		signal?: AbortSignal,
 	): Promise<{ readonly kind: "taken" | "unchanged"; readonly checkpoint: Checkpoint }> {
 		const last = (await this.#all(place)).at(-1);
 		const at = this.#options.clock.now();
 		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
 		const snapshot = await this.#snapshot(place, id, `${about.kind} ${id}`, last ?? null);
+		if (signal?.aborted) throw new KeryxError("checkpoint.failed", "it took too long");
 		const { commit, tree, files, excluded, replaces } = snapshot;
 		return this.#options.store.recordCheckpoint({
 			id,
@@ -264,7 +273,8 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async #snapshot(place: Place, ref: string, message: string, last: Checkpoint | null): Promise<Snapshot> {
-		const { settings, clock } = this.#options;
+		const { clock } = this.#options;
+		const { maxFiles, maxFileMb } = this.#options.settings();
 		await ensureRepository(place.repository);
 		return this.#thread.snapshot({
 			root: place.root,
@@ -273,7 +283,7 @@ class GitCheckpoints implements Checkpoints {
 			message,
 			at: clock.now(),
 			last: last && { commit: last.commit, tree: last.tree },
-			limits: { maxFiles: settings.maxFiles, maxFileBytes: settings.maxFileMb * MB },
+			limits: { maxFiles, maxFileBytes: maxFileMb * MB },
 		});
 	}
 
@@ -282,7 +292,7 @@ class GitCheckpoints implements Checkpoints {
 		const { message } = error as Error;
 		const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
 		log?.("a checkpoint was not taken", error);
-		const { kind, conversation, session, turn } = recordedOf(input);
+		const { kind, conversation, session, turn } = this.#recorded(input);
 		try {
 			await store.checkpointFailed({
 				workspace: place?.workspace ?? null,
@@ -298,13 +308,23 @@ class GitCheckpoints implements Checkpoints {
 		return { kind: "failed", reason: message, code };
 	}
 
+	#recorded({ kind = "manual", label, conversation, session, turn }: TakeInput): Recorded {
+		const edge = kind === "before" ? "from" : kind === "after" ? "to" : undefined;
+		const window = edge && turn !== undefined ? { owner: turn, edge } : null;
+		return { kind, label: this.#hide(label), conversation, session, turn, window } as Recorded;
+	}
+
+	#hide(text: string): string {
+		return this.#options.hide?.(text) ?? text;
+	}
+
 	/** Behind the way of a turn: what is over the limits goes, and the space with it. */
 	#tidyLater(place: Place): void {
 		if (this.#closed) return;
 		this.#tidying = this.#tidying
 			.then(async () => {
 				const all = await this.#all(place);
-				const { maxSnapshots, maxTotalMb } = this.#options.settings;
+				const { maxSnapshots, maxTotalMb } = this.#options.settings();
 				const packs = await packCount(place.repository);
 				const many = all.length > maxSnapshots || packs > maxSnapshots * PACKS_PER_SNAPSHOT;
 				if (!many && (await sizeOf(place.repository)) <= maxTotalMb * MB) return;
@@ -314,12 +334,13 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async #prune(place: Place): Promise<PruneReport> {
-		const { store, settings } = this.#options;
+		const { store } = this.#options;
+		const { maxSnapshots, maxTotalMb } = this.#options.settings();
 		if (!(await hasRepository(place.repository))) return { dropped: [], bytesBefore: 0, bytes: 0 };
 		const { workspace, repository } = place;
 		return pruneTo(repository, {
-			maxSnapshots: settings.maxSnapshots,
-			maxBytes: settings.maxTotalMb * MB,
+			maxSnapshots,
+			maxBytes: maxTotalMb * MB,
 			all: () => store.checkpoints({ scope: OPERATOR, workspace }),
 			drop: (ids) => store.dropCheckpoints({ workspace, ids }),
 		});
@@ -338,12 +359,6 @@ class GitCheckpoints implements Checkpoints {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
 		return placeOf(this.#options.home, folder);
 	}
-}
-
-function recordedOf({ kind = "manual", label, conversation, session, turn }: TakeInput): Recorded {
-	const edge = kind === "before" ? "from" : kind === "after" ? "to" : undefined;
-	const window = edge && turn !== undefined ? { owner: turn, edge } : null;
-	return { kind, label, conversation, session, turn, window } as Recorded;
 }
 
 function readWanted(id: string, { file, force = false }: RestoreOptions) {
@@ -379,4 +394,26 @@ function reportOf(
 			...kept.map(({ path, reason }) => ({ path: shown(path), reason })),
 		],
 	};
+}
+
+const TOLD = 10;
+
+function summaryOf(
+	report: {
+		readonly [Part in keyof RestoreSummary]: RestoreSummary[Part] extends Some<infer Item>
+			? readonly Item[]
+			: RestoreSummary[Part];
+	},
+): RestoreSummary {
+	return {
+		...report,
+		restored: some(report.restored),
+		removed: some(report.removed),
+		kept: some(report.kept),
+		untouched: some(report.untouched),
+	};
+}
+
+function some<Item>(items: readonly Item[]): Some<Item> {
+	return { count: items.length, first: items.slice(0, TOLD) };
 }

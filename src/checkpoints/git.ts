@@ -1,6 +1,6 @@
 // The one door to the git binary. Arguments are an array and never a shell string; what a user or a machine has configured is not
 // read; nothing can ask a question, run a hook or outlive its time.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { KeryxError } from "../errors.ts";
@@ -27,6 +27,7 @@ export interface GitAnswer {
 }
 
 const TIMEOUT_MS = 120_000;
+const VERSION_MS = 10_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const SAID_BYTES = 4096;
 
@@ -105,6 +106,16 @@ export function git(call: GitCall): Promise<GitAnswer> {
 						: resolve({ out: Buffer.concat(out), cut: stopped === "cut" });
 				reject(failure(args, said.trim() || `it ended with ${code ?? signal}`));
 			});
+		});
+	});
+}
+
+/** Throws checkpoint.no_git or checkpoint.failed. */
+export function gitVersion(): Promise<string> {
+	return new Promise((resolve, reject) => {
+		execFile("git", ["--version"], { timeout: VERSION_MS }, (error, out) => {
+			if (!error) resolve(/\d+(\.\d+)*/.exec(out)?.[0] ?? out.trim());
+			else reject(error.code === "ENOENT" ? missing(error) : failure(["--version"], error.message, error));
 		});
 	});
 }

@@ -2,6 +2,8 @@
 
 export { createCheckpoints } from "./checkpoints.ts";
 export { EXCLUDED_FOLDERS, type ExcludeReason } from "./excludes.ts";
+export { gitVersion } from "./git.ts";
+export { checkpointSettings } from "./settings.ts";
 export type {
 	CheckpointSettings,
 	Checkpoints,
@@ -15,6 +17,8 @@ export type {
 	RestoreOptions,
 	RestorePlan,
 	RestoreReport,
+	RestoreSummary,
+	Some,
 	TakeInput,
 	TakeOutcome,
 } from "./types.ts";

@@ -11,15 +11,16 @@ let drafts = 0;
 
 export class Locks {
 	readonly #tails = new Map<string, Promise<unknown>>();
-	readonly #waitMs: number;
+	readonly #waitMs: () => number;
 
-	constructor(waitMs: number) {
+	constructor(waitMs: () => number) {
 		this.#waitMs = waitMs;
 	}
 
 	/** Throws checkpoint.busy where it is not free in time; `work` has not begun then, and never will. */
 	async hold<T>(file: string, work: () => Promise<T>): Promise<T> {
-		const until = Date.now() + this.#waitMs;
+		const waitMs = this.#waitMs();
+		const until = Date.now() + waitMs;
 		const before = this.#tails.get(file) ?? Promise.resolve();
 		let given = false;
 		const turn = before.then(async () => {
@@ -37,7 +38,7 @@ export class Locks {
 			if (this.#tails.get(file) === tail) this.#tails.delete(file);
 		});
 		const free = before.then(() => "free" as const);
-		if ((await inTime(free, this.#waitMs)) !== "free") {
+		if ((await inTime(free, waitMs)) !== "free") {
 			given = true;
 			throw busy(file, "this process");
 		}

@@ -1,5 +1,5 @@
 // What goes into this folder and comes out of it.
-import type { Checkpoint, CheckpointKind, Store } from "../store/index.ts";
+import type { Checkpoint, CheckpointKind, RestoreTogether, Store, Undone } from "../store/index.ts";
 
 export interface CheckpointSettings {
 	readonly maxSnapshots: number;
@@ -15,7 +15,10 @@ export interface CheckpointsOptions {
 	readonly home: string;
 	readonly store: Store;
 	readonly clock: { now(): number };
-	readonly settings: CheckpointSettings;
+	/** Asked each time: they may change. */
+	readonly settings: () => CheckpointSettings;
+	/** Puts something in place of known secrets, in what is stored or shown: labels and the text of differences. */
+	readonly hide?: (text: string) => string;
 	readonly log?: (message: string, error: unknown) => void;
 }
 
@@ -28,6 +31,8 @@ export interface TakeInput {
 	readonly conversation?: string;
 	readonly session?: string;
 	readonly turn?: string;
+	/** Aborted: files may change from now on, so that a look at them which is not over is not kept. */
+	readonly signal?: AbortSignal;
 }
 
 /** What became of it: an id only where the snapshot exists (I9). */
@@ -53,6 +58,8 @@ export interface RestoreOptions {
 	readonly file?: string;
 	/** Takes back what a person changed, too. */
 	readonly force?: boolean;
+	/** What takes effect in the transaction that ends it. */
+	readonly together?: RestoreTogether;
 }
 
 /**
@@ -84,6 +91,24 @@ export interface RestoreReport {
 	readonly removed: readonly string[];
 	readonly kept: readonly Kept[];
 	readonly untouched: readonly string[];
+	/** The turns that were taken back with it. Null: none were to be, or the conversation has gone on since. */
+	readonly undone: Undone | null;
+}
+
+/** A restore in short: what is told of it, also after a crash. */
+export interface RestoreSummary {
+	readonly target: string;
+	readonly before: string;
+	readonly restored: Some<string>;
+	readonly removed: Some<string>;
+	readonly kept: Some<Kept>;
+	readonly untouched: Some<string>;
+}
+
+/** How many, and the first of them. */
+export interface Some<Item> {
+	readonly count: number;
+	readonly first: readonly Item[];
 }
 
 export interface PruneReport {

@@ -19,4 +19,5 @@ export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.
 export { CONFIG_KEYS, type Config } from "./schema.ts";
 export { hideSecretLike, secretHider } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
+export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";

@@ -20,6 +20,8 @@ export interface LoadOptions {
 	readonly env: Environment;
 	/** Read instead of the home's config.yaml; must exist. */
 	readonly file?: string | undefined;
+	/** Read instead of any file. */
+	readonly text?: string;
 }
 
 /** One effective value. */
@@ -60,8 +62,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 /** The same with the problems as data; never throws for them. */
-export function checkConfig({ home, env, file }: LoadOptions): ConfigCheck {
-	const source = readSource(home, file);
+export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck {
+	const source = text === undefined ? readSource(home, file) : { file: undefined, text, problems: [] };
 	const document = readDocument(source.text);
 	const written = readSettings(document.root, CONFIG_KEYS, source.file ?? "");
 	const environment = readEnvironment(env, CONFIG_KEYS);
@@ -160,9 +162,11 @@ const USUAL_KEYS = Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== 
 function secretNames(settings: readonly Setting[]): string[] {
 	const at = (key: string) => settings.filter(({ path }) => path.at(-1) === key).map(({ value }) => value);
 	const items = (key: string) => at(key).flatMap((value): unknown[] => (Array.isArray(value) ? value : []));
-	const keys = items("failover").map((entry) => (entry as { api_key_env?: unknown } | null)?.api_key_env);
-	// Of the agent and of every profile's.
-	const names = [...items("secrets"), ...at("api_key_env"), ...keys].filter(
+	const inItems = (key: string, name: string) =>
+		items(key).map((entry) => (entry as Readonly<Record<string, unknown>> | null)?.[name]);
+	const keys = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
+	// Of the agent, of every profile's, and of what is signed.
+	const names = [...items("secrets"), ...at("api_key_env"), ...at("secret_env"), ...keys].filter(
 		(name) => typeof name === "string",
 	);
 	return [...new Set(names)];

@@ -230,6 +230,19 @@ export const configSchema = z
 				wait_limit_seconds: whole(1, 86_400).default(180),
 			})
 			.prefault({}),
+		/** Snapshots of the folder that the agent works in. */
+		checkpoints: z
+			.strictObject({
+				enabled: z.boolean().default(true).meta(RESTART),
+				/** Of one workspace; beyond these the oldest go. */
+				max_snapshots: whole(2, 10_000).default(20),
+				max_total_mb: whole(1, 1_000_000).default(500),
+				/** A larger file is not saved. */
+				max_file_mb: whole(1, 10_000).default(10),
+				/** A workspace with more files has no checkpoints. */
+				max_files: whole(1, 10_000_000).default(50_000),
+			})
+			.prefault({}),
 		/** Where the API listens. On another address than loopback it still asks for a token. */
 		http: z
 			.strictObject({
@@ -241,6 +254,19 @@ export const configSchema = z
 				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
 			})
 			.prefault({}),
+		/** Ways in for programs that call an address when something happens, by name: POST /hooks/<name>. */
+		webhooks: z
+			.record(
+				z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -"),
+				z.strictObject({
+					/** The variable that holds the secret of its signatures. */
+					secret_env: variableSchema.meta(RESTART),
+					profile: profileNameSchema.optional().meta(RESTART),
+					/** What is said, with {{body}} or {{a.b}} of a body in JSON; left out, the body. */
+					text: z.string().min(1).max(10_000).optional().meta(RESTART),
+				}),
+			)
+			.default({}),
 		home_channels: z
 			.record(
 				z.string(),
@@ -271,7 +297,14 @@ export const configSchema = z
 		/** Names of environment variables whose values are never shown. */
 		secrets: z.array(variableSchema).default([]).meta(RESTART),
 	})
-	.superRefine(({ profiles, profile_rules }, context) => {
+	.superRefine(({ profiles, profile_rules, webhooks }, context) => {
+		for (const [name, { profile }] of Object.entries(webhooks))
+			if (profile !== undefined && !Object.hasOwn(profiles, profile))
+				context.addIssue({
+					code: "custom",
+					path: ["webhooks", name, "profile"],
+					message: `must name one of profiles, not ${profile}`,
+				});
 		for (const [index, { profile }] of profile_rules.entries())
 			if (!Object.hasOwn(profiles, profile))
 				context.addIssue({

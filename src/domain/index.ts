@@ -35,6 +35,7 @@ export {
 	toWireLimitInfo,
 	type WireLimitInfo,
 } from "./limits.ts";
+export { localDays } from "./local-days.ts";
 export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
 export { type ModelOverride, sanitizeModelOverride } from "./model-override.ts";
 export {
@@ -61,6 +62,7 @@ export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
 export { readableLength, terminalText } from "./terminal-text.ts";
+export { isTimeZone } from "./time-zone.ts";
 export { cleanTitle, successorTitle } from "./title.ts";
 export {
 	type Address,

@@ -1,5 +1,7 @@
 // What the API, the page and the CLI do where a chat would write a command: the same operations of the store with the same
 // after-effects, by one path with the commands. They work without a gateway that runs too, but for retry, which needs one.
+import type { Agent } from "../agents/index.ts";
+import type { RestoreReport, TakeOutcome } from "../checkpoints/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, ModelOverride, SessionId } from "../domain/index.ts";
@@ -13,9 +15,12 @@ import {
 	type Store,
 	type Undone,
 } from "../store/index.ts";
+import type { ToolRegistry } from "../tools/index.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import type { GatewayClock } from "./clock.ts";
+import { type ConversationFiles, withFiles } from "./conversation-files.ts";
 import type { Lanes } from "./lanes.ts";
+import { planRewind, restoreFiles } from "./rewind.ts";
 import { planStop } from "./stopping.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
 
@@ -32,7 +37,10 @@ export interface Actions {
 	extendSession(
 		args: Here & { readonly by: number },
 	): Promise<{ readonly session: SessionId; readonly cap: number; readonly messages: number }>;
-	undo(args: Here & { readonly turns: number }): Promise<Undone>;
+	/** With `files`, those go back to before these turns, too; refused (checkpoint.missing) where nothing of that was saved. */
+	undo(
+		args: Here & { readonly turns: number; readonly files?: boolean },
+	): Promise<Undone & { readonly restored: RestoreReport | null }>;
 	redo(args: Here): Promise<{ readonly rows: number; readonly stopped: string | null }>;
 	/** Answers the turn that has begun; null where there is nothing to answer again. Refused while the gateway does not run. */
 	retry(
@@ -40,6 +48,12 @@ export interface Actions {
 	): Promise<{ readonly turn: string | null; readonly hidden: number; readonly stopped: string | null }>;
 	/** Answers the turn that sums up; null where there is nothing to sum up. Refused while the gateway does not run. */
 	compress(args: Here): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
+	/** Of the conversation's workspace. Where it fails the answer says why. */
+	takeCheckpoint(args: Here & { readonly label?: string }): Promise<TakeOutcome>;
+	/** Refused (checkpoint.busy) while an answer is being worked on. */
+	restoreCheckpoint(
+		args: Here & { readonly id: string; readonly file?: string; readonly force?: boolean },
+	): Promise<RestoreReport>;
 	setTitle(args: {
 		readonly session: SessionId;
 		readonly title: string;
@@ -48,9 +62,9 @@ export interface Actions {
 		args: Here & { readonly override: ModelOverride | null },
 	): Promise<{ readonly override: ModelOverride | null; readonly before: ModelOverride | null }>;
 	setBusyMode(args: Here & { readonly busy: BusyMode }): Promise<{ readonly before: BusyMode | null }>;
-	/** With `all`, also what waits is dropped, and what runs in the background is killed. */
+	/** With `all`, also what waits is dropped, and what runs in the background is killed. With `turn`, that one or none is ended. */
 	stop(
-		args: Here & { readonly all?: boolean },
+		args: Here & { readonly all?: boolean; readonly turn?: string },
 	): Promise<{ readonly stopped: string | null; readonly dropped: number; readonly killed: number }>;
 }
 
@@ -63,6 +77,9 @@ export interface ActionsOptions {
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
+	readonly files: ConversationFiles | null;
+	readonly tools: ToolRegistry;
+	readonly agentOf: (place: Conversation) => Agent;
 	/** Whether turns run. */
 	readonly isRunning: () => boolean;
 	/** What the end of the gateway waits for. */
@@ -80,34 +97,50 @@ export function createActions(options: ActionsOptions): Actions {
 		readonly [Name in ChangeName]: (args: ChangeArgs<Name>) => Promise<ChangeResult<Name>>;
 	} = store;
 
-	/** Nothing begins in the conversation until the change is made and what is left of it in memory is done. */
+	/** Nothing begins in the conversation until this is done. */
+	const holding = <Result>(
+		conversation: ConversationId,
+		work: (place: Conversation) => Promise<Result>,
+	): Promise<Result> => {
+		const letGo = lanes.hold(conversation);
+		const done = store
+			.conversation({ scope: { kind: "operator" }, ref: { id: conversation } })
+			.then(work)
+			.finally(letGo);
+		track(done.then(nothing, nothing));
+		return done;
+	};
+	/** The change, and what is left of it to do in memory. */
 	const perform = async <Name extends ChangeName>(
 		name: Name,
-		conversation: ConversationId,
+		place: Conversation,
 		plan: Planning<Name>,
 	): Promise<ChangeResult<Name>> => {
-		const letGo = lanes.hold(conversation);
-		try {
-			const place = await store.conversation({ scope: { kind: "operator" }, ref: { id: conversation } });
-			const args = await plan(place);
-			const result = await changes[name](args);
-			const toolProgress = options.config.display.tool_progress;
-			const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
-			afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
-			return result;
-		} finally {
-			letGo();
-		}
+		const args = await plan(place);
+		const result = await changes[name](args);
+		const toolProgress = options.config.display.tool_progress;
+		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
+		afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
+		return result;
 	};
 	const change = <Name extends ChangeName>(
 		name: Name,
 		conversation: ConversationId,
 		plan: Planning<Name>,
-	): Promise<ChangeResult<Name>> => {
-		const work = perform(name, conversation, plan);
-		track(work.then(nothing, nothing));
-		return work;
-	};
+	): Promise<ChangeResult<Name>> => holding(conversation, (place) => perform(name, place, plan));
+	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false }) =>
+		holding(conversation, async (place) => {
+			const files = withThem ? withFiles(options.files) : null;
+			const agent = options.agentOf(place);
+			const { tools } = options;
+			const request =
+				files && (await planRewind(place, turns, { store, files, lanes, tools, agent, now: clock.now() }));
+			if (files && request) {
+				const restored = await restoreFiles(place, request, { files, lanes });
+				return { ...(restored.undone ?? NOTHING_UNDONE), restored };
+			}
+			return { ...(await perform("undo", place, () => ({ conversation, turns }))), restored: null };
+		});
 	const opening = (place: Conversation) => ({
 		policy: policyOf(surroundings, place),
 		context: surroundings.contextOf(place),
@@ -137,7 +170,13 @@ export function createActions(options: ActionsOptions): Actions {
 			})),
 		extendSession: ({ conversation, by }) =>
 			change("extendSession", conversation, () => ({ conversation, by })),
-		undo: ({ conversation, turns }) => change("undo", conversation, () => ({ conversation, turns })),
+		undo,
+		takeCheckpoint: ({ conversation, label = "by hand" }) =>
+			holding(conversation, (place) => withFiles(options.files).take(place, { label, mayBeFirst: true })),
+		restoreCheckpoint: ({ conversation, ...request }) =>
+			holding(conversation, (place) =>
+				restoreFiles(place, request, { files: withFiles(options.files), lanes }),
+			),
 		redo: ({ conversation }) => change("redo", conversation, () => ({ conversation })),
 		retry: async ({ conversation }) => {
 			const retried = await change("retry", conversation, () => {
@@ -163,8 +202,8 @@ export function createActions(options: ActionsOptions): Actions {
 			change("setModelOverride", conversation, () => ({ conversation, override })),
 		setBusyMode: ({ conversation, busy }) =>
 			change("setBusyMode", conversation, () => ({ conversation, busy })),
-		stop: async ({ conversation, all = false }) => {
-			const plan = () => planStop(conversation, { all }, { store, lanes });
+		stop: async ({ conversation, all = false, turn }) => {
+			const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
 			const { stopped, dropped } = await change("stopTurn", conversation, plan);
 			const killed = all ? ((await options.processes?.killAll(conversation)) ?? []) : [];
 			return {
@@ -175,5 +214,8 @@ export function createActions(options: ActionsOptions): Actions {
 		},
 	};
 }
+
+/** The conversation has gone on since: only after a restore that was cut off, which is finished at a start. */
+const NOTHING_UNDONE: Undone = { rows: 0, turns: 0, text: null, stopped: null };
 
 function nothing(): void {}

@@ -23,7 +23,8 @@ export function authorise({ source, transport, ids }: Caller, auth: Config["auth
 	if (transport.own) return { kind: "refused", reason: "written by Keryx itself" };
 	const rules = Object.hasOwn(auth, source.platform) ? auth[source.platform] : undefined;
 	if (transport.isBot && !rules?.allow_bots) return { kind: "refused", reason: "written by a bot" };
-	if (OWN.has(source.platform)) return { kind: "allowed", role: "owner" };
+	if (transport.role) return { kind: "allowed", role: transport.role };
+	if (OWN.has(source.platform)) return { kind: "allowed", role: isProgram(source) ? "member" : "owner" };
 	if (!rules) return { kind: "refused", reason: "not allowed" };
 	const groupAllowed =
 		source.chatType === "dm" || rules.groups.length === 0 || rules.groups.includes(source.chatId);
@@ -42,6 +43,11 @@ export function authorise({ source, transport, ids }: Caller, auth: Config["auth
 	if (source.chatType !== "dm" && rules.groups.includes(source.chatId))
 		return { kind: "allowed", role: "guest" };
 	return { kind: "refused", reason: "not allowed" };
+}
+
+/** Whoever speaks with a token through the API; its turns go on as such, also when nothing says any more who it was. */
+function isProgram({ platform, chatId }: Source): boolean {
+	return platform === "api_server" && chatId.startsWith("token:");
 }
 
 function readEntry(entry: string | { readonly id: string; readonly role: Role }): { id: string; role: Role } {

@@ -10,7 +10,7 @@ export interface Inbound {
 	readonly platformMessage: string;
 	readonly content: Content;
 	readonly blobs?: readonly string[];
-	/** An operator speaks in this conversation, whatever the source's address leads to. */
+	/** Somebody who was found to be allowed to speaks in this conversation, whatever the source's address leads to. */
 	readonly conversation?: ConversationId;
 	/** False for what was seen in a group and not meant for the agent. */
 	readonly addressed?: boolean;
@@ -25,6 +25,8 @@ export interface Inbound {
 		readonly own?: boolean;
 		/** The way in lets its caller choose a profile: the source's counts. */
 		readonly mayChooseProfile?: boolean;
+		/** What the way in lets its caller be, whom it has authenticated itself. */
+		readonly role?: "owner" | "member" | "guest";
 		/** The sender's roles on the platform. */
 		readonly roles?: readonly string[];
 		/** Who was authenticated as somebody who may resolve confirmations; without it a way in of our own may not. */

@@ -6,7 +6,14 @@ import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, Source } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import { type Conversation, destinationOf, type InboxItem, type Store } from "../store/index.ts";
+import {
+	type Conversation,
+	destinationOf,
+	type EndedRestore,
+	type InboxItem,
+	type Store,
+} from "../store/index.ts";
+import type { ToolRegistry } from "../tools/index.ts";
 import { plainText } from "./admission.ts";
 import type { Authorisation } from "./authorise.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
@@ -21,8 +28,10 @@ import {
 	type Parsed,
 	parseCommand,
 } from "./commands/index.ts";
+import { type ConversationFiles, withFiles } from "./conversation-files.ts";
 import type { Lanes } from "./lanes.ts";
 import { toDeliveries } from "./reply.ts";
+import { type RestoreRequest, restoreFiles } from "./rewind.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
 import { untilWritten } from "./until-written.ts";
 
@@ -36,6 +45,8 @@ export interface CommandRunnerOptions {
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
+	readonly files: ConversationFiles | null;
+	readonly tools: ToolRegistry;
 	/** The gateway is on its way out. */
 	readonly stopping: () => boolean;
 	readonly log: (message: string, error: unknown) => void;
@@ -52,8 +63,12 @@ export interface ReceivedCommand {
 	readonly approver: string | null;
 }
 
-/** What a command will do: change something, or only say something. */
-type Plan = { readonly name: string } & ({ readonly change: Change } | { readonly said: string });
+/** What a command will do: change something, take files back, or only say something. */
+type Plan = { readonly name: string } & (
+	| { readonly change: Change }
+	| { readonly restore: RestoreRequest }
+	| { readonly said: string }
+);
 
 export class CommandRunner {
 	readonly #options: CommandRunnerOptions;
@@ -125,7 +140,11 @@ export class CommandRunner {
 	async #run(received: ReceivedCommand): Promise<void> {
 		const { lanes, config, runTurn, confirmations } = this.#options;
 		const context = await this.#context(received);
-		const outcome = await this.#perform(received.inbox, await planOf(received.parsed.name, context));
+		const plan = await planOf(received.parsed.name, context);
+		const outcome =
+			"restore" in plan
+				? await this.#restore(received.inbox, plan, context)
+				: await this.#perform(received.inbox, plan);
 		if (outcome.kind === "nothing") return;
 		if (outcome.changed !== null)
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
@@ -139,10 +158,7 @@ export class CommandRunner {
 	}
 
 	/** A change that the store refuses changes nothing; the command ends all the same, and its answer says why. */
-	async #perform(
-		inbox: number,
-		plan: Plan,
-	): Promise<{ kind: "done"; result: unknown; changed: ChangeName | null } | { kind: "nothing" }> {
+	async #perform(inbox: number, plan: Exclude<Plan, { restore: RestoreRequest }>): Promise<Performed> {
 		const { store } = this.#options;
 		const { name: command, ...what } = plan;
 		try {
@@ -150,10 +166,31 @@ export class CommandRunner {
 			if (done.kind === "nothing") return done;
 			return { ...done, changed: "change" in plan ? plan.change.name : null };
 		} catch (error) {
-			const said = refusalOf(error);
-			const done = await this.#written(() => store.performCommand({ inbox, command, said }));
-			return done.kind === "nothing" ? done : { ...done, changed: null };
+			return this.#refuse(inbox, command, error);
 		}
+	}
+
+	/** The end of the message is part of the restore's. What fails before that has changed nothing that is not written down. */
+	async #restore(
+		inbox: number,
+		{ name, restore }: Extract<Plan, { restore: RestoreRequest }>,
+		{ conversation, lanes, files }: CommandContext,
+	): Promise<Performed> {
+		try {
+			const command = { inbox, name };
+			await restoreFiles(conversation, restore, { files: withFiles(files), lanes, command });
+		} catch (error) {
+			return this.#refuse(inbox, name, error);
+		}
+		const scope = { kind: "operator" } as const;
+		const { command } = await this.#written(() => this.#options.store.inboxItem({ scope, id: inbox }));
+		return command === null ? { kind: "nothing" } : { kind: "done", result: command.result, changed: null };
+	}
+
+	async #refuse(inbox: number, command: string, error: unknown): Promise<Performed> {
+		const said = refusalOf(error);
+		const done = await this.#written(() => this.#options.store.performCommand({ inbox, command, said }));
+		return done.kind === "nothing" ? done : { ...done, changed: null };
 	}
 
 	/** A text where nothing was changed; otherwise the result, which its command puts into words. */
@@ -181,6 +218,7 @@ export class CommandRunner {
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { store, lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const { files, tools } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, approver } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
@@ -189,6 +227,8 @@ export class CommandRunner {
 			config,
 			confirmations,
 			processes,
+			files,
+			tools,
 			approver,
 			agent: agentOf(conversation),
 			now: clock.now(),
@@ -214,6 +254,10 @@ export class CommandRunner {
 	}
 }
 
+type Performed =
+	| { readonly kind: "done"; readonly result: unknown; readonly changed: ChangeName | null }
+	| { readonly kind: "nothing" };
+
 async function planOf(called: string, context: CommandContext): Promise<Plan> {
 	const command = findCommand(called);
 	if (!command) return { name: "unknown", said: noSuchCommand(called) };
@@ -221,6 +265,8 @@ async function planOf(called: string, context: CommandContext): Promise<Plan> {
 	if (!mayUse(command, context.role))
 		return { name, said: `/${name} is not for you here. /help lists what is.` };
 	try {
+		const restore = (await command.files?.plan(context)) ?? null;
+		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
 		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
 		if (typeof plan === "string") return { name, said: plan };
 		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
@@ -235,8 +281,13 @@ async function inWords(
 	result: unknown,
 	context: CommandContext,
 ): Promise<string> {
+	if (command?.files && isRestored(result)) return command.files.answer(result, context);
 	if (!command || !("answer" in command)) throw new TypeError("a result without a command that explains it");
 	return command.answer(result as never, context);
+}
+
+function isRestored(result: unknown): result is EndedRestore {
+	return typeof result === "object" && result !== null && "report" in result;
 }
 
 /** What is wrong with the request is its answer; trouble of the store is not, and is thrown on. */

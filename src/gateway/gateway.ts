@@ -1,6 +1,7 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. It holds no truth of its own: what it knows in memory is what the
 // store says is unfinished, and kill -9 at any moment is safe.
 import type { Agent } from "../agents/index.ts";
+import type { Checkpoints } from "../checkpoints/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
@@ -16,6 +17,7 @@ import type { CommandTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
 import { CommandRunner } from "./command-runner.ts";
+import { ConversationFiles } from "./conversation-files.ts";
 import { tellCutOff } from "./cut-off.ts";
 import { type Delta, Deltas, type Partial } from "./deltas.ts";
 import { Door } from "./door.ts";
@@ -34,6 +36,7 @@ import { Unknowns } from "./unknowns.ts";
 import { untilWritten } from "./until-written.ts";
 import { Watchers } from "./watchers.ts";
 import { tellStory } from "./why.ts";
+import type { ConversationPlace, Workspace } from "./workspaces.ts";
 
 /** A message that waited longer than this is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
@@ -49,6 +52,10 @@ export interface GatewayOptions {
 	readonly confirmations?: Confirmations;
 	/** What the agent's commands run in; opened and closed with the gateway. */
 	readonly processes?: Processes;
+	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
+	readonly checkpoints?: Checkpoints | null;
+	/** Where a conversation's files are; checkpoints need it. */
+	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
 	readonly channels: readonly Channel[];
 	readonly config: Config;
 	readonly clock: GatewayClock;
@@ -69,6 +76,8 @@ export interface Gateway {
 	onDelta(listener: (delta: Delta) => void): () => void;
 	/** The text so far of an answer that is being written. */
 	partial(conversation: ConversationId): Partial | null;
+	/** Where the conversation's agent and tools work; made if it is not there. Throws workspace.unusable. */
+	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
 	readonly actions: Actions;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
@@ -95,6 +104,7 @@ class RunningGateway implements Gateway {
 	readonly #surroundings: Surroundings;
 	readonly #lanes: Lanes;
 	readonly #outbox: Outbox;
+	readonly #files: ConversationFiles | null;
 	readonly #commands: CommandRunner;
 	readonly actions: Actions;
 	readonly #follower: HookFollower;
@@ -154,6 +164,10 @@ class RunningGateway implements Gateway {
 		};
 		this.#outbox = new Outbox(sending);
 		this.#unknowns = new Unknowns(sending);
+		const { checkpoints, workspaceOf } = options;
+		const files =
+			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf }) : null;
+		this.#files = files;
 		this.#commands = new CommandRunner({
 			store,
 			clock,
@@ -166,6 +180,8 @@ class RunningGateway implements Gateway {
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
+			files,
+			tools,
 			stopping: () => !this.#accepting,
 			log,
 		});
@@ -180,6 +196,9 @@ class RunningGateway implements Gateway {
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
+			files,
+			tools,
+			agentOf: (place) => this.#agentOf(place),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -200,6 +219,8 @@ class RunningGateway implements Gateway {
 	async start(): Promise<void> {
 		const { store, clock, config } = this.#options;
 		this.#awaySince = await store.lastEventAt({ scope: OPERATOR });
+		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
+		await this.#finishRestores();
 		const unfinished = await recover({ store, clock, config, aliveAt: this.#awaySince });
 		this.#accepting = true;
 		const unlisten = [
@@ -230,6 +251,16 @@ class RunningGateway implements Gateway {
 			});
 		}
 		this.#unknowns.start();
+	}
+
+	async #finishRestores(): Promise<void> {
+		for (const { id, workspace, problem, left } of (await this.#options.checkpoints?.recover()) ?? [])
+			this.#log(
+				problem === null
+					? `restore ${id} of ${workspace}, which was cut off, is finished`
+					: `restore ${id} of ${workspace}, which was cut off, cannot be finished (${left.length} files are left): ${problem}`,
+				undefined,
+			);
 	}
 
 	/** Channels go last: what the drained turns have to say still leaves through them. */
@@ -271,6 +302,14 @@ class RunningGateway implements Gateway {
 
 	partial(conversation: ConversationId): Partial | null {
 		return this.#deltas.partial(conversation);
+	}
+
+	async workspaceOf(conversation: ConversationId): Promise<string> {
+		const { store, workspaceOf } = this.#options;
+		const { profile } = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		if (!workspaceOf)
+			throw new KeryxError("workspace.unusable", "this Keryx has no folders for its conversations");
+		return workspaceOf({ conversation, profile }).folder;
 	}
 
 	health() {
@@ -452,6 +491,7 @@ class RunningGateway implements Gateway {
 			agent: this.#agentOf(start.place),
 			everyTool: tools,
 			confirmations: confirmations ?? null,
+			files: this.#files,
 			mayAnswer: role !== "guest",
 			tools: onlyTools(
 				tools,

@@ -1,6 +1,7 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
 
 export type { Actions } from "./actions.ts";
+export { storeAttachments } from "./attachments.ts";
 export type {
 	Admission,
 	Channel,
@@ -23,4 +24,4 @@ export {
 } from "./render/index.ts";
 export { toDeliveries } from "./reply.ts";
 export { tellStory } from "./why.ts";
-export { createWorkspaces, type Workspaces } from "./workspaces.ts";
+export { createWorkspaces, type Workspace, workspaceFinder } from "./workspaces.ts";

@@ -158,6 +158,11 @@ export class Lanes {
 		return this.#lanes.get(conversation)?.turn?.id ?? null;
 	}
 
+	/** Whether a turn runs, or is just beginning. */
+	isBusy(conversation: string): boolean {
+		return this.#lanes.get(conversation)?.state === "running";
+	}
+
 	get active(): number {
 		return this.#running;
 	}

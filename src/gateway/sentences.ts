@@ -1,7 +1,7 @@
 // What users are told when something did not work: one plain sentence each, never a stack trace.
 import type { AgentFailure } from "../agents/index.ts";
 import { describeDuration, type Message, messagesIn, rowsCovered, summaryWords } from "../domain/index.ts";
-import { counted } from "./words.ts";
+import { asCode, counted } from "./words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -102,6 +102,11 @@ function whyNot(failure: AgentFailure): string {
 export function leftOutSentence(attachments: number): string {
 	const one = attachments === 1;
 	return `The model's provider did not take ${one ? "an attachment" : `${attachments} attachments`}, so this was answered without ${one ? "it" : "them"}, and ${one ? "it stays" : "they stay"} out of what the model reads. ${one ? "It is" : "They are"} still in the transcript; send ${one ? "it" : "them"} in another form to show ${one ? "it" : "them"}.`;
+}
+
+/** Once in a conversation, when the first checkpoint of its folder would have been taken. */
+export function unagreedSentence(folder: string): string {
+	return `Files are changed here without a checkpoint: ${asCode(folder)} was there before Keryx, so none is taken unasked. If the owner writes \`/checkpoint\` once, one is taken before and after every turn that changes files, and \`/rollback\` and \`/undo --files\` can take changes back.`;
 }
 
 export function awaySentence(since: number, timezone: string): string {

@@ -8,16 +8,24 @@ import type { Lanes } from "./lanes.ts";
 import { contentText } from "./turn-end.ts";
 
 /** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */
-const STOP_MS = 2000;
+export const STOP_MS = 2000;
 const AT_ONCE = 500;
 
-/** With `all`, also what was accepted before this message and waits is dropped. For who holds the lane: nothing may begin meanwhile. */
+/**
+ * With `all`, also what was accepted before this message and waits is dropped. With `only`, no other turn is touched. For who holds the
+ * lane: nothing may begin meanwhile.
+ */
 export async function planStop(
 	conversation: ConversationId,
-	{ all, before = Number.MAX_SAFE_INTEGER }: { readonly all: boolean; readonly before?: number },
+	{
+		all,
+		only,
+		before = Number.MAX_SAFE_INTEGER,
+	}: { readonly all: boolean; readonly only?: string | undefined; readonly before?: number },
 	{ store, lanes }: { readonly store: Store; readonly lanes: Lanes },
 ): Promise<ChangeArgs<"stopTurn">> {
 	const running = lanes.running(conversation);
+	if (only !== undefined && running !== only) return { conversation, turn: only };
 	await lanes.stopAndWait(conversation, STOP_MS);
 	return {
 		conversation,

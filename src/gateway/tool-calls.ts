@@ -61,6 +61,8 @@ export interface CallEnvironment {
 	/** Asked when a call begins: somebody may have written before, and been heard. */
 	readonly interrupted: () => AbortSignal;
 	readonly signal: AbortSignal;
+	/** Before a call that changes files. Throws Aborted where the turn is stopped meanwhile. */
+	readonly beforeFiles: () => Promise<void>;
 	/** Whether the call may run, or who has to be asked. */
 	readonly ask: (call: ToolCall, question: ConfirmationQuestion | null) => Promise<Asked>;
 }
@@ -81,6 +83,8 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	const asked = await environment.ask(call, await prepared.question(environment.context));
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
+	// Before "started": a crash meanwhile leaves a call that has not begun.
+	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
 	if (!tool.repeatable && !asked.started)
 		await store.startCall({
 			turn: turn.id,
@@ -101,6 +105,7 @@ export async function runApproved(
 	if (!prepared) return result(call, `There is no tool called ${call.name} any more. It was not done.`, true);
 	if ("problem" in prepared)
 		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
 	return run(call, prepared, environment);
 }
 

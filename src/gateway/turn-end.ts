@@ -71,7 +71,7 @@ function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
 	return cause.reason !== "message_limit" || carriedOver;
 }
 
-/** What a rotation at the end of this turn needs. The checkpoint comes with a later part; until then none is mentioned. */
+/** What a rotation at the end of this turn needs. */
 export function rotation(
 	{ session, destination, place }: TurnStart,
 	{
@@ -80,15 +80,17 @@ export function rotation(
 		context,
 		processes,
 		confirmations,
+		checkpoint,
 	}: {
 		readonly policy: ResetPolicy;
 		readonly cap: number;
 		readonly context: string;
 		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
+		readonly checkpoint: BoundaryFacts["checkpoint"];
 	},
 ): NonNullable<Parameters<Store["endTurn"]>[0]["ifRotated"]> {
-	const material = { processes, confirmations, checkpoint: { kind: "none" } as const };
+	const material = { processes, confirmations, checkpoint };
 	const facts: BoundaryFacts = {
 		cause: { reason: "message_limit", cap },
 		ended: { id: session, title: null, hadActivity: true },

@@ -26,6 +26,7 @@ import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import type { Channel } from "./channel.ts";
 import type { GatewayClock } from "./clock.ts";
+import type { ConversationFiles } from "./conversation-files.ts";
 import { Aborted, DeadlinePassed } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
 import { ModelCalls } from "./model-calls.ts";
@@ -36,6 +37,7 @@ import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import { type CallOutcome, interruptedCall, runApproved, runCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
+import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import {
 	asRow,
 	contentText,
@@ -68,6 +70,8 @@ export interface TurnTools {
 	readonly confirmations: Confirmations | null;
 	/** Whether who is answered may decide what is asked. */
 	readonly mayAnswer: boolean;
+	/** Null: no checkpoints are taken. */
+	readonly files: ConversationFiles | null;
 	readonly clock: GatewayClock;
 	readonly config: Config;
 	readonly deltas: Deltas;
@@ -111,6 +115,7 @@ export class Turn {
 	#preview: Preview | undefined;
 	readonly #toolsShown: ToolsShown;
 	readonly #asking: Asking;
+	readonly #checkpoints: TurnCheckpoints;
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
@@ -130,6 +135,12 @@ export class Turn {
 			start,
 			now: () => tools.clock.now(),
 			mayAnswer,
+		});
+		this.#checkpoints = new TurnCheckpoints({
+			...tools,
+			start,
+			signal: this.#controller.signal,
+			rows: () => this.#rows,
 		});
 		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? tools.config.display.tool_progress);
 	}
@@ -160,8 +171,11 @@ export class Turn {
 			if (!this.#abandoned) await this.#preview?.settle(this.#controller.signal);
 			if (this.#abandoned) {
 				this.#preview?.abandon();
+				// One that is to go on at the next start changes more files then.
+				if (this.#controller.signal.reason === "lost") void this.#checkpoints.after();
 				return "lost";
 			}
+			await this.#checkpoints.after();
 			const ending = await this.#ending(outcome);
 			await untilWritten(() => this.#write(ending), {
 				clock,
@@ -187,6 +201,9 @@ export class Turn {
 			];
 			const { agent } = this.#with;
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
+			const own = this.#rows.filter((row) => row.turn === this.id);
+			if (this.#start.resumed && own.some(({ role, toolCalls }) => role === "tool" || toolCalls))
+				this.#checkpoints.goOn();
 			await this.#runApproved();
 			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
@@ -302,6 +319,8 @@ export class Turn {
 
 	async #followProgram(agent: LoopAgent): Promise<Outcome> {
 		const { clock, config } = this.#with;
+		// It changes files by itself, at any time.
+		await this.#checkpoints.before();
 		const permit = (call: ToolCall, question: ConfirmationQuestion) =>
 			this.#asking.live(call, question, this.#controller.signal);
 		const input = { ...this.#input(), permit };
@@ -400,6 +419,7 @@ export class Turn {
 			context: { store, scope: this.#scope(), conversation, session, turn, speaker: principal, destination },
 			signal: this.#controller.signal,
 			interrupted: () => this.#arrival.signal,
+			beforeFiles: () => this.#checkpoints.before(),
 		};
 	}
 
@@ -533,6 +553,7 @@ export class Turn {
 					context: this.#with.contextOf(place),
 					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
+					checkpoint: await this.#checkpoints.rotation(),
 				}),
 			}),
 		};

@@ -45,6 +45,12 @@ function sentence({ type, facts, subject, session }: StoreEvent): string {
 			return `A row was written: ${String(facts.role)}, seq ${String(facts.seq)}.`;
 		case "call.started":
 			return `A call of ${String(facts.tool)} began.`;
+		case "checkpoint.taken":
+			return `A checkpoint of the files was taken ${when(facts)}: ${subject ?? "?"}.`;
+		case "checkpoint.unchanged":
+			return `No file had changed since checkpoint ${subject ?? "?"}, which stands for the one ${when(facts)}.`;
+		case "checkpoint.failed":
+			return `No checkpoint of the files was taken ${when(facts)} (${String(facts.code)}).`;
 		case "model.called":
 			return `The model was asked (${String(facts.status)}).`;
 		case "delivery.opened":
@@ -64,6 +70,10 @@ function sentence({ type, facts, subject, session }: StoreEvent): string {
 		default:
 			return type.replace(".", " ");
 	}
+}
+
+function when({ kind }: StoreEvent["facts"]): string {
+	return kind === "before" || kind === "after" ? `${kind} its changes` : "at the end of the session";
 }
 
 function ending(item: InboxItem): string {

@@ -9,6 +9,32 @@ export interface Workspaces {
 	of(conversation: string): string;
 }
 
+/** A conversation's, in the words of its profile. */
+export interface Workspace {
+	readonly folder: string;
+	/** Of a directory that was there before Keryx, and that people use, too. */
+	readonly fixed: boolean;
+}
+
+export interface ConversationPlace {
+	readonly conversation: string;
+	readonly profile: string;
+}
+
+/** Each is made when first used: a fixed one that cannot be used fails what needs it, not the start. */
+export function workspaceFinder(
+	config: Pick<Config, "workspace" | "profiles">,
+	home: string,
+): (place: ConversationPlace) => Workspace {
+	const known = new Map<string, Workspaces>();
+	return ({ conversation, profile }) => {
+		const settings = (profile === "" ? undefined : config.profiles[profile]?.workspace) ?? config.workspace;
+		const workspaces = known.get(profile) ?? createWorkspaces(settings, home);
+		known.set(profile, workspaces);
+		return { folder: workspaces.of(conversation), fixed: settings.mode === "fixed" };
+	};
+}
+
 /** Paths are relative to Keryx's home. Throws for a fixed directory that cannot be used. */
 export function createWorkspaces({ mode, path }: Config["workspace"], home: string): Workspaces {
 	switch (mode) {

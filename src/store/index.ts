@@ -10,8 +10,10 @@ export {
 } from "./archive.ts";
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 export { systemClock, systemIds } from "./ids.ts";
+export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
 export type { AuditFilter, Verified } from "./operations/audit.ts";
+export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AskedForCall, UsedForTurn } from "./operations/confirmation-calls.ts";
 export { noticeId } from "./operations/confirmation-rows.ts";
 export type {
@@ -25,9 +27,8 @@ export type {
 } from "./operations/confirmations.ts";
 export { destinationOf } from "./operations/destination.ts";
 export type { ExportWhat } from "./operations/export.ts";
-export type { Undone } from "./operations/history.ts";
+export type { Undone, UndoTarget } from "./operations/history.ts";
 export type { ImportCounts } from "./operations/import-lookup.ts";
-export type { Insights } from "./operations/insights.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { Reachable } from "./operations/reach.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/read-confirmations.ts";
@@ -82,6 +83,7 @@ export type {
 	ProcessStatus,
 	Range,
 	Restore,
+	RestoreTogether,
 	Role,
 	Scope,
 	Session,

@@ -528,6 +528,15 @@ CREATE INDEX restores_due ON restores (due_at) WHERE due_at IS NOT NULL;
 CREATE UNIQUE INDEX one_restore ON restores (workspace) WHERE due_at IS NOT NULL;
 `;
 
+/** What happened in a stretch of time is found without reading what did not; and what a token says is its principal's. */
+const TABLES_7 = `
+INSERT INTO aliases (platform, alias, principal, created_at)
+SELECT 'api_server', 'token:' || name, principal, created_at FROM tokens WHERE true
+ON CONFLICT (platform, alias) DO UPDATE SET principal = excluded.principal;
+CREATE INDEX turns_started ON turns (started_at);
+CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -573,6 +582,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_4, own: TRIGGERS_4 },
 	{ tables: TABLES_5, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_6, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_7, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -395,6 +395,14 @@ export interface CheckpointWindow {
 	readonly to: number | null;
 }
 
+/** What takes effect in the transaction that ends a restore, also where that comes after a crash. */
+export interface RestoreTogether {
+	/** The chat goes back by so many turns, which begin with this row. */
+	readonly undo?: { readonly conversation: ConversationId; readonly turns: number; readonly row: number };
+	/** The message that asked for it. */
+	readonly command?: { readonly inbox: number; readonly name: string };
+}
+
 /** A restore that was begun and has not ended. */
 export interface Restore {
 	readonly id: string;

@@ -54,6 +54,8 @@ export function createProcessTool(options: Options): Tool {
 		input,
 		repeatable: false,
 		confirmation: (given, place) => questionAbout(options, given, place),
+		// What a program does with its input, or with the end of it, nobody can say.
+		changesFiles: ({ action }) => action === "write" || action === "submit" || action === "close",
 		run: async (given, context) => {
 			const id = idOf(given);
 			if (given.action === "list") return list(options, scopeOf(context));

@@ -6,6 +6,7 @@ import { KeryxError } from "../errors.ts";
 import type { PtySize } from "../processes/index.ts";
 import type { Process, ProcessNotify, Scope } from "../store/index.ts";
 import { answer } from "./answer.ts";
+import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createProcessTool } from "./process.ts";
 import { withSecrets } from "./secrets.ts";
@@ -54,15 +55,22 @@ function createTerminalTool(options: TerminalOptions): Tool {
 			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
 		input,
 		repeatable: false,
-		confirmation: ({ command, workdir }, place) => {
+		confirmation: (given, place) => {
 			const cwd = workspaceOf(options, place);
-			if (cwd === null) return null;
-			// As somebody would get there: the directory is looked at like every other word.
-			const whole = workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
-			return commandQuestion(whole, { ...options.facts, cwd }, options.mode());
+			return cwd === null ? null : commandQuestion(whole(given), { ...options.facts, cwd }, options.mode());
+		},
+		// A workspace that cannot be used fails the call, so there is nothing to change.
+		changesFiles: (given, place) => {
+			const cwd = workspaceOf(options, place);
+			return cwd !== null && classifyCommand(whole(given), { ...options.facts, cwd }).kind !== "harmless";
 		},
 		run: (given, context) => runCommand(options, given, context),
 	});
+}
+
+/** As somebody would get there: the directory is looked at like every other word. */
+function whole({ command, workdir }: Input): string {
+	return workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
 }
 
 /** Null where it cannot be used: the call fails with that, so nobody need be asked. */

@@ -53,6 +53,8 @@ export interface ConfirmationQuestion {
 export interface PreparedCall {
 	/** Null: this call needs no human. */
 	question(place: CallPlace): Promise<ConfirmationQuestion | null>;
+	/** Whether files of the workspace may be different after it, so that a snapshot comes first. */
+	changesFiles(place: CallPlace): boolean;
 	run(context: ToolContext): Promise<ToolResult>;
 }
 
@@ -76,6 +78,8 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 		input: z.output<Schema>,
 		place: CallPlace,
 	): ConfirmationQuestion | null | Promise<ConfirmationQuestion | null>;
+	/** Whether files of the workspace may be different after this call; left out: never. Must not throw. */
+	changesFiles?(input: z.output<Schema>, place: CallPlace): boolean;
 	run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -92,6 +96,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 			if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
 			return {
 				question: async (place) => (await definition.confirmation?.(parsed.data, place)) ?? null,
+				changesFiles: (place) => definition.changesFiles?.(parsed.data, place) ?? false,
 				run: (context) => definition.run(parsed.data, context),
 			};
 		},

@@ -32,7 +32,7 @@ const checkpoints = createCheckpoints({
 	home: orders.home,
 	store,
 	clock: systemClock,
-	settings: orders.settings,
+	settings: () => orders.settings,
 });
 process.stdout.write("ready\n");
 

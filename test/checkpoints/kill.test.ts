@@ -44,7 +44,12 @@ async function live<T>(
 		clock: systemClock,
 		ids: systemIds(systemClock),
 	});
-	const checkpoints = createCheckpoints({ home: scene.home, store, clock: systemClock, settings });
+	const checkpoints = createCheckpoints({
+		home: scene.home,
+		store,
+		clock: systemClock,
+		settings: () => settings,
+	});
 	try {
 		return await work(checkpoints, store);
 	} finally {

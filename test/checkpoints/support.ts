@@ -52,7 +52,7 @@ export async function openBench(settings: Partial<CheckpointSettings> = {}): Pro
 			home,
 			store,
 			clock,
-			settings: { ...SETTINGS, ...settings, ...changed },
+			settings: () => ({ ...SETTINGS, ...settings, ...changed }),
 			log: (message, error) => logged.push(`${message}: ${(error as Error).message}`),
 		});
 		opened.push(checkpoints);

@@ -31,6 +31,26 @@ async function saved(folder: string): Promise<string[]> {
 }
 
 describe("a checkpoint", () => {
+	test("is not kept when files may have changed before the look at them was over", async () => {
+		const folder = bench.workspace();
+		put(folder, "a.txt", "one\n");
+		const late = new AbortController();
+		const taking = bench.checkpoints.take({
+			workspace: folder,
+			label: "late",
+			kind: "before",
+			turn: "late",
+			signal: late.signal,
+		});
+		late.abort();
+		expect(await taking).toMatchObject({
+			kind: "failed",
+			code: "checkpoint.failed",
+			reason: "it took too long",
+		});
+		expect(await bench.checkpoints.list(folder)).toEqual([]);
+	});
+
 	test("is taken once: nothing changed, and the last is returned", async () => {
 		const folder = bench.workspace();
 		put(folder, "a.txt", "one\n");

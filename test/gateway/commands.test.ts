@@ -6,7 +6,6 @@ import { parse } from "yaml";
 import type { Agent } from "../../src/agents/index.ts";
 import type { ModelOverride } from "../../src/domain/index.ts";
 import { COMMANDS } from "../../src/gateway/commands/index.ts";
-import { WAITING_NAMES } from "../../src/gateway/commands/waiting.ts";
 import type { Saying } from "../../src/testing/index.ts";
 import { DAY, HOUR, MINUTE, Scene, type SceneOptions, SECOND } from "./support.ts";
 
@@ -260,11 +259,9 @@ describe("/undo, /redo and /retry", () => {
 			["/undo all", "/undo takes a whole number of turns from 1 to 10000"],
 			["/undo 0", "For example: /undo 1"],
 			["/undo -1", "not &quot;-1&quot;"],
-			[
-				"/undo --files",
-				"waits for file checkpoints, nothing was changed. /undo alone takes back the messages.",
-			],
-			["/undo 1 --files", "waits for file checkpoints"],
+			["/undo --file", "not &quot;--file&quot;"],
+			["/undo 0 --files", "/undo takes a whole number of turns"],
+			["/undo --files", "This Keryx takes no checkpoints. Set checkpoints.enabled to true"],
 		] as const)
 			expect((await ask(text)).replaceAll('"', "&quot;"), text).toContain(answer);
 		expect((await visible(id)).length).toBe(2);
@@ -475,7 +472,7 @@ describe("what is told", () => {
 		);
 	});
 
-	test("/insights reads more conversations than fit one page", async () => {
+	test("/insights counts every conversation, but not one of commands alone", async () => {
 		await start({
 			config: { auth: { telegram: { allow: [{ id: "ada", role: "owner" }], allow_all: true } } },
 		});
@@ -540,7 +537,7 @@ describe("what is told", () => {
 		expect(await ask("/why")).toContain("So: the user dropped it.");
 	});
 
-	test("/help groups what one may use, a line each that fits a phone, and leaves out what waits for a capability", async () => {
+	test("/help groups what one may use, a line each that fits a phone", async () => {
 		await start({
 			config: { auth: { telegram: { allow: [{ id: "ada", role: "owner" }], allow_all: true } } },
 		});
@@ -548,6 +545,7 @@ describe("what is told", () => {
 		expect(lines.filter((line) => line !== "" && !line.startsWith("/"))).toEqual([
 			"Conversation",
 			"Answers",
+			"Files",
 			"Information",
 		]);
 		expect(lines.filter((line) => line.startsWith("/")).map((line) => /^\/(\w+)/.exec(line)?.[1])).toEqual(
@@ -564,16 +562,8 @@ describe("what is told", () => {
 		]);
 	});
 
-	test("a command that waits for a capability says for which, and is offered as the nearest", async () => {
+	test("a name that nothing stands behind is answered with the nearest", async () => {
 		await start();
-		for (const [name, part] of [
-			["checkpoint", "file checkpoints"],
-			["rollback", "file checkpoints"],
-			["diff", "file checkpoints"],
-		])
-			expect(await ask(`/${name} x`)).toBe(
-				`/${name} waits for a part that this Keryx does not have yet: ${part}. Nothing was changed.`,
-			);
 		expect(await ask("/aprove")).toContain("Did you mean /approve?");
 		expect(await ask("/sesions")).toContain("Did you mean /sessions?");
 		expect(await ask("/constructor")).toContain("There is no command /constructor.");
@@ -741,13 +731,12 @@ test("commands sent in one breath are carried out and answered one after another
 	]);
 });
 
-test("docs/reference/commands.md has every command with an example, and every one that waits", () => {
+test("docs/reference/commands.md has every command with an example", () => {
 	const text = readFileSync(new URL("../../docs/reference/commands.md", import.meta.url), "utf8");
 	for (const { name } of COMMANDS) {
 		expect(text).toMatch(new RegExp(`^### \`/${name}\\b`, "m"));
 		if (name !== "help") expect(text).toMatch(new RegExp(`^you:   /${name}\\b`, "m"));
 	}
-	for (const name of WAITING_NAMES) expect(text).toContain(`\`/${name}\``);
 	const headings = [...text.matchAll(/^### `\/(\w+)/gm)].map(([, name]) => name);
 	expect(headings).toEqual(COMMANDS.map(({ name }) => name));
 });

@@ -412,6 +412,7 @@ function hanging() {
 		repeatable: false,
 		prepare: () => ({
 			question: () => Promise.resolve(null),
+			changesFiles: () => false,
 			run: () => {
 				touched.count++;
 				return new Promise<never>(() => {});

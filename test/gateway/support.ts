@@ -6,6 +6,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Agent, StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
+import {
+	type CheckpointSettings,
+	type Checkpoints,
+	checkpointSettings,
+	createCheckpoints,
+} from "../../src/checkpoints/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import {
 	type Confirmations,
@@ -76,6 +82,15 @@ export function configOf(given: ConfigInput = {}) {
 
 export const ECHO: Script = { otherwise: [{ text: "you said {{input}}" }] };
 
+export interface SceneFiles {
+	readonly home: string;
+	readonly folder: string;
+	readonly fixed?: boolean;
+	readonly settings?: Partial<CheckpointSettings>;
+	/** Makes checkpoints misbehave. */
+	readonly wrap?: (checkpoints: Checkpoints) => Checkpoints;
+}
+
 export interface SceneOptions {
 	readonly script?: Script;
 	readonly kind?: "step" | "loop";
@@ -86,6 +101,8 @@ export interface SceneOptions {
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
 	readonly programs?: ProcessHome;
+	/** Takes checkpoints of this folder. */
+	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: GatewayClock) => Channel;
 	/** Makes the store misbehave. */
@@ -113,6 +130,7 @@ export class Scene {
 	gateway!: Gateway;
 	confirmations!: Confirmations;
 	processes: Processes | null = null;
+	checkpoints: Checkpoints | null = null;
 	/** What the tool `danger` was run with. */
 	readonly dangers: string[] = [];
 	channel!: Channel;
@@ -148,10 +166,14 @@ export class Scene {
 		const config = configOf(options.config);
 		this.confirmations = confirmationsOn(this.store, clock, config);
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;
+		const { files } = options;
+		this.checkpoints = files ? this.#checkpoints(files, config) : null;
 		this.gateway = createGateway({
 			store: this.store,
 			confirmations: this.confirmations,
 			...(this.processes && { processes: this.processes }),
+			checkpoints: this.checkpoints,
+			...(files && { workspaceOf: () => ({ folder: files.folder, fixed: files.fixed ?? false }) }),
 			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
 			tools: createTools([
 				effectTool(this.effects),
@@ -191,12 +213,14 @@ export class Scene {
 		await this.loseStore();
 		void this.channel.stop();
 		await this.processes?.close();
+		await this.checkpoints?.close();
 		await this.#engine.idle();
 	}
 
 	async end(): Promise<void> {
 		void this.channel.stop();
 		await this.processes?.close();
+		await this.checkpoints?.close();
 		await this.#engine.close();
 		if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
 	}
@@ -266,6 +290,18 @@ export class Scene {
 			render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
 			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
 		});
+	}
+
+	#checkpoints({ home, settings, wrap }: SceneFiles, config: ReturnType<typeof configOf>): Checkpoints {
+		const made = createCheckpoints({
+			home,
+			store: this.store,
+			clock: this.clock,
+			settings: () => ({ ...checkpointSettings(config), ...settings }),
+			hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
+			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
+		});
+		return wrap?.(made) ?? made;
 	}
 
 	#watched(agent: Agent): Agent {

@@ -1,6 +1,10 @@
 // Commands that take back, bring back and ask again.
-import { KeryxError } from "../../errors.ts";
+import type { RestoreSummary } from "../../checkpoints/index.ts";
+import type { Undone } from "../../store/index.ts";
+import { withFiles } from "../conversation-files.ts";
+import { planRewind } from "../rewind.ts";
 import { counted, quoted } from "../words.ts";
+import { restoredSentences } from "./checkpoints.ts";
 import { wholeNumber } from "./parse.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing } from "./types.ts";
@@ -9,30 +13,51 @@ const QUOTE = 80;
 
 export const undo: Changing<"undo"> = {
 	name: "undo",
-	usage: "/undo [n]",
+	usage: "/undo [n] [--files]",
 	about: "take back the last n turns (1)",
 	group: "Answers",
 	change: "undo",
-	plan: ({ conversationId, args }) => {
-		const words = args.split(/\s+/);
-		if (words.includes("--files"))
-			throw new KeryxError(
-				"argument.invalid",
-				"/undo --files waits for file checkpoints, nothing was changed",
-				{
-					hint: "/undo alone takes back the messages",
-				},
-			);
-		const turns = wholeNumber(args, { command: "/undo", of: "turns", least: 1, most: 10_000, otherwise: 1 });
-		return { args: { conversation: conversationId, turns } };
-	},
-	answer: ({ rows, turns, text, stopped }) => {
+	plan: ({ conversationId, args }) => ({
+		args: { conversation: conversationId, turns: readUndo(args).turns },
+	}),
+	answer: ({ rows, turns, text, stopped }, { args }) => {
 		if (turns === 0) return `${stoppedFirst(stopped)}There is nothing to undo.`;
-		const what = `your last ${turns === 1 ? "turn" : `${turns} turns`}, ${counted(rows, "message")} with the answers`;
-		const said = text === null || text === "" ? "" : ` You had written: ${quoted(text, QUOTE)}`;
-		return `${stoppedFirst(stopped)}Taken back: ${what}. /redo brings that back, until you write again.${said}`;
+		const files = readUndo(args).files ? " No file was changed in it, so none was touched." : "";
+		return `${stoppedFirst(stopped)}${takenBack({ rows, turns })} /redo brings that back, until you write again.${files}${hadWritten(text)}`;
+	},
+	files: {
+		plan: (context) => {
+			const { turns, files } = readUndo(context.args);
+			const { conversation } = context;
+			return files ? planRewind(conversation, turns, { ...context, files: withFiles(context.files) }) : null;
+		},
+		answer: ({ report, undone }) => {
+			const chat =
+				undone === null
+					? "The messages stay, because the conversation went on before the files were back."
+					: `${takenBack(undone)} /redo brings the messages back, until you write again.${hadWritten(undone.text)}`;
+			return [chat, ...restoredSentences(report as RestoreSummary)].join("\n");
+		},
 	},
 };
+
+function readUndo(args: string): { readonly turns: number; readonly files: boolean } {
+	const words = args.split(/\s+/).filter(Boolean);
+	const files = words.includes("--files");
+	const rest = words.filter((word) => word !== "--files").join(" ");
+	return {
+		turns: wholeNumber(rest, { command: "/undo", of: "turns", least: 1, most: 10_000, otherwise: 1 }),
+		files,
+	};
+}
+
+function takenBack({ rows, turns }: Pick<Undone, "rows" | "turns">): string {
+	return `Taken back: your last ${turns === 1 ? "turn" : `${turns} turns`}, ${counted(rows, "message")} with the answers.`;
+}
+
+function hadWritten(text: string | null): string {
+	return text === null || text === "" ? "" : ` You had written: ${quoted(text, QUOTE)}`;
+}
 
 export const redo: Changing<"redo"> = {
 	name: "redo",

@@ -1,3 +1,4 @@
+import { checkpoint, diff, rollback } from "./checkpoints.ts";
 import { compress } from "./compress.ts";
 import { approve, deny } from "./confirmations.ts";
 import { busy, model, setHome, stop, verbose } from "./control.ts";
@@ -8,7 +9,6 @@ import { killProcess, listProcesses } from "./processes.ts";
 import { resume, sessions } from "./resume.ts";
 import { branchSession, continueSession, extendSession, newSession, setTitle } from "./sessions.ts";
 import type { Command } from "./types.ts";
-import { WAITING_NAMES, waitingSentence } from "./waiting.ts";
 
 export { type Parsed, parseCommand } from "./parse.ts";
 export { type Command, type CommandContext, mayUse } from "./types.ts";
@@ -33,6 +33,9 @@ export const COMMANDS: readonly Command[] = [
 	busy,
 	model,
 	verbose,
+	checkpoint,
+	rollback,
+	diff,
 	listProcesses,
 	status,
 	usage,
@@ -47,8 +50,8 @@ export function findCommand(name: string): Command | undefined {
 	return COMMANDS.find((command) => command.name === name || command.aliases?.includes(name));
 }
 
-/** The answer to a name that nothing stands behind: what it waits for, or which one was probably meant. */
+/** The answer to a name that nothing stands behind: which one was probably meant. */
 export function noSuchCommand(name: string): string {
 	const names = COMMANDS.flatMap((command) => [command.name, ...(command.aliases ?? [])]);
-	return waitingSentence(name) ?? unknownCommand([...names, ...WAITING_NAMES], name);
+	return unknownCommand(names, name);
 }

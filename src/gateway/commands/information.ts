@@ -1,6 +1,6 @@
 // Commands that only tell: how things stand, what was spent, who one is, what became of a message, what there is to say.
-import { describeDuration, latestDailyBoundary, limitInfo } from "../../domain/index.ts";
-import type { Insights, Session, Spent } from "../../store/index.ts";
+import { describeDuration, latestDailyBoundary, limitInfo, localDays } from "../../domain/index.ts";
+import { readInsights, type Session, type Spent } from "../../store/index.ts";
 import { tellStory } from "../why.ts";
 import { counted, grouped, literal, quoted } from "../words.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
@@ -73,56 +73,35 @@ function spentLine({ calls, inputTokens, outputTokens, costs, unpriced }: Spent)
 	return `${counted(calls, "model call")}, ${grouped(inputTokens)} tokens in, ${grouped(outputTokens)} out, ${price}${but}.`;
 }
 
-const DAY_MS = 86_400_000;
-/** Conversations in one read, so that none takes long. */
-const PAGE = 200;
-
 export const insights: Telling = {
 	name: "insights",
 	usage: "/insights [days]",
 	about: "how it went, over all chats",
 	group: "Information",
 	roles: ["owner"],
-	tell: async ({ store, args, now }) => {
+	tell: async ({ store, args, now, policy: { timezone } }) => {
 		const days = wholeNumber(args, { command: "/insights", of: "days", least: 1, most: 3650, otherwise: 7 });
-		const pages: Insights[] = [];
-		for (let after: Parameters<typeof store.insights>[0]["after"]; ; ) {
-			const { next, ...page } = await store.insights({
-				scope: { kind: "operator" },
-				since: now - days * DAY_MS,
-				limit: PAGE,
-				...(after && { after }),
-			});
-			pages.push(page);
-			if (next === null) return insightLines(days, pages);
-			after = next;
-		}
+		const period = await readInsights(store, localDays(now, timezone, days));
+		const sum = <Item>(items: readonly Item[], of: (item: Item) => number): number =>
+			items.reduce((all, item) => all + of(item), 0);
+		const said = sum(period.days, ({ messages }) => messages.in + messages.out + messages.toolResults);
+		const results = sum(period.positions, (position) => position.results);
+		const errors = sum(period.positions, (position) => position.errors);
+		const failed = results === 0 ? "" : `, ${Math.round((100 * errors) / results)} % of them failed`;
+		const active = sum(period.platforms, (platform) => platform.conversations);
+		return [
+			`The last ${counted(days, "day")}, in ${counted(active, "conversation that was", "conversations that were")} active:`,
+			`Messages: ${grouped(said)}`,
+			`Turns: ${byName(period.turns)}`,
+			`Tool calls: ${grouped(results)}${failed}`,
+			`Sessions ended: ${byName(period.boundaries)}`,
+		].join("\n");
 	},
 };
 
-function insightLines(days: number, pages: readonly Insights[]): string {
-	const sum = (of: (page: Insights) => number): number => pages.reduce((all, page) => all + of(page), 0);
-	const [results, errors] = [sum((page) => page.toolResults), sum((page) => page.toolErrors)];
-	const failed = results === 0 ? "" : `, ${Math.round((100 * errors) / results)} % of them failed`;
-	return [
-		`The last ${counted(days, "day")}, in ${counted(
-			sum((page) => page.conversations),
-			"conversation that was",
-			"conversations that were",
-		)} active:`,
-		`Messages: ${grouped(sum((page) => page.messages))}`,
-		`Turns: ${byName(pages.map((page) => page.turns))}`,
-		`Tool calls: ${grouped(results)}${failed}`,
-		`Sessions ended: ${byName(pages.map((page) => page.boundaries))}`,
-	].join("\n");
-}
-
 /** "12 (completed 10, failed 2)", the most frequent first. */
-function byName(tables: readonly Readonly<Record<string, number | undefined>>[]): string {
-	const sums = new Map<string, number>();
-	for (const table of tables)
-		for (const [name, n = 0] of Object.entries(table)) sums.set(name, (sums.get(name) ?? 0) + n);
-	const all = [...sums].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+function byName(table: Readonly<Record<string, number>>): string {
+	const all = Object.entries(table).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 	const whole = all.reduce((sum, [, n]) => sum + n, 0);
 	if (whole === 0) return "0";
 	return `${grouped(whole)} (${all.map(([name, n]) => `${name.replaceAll("_", " ")} ${grouped(n)}`).join(", ")})`;

@@ -5,10 +5,13 @@ import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
 import type { Processes } from "../../processes/index.ts";
-import type { Conversation, Scope, Store } from "../../store/index.ts";
+import type { Conversation, EndedRestore, Scope, Store } from "../../store/index.ts";
+import type { ToolRegistry } from "../../tools/index.ts";
 import type { Role } from "../authorise.ts";
 import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
+import type { ConversationFiles } from "../conversation-files.ts";
 import type { Lanes } from "../lanes.ts";
+import type { RestoreRequest } from "../rewind.ts";
 
 export interface CommandContext {
 	readonly store: Store;
@@ -29,6 +32,10 @@ export interface CommandContext {
 	readonly confirmations: Confirmations | null;
 	/** Null: this Keryx runs no programs. */
 	readonly processes: Processes | null;
+	/** Null: this Keryx takes no checkpoints. */
+	readonly files: ConversationFiles | null;
+	/** Every one there is, whoever may use it. */
+	readonly tools: ToolRegistry;
 	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
 	readonly approver: string | null;
 	/** What its writer may read, in the conversation it was written in. */
@@ -44,7 +51,7 @@ export interface CommandContext {
 }
 
 /** The parts of /help. */
-export const GROUPS = ["Conversation", "Answers", "Information"] as const;
+export const GROUPS = ["Conversation", "Answers", "Files", "Information"] as const;
 
 interface Described {
 	readonly name: string;
@@ -55,6 +62,14 @@ interface Described {
 	readonly group: (typeof GROUPS)[number];
 	/** Whoever may use it; default: owner and member. */
 	readonly roles?: readonly Role[];
+	readonly files?: Restoring;
+}
+
+/** Files go back first; then the end of that and of the command's message are one transaction. */
+export interface Restoring {
+	/** Null: not this time. A text: why not. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
+	plan(context: CommandContext): Eventually<RestoreRequest | string | null>;
+	answer(result: EndedRestore, context: CommandContext): Eventually<string>;
 }
 
 type Eventually<Value> = Value | Promise<Value>;

@@ -3,8 +3,17 @@
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Checkpoint, CheckpointKind, CheckpointWindow, OperatorScope, Restore } from "../types.ts";
+import type {
+	Checkpoint,
+	CheckpointKind,
+	CheckpointWindow,
+	OperatorScope,
+	Restore,
+	RestoreTogether,
+} from "../types.ts";
 import { emit } from "./events.ts";
+import { type Undone, undoAsDecided } from "./history.ts";
+import { endCommand } from "./inbox-ends.ts";
 
 interface CheckpointRow {
 	readonly n: number;
@@ -29,6 +38,12 @@ interface CheckpointBody {
 	readonly label: string;
 	readonly folder: string;
 	readonly excluded: Checkpoint["excluded"];
+}
+
+interface RestoreBody {
+	readonly folder: string;
+	readonly plan: unknown;
+	readonly together?: RestoreTogether;
 }
 
 interface RestoreRow {
@@ -211,6 +226,7 @@ export interface BeginRestoreArgs {
 	readonly before: string;
 	/** What is to be done to which file, as its caller writes it. */
 	readonly plan: unknown;
+	readonly together?: RestoreTogether;
 }
 
 /** Before the first file. Another one that is open is to be finished first. */
@@ -230,7 +246,7 @@ export function* beginRestore(context: Context, args: BeginRestoreArgs): Op<Rest
 		args.target,
 		args.before,
 		context.now,
-		seal({ folder: args.folder, plan: args.plan }),
+		seal({ folder: args.folder, plan: args.plan, ...(args.together && { together: args.together }) }),
 		context.now,
 	);
 	yield* run(openWindow, workspace, id, last.n);
@@ -238,16 +254,54 @@ export function* beginRestore(context: Context, args: BeginRestoreArgs): Op<Rest
 	return toRestore((yield* get(restoreById, id)) as RestoreRow);
 }
 
-/** False: it had ended before. */
+/** What the end of a restore did beside ending it. It is the result of the command that asked for it, where one did. */
+export interface EndedRestore {
+	readonly report: unknown;
+	/** Null: the chat was not to go back, or has gone on since. */
+	readonly undone: Undone | null;
+}
+
+/** With it ends what was begun together with it. Null: it had ended before. */
 export function* endRestore(
 	context: Context,
-	args: { readonly id: string; readonly restored: number; readonly removed: number; readonly kept: number },
-): Op<boolean> {
-	const { id, ...facts } = args;
+	args: {
+		readonly id: string;
+		readonly restored: number;
+		readonly removed: number;
+		readonly kept: number;
+		/** In the words of its caller; kept for the command's answer. */
+		readonly report?: unknown;
+	},
+): Op<EndedRestore | null> {
+	const { id, report = null, ...facts } = args;
 	const row = yield* get(restoreById, id);
-	if (!row || (yield* run(setRestoreEnded, context.now, id)) === 0) return false;
-	yield* emit(context, "restore.ended", { subject: id }, { workspace: row.workspace, ...facts });
-	return true;
+	if (!row || (yield* run(setRestoreEnded, context.now, id)) === 0) return null;
+	const { undo, command } = unseal<RestoreBody>(row.body, row.body_key).together ?? {};
+	const undone = undo ? yield* undoAsDecided(context, undo) : null;
+	yield* emit(
+		context,
+		"restore.ended",
+		{ subject: id, conversation: undo?.conversation ?? null },
+		{ workspace: row.workspace, ...facts, ...(undo && { turns: undone?.turns ?? 0 }) },
+	);
+	const ended = { report, undone };
+	if (command) yield* endCommand(context, { inbox: command.inbox, command: command.name }, ended);
+	return ended;
+}
+
+/** A restore that was cut off cannot be finished now. */
+export function* restoreUnfinished(
+	context: Context,
+	args: { readonly id: string; readonly left: number },
+): Op<void> {
+	const row = yield* get(restoreById, args.id);
+	if (row)
+		yield* emit(
+			context,
+			"restore.unfinished",
+			{ subject: args.id },
+			{ workspace: row.workspace, left: args.left },
+		);
 }
 
 export function* openRestores(_: { readonly scope: OperatorScope }): Op<readonly Restore[]> {
@@ -278,7 +332,7 @@ function toCheckpoint(row: CheckpointRow): Checkpoint {
 }
 
 function toRestore(row: RestoreRow): Restore {
-	const { folder, plan } = unseal<{ folder: string; plan: unknown }>(row.body, row.body_key);
+	const { folder, plan } = unseal<RestoreBody>(row.body, row.body_key);
 	const { id, workspace, target, before, begun_at } = row;
 	return { id, workspace, folder, target, before, plan, begunAt: begun_at };
 }

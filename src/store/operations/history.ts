@@ -2,7 +2,7 @@
 import type { ConversationId, SessionId } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Destination } from "../types.ts";
+import type { Destination, OperatorScope } from "../types.ts";
 import { loadLargeText } from "./blobs.ts";
 import { chainOf, type Segment, sinceBranch } from "./chain.ts";
 import { type MessageBody, textOf } from "./content.ts";
@@ -106,6 +106,50 @@ export function* undo(
 	);
 	return { rows, turns: starts.length, text, stopped };
 }
+
+/** The same, as it was decided earlier: null, and nothing is hidden, where the conversation has gone on since. */
+export function* undoAsDecided(
+	context: Context,
+	{ row, ...args }: { readonly conversation: ConversationId; readonly turns: number; readonly row: number },
+): Op<Undone | null> {
+	const target = yield* undoTarget({ scope: { kind: "operator" }, ...args });
+	return target?.row === row ? yield* undo(context, args) : null;
+}
+
+/** What an undo would begin with, and the turns that worked on what it would hide; null where there is nothing to undo. */
+export interface UndoTarget {
+	readonly row: number;
+	/** Oldest first, those of answers that were asked again included. */
+	readonly worked: readonly string[];
+	/** What these turns began that may not be repeated. */
+	readonly started: readonly { readonly turn: string; readonly call: string; readonly tool: string }[];
+}
+
+export function* undoTarget(args: {
+	readonly scope: OperatorScope;
+	readonly conversation: ConversationId;
+	readonly turns: number;
+}): Op<UndoTarget | null> {
+	const live = yield* findLive((yield* findConversation(args.conversation)).id);
+	if (!live) return null;
+	const chain = sinceBranch(yield* chainOf(live));
+	const target = (yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1))).at(-1);
+	if (!target) return null;
+	const worked = new Set<string>();
+	for (const [index, { session, upTo }] of chain.slice(target.segment).entries())
+		for (const { turn } of yield* all(turnsIn, session, index === 0 ? target.row.seq : 1, upTo))
+			worked.add(turn);
+	const started: UndoTarget["started"][number][] = [];
+	for (const turn of worked) for (const row of yield* all(callsOf, turn)) started.push({ turn, ...row });
+	return { row: target.row.id, worked: [...worked], started };
+}
+const turnsIn = sql<{ turn: string }>(
+	`SELECT turn FROM messages WHERE session = ? AND seq BETWEEN ? AND ? AND turn IS NOT NULL
+	GROUP BY turn ORDER BY min(seq)`,
+);
+const callsOf = sql<{ call: string; tool: string }>(
+	"SELECT call, tool FROM calls WHERE turn = ? ORDER BY started_at, call",
+);
 
 /** The person's last turns, newest first, as the first visible user row of each. */
 function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> {

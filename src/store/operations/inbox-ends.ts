@@ -48,7 +48,13 @@ export type Change = {
 	[Name in keyof Changes]: { readonly name: Name; readonly args: Parameters<Changes[Name]>[1] };
 }[keyof Changes];
 
-const waitingItem = sql<{ id: number; conversation: string; body: string; body_key: number | null }>(
+interface WaitingItem {
+	readonly id: number;
+	readonly conversation: string;
+	readonly body: string;
+	readonly body_key: number | null;
+}
+const waitingItem = sql<WaitingItem>(
 	"SELECT id, conversation, body, body_key FROM inbox WHERE id = ? AND due_at IS NOT NULL AND disposition IS NULL",
 );
 const endItem = sql(
@@ -74,16 +80,25 @@ export function* performCommand(
 	const change =
 		args.change && (CHANGES[args.change.name] as (context: Context, args: unknown) => Op<unknown>);
 	const result = change ? yield* change(context, args.change?.args) : (args.said ?? null);
-	const asAccepted = unseal<Readonly<Record<string, unknown>>>(item.body, item.body_key);
-	const body = seal({ ...asAccepted, command: args.command, result });
-	yield* run(endItem, "command", args.command, context.now, body, context.now, item.id);
-	yield* emit(
-		context,
-		"inbound.command",
-		{ conversation: item.conversation, subject: item.id },
-		{ command: args.command },
-	);
+	yield* finishCommand(context, item, args.command, result);
 	return { kind: "done", result };
+}
+
+/** The end of a command's message, as part of what it does. One that has ended is left as it is. */
+export function* endCommand(
+	context: Context,
+	{ inbox, command }: { readonly inbox: number; readonly command: string },
+	result: unknown,
+): Op<void> {
+	const item = yield* get(waitingItem, inbox);
+	if (item) yield* finishCommand(context, item, command, result);
+}
+
+function* finishCommand(context: Context, item: WaitingItem, command: string, result: unknown): Op<void> {
+	const asAccepted = unseal<Readonly<Record<string, unknown>>>(item.body, item.body_key);
+	const body = seal({ ...asAccepted, command, result });
+	yield* run(endItem, "command", command, context.now, body, context.now, item.id);
+	yield* emit(context, "inbound.command", { conversation: item.conversation, subject: item.id }, { command });
 }
 
 /** The answer to a command, at most once. */

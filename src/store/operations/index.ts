@@ -10,6 +10,7 @@ import {
 	endRestore,
 	openRestores,
 	recordCheckpoint,
+	restoreUnfinished,
 } from "./checkpoints.ts";
 import { compress, cover, putOffCompaction } from "./compaction.ts";
 import { askForCall, useConfirmation } from "./confirmation-calls.ts";
@@ -35,11 +36,11 @@ import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
 import { addGrant, grants, revokeGrant } from "./grants.ts";
-import { redo, retry, undo } from "./history.ts";
+import { redo, retry, undo, undoTarget } from "./history.ts";
 import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox-ends.ts";
-import { insights } from "./insights.ts";
+import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
 import { link } from "./principals.ts";
@@ -118,7 +119,7 @@ import {
 import { createToken, revokeToken, tokenByDigest, tokens } from "./tokens.ts";
 import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn } from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
-import { usage } from "./usage.ts";
+import { turnUsage, usage } from "./usage.ts";
 import { proveWritable, workload } from "./workload.ts";
 
 export const writes = {
@@ -201,6 +202,7 @@ export const writes = {
 	dropCheckpoints,
 	beginRestore,
 	endRestore,
+	restoreUnfinished,
 } as const;
 
 export const reads = {
@@ -229,7 +231,9 @@ export const reads = {
 	lastEventAt,
 	reachableSessions,
 	usage,
+	turnUsage,
 	insights,
+	activePlatforms,
 	events,
 	exportPrincipals,
 	exportConversations,
@@ -261,6 +265,7 @@ export const reads = {
 	checkpoints,
 	checkpointWindows,
 	openRestores,
+	undoTarget,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */
@@ -288,4 +293,5 @@ export const DRAWS: {
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
 	beginRestore: { uuids: 1 },
+	endRestore: { uuids: 1 },
 };

@@ -1,72 +1,106 @@
-// How it went over a time: what was said, how turns ended, how often tools failed, why sessions ended. Read from the rows
-// themselves, over the conversations that were active since then, a page of them at a time by their index.
-import type { ConversationId, EndReason } from "../../domain/index.ts";
-import { all, get, type Op, sql } from "../query.ts";
-import type { Scope, TurnState } from "../types.ts";
-import { conversations } from "./read-conversations.ts";
+// How it went in a stretch of time: what was said, what it cost, how turns ended, how often tools failed, why sessions ended, how long
+// people waited. Each sum is read over one range of an index (messages by their ids, which are times), so it costs what happened in the
+// stretch, whatever else is in the store. Who asks about a long time asks day by day, and holds up no other read.
+import type { EndReason } from "../../domain/index.ts";
+import { all, type Op, sql } from "../query.ts";
+import type { OperatorScope, TurnState } from "../types.ts";
+import { IDS_PER_MS } from "./append.ts";
+import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./usage.ts";
+
+/** Rows of a session that make one position. */
+export const POSITION_ROWS = 20;
 
 export interface Insights {
-	readonly conversations: number;
-	readonly messages: number;
-	readonly toolResults: number;
-	readonly toolErrors: number;
+	/** Undone ones count: they were said. */
+	readonly messages: { readonly in: number; readonly out: number; readonly toolResults: number };
+	/** Results of tools by where in their session they stand: position n is its rows from n * POSITION_ROWS on. */
+	readonly positions: readonly {
+		readonly position: number;
+		readonly results: number;
+		readonly errors: number;
+	}[];
+	/** Answers that were begun, by how they stand now. */
 	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
-	/** Sessions that ended since then, by reason. */
+	/** Of the turns that were begun. */
+	readonly spent: Spent;
+	/** Sessions that ended, by reason. */
 	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
+	/** From acceptance to answer of what the turns answered, rounded to three digits, so that there are never many. */
+	readonly latencies: readonly { readonly ms: number; readonly count: number }[];
 }
 
-export interface InsightsPlace {
-	readonly lastActivityAt: number;
-	readonly id: ConversationId;
+interface Stretch {
+	readonly scope: OperatorScope;
+	readonly from: number;
+	/** No longer part of it. */
+	readonly to: number;
+	readonly platform?: string;
 }
 
-const sessionsSince = sql<{ key: number; end_reason: EndReason | null }>(
-	"SELECT key, end_reason FROM sessions WHERE conversation = ? AND (ended_at IS NULL OR ended_at >= ?)",
+const OF_CONVERSATION = `(CAST(? AS TEXT) IS NULL
+	OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = t.conversation AND c.platform = ?))`;
+const BEGUN = `t.started_at >= ? AND t.started_at < ? AND ${OF_CONVERSATION}`;
+
+const rowsIn = sql<{ role: string; position: number; n: number; errors: number }>(
+	`SELECT m.role, CASE WHEN m.role = 'tool' THEN (m.seq - 1) / ${POSITION_ROWS} ELSE 0 END AS position, count(*) AS n,
+		count(CASE WHEN m.is_error = 1 THEN 1 END) AS errors
+	FROM messages m WHERE m.id >= ? AND m.id < ? AND m.counted = 1 AND (CAST(? AS TEXT) IS NULL
+		OR EXISTS (SELECT 1 FROM sessions s JOIN conversations c ON c.id = s.conversation WHERE s.key = m.session AND c.platform = ?))
+	GROUP BY 1, 2 ORDER BY 1, 2`,
 );
-const turnsSince = sql<{ state: TurnState; n: number }>(
-	"SELECT state, count(*) AS n FROM turns WHERE session = ? AND started_at >= ? GROUP BY state",
+const turnsIn = sql<{ state: TurnState; n: number }>(
+	`SELECT t.state, count(*) AS n FROM turns t WHERE ${BEGUN} AND t.purpose = 'answer' GROUP BY t.state`,
 );
-const rowsSince = sql<{ messages: number; results: number; errors: number }>(
-	`SELECT count(*) AS messages, count(CASE WHEN role = 'tool' THEN 1 END) AS results,
-		count(CASE WHEN role = 'tool' AND is_error = 1 THEN 1 END) AS errors
-	FROM messages WHERE session = ? AND counted = 1 AND created_at >= ?`,
+const spentIn = sql<SpentRow>(
+	`SELECT ${SPENT_SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE ${BEGUN} GROUP BY m.currency ORDER BY m.currency`,
+);
+const waitsIn = sql<{ ms: number; n: number }>(
+	`SELECT i.disposed_at - i.accepted_at AS ms, count(*) AS n FROM turns t JOIN inbox i ON i.turn = t.id
+	WHERE ${BEGUN} AND i.kind = 'person' AND i.disposition IN ('answered', 'merged') GROUP BY 1`,
+);
+const endsIn = sql<{ end_reason: EndReason; n: number }>(
+	`SELECT t.end_reason, count(*) AS n FROM sessions t WHERE t.ended_at >= ? AND t.ended_at < ? AND ${OF_CONVERSATION}
+	GROUP BY t.end_reason`,
 );
 
-/** One page; the sums of all pages are the whole. Undone messages count: they were said. */
-export function* insights(args: {
-	readonly scope: Scope;
-	readonly since: number;
-	/** Conversations in a page. */
-	readonly limit: number;
-	/** `next` of the page before. */
-	readonly after?: InsightsPlace;
-}): Op<Insights & { readonly next: InsightsPlace | null }> {
-	const { scope, since, limit, after } = args;
-	const page = yield* conversations({ scope, limit, activeSince: since, ...(after && { after }) });
-	const turns: Partial<Record<TurnState, number>> = {};
-	const boundaries: Partial<Record<EndReason, number>> = {};
-	let [messages, toolResults, toolErrors] = [0, 0, 0];
-	let active = 0;
-	for (const { id } of page) {
-		const sessions = yield* all(sessionsSince, id, since);
-		if (sessions.length > 0) active++;
-		for (const { key, end_reason } of sessions) {
-			if (end_reason !== null) boundaries[end_reason] = (boundaries[end_reason] ?? 0) + 1;
-			for (const { state, n } of yield* all(turnsSince, key, since)) turns[state] = (turns[state] ?? 0) + n;
-			const rows = yield* get(rowsSince, key, since);
-			messages += rows?.messages ?? 0;
-			toolResults += rows?.results ?? 0;
-			toolErrors += rows?.errors ?? 0;
-		}
-	}
-	const last = page.at(-1);
+export function* insights({ from, to, platform = "" }: Stretch): Op<Insights> {
+	const only = platform === "" ? null : platform;
+	const stretch = [from, to, only, only] as const;
+	const rows = yield* all(rowsIn, from * IDS_PER_MS, to * IDS_PER_MS, only, only);
+	const count = (role: string): number =>
+		rows.reduce((sum, row) => (row.role === role ? sum + row.n : sum), 0);
 	return {
-		conversations: active,
-		messages,
-		toolResults,
-		toolErrors,
-		turns,
-		boundaries,
-		next: last && page.length === limit ? { lastActivityAt: last.lastActivityAt, id: last.id } : null,
+		messages: { in: count("user"), out: count("assistant"), toolResults: count("tool") },
+		positions: rows
+			.filter(({ role }) => role === "tool")
+			.map(({ position, n, errors }) => ({ position, results: n, errors })),
+		turns: Object.fromEntries((yield* all(turnsIn, ...stretch)).map(({ state, n }) => [state, n])),
+		spent: totalSpent(yield* all(spentIn, ...stretch)),
+		boundaries: Object.fromEntries(
+			(yield* all(endsIn, ...stretch)).map(({ end_reason, n }) => [end_reason, n]),
+		),
+		latencies: rounded(yield* all(waitsIn, ...stretch)),
 	};
+}
+
+function rounded(waits: readonly { readonly ms: number; readonly n: number }[]): Insights["latencies"] {
+	const counts = new Map<number, number>();
+	for (const { ms, n } of waits) {
+		const about = Number(Math.max(0, ms).toPrecision(3));
+		counts.set(about, (counts.get(about) ?? 0) + n);
+	}
+	return [...counts].map(([ms, count]) => ({ ms, count }));
+}
+
+const activeSince = sql<{ platform: string; n: number }>(
+	`SELECT platform, count(*) AS n FROM conversations WHERE last_activity_at >= ? AND message_count > 0
+	GROUP BY platform ORDER BY platform`,
+);
+
+/** How many conversations of which platform have been active since; where only commands were written, nothing was said. */
+export function* activePlatforms(args: {
+	readonly scope: OperatorScope;
+	readonly since: number;
+}): Op<readonly { readonly platform: string; readonly conversations: number }[]> {
+	return (yield* all(activeSince, args.since)).map(({ platform, n }) => ({ platform, conversations: n }));
 }

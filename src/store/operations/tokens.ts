@@ -26,6 +26,11 @@ const insertToken = sql(
 );
 const revoke = sql("UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL");
 const findPrincipal = sql<{ id: string }>("SELECT id FROM principals WHERE id = ?");
+/** What the token says through the API is its principal's, whoever was known by that name before. */
+const addAlias = sql(
+	`INSERT INTO aliases (platform, alias, principal, created_at) VALUES ('api_server', ?, ?, ?)
+	ON CONFLICT (platform, alias) DO UPDATE SET principal = excluded.principal`,
+);
 const addPrincipal = sql("INSERT INTO principals (id, created_at) VALUES (?, ?)");
 
 export interface CreateTokenArgs {
@@ -52,6 +57,7 @@ export function* createToken(context: Context, args: CreateTokenArgs): Op<Token>
 		throw new KeryxError("store.not_found", `no principal ${principal}`, { field: "principal" });
 	const { name, role, sessionKey = null, expiresAt = null, by, via } = args;
 	yield* run(insertToken, name, args.digest, role, principal, sessionKey, context.now, by, expiresAt);
+	yield* run(addAlias, `token:${name}`, principal, context.now);
 	yield* audit(context, {
 		kind: "token_created",
 		who: by,

@@ -93,41 +93,67 @@ export function commandConformance(tell: Tell): void {
 		expect(since).toMatchObject({ calls: 4, unpriced: 1, costs: [{ micros: 7 }, { micros: 600 }] });
 	});
 
-	tell("insights count what happened since then, page by page, within their scope", async (scene) => {
+	tell("insights count what happened in a stretch of time, on one platform or on all", async (scene) => {
 		const old = await scene.exchange("old", "0");
 		scene.clock.advance(2 * HOUR);
-		const since = scene.clock.now() - HOUR;
+		const from = scene.clock.now() - HOUR;
 		const turn = await scene.turn("work");
+		const call = { provider: "p", model: "m", inputTokens: 70, outputTokens: 7, status: "ok" as const };
+		const priced = { ...call, turn: turn.turn, token: turn.token, currency: "USD" };
+		await scene.store.recordModelCall({ ...priced, n: 1, costMicros: 40 });
+		await scene.store.recordModelCall({ ...priced, n: 2, costMicros: null });
 		await scene.append(turn, [
 			{ role: "assistant", content: "", toolCalls: [{ id: "a", name: "t", input: {} }], index: 1 },
 			{ role: "tool", content: "no", toolCallId: "a", toolName: "t", isError: true, index: 2 },
 		]);
+		scene.clock.advance(1234);
 		await scene.end(turn);
 		await scene.store.newSession({ conversation: turn.conversation, ...OPENING });
-		const bob = await scene.turn("stop me", BOB);
+		const irc = { platform: "irc", chat_id: "bob", user_id: "bob" };
+		const bob = await scene.turn("stop me", irc);
 		await scene.store.stopTurn({ conversation: bob.conversation });
 		expect(old.session).toBe(turn.session);
-		const whole = await scene.store.insights({ scope: OPERATOR, since, limit: 10 });
-		expect(whole).toEqual({
-			conversations: 2,
-			messages: 4,
-			toolResults: 1,
-			toolErrors: 1,
-			turns: { completed: 1, stopped: 1 },
+		const stretch = { scope: OPERATOR, from, to: scene.clock.now() + 1 };
+		const nothing = { calls: 0, inputTokens: 0, outputTokens: 0, costs: [], unpriced: 0 };
+		const ada = {
+			messages: { in: 1, out: 1, toolResults: 1 },
+			positions: [{ position: 0, results: 1, errors: 1 }],
+			turns: { completed: 1 },
+			spent: {
+				calls: 2,
+				inputTokens: 140,
+				outputTokens: 14,
+				costs: [{ currency: "USD", micros: 40 }],
+				unpriced: 1,
+			},
 			boundaries: { user_new: 1 },
-			next: null,
+			latencies: [{ ms: 1230, count: 1 }],
+		};
+		expect(await scene.store.insights({ ...stretch, platform: "telegram" })).toEqual(ada);
+		expect(await scene.store.insights({ ...stretch, platform: "irc" })).toEqual({
+			messages: { in: 1, out: 0, toolResults: 0 },
+			positions: [],
+			turns: { stopped: 1 },
+			spent: nothing,
+			boundaries: {},
+			latencies: [],
 		});
-		const page = await scene.store.insights({ scope: OPERATOR, since, limit: 1 });
-		expect(page.next).not.toBeNull();
-		const rest = await scene.store.insights({
-			scope: OPERATOR,
-			since,
-			limit: 2,
-			...(page.next && { after: page.next }),
+		expect(await scene.store.insights(stretch)).toEqual({
+			...ada,
+			messages: { in: 2, out: 1, toolResults: 1 },
+			turns: { completed: 1, stopped: 1 },
 		});
-		expect([page.messages + rest.messages, rest.next]).toEqual([4, null]);
-		const own = await scene.store.insights({ scope: principalScope(bob.principal), since, limit: 10 });
-		expect(own).toMatchObject({ conversations: 1, messages: 1, turns: { stopped: 1 }, boundaries: {} });
+		expect(await scene.store.insights({ ...stretch, from: 0, to: from })).toMatchObject({
+			messages: { in: 1, out: 1, toolResults: 0 },
+			turns: { completed: 1 },
+			boundaries: {},
+		});
+		expect(await scene.store.activePlatforms({ scope: OPERATOR, since: from })).toEqual([
+			{ platform: "irc", conversations: 1 },
+			{ platform: "telegram", conversations: 1 },
+		]);
+		const later = scene.clock.now() + 1;
+		expect(await scene.store.activePlatforms({ scope: OPERATOR, since: later })).toEqual([]);
 	});
 
 	tell("stop drops what waits with it, once, and never what a turn has taken", async (scene) => {

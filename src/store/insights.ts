@@ -1,0 +1,105 @@
+// The insights of many days, put together from one read for each: none of them takes long, and what is read in between goes first.
+import type { EndReason } from "../domain/index.ts";
+import { type Insights, POSITION_ROWS } from "./operations/insights.ts";
+import type { Store } from "./store.ts";
+import type { TurnState } from "./types.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** What stands farther back in its session is one. */
+const LAST_POSITION = 50;
+
+interface Period<Day extends Stretch> {
+	readonly days: readonly (Day & Pick<Insights, "messages" | "turns" | "spent">)[];
+	/** How often tools failed, by where in the session; those where nothing was called are left out. */
+	readonly positions: readonly {
+		readonly from: number;
+		/** Null: and all after it. */
+		readonly to: number | null;
+		readonly results: number;
+		readonly errors: number;
+	}[];
+	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
+	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
+	/** From acceptance to answer, in three digits; null where nothing was answered. */
+	readonly latency: {
+		readonly count: number;
+		readonly p50: number | null;
+		readonly p95: number | null;
+		readonly p99: number | null;
+	};
+	/** Every platform with conversations that have been active since then, whichever was asked for. */
+	readonly platforms: readonly { readonly platform: string; readonly conversations: number }[];
+}
+
+interface Stretch {
+	readonly from: number;
+	readonly to: number;
+}
+
+export async function readInsights<Day extends Stretch>(
+	store: Pick<Store, "insights" | "activePlatforms">,
+	days: readonly Day[],
+	{ platform }: { readonly platform?: string } = {},
+): Promise<Period<Day>> {
+	const positions = new Map<number, { results: number; errors: number }>();
+	const latencies = new Map<number, number>();
+	const turns: Partial<Record<TurnState, number>> = {};
+	const boundaries: Partial<Record<EndReason, number>> = {};
+	const read: Period<Day>["days"][number][] = [];
+	for (const day of days) {
+		const { from, to } = day;
+		const of = await store.insights({
+			scope: OPERATOR,
+			from,
+			to,
+			...(platform !== undefined && { platform }),
+		});
+		read.push({ ...day, messages: of.messages, turns: of.turns, spent: of.spent });
+		for (const { position, results, errors } of of.positions) {
+			const at = Math.min(position, LAST_POSITION);
+			const before = positions.get(at) ?? { results: 0, errors: 0 };
+			positions.set(at, { results: before.results + results, errors: before.errors + errors });
+		}
+		for (const { ms, count } of of.latencies) latencies.set(ms, (latencies.get(ms) ?? 0) + count);
+		addTo(turns, of.turns);
+		addTo(boundaries, of.boundaries);
+	}
+	const since = days[0]?.from;
+	return {
+		days: read,
+		positions: [...positions]
+			.sort(([a], [b]) => a - b)
+			.map(([position, counts]) => ({
+				from: position * POSITION_ROWS,
+				to: position === LAST_POSITION ? null : (position + 1) * POSITION_ROWS - 1,
+				...counts,
+			})),
+		turns,
+		boundaries,
+		latency: percentiles(latencies),
+		platforms: since === undefined ? [] : await store.activePlatforms({ scope: OPERATOR, since }),
+	};
+}
+
+function addTo<Name extends string>(
+	sums: Partial<Record<Name, number>>,
+	more: Readonly<Partial<Record<Name, number>>>,
+): void {
+	for (const [name, n] of Object.entries(more) as [Name, number][]) sums[name] = (sums[name] ?? 0) + n;
+}
+
+/** By nearest rank: each is one that occurred. */
+function percentiles(counts: ReadonlyMap<number, number>): Period<Stretch>["latency"] {
+	const sorted = [...counts].sort(([a], [b]) => a - b);
+	const count = sorted.reduce((sum, [, n]) => sum + n, 0);
+	const at = (percent: number): number | null => {
+		const rank = Math.ceil((percent / 100) * count);
+		let passed = 0;
+		for (const [ms, n] of sorted) {
+			passed += n;
+			if (passed >= rank) return ms;
+		}
+		return null;
+	};
+	return { count, p50: at(50), p95: at(95), p99: at(99) };
+}
