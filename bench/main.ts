@@ -10,6 +10,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
+	http: async () => (await import("./http.ts")).measureHttp(),
 	processes: async () => (await import("./processes.ts")).measureProcesses(),
 };
 

@@ -15,6 +15,7 @@ export async function prepare() {
 	const runtime = await findNode();
 	await installPackages(runtime);
 	await build(runtime);
+	await buildPage(runtime);
 	return runtime;
 }
 
@@ -77,20 +78,16 @@ async function installPackages({ node, env }) {
 
 async function build({ node, env }) {
 	const stamp = join(root, "dist", ".keryx-built");
-	const current = digest(
-		[
-			...files(join(root, "src")),
-			join(root, "tsconfig.json"),
-			join(root, "tsconfig.build.json"),
-			join(root, "package-lock.json"),
-		].map((file) => {
-			const { size, mtimeMs } = statSync(file);
-			return `${file} ${size} ${mtimeMs}`;
-		}),
-	);
+	const current = stateOf([
+		...files(join(root, "src")),
+		join(root, "tsconfig.json"),
+		join(root, "tsconfig.build.json"),
+		join(root, "package-lock.json"),
+	]);
 	if (read(stamp) === current) return;
-	// tsc leaves the output of deleted sources behind, and its build info would skip what was removed by hand.
-	rmSync(join(root, "dist"), { recursive: true, force: true });
+	// tsc leaves the output of deleted sources behind, and its build info would skip what was removed by hand. The page is no output of it.
+	for (const entry of existsSync(join(root, "dist")) ? readdirSync(join(root, "dist")) : [])
+		if (!OF_THE_PAGE.has(entry)) rmSync(join(root, "dist", entry), { recursive: true, force: true });
 	rmSync(join(root, ".cache", "build.tsbuildinfo"), { force: true });
 	await step(
 		"building",
@@ -100,6 +97,27 @@ async function build({ node, env }) {
 			env,
 			remedy: "the sources do not compile; the lines above say where",
 		},
+	);
+	writeFileSync(stamp, current);
+}
+
+/** What the page's build leaves in dist, beside tsc's. */
+const OF_THE_PAGE = new Set(["web", ".keryx-page"]);
+
+/** The page calls what the server's table says, so that table is one of its sources. */
+async function buildPage({ node, env }) {
+	const stamp = join(root, "dist", ".keryx-page");
+	const current = stateOf([
+		...files(join(root, "web")),
+		...files(join(root, "src", "http")),
+		join(root, "package-lock.json"),
+	]);
+	if (read(stamp) === current && existsSync(join(root, "dist", "web", "index.html"))) return;
+	await step(
+		"building the page",
+		[node, join(root, "node_modules", "vite", "bin", "vite.js")],
+		["build", "web", "--logLevel", "warn"],
+		{ env, remedy: "the page's sources do not build; the lines above say where" },
 	);
 	writeFileSync(stamp, current);
 }
@@ -143,6 +161,15 @@ function read(file) {
 function* files(folder) {
 	for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true }))
 		if (entry.isFile()) yield join(entry.parentPath ?? entry.path, entry.name);
+}
+
+function stateOf(paths) {
+	return digest(
+		paths.map((file) => {
+			const { size, mtimeMs } = statSync(file);
+			return `${file} ${size} ${mtimeMs}`;
+		}),
+	);
 }
 
 function digest(parts) {

@@ -1,28 +1,43 @@
-// What the tests need of the system besides Node: an sshd. It is started by the tests alone, on a port of its own.
+// What the tests need of the system besides Node: an sshd, which the tests alone start, on a port of its own, and a Chromium.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
 
-const SSHD = "/usr/sbin/sshd";
-const PACKAGE = "openssh-server";
-// A package may not start what it brings, and what it enables is disabled again.
-const INSTALL = `
-policy=/usr/sbin/policy-rc.d; made=
-[ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
-apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}; code=$?
-[ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket
-exit $code`;
+const TOOLS = [
+	{
+		package: "openssh-server",
+		what: "the tests of processes on other machines need an sshd and the ssh client",
+		isThere: () => existsSync("/usr/sbin/sshd") && onPath("ssh"),
+	},
+	{
+		package: "chromium",
+		what: "the tests of the page need a Chromium (CHROMIUM may name one)",
+		isThere: () => existsSync(process.env.CHROMIUM ?? "") || onPath("chromium") || onPath("google-chrome"),
+	},
+];
 
 export async function prepareTestTools() {
-	if (existsSync(SSHD) && onPath("ssh")) return;
-	const remedy = `install ${PACKAGE} and the ssh client yourself, then run this again; it need not be started`;
-	if (process.getuid?.() !== 0 || !onPath("apt-get"))
-		fail(`the tests of processes on other machines need ${SSHD}\nkeryx: what to do: ${remedy}`);
-	await step(`installing ${PACKAGE} for the tests`, ["sh", "-c"], [INSTALL], {
+	for (const tool of TOOLS) if (!tool.isThere()) await install(tool);
+}
+
+async function install({ package: name, what }) {
+	const remedy = `install ${name} yourself, then run this again; nothing of it need be started`;
+	if (process.getuid?.() !== 0 || !onPath("apt-get")) fail(`${what}\nkeryx: what to do: ${remedy}`);
+	await step(`installing ${name} for the tests`, ["sh", "-c"], [script(name)], {
 		env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
 		remedy,
 	});
+}
+
+/** A package may not start what it brings, and what it enables is disabled again. */
+function script(name) {
+	return `
+policy=/usr/sbin/policy-rc.d; made=
+[ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
+apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
+[ -z "$made" ] || rm -f "$policy"
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket 2>/dev/null
+exit $code`;
 }
 
 function onPath(program) {

@@ -17,7 +17,11 @@ const checks = [
 		[bin("@biomejs", "biome", "bin", "biome"), "ci", "--colors=off", "--error-on-warnings", "."],
 	],
 	["types", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "tsconfig.json"]],
-	["promises", [bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench"]],
+	["types of the page", [bin("typescript", "bin", "tsc"), "--noEmit", "-p", "web/tsconfig.json"]],
+	[
+		"promises",
+		[bin("oxlint", "bin", "oxlint"), "--type-aware", "--deny-warnings", "src", "test", "bench", "web"],
+	],
 	[
 		"layers",
 		[
@@ -25,6 +29,7 @@ const checks = [
 			"--config",
 			".dependency-cruiser.mjs",
 			"src",
+			"web",
 		],
 	],
 	["dead code", [bin("knip", "bin", "knip.js")]],

@@ -49,11 +49,16 @@ export const ERRORS = {
 	"http.host": "use the address that Keryx listens on, or name it in http.host",
 	"http.origin": "call from Keryx's own page, or from a program that sends no Origin",
 	"http.url_too_long": "put it into the body, or ask for less at a time",
+	"http.upgrade": "open it as a WebSocket",
 	"http.rate": "wait as long as Retry-After says; http.rate_per_minute is the limit",
-	"http.login": "start Keryx again, or run `keryx token create`: each start prints a new link",
+	"http.login": "run `keryx link` where Keryx runs: it prints a new one",
 	"http.port": "choose another http.port, or end the program that has this one",
 	"model.unreachable":
 		"check the name of the model, the key's variable and the network; --no-test writes it all the same",
+	"webhook.refused":
+		"sign `<X-Keryx-Timestamp>.<body>` with the route's secret as HMAC-SHA256, and send it within five minutes",
+	"webhook.replayed": "nothing need be done; to say the same again, sign it with the time of now",
+	"model.unknown": "use a name that GET /v1/models lists",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
 	"audit.no_key": "open the store with the key of its audit: the file audit.key in Keryx's home",
 	"audit.broken":
@@ -84,6 +89,10 @@ export const ERRORS = {
 	"session.ended": "use the live session",
 	"session.live": "wait until the session has ended",
 	"transcript.changed": "read the transcript again",
+	"checkpoint.disabled": "set checkpoints.enabled to true, and start Keryx again",
+	"checkpoint.consent":
+		"the owner writes /checkpoint once in a chat that works there, or runs `keryx checkpoint`",
+	"checkpoint.missing": "/undo alone takes back the messages; /rollback lists the checkpoints there are",
 	"checkpoint.no_git": "install git, or put it on the PATH that Keryx is started with",
 	"checkpoint.refused": "choose a folder of its own as the workspace",
 	"checkpoint.too_many_files":

@@ -411,7 +411,7 @@ test.each([
 		["token", "create", "x", "--role", "agent", "--days", "0"],
 		/--days must be a whole number from 1 to 3650/,
 	],
-	[["link", "telegram:1"], /missing required argument/],
+	[["link", "telegram:1"], /give two ids that are one person, or none for a login link/],
 ])("%j is wrong usage", async (args, message) => {
 	const run = await call(args, { env: { KERYX_HOME: join(root, "unused") } });
 	expect(run).toMatchObject({ code: 2, stdout: "" });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { describeOrigin, hideSecretLike } from "../config/index.ts";
+import { describeOrigin, shownEntries } from "../config/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
 
 export function addConfigShow(parent: Command, context: CliContext): void {
@@ -22,8 +22,8 @@ Examples:
 
 function runConfigShow(context: CliContext, file: string | undefined): void {
 	const { config, output } = openConfig(context, file);
-	const rows = config.entries.map(({ key, value, origin }) => {
-		return { key: hideSecretLike(key), value: hideIn(value), origin: describeOrigin(origin) };
+	const rows = shownEntries(config).map(({ key, value, origin }) => {
+		return { key, value, origin: describeOrigin(origin) };
 	});
 	if (output.json) output.value(rows);
 	else
@@ -31,11 +31,6 @@ function runConfigShow(context: CliContext, file: string | undefined): void {
 			["key", "value", "from"],
 			rows.map(({ key, value, origin }) => [key, show(value), origin]),
 		);
-}
-
-function hideIn(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(hideIn);
-	return typeof value === "string" ? hideSecretLike(value) : value;
 }
 
 function show(value: unknown): string {

@@ -1,11 +1,14 @@
 // A Keryx in this process: store, agent, confirmations, gateway and API, put together from the configuration.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
-import { type Config, keryxHome, type LoadedConfig } from "../config/index.ts";
+import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
+import { type Config, createConfigView, keryxHome, type LoadedConfig } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createGateway, type Gateway, systemClock, toDeliveries } from "../gateway/index.ts";
+import { createGateway, type Gateway, systemClock, toDeliveries, workspaceFinder } from "../gateway/index.ts";
 import { type Api, createApi } from "../http/index.ts";
 import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
@@ -18,6 +21,10 @@ import { type Listening, listen } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
+import { webhookRoutes } from "./webhooks.ts";
+
+/** Beside the code that runs, as it is published and as it is written. */
+const PAGE = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 export interface HostOptions {
 	readonly context: CliContext;
@@ -34,6 +41,8 @@ export interface Host {
 	readonly api: Api;
 	/** Where it is reached over the network, or null. */
 	readonly url: string | null;
+	/** Whether a page was built, and is served there. */
+	readonly hasPage: boolean;
 	close(): Promise<void>;
 }
 
@@ -52,8 +61,10 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 	try {
 		const { values } = config;
 		let inForce = values;
+		let listening: Listening | null = null;
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
+		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
 		const agent = createAgent(values, context.env, store);
 		const profiles = createProfiles(values, context, store);
 		const confirmations = createConfirmations({
@@ -74,6 +85,17 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
 			log,
 		});
+		const checkpoints = values.checkpoints.enabled
+			? createCheckpoints({
+					home: home.path,
+					store,
+					clock: systemClock,
+					settings: () => checkpointSettings(inForce),
+					hide: config.hideSecrets,
+					log,
+				})
+			: null;
+		const workspaceOf = workspaceFinder(values, home.path);
 		const gateway = createGateway({
 			store,
 			agent,
@@ -82,13 +104,16 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				sessionSearch,
 				sessionRead,
 				clarify,
-				...createTerminal({ processes, env: context.env, config: () => inForce }),
+				...createTerminal({ processes, env: context.env, workspaceOf, config: () => inForce }),
 			]),
 			confirmations,
 			processes,
-			channels: (["local", "web", "api_server"] as const).map((platform) =>
-				createLocalChannel(platform, context.now),
-			),
+			checkpoints,
+			workspaceOf,
+			channels: [
+				...(["local", "web", "api_server"] as const),
+				...(webhooks.length > 0 ? (["webhook"] as const) : []),
+			].map((platform) => createLocalChannel(platform, context.now)),
 			config: values,
 			clock: systemClock,
 			pseudonymKey: pseudonymKey(home, ids.bytes),
@@ -98,6 +123,15 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			store,
 			gateway: as === "read" ? null : gateway,
 			confirmations,
+			checkpoints,
+			workspaceOf: (conversation) => gateway.workspaceOf(conversation),
+			processes,
+			...(onPorts && { page: PAGE }),
+			config: createConfigView({ home: home.path, env: context.env, atStart: config }),
+			url: () => listening?.url ?? null,
+			webhooks,
+			timeZone: () => inForce.session_reset.timezone,
+			profiles: Object.keys(values.profiles),
 			operatorSecret: operatorSecret(home, ids.bytes),
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
@@ -106,7 +140,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			startedAt: context.now(),
 			now: context.now,
 		});
-		const listening =
+		listening =
 			as === "run"
 				? await listen({
 						api,
@@ -136,11 +170,13 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			home,
 			api,
 			url: listening?.url ?? null,
+			hasPage: existsSync(join(PAGE, "index.html")),
 			close: async () => {
 				following?.close();
 				if (listening) await end(gateway, listening);
 				await confirmations.stop();
 				await processes.close();
+				await checkpoints?.close();
 				await closeAgents([agent, ...Object.values(profiles)]);
 				await closeAll(api, store);
 			},

@@ -38,6 +38,8 @@ export interface Output {
 	text(text: string): void;
 	/** What is handed on unchanged to a file or a program; only on a terminal it is made harmless. */
 	raw(text: string): void;
+	/** A unified diff. On a terminal in colours and made harmless, otherwise unchanged, so that it can be applied. */
+	patch(text: string): void;
 	/** Label, value and, if any, a remark; one line each, the values in one column. */
 	pairs(rows: readonly (readonly [label: string, value: string, remark?: string])[]): void;
 	/**
@@ -67,7 +69,9 @@ export function createOutput(
 	{ json, hide = (text) => text }: OutputOptions,
 ): Output {
 	const terminal = stdout.isTTY === true;
-	const { bold, dim } = colours.createColors(wantsColour(terminal, env));
+	const colour = wantsColour(terminal, env);
+	const paints = colours.createColors(colour);
+	const { bold, dim } = paints;
 	const clean = (text: string) => escapeText(hide(text));
 	const write = (line: string) => stdout.write(`${line.trimEnd()}\n`);
 	const showsProgress = stderr.isTTY === true && !json && env.TERM !== "dumb";
@@ -82,6 +86,19 @@ export function createOutput(
 			write(pieces.map(({ text, marked }) => (marked ? bold(clean(text)) : clean(text))).join("")),
 		text: (text) => stdout.write(`${escapeLines(hide(text).replace(/\r\n?/g, "\n"))}\n`),
 		raw: (text) => stdout.write(terminal ? escapeLines(text) : text),
+		patch: (text) => {
+			if (!terminal && !colour) {
+				stdout.write(text);
+				return;
+			}
+			let isHeading = true;
+			for (const line of escapeLines(hide(text)).replace(/\n$/, "").split("\n")) {
+				// Only headings begin so: every line of a file's content has something before it.
+				if (/^(diff --git |@@)/.test(line)) isHeading = line.startsWith("d");
+				const look = isHeading ? "bold" : PATCH_LOOKS[line[0] ?? ""];
+				stdout.write(`${look ? paints[look](line) : line}\n`);
+			}
+		},
 		pairs: (rows) => {
 			const labels = widest(rows.map(([label]) => clean(label)));
 			const values = widest(rows.map(([, value]) => clean(value)));
@@ -124,6 +141,13 @@ export function createOutput(
 		},
 	};
 }
+
+/** By the first character of a line of a unified diff. */
+const PATCH_LOOKS: Readonly<Record<string, "cyan" | "green" | "red">> = {
+	"@": "cyan",
+	"+": "green",
+	"-": "red",
+};
 
 /** Control characters, line separators, bidi and zero-width characters, unpaired surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

@@ -1,6 +1,7 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
 import { addChat } from "./chat-command.ts";
+import { addCheckpoints } from "./checkpoints/index.ts";
 import { addConfigCheck } from "./config-check.ts";
 import { addConfigShow } from "./config-show.ts";
 import { addConfirm } from "./confirm/index.ts";
@@ -40,6 +41,7 @@ export function createProgram(context: CliContext): Command {
 	addOutbox(program, context);
 	addWhy(program, context);
 	addProcesses(program, context);
+	addCheckpoints(program, context);
 	addConfirm(program, context);
 	addConfirmd(program, context);
 	addToken(program, context);
@@ -65,6 +67,7 @@ Examples:
   $ keryx why 12                       what became of message 12
   $ keryx ps                           the programs that the agent started
   $ keryx attach 4f2a                  use one of them in this terminal
+  $ keryx checkpoints list             snapshots of its files, to go back to
   $ keryx confirm list                 what waits for your yes
   $ keryx token create ci --role agent a token for a program
   $ keryx doctor                       find out what is wrong, and what to do

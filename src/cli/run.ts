@@ -3,17 +3,15 @@ import { apiTransport, createClient } from "../http/index.ts";
 import { chat } from "./chat-command.ts";
 import { asOperator } from "./connect.ts";
 import { type CliContext, openConfig } from "./context.ts";
-import { openHost } from "./host.ts";
+import { type Host, openHost } from "./host.ts";
+import type { Output } from "./output.ts";
 import { atOnceIfToldAgain, untilTold } from "./until-told.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
 	const { config, output } = openConfig(context);
 	const host = await openHost({ context, config, output, as: "run", onPorts: true });
-	if (host.url !== null)
-		output.note(
-			`Keryx listens on ${host.url}. Log a browser in, once and within ten minutes: ${host.url}${host.api.loginPath()}`,
-		);
 	if (process.stdin.isTTY === true && !context.json) {
+		tellWhere(host, output);
 		const client = createClient(apiTransport(host.api, asOperator(context)));
 		const connection = { client, config: config.values, output, isRemote: false, close: () => host.close() };
 		try {
@@ -27,7 +25,20 @@ export async function runGateway(context: CliContext): Promise<void> {
 	// Who reads that it runs may stop it at once.
 	const told = untilTold();
 	output.line(`Keryx is running; its socket is ${host.home.socketPath}`);
+	tellWhere(host, output);
 	await told;
 	atOnceIfToldAgain();
 	await host.close();
+}
+
+/** The link comes last: it is what somebody new looks for. */
+function tellWhere({ url, hasPage, api }: Host, output: Output): void {
+	if (url === null) return;
+	output.note(
+		hasPage
+			? `Keryx has a page for your browser: ${url}`
+			: `Keryx listens on ${url}. Its page is not built: \`npm start\` builds it.`,
+	);
+	output.note("Open this link to log in. It works once, within ten minutes; `keryx link` prints another:");
+	output.note(`${url}${api.loginPath()}`);
 }

@@ -1,7 +1,7 @@
 // The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
 import { homedir } from "node:os";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
-import { createWorkspaces, systemClock, type Workspaces } from "../gateway/index.ts";
+import { systemClock, type workspaceFinder } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import { createTerminalTools, type Tool } from "../tools/index.ts";
 import { programEnvironment } from "./program-environment.ts";
@@ -12,21 +12,16 @@ const TO_END_SECONDS = 10;
 export interface TerminalParts {
 	readonly processes: Processes;
 	readonly env: Environment;
+	readonly workspaceOf: ReturnType<typeof workspaceFinder>;
 	/** Asked each time: it may change. */
 	config(): Config;
 }
 
-export function createTerminal({ processes, env, config }: TerminalParts): readonly Tool[] {
+export function createTerminal({ processes, env, workspaceOf, config }: TerminalParts): readonly Tool[] {
 	const home = keryxHome(env);
-	const workspaces = new Map<string, Workspaces>();
 	return createTerminalTools({
 		processes,
-		workspaceOf: ({ conversation, profile }) => {
-			// Made when first used: a fixed one that cannot be used fails the call, not the start.
-			const made = workspaces.get(profile) ?? createWorkspaces(workspaceOf(config(), profile), home);
-			workspaces.set(profile, made);
-			return made.of(conversation);
-		},
+		workspaceOf: (place) => workspaceOf(place).folder,
 		environment: () => programEnvironment(config(), env, []),
 		secret: (name) => (config().secrets.includes(name) ? env[name] : undefined),
 		facts: { keryxHome: home, home: env.HOME ?? homedir() },
@@ -38,8 +33,4 @@ export function createTerminal({ processes, env, config }: TerminalParts): reado
 		},
 		now: systemClock.now,
 	});
-}
-
-function workspaceOf({ workspace, profiles }: Config, profile: string): Config["workspace"] {
-	return (profile === "" ? undefined : profiles[profile]?.workspace) ?? workspace;
 }

@@ -3,12 +3,15 @@
 import { createRoute, OpenAPIHono, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
+import { addAttachments, largestBody } from "./attachments.ts";
 import { Access, cookieName, type Entrance, type Visitor } from "./auth.ts";
 import type { ApiHost } from "./call.ts";
 import { answerConfirm, isConfirmPath } from "./confirm.ts";
 import { describeConfirm } from "./confirm-docs.ts";
+import { addDescription } from "./description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
 import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
@@ -16,9 +19,14 @@ import { statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./guards.ts";
 import { handlers, strangersHealth } from "./handlers.ts";
+import { htmlPage } from "./html.ts";
 import { addObservation } from "./observe.ts";
+import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
+import { acceptsHtml, addPage, loadPage } from "./page.ts";
 import { error } from "./schemas.ts";
 import { addEvents, addTransfer } from "./streams.ts";
+import { addTerminals } from "./terminals.ts";
+import { addWebhooks } from "./webhooks.ts";
 
 const MIB = 1024 * 1024;
 const USUAL_RATE = 600;
@@ -30,11 +38,12 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"createToken",
 	"revokeToken",
 	"linkPrincipals",
+	"loginLink",
 ]);
 
 export interface Api {
-	/** Answers one request; for a server, and for use within the process. */
-	fetch(request: Request, entrance?: Entrance): Promise<Response>;
+	/** Answers one request; for a server, and for use within the process. `connection` is the server's own, for what is upgraded. */
+	fetch(request: Request, entrance?: Entrance, connection?: object): Promise<Response>;
 	/** The path of a link that logs a browser in, once, within ten minutes. */
 	loginPath(): string;
 	/** Ends every stream, so that a server can close. */
@@ -42,6 +51,10 @@ export interface Api {
 }
 
 export function createApi(host: ApiHost): Api {
+	return createApp(host).api;
+}
+
+export function createApp(host: ApiHost): { readonly api: Api; readonly app: App } {
 	const { bodyLimit: limit = MIB, ratePerMinute = USUAL_RATE } = host;
 	const closing = new AbortController();
 	const feed = new Feed(host.store, host.gateway);
@@ -68,6 +81,9 @@ export function createApi(host: ApiHost): Api {
 			}),
 		);
 	app.get("/login", (c) => login(c, access));
+	const page = host.page === undefined ? null : loadPage(host.page);
+	if (page) addPage(app, page);
+	addWebhooks(app, host, limit);
 	app.use("*", assertMayCall(host, limit));
 	const limited = bodyLimit({
 		maxSize: limit,
@@ -94,24 +110,35 @@ export function createApi(host: ApiHost): Api {
 			);
 		});
 	}
-	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version)));
+	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version, page !== null)));
 	addEvents(app, feed, access, closing.signal);
 	addTransfer(app, host, limit);
+	addAttachments(app, host);
+	addTerminals(app, host, access, closing.signal);
 	addObservation(app, host, closing.signal);
+	const checked = (path: string) => app.post(path, limited, requireJson);
+	addOpenAi(app, { host, feed, access, closing: closing.signal, checked });
 	describeConfirm(app);
 	addDescription(app, host.version);
-	return {
-		fetch: async (request, entrance = SOCKET) => app.fetch(request, { entrance }),
-		loginPath: () => `/login?code=${access.loginCode()}`,
+	const api: Api = {
+		// The server looks for what became of an upgrade in the very object that it gave.
+		fetch: async (request, entrance = SOCKET, connection = {}) =>
+			app.fetch(request, Object.assign(connection, { entrance })),
+		loginPath: () => access.loginPath(),
 		close: () => closing.abort(),
 	};
+	return { api, app };
 }
 
-/** Where a login ends. */
-function where(who: string, version: string): string {
+/** For programs, and where no page was built. */
+function where(who: string, version: string, hasPage: boolean): string {
 	return [
 		`Keryx ${version} runs, and you are ${who} here.`,
 		"",
+		hasPage
+			? "/              the page, in a browser"
+			: "The page is not built: `npm start` builds it, in a clone of Keryx.",
+		"/docs          every call of the API, to read",
 		"/confirm       what waits for a human, and what became of it",
 		"/openapi.json  every call of the API",
 		"/ready         whether everything works",
@@ -120,13 +147,14 @@ function where(who: string, version: string): string {
 	].join("\n");
 }
 
-/** Nothing of ours is to be kept, guessed at, framed or run by a browser. */
+/** Nothing of ours is to be kept, guessed at, framed or run by a browser, but for pages, which say themselves what they need. */
 async function harmless(c: Context, next: () => Promise<void>): Promise<void> {
-	await next();
+	// Before the answer is made: added to one, they take a third of the time of a small answer.
 	c.header("x-content-type-options", "nosniff");
-	c.header("cache-control", "no-store");
 	c.header("referrer-policy", "no-referrer");
+	c.header("cache-control", "no-store");
 	c.header("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+	await next();
 }
 
 function settleVisitor(access: Access, rates: Rates) {
@@ -163,7 +191,7 @@ function isForAnybody(method: string, path: string): boolean {
 	return method === "POST" ? path === "/confirm" : method === "GET" && /^\/confirm\/[^/]+$/.test(path);
 }
 
-/** Readers read, operators do everything, agents have no business here. */
+/** Readers read, operators do everything, agents talk through /v1 and have no other business here. */
 function assertMayCall(host: ApiHost, limit: number) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<Response | undefined> => {
 		const { method, path } = c.req;
@@ -178,9 +206,10 @@ function assertMayCall(host: ApiHost, limit: number) {
 			if (kind !== "socket" && (!visitor || visitor.role === "agent"))
 				return c.json(await strangersHealth(host));
 		}
-		if (kind !== "socket") assertDeclaredSize(c.req.raw, limit);
+		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit));
 		if (!visitor) throw new KeryxError("http.unauthenticated", "this asks for a token");
-		const allowed = visitor.role === "operator" || (reads && visitor.role !== "agent");
+		const isAgents = isOpenAiPath(path);
+		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
 		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
 		await next();
 		return undefined;
@@ -212,7 +241,12 @@ async function login(c: Context<AppEnvironment>, access: Access): Promise<Respon
 	const { entrance } = c.env;
 	if (entrance.kind !== "port" || c.req.method !== "GET")
 		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
-	const { secret, maxAge } = await access.login(c.req.query("code") ?? "");
+	const done = await access.login(c.req.query("code") ?? "").catch((error: unknown) => {
+		if (error instanceof KeryxError && error.code === "http.login" && acceptsHtml(c)) return error;
+		throw error;
+	});
+	if (done instanceof KeryxError) return notLoggedIn(c, done);
+	const { secret, maxAge } = done;
 	c.header(
 		"set-cookie",
 		`${cookieName(entrance.port)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`,
@@ -220,11 +254,25 @@ async function login(c: Context<AppEnvironment>, access: Access): Promise<Respon
 	return c.redirect("/", 303);
 }
 
+function notLoggedIn(c: Context, { message }: KeryxError): Promise<Response> {
+	const body = html`<h1>You are not logged in</h1>
+<p>No browser was logged in: ${message}.</p>
+<p>A login link works once, within ten minutes. Make another one where Keryx runs, and open it in this browser:</p>
+<pre>keryx link</pre>
+<p>If this browser is logged in already, <a href="/">go on to the page</a>.</p>`;
+	return htmlPage(c, { title: "Not logged in: Keryx", body, status: 401 });
+}
+
 function failure(c: Context, known: KeryxError): Response {
 	const status = statusOf(known);
 	if (status === 401) c.header("www-authenticate", "Bearer");
-	const body = isConfirmPath(c.req.path) ? { error: known.message } : { error: known.toJSON() };
-	return c.json(body, status as 500);
+	return c.json({ error: errorOn(c.req.path, known) }, status as 500);
+}
+
+/** Each family in the form that its clients read. */
+function errorOn(path: string, known: KeryxError) {
+	if (isConfirmPath(path)) return known.message;
+	return isOpenAiPath(path) ? toOpenAiError(known) : known.toJSON();
 }
 
 function routeOf(name: EndpointName, { method, path, about, status, params, query, body, answer }: Endpoint) {
@@ -242,25 +290,6 @@ function routeOf(name: EndpointName, { method, path, about, status, params, quer
 			[status]: { description: about, content: { "application/json": { schema: answer } } },
 			default: { description: "what is wrong", content: { "application/json": { schema: error } } },
 		},
-	});
-}
-
-/** Made once, when it is first asked for. */
-function addDescription(app: App, version: string): void {
-	app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
-	let document: ReturnType<App["getOpenAPI31Document"]> | undefined;
-	app.get("/openapi.json", (c) => {
-		document ??= app.getOpenAPI31Document({
-			openapi: "3.1.0",
-			info: {
-				title: "Keryx",
-				version,
-				description:
-					"The session gateway for AI agents. Errors are {error: {code, message, hint?, field?}}; those of /confirm, /grants and /audit are {error, status?}.",
-			},
-			security: [{ bearer: [] }],
-		});
-		return c.json(document);
 	});
 }
 

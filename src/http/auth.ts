@@ -25,6 +25,8 @@ export type Entrance =
 export interface Visitor extends Caller {
 	/** False where nothing but the socket's permission speaks for it. */
 	readonly proven: boolean;
+	/** Whom its token belongs to. */
+	readonly principal: string | null;
 }
 
 export interface Credentials {
@@ -58,14 +60,21 @@ export class Access {
 	/** Null for a stranger, and for whoever comes with something that is not valid. */
 	async visitor({ authorization, cookie, via }: Credentials, entrance: Entrance): Promise<Visitor | null> {
 		if (entrance.kind === "compat")
-			return { who: "compat", role: "agent", via: "api", sessionKey: null, proven: true };
+			return { who: "compat", role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
 		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
 		if (authorization !== undefined) {
 			const [, bearer] = /^Bearer +([\w~+/.-]{1,256}=*)$/i.exec(authorization) ?? [];
 			return bearer === undefined ? null : this.#bearer(bearer, from);
 		}
 		if (entrance.kind === "socket")
-			return { who: AT_SOCKET, role: "operator", via: from, sessionKey: null, proven: false };
+			return {
+				who: AT_SOCKET,
+				role: "operator",
+				via: from,
+				sessionKey: null,
+				principal: null,
+				proven: false,
+			};
 		const session = cookieOf(cookie, cookieName(entrance.port));
 		return session === undefined ? null : this.#bearer(session, "page");
 	}
@@ -110,11 +119,11 @@ export class Access {
 		return stay.signal;
 	}
 
-	/** For a link that makes whoever opens it first the operator, in a browser. */
-	loginCode(): string {
+	/** Of a link that makes whoever opens it first the operator, in a browser. */
+	loginPath(): string {
 		const nonce = randomBytes(9).toString("base64url");
 		const until = this.#options.now() + LINK_MS;
-		return `${nonce}.${until}.${this.#signature(nonce, until)}`;
+		return `/login?code=${nonce}.${until}.${this.#signature(nonce, until)}`;
 	}
 
 	/** The value of the page's cookie. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
@@ -141,10 +150,11 @@ export class Access {
 
 	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
 		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
-			return { who: "operator", role: "operator", via, sessionKey: null, proven: true };
+			return { who: "operator", role: "operator", via, sessionKey: null, principal: null, proven: true };
 		const token = await this.#token(digestOf(bearer));
 		if (!token) return null;
-		return { who: `token:${token.name}`, role: token.role, via, sessionKey: token.sessionKey, proven: true };
+		const { name, role, sessionKey, principal } = token;
+		return { who: `token:${name}`, role, via, sessionKey, principal, proven: true };
 	}
 
 	async #token(digest: string): Promise<Token | null> {

@@ -1,9 +1,12 @@
 // What a call of the API has at hand.
 
 import type { z } from "@hono/zod-openapi";
+import type { Checkpoints } from "../checkpoints/index.ts";
+import type { ConfigView } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
+import type { Processes } from "../processes/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 import type { Access, Visitor } from "./auth.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -14,6 +17,24 @@ export interface ApiHost {
 	readonly store: Store;
 	readonly gateway: Gateway | null;
 	readonly confirmations: Confirmations;
+	/** Without them, or with null, there are no snapshots of files to look at or go back to. */
+	readonly checkpoints?: Checkpoints | null;
+	/** Where a conversation's files are, whether or not a gateway runs. */
+	readonly workspaceOf?: Gateway["workspaceOf"];
+	/** What the agent's commands run in; left out, there are none to see. */
+	readonly processes?: Processes;
+	/** The folder of the built page; it need not be there. */
+	readonly page?: string;
+	/** Whose days are counted where a caller names no zone; left out, UTC. */
+	readonly timeZone?: () => string;
+	/** The agents that can be named beside Keryx's own. */
+	readonly profiles?: readonly string[];
+	/** What it goes by; left out, that cannot be looked at. */
+	readonly config?: ConfigView;
+	/** Where it is reached over the network, or null. */
+	readonly url?: () => string | null;
+	/** Routes by which messages come in; left out, there are none. */
+	readonly webhooks?: readonly WebhookRoute[];
 	/** Who has it is the operator. */
 	readonly operatorSecret: string;
 	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
@@ -25,6 +46,15 @@ export interface ApiHost {
 	readonly agent: string;
 	readonly startedAt: number;
 	readonly now: () => number;
+}
+
+/** A way in by its name, for whoever has its secret. */
+export interface WebhookRoute {
+	readonly name: string;
+	readonly secret: string;
+	readonly profile: string | null;
+	/** With {{body}}, or {{a.b}} for what stands there in a body of JSON; null: the body as it is. */
+	readonly text: string | null;
 }
 
 export interface Call {

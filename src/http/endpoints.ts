@@ -1,6 +1,13 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
+import { attachment } from "./attachments.ts";
+import { channelEndpoints } from "./channels.ts";
+import { checkpointEndpoints, restored } from "./checkpoints.ts";
+import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
+import { insightsEndpoints } from "./insights.ts";
+import { loginEndpoints } from "./login.ts";
+import { processEndpoints } from "./processes.ts";
 import {
 	channel,
 	conversation,
@@ -10,6 +17,7 @@ import {
 	event,
 	hit,
 	inbound,
+	limit,
 	message,
 	modelOverride,
 	session,
@@ -17,8 +25,8 @@ import {
 	source,
 	time,
 	token,
-	turn,
 } from "./schemas.ts";
+import { turnEndpoints } from "./turns.ts";
 
 const ofSession = { session: sessionId };
 const title = z.string().trim().min(1).max(500);
@@ -71,6 +79,11 @@ export const endpoints = {
 		params: ofConversation,
 		answer: z.object({ partial: delta.nullable() }),
 	}),
+	limit: endpoint("get", "/api/conversations/{conversation}/limit", {
+		about: "how long the live session is, and how long it may get",
+		params: ofConversation,
+		answer: limit,
+	}),
 	session: endpoint("get", "/api/sessions/{session}", {
 		about: "one session, and the conversation's live one",
 		params: ofSession,
@@ -121,6 +134,7 @@ export const endpoints = {
 			conversation: conversationId.optional().openapi({
 				description: "operator only: speak in this conversation, whatever the source's address",
 			}),
+			attachments: z.array(attachment).max(10).default([]),
 		},
 		status: 202,
 		answer: z.object({
@@ -142,11 +156,7 @@ export const endpoints = {
 		params: { id: z.coerce.number().int().min(1) },
 		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
 	}),
-	turn: endpoint("get", "/api/turns/{turn}", {
-		about: "one turn with its messages and deliveries",
-		params: { turn: z.string().min(1).max(64) },
-		answer: turn,
-	}),
+	...turnEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {
 		about: "the outbox: what is on its way, or what ended unknown or dead",
 		query: {
@@ -217,8 +227,17 @@ export const endpoints = {
 	undo: action(
 		"undo",
 		"hide the last turns; text is what the first of them said",
-		{ turns: z.int().min(1).default(1) },
-		z.object({ rows: z.int(), turns: z.int(), text: z.string().nullable(), stopped: z.string().nullable() }),
+		{
+			turns: z.int().min(1).default(1),
+			files: z.boolean().default(false).openapi({ description: "files go back to before these turns, too" }),
+		},
+		z.object({
+			rows: z.int(),
+			turns: z.int(),
+			text: z.string().nullable(),
+			stopped: z.string().nullable(),
+			restored: restored.nullable().openapi({ description: "null where no file had to go back" }),
+		}),
 	),
 	redo: action(
 		"redo",
@@ -256,6 +275,12 @@ export const endpoints = {
 		{ all: z.boolean().default(false) },
 		z.object({ stopped: z.string().nullable(), dropped: z.int(), killed: z.int() }),
 	),
+	...checkpointEndpoints,
+	...processEndpoints,
+	...channelEndpoints,
+	...configEndpoints,
+	...loginEndpoints,
+	...insightsEndpoints,
 	setTitle: endpoint("post", "/api/sessions/{session}/title", {
 		about: "name a session",
 		params: ofSession,

@@ -50,6 +50,11 @@ export class Feed {
 
 	/** Frames until the signal; the present text of a running answer first. Throws where the log cannot be read (I8). */
 	async *follow(options: FollowOptions): AsyncGenerator<Frame> {
+		for await (const frames of this.batches(options)) yield* frames;
+	}
+
+	/** The same, with all that there is to say at a time in one piece; none is empty. */
+	async *batches(options: FollowOptions): AsyncGenerator<readonly Frame[]> {
 		const { scope, conversation, types, signal } = options;
 		const follower = new Follower(conversation);
 		const partial = conversation === undefined ? null : (this.#gateway?.partial(conversation) ?? null);
@@ -58,7 +63,7 @@ export class Feed {
 		signal.addEventListener("abort", stop);
 		try {
 			if (partial && conversation !== undefined)
-				yield { kind: "delta", delta: { ...partial, conversation, offset: 0 } };
+				yield [{ kind: "delta", delta: { ...partial, conversation, offset: 0 } }];
 			let cursor = options.after;
 			// The first page comes from the store, which knows what this scope may see.
 			for (let first = true; !signal.aborted; first = false) {
@@ -67,15 +72,17 @@ export class Feed {
 				if (follower.hasDeltas) await this.#upToDate();
 				const kept = first ? undefined : this.#keptAfter(cursor);
 				const next = kept ?? (await this.#pageAfter(cursor, scope, conversation));
-				if (first && cursor === "now") yield { kind: "hello", cursor: next.cursor };
-				if (next.kind === "resync") yield next;
+				const frames: Frame[] = [];
+				if (first && cursor === "now") frames.push({ kind: "hello", cursor: next.cursor });
+				if (next.kind === "resync") frames.push(next);
 				else
 					for (const event of next.events) {
 						if (conversation !== undefined && event.conversation !== conversation) continue;
-						for (const delta of follower.takeOf(event)) yield { kind: "delta", delta };
-						if (types === undefined || types.has(event.type)) yield { kind: "event", event };
+						frames.push(...follower.takeOf(event));
+						if (types === undefined || types.has(event.type)) frames.push({ kind: "event", event });
 					}
-				for (const delta of follower.takeUpTo(written)) yield { kind: "delta", delta };
+				frames.push(...follower.takeUpTo(written));
+				if (frames.length > 0) yield frames;
 				const moved = next.cursor !== cursor;
 				cursor = next.cursor;
 				if (!moved) await follower.woken();
@@ -116,7 +123,8 @@ export class Feed {
 	#keptAfter(cursor: string): Page | undefined {
 		const place = this.#place.get(cursor);
 		if (place === undefined) return undefined;
-		const events = this.#tail.slice(place + 1 - this.#dropped);
+		const from = place + 1 - this.#dropped;
+		const events = this.#tail.slice(from, from + PAGE);
 		return { kind: "events", events, cursor: events.at(-1)?.cursor ?? cursor };
 	}
 
@@ -271,20 +279,20 @@ class Follower {
 	}
 
 	/** The text of the message whose row this event tells of. */
-	takeOf({ type, turn, facts }: WireEvent): Delta[] {
+	takeOf({ type, turn, facts }: WireEvent): Frame[] {
 		if (type !== "message.appended") return [];
 		return this.#take(({ delta }) => delta.turn === turn && delta.index === facts.index);
 	}
 
-	takeUpTo(count: number): Delta[] {
+	takeUpTo(count: number): Frame[] {
 		return this.#take(({ n }) => n <= count);
 	}
 
-	#take(wanted: (one: { readonly n: number; readonly delta: Delta }) => boolean): Delta[] {
+	#take(wanted: (one: { readonly n: number; readonly delta: Delta }) => boolean): Frame[] {
 		if (this.#waiting.length === 0) return [];
 		const taken = this.#waiting.filter(wanted);
 		this.#waiting = this.#waiting.filter((one) => !wanted(one));
-		return taken.map(({ delta }) => delta);
+		return taken.map(({ delta }) => ({ kind: "delta", delta }));
 	}
 
 	wake(): void {

@@ -12,7 +12,7 @@ type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
 
 /** Throws for what no client of ours sends. */
 export function assertSound(request: Request, entrance: PortEntrance): void {
-	const { headers, method, url } = request;
+	const { headers, url } = request;
 	if (url.length > LONGEST_URL)
 		throw new KeryxError("http.url_too_long", `an address may have ${LONGEST_URL} characters`);
 	const host = hostOf(headers.get("host") ?? "");
@@ -22,13 +22,13 @@ export function assertSound(request: Request, entrance: PortEntrance): void {
 	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request))
 		throw new KeryxError("http.origin", "another site's page sent this");
 	const origin = headers.get("origin");
-	if (changes(method) && origin !== null && !isSameOrigin(origin, host))
+	if (origin !== null && !isSameOrigin(origin, host))
 		throw new KeryxError("http.origin", "another origin's page sent this");
 }
 
-/** A cookie is sent by the browser, whoever made it: only our own page may change something with it. */
+/** A cookie is sent by the browser, whoever made it: only our own page may change something with it, or open a terminal. */
 export function assertOwnPage({ headers, method }: Request): void {
-	if (changes(method) && headers.get("origin") === null)
+	if ((changes(method) || headers.has("upgrade")) && headers.get("origin") === null)
 		throw new KeryxError("http.origin", "a change with the page's cookie must name its origin");
 }
 

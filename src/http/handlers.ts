@@ -1,11 +1,19 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
 import { may } from "../confirmations/index.ts";
-import type { ConversationId } from "../domain/index.ts";
+import { type ConversationId, toWireLimitInfo } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { InboxItem, Store } from "../store/index.ts";
+import { partsOf } from "./attachments.ts";
 import { type ApiHost, type Call, type HandlersOf, operator, running } from "./call.ts";
+import { channelHandlers } from "./channels.ts";
+import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
+import { configHandlers } from "./config.ts";
 import type { Endpoints } from "./endpoints.ts";
+import { insightsHandlers } from "./insights.ts";
+import { loginHandlers } from "./login.ts";
+import { processHandlers } from "./processes.ts";
+import { turnHandlers } from "./turns.ts";
 import {
 	toWireChannel,
 	toWireConversation,
@@ -16,7 +24,6 @@ import {
 	toWireMessage,
 	toWireSession,
 	toWireToken,
-	toWireTurn,
 } from "./wire.ts";
 
 export const handlers: HandlersOf<Endpoints> = {
@@ -60,6 +67,10 @@ export const handlers: HandlersOf<Endpoints> = {
 		const partial = host.gateway?.partial(conversation) ?? null;
 		return { partial: partial && { ...partial, conversation, offset: 0 } };
 	},
+	limit: async ({ conversation }, { host, scope }) => {
+		await host.store.conversation({ scope, ref: { id: conversation } });
+		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
+	},
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),
 	messages: async ({ session, limit, after, before, hidden }, { host, scope }) => {
@@ -91,11 +102,14 @@ export const handlers: HandlersOf<Endpoints> = {
 		});
 		return { hits: hits.map(toWireHit), total: { ...total }, next };
 	},
-	send: async ({ text, client_message_id, source, conversation }, { host, scope, visitor }) => {
-		const admission = await running(host).accept({
+	send: async ({ text, client_message_id, source, conversation, attachments }, { host, scope, visitor }) => {
+		const gateway = running(host);
+		const { parts, blobs } = await partsOf(host.store, attachments);
+		const admission = await gateway.accept({
 			source,
 			platformMessage: client_message_id,
-			content: text,
+			content: parts.length === 0 ? text : [{ type: "text", text }, ...parts],
+			blobs,
 			// Whoever reaches this is the operator.
 			transport: {
 				mayChooseProfile: true,
@@ -116,7 +130,7 @@ export const handlers: HandlersOf<Endpoints> = {
 			events: story.events.map(toWireEvent),
 		};
 	},
-	turn: async ({ turn }, { host, scope }) => toWireTurn(await host.store.turn({ scope, id: turn })),
+	...turnHandlers,
 	deliveries: async ({ which, after, limit }, { host, scope }) => ({
 		deliveries: (
 			await host.store.deliveries({
@@ -161,7 +175,12 @@ export const handlers: HandlersOf<Endpoints> = {
 		changing(call, input.conversation, (actions) => actions.branchSession(input)),
 	extendSession: async (input, call) =>
 		changing(call, input.conversation, (actions) => actions.extendSession(input)),
-	undo: async (input, call) => changing(call, input.conversation, (actions) => actions.undo(input)),
+	undo: async (input, call) => {
+		const { restored, ...undone } = await changing(call, input.conversation, (actions) =>
+			actions.undo(input),
+		);
+		return { ...undone, restored: restored && toWireRestored(restored) };
+	},
 	redo: async (input, call) => changing(call, input.conversation, (actions) => actions.redo(input)),
 	retry: async (input, call) => changing(call, input.conversation, (actions) => actions.retry(input)),
 	compress: async (input, call) => changing(call, input.conversation, (actions) => actions.compress(input)),
@@ -172,6 +191,12 @@ export const handlers: HandlersOf<Endpoints> = {
 		return { busy: input.busy };
 	},
 	stop: async (input, call) => changing(call, input.conversation, (actions) => actions.stop(input)),
+	...checkpointHandlers,
+	...processHandlers,
+	...channelHandlers,
+	...configHandlers,
+	...loginHandlers,
+	...insightsHandlers,
 	setTitle: async ({ session, title }, { host, scope }) => {
 		await host.store.session({ scope, id: session });
 		return running(host).actions.setTitle({ session, title });

@@ -1,11 +1,15 @@
 // Serving the API: on a Unix socket in Keryx's home, whose permission makes whoever can open it the operator, and on a port, where
 // everybody has to say who they are.
 import { chmodSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
+import type { Duplex } from "node:stream";
+import { createAdaptorServer, type HttpBindings, type WebSocketServerLike } from "@hono/node-server";
+import { WebSocketServer } from "ws";
 import { KeryxError } from "../errors.ts";
 import type { Api } from "./app.ts";
+import type { Entrance } from "./auth.ts";
+import { isTerminal } from "./terminals.ts";
 
 /** What the kernel takes for the path of a socket, less the byte that ends it. */
 const LONGEST_PATH = process.platform === "darwin" ? 103 : 107;
@@ -22,10 +26,7 @@ export function serveOnSocket(api: Api, path: string): Promise<Served> {
 		});
 	rmSync(path, { force: true });
 	// An import is one request, and may take longer than the five minutes that Node allows by itself.
-	const server = createAdaptorServer({
-		fetch: (request) => api.fetch(request),
-		serverOptions: { requestTimeout: 0 },
-	});
+	const server = serverFor(api, { requestTimeout: 0 }, () => ({ kind: "socket" }));
 	return new Promise((resolve, reject) => {
 		server.once("error", (cause) =>
 			reject(
@@ -37,7 +38,7 @@ export function serveOnSocket(api: Api, path: string): Promise<Served> {
 		try {
 			server.listen(path, () => {
 				chmodSync(path, 0o600);
-				resolve({ close: () => closed(api, server as Server) });
+				resolve({ close: () => closed(api, server) });
 			});
 		} finally {
 			process.umask(before);
@@ -70,22 +71,18 @@ export function serveOnPort(
 	{ host, port, compat = false, timeouts = USUAL_TIMEOUTS }: PortOptions,
 ): Promise<ServedOnPort> {
 	let listening = port;
-	const server = createAdaptorServer({
-		createServer,
-		serverOptions: {
-			headersTimeout: timeouts.headersMs,
-			requestTimeout: timeouts.requestMs,
-			keepAliveTimeout: KEEP_ALIVE_MS,
-			maxHeaderSize: MOST_HEADER_BYTES,
-			// How late a slow client may be cut off.
-			connectionsCheckingInterval: Math.min(2000, timeouts.headersMs),
-		},
-		fetch: (request, env) => {
-			const { incoming } = env as HttpBindings;
-			const remote = incoming.socket.remoteAddress ?? "";
-			return api.fetch(request, { kind: compat ? "compat" : "port", host, port: listening, remote });
-		},
-	}) as Server;
+	const serverOptions = {
+		headersTimeout: timeouts.headersMs,
+		requestTimeout: timeouts.requestMs,
+		keepAliveTimeout: KEEP_ALIVE_MS,
+		maxHeaderSize: MOST_HEADER_BYTES,
+		// How late a slow client may be cut off.
+		connectionsCheckingInterval: Math.min(2000, timeouts.headersMs),
+	};
+	const server = serverFor(api, serverOptions, ({ socket }) => {
+		const remote = socket.remoteAddress ?? "";
+		return { kind: compat ? "compat" : "port", host, port: listening, remote };
+	});
 	return new Promise((resolve, reject) => {
 		server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port, compat)));
 		server.listen(port, host, () => {
@@ -93,6 +90,46 @@ export function serveOnPort(
 			resolve({ port: listening, close: () => closedSoon(api, server) });
 		});
 	});
+}
+
+const MOST_FRAME_BYTES = 128 * 1024;
+const REFUSED = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+function serverFor(
+	api: Api,
+	serverOptions: ServerOptions,
+	entranceOf: (incoming: IncomingMessage) => Entrance,
+): Server {
+	const sockets = new WebSocketServer({
+		noServer: true,
+		clientTracking: false,
+		perMessageDeflate: false,
+		maxPayload: MOST_FRAME_BYTES,
+	});
+	const server = createAdaptorServer({
+		createServer,
+		// What is not upgraded is a request like any other, where Node can be told so (24.9).
+		serverOptions: { ...serverOptions, shouldUpgradeCallback: isUpgraded } as ServerOptions,
+		websocket: { server: sockets as unknown as WebSocketServerLike },
+		fetch: (request, connection) =>
+			api.fetch(request, entranceOf((connection as HttpBindings).incoming), connection),
+	}) as Server;
+	const [upgrade] = server.listeners("upgrade") as Upgrade[];
+	server.removeAllListeners("upgrade");
+	server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+		// No server looks after such a connection any more: who is refused must not keep it.
+		socket.once("finish", () => setTimeout(() => socket.destroy(), GRACE_MS).unref());
+		socket.on("error", () => socket.destroy());
+		if (isUpgraded(incoming)) upgrade?.(incoming, socket, head);
+		else socket.end(REFUSED);
+	});
+	return server;
+}
+
+type Upgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+function isUpgraded({ headers, url }: IncomingMessage): boolean {
+	return headers.upgrade?.toLowerCase() === "websocket" && isTerminal(url);
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, compat: boolean): KeryxError {

@@ -1,19 +1,16 @@
 // The calls of any length: events as they happen, exports and imports.
 import { createRoute, z } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
-import { streamSSE } from "hono/streaming";
 import type { ConversationId, SessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { exportJsonl, exportMarkdown, importJsonl, linesOf } from "../store/index.ts";
 import type { Access, Visitor } from "./auth.ts";
 import type { ApiHost } from "./call.ts";
 import { type App, OPERATOR } from "./environment.ts";
-import { toKeryxError } from "./errors.ts";
+import { eventStream } from "./event-stream.ts";
 import type { Feed } from "./feed.ts";
 import { tooLarge } from "./guards.ts";
 import { delta, event } from "./schemas.ts";
-
-const HEARTBEAT_MS = 15_000;
 
 export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSignal): void {
 	const query = z.object({
@@ -41,39 +38,20 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 		const { after, conversation, types } = c.req.valid("query");
 		const cursor = c.req.header("last-event-id") || (after ?? "now");
 		const visitor = c.get("visitor") as Visitor;
-		return streamSSE(c, async (stream) => {
-			const left = new AbortController();
-			stream.onAbort(() => left.abort());
-			const signal = AbortSignal.any([left.signal, closing, access.stayOf(visitor)]);
-			const beat = setInterval(() => void stream.write(": beat\n\n"), HEARTBEAT_MS);
-			try {
-				await stream.write(": following\n\n");
-				const frames = feed.follow({
-					scope: OPERATOR,
-					after: cursor,
-					signal,
-					...(conversation !== undefined && { conversation: conversation as ConversationId }),
-					...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
-				});
-				for await (const frame of frames) {
-					if (frame.kind === "delta")
-						await stream.writeSSE({ event: "delta", data: JSON.stringify(frame.delta) });
-					else if (frame.kind !== "event")
-						await stream.writeSSE({ event: frame.kind, id: frame.cursor, data: JSON.stringify(frame) });
-					else
-						await stream.writeSSE({
-							event: frame.event.type,
-							id: frame.event.cursor,
-							data: JSON.stringify(frame.event),
-						});
-				}
-			} catch (cause) {
-				const known = toKeryxError(cause);
-				await stream.writeSSE({ event: "error", data: JSON.stringify({ error: known.toJSON() }) });
-			} finally {
-				clearInterval(beat);
-			}
-		}) as never;
+		const left = new AbortController();
+		const batches = feed.batches({
+			scope: OPERATOR,
+			after: cursor,
+			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
+			...(conversation !== undefined && { conversation: conversation as ConversationId }),
+			...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
+		});
+		return c.body(
+			eventStream(batches, () => left.abort()),
+			200,
+			// Chunked, so that no server waits for more before it sends the first.
+			{ "content-type": "text/event-stream", "transfer-encoding": "chunked" },
+		) as never;
 	});
 }
 

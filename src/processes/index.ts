@@ -3,9 +3,12 @@
 export type { ProcessBackend } from "./backend.ts";
 export type { HostClient } from "./client.ts";
 export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";
+export { drawnSoFar, fitTerminal, isRefusedByProcess, resizeTerminal } from "./drawn.ts";
 export { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
 export { localPlace } from "./local.ts";
 export { type ReadLogOptions, readLog } from "./log-files.ts";
+export type { LogPart, LogPartOptions } from "./log-part.ts";
+export { allBetween, piecesBetween, startOfLast } from "./log-start.ts";
 export type { ProcessPlace } from "./place.ts";
 export { createProcesses } from "./processes.ts";
 export type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
@@ -21,6 +24,7 @@ export type {
 export { processSettings } from "./settings.ts";
 export { createSshBackend, type SshBackendOptions } from "./ssh/backend.ts";
 export type { SshTarget } from "./ssh/target.ts";
+export { TerminalModes } from "./terminal-modes.ts";
 export type {
 	EndCause,
 	KillOptions,

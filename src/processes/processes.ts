@@ -2,7 +2,9 @@
 // the program that holds them. Each is seen and touched only by its conversation, and by the operator.
 import { KeryxError } from "../errors.ts";
 import type { Process, ProcessScope, Woken } from "../store/index.ts";
+import type { ProcessBackend } from "./backend.ts";
 import { ProcessKeeper } from "./keeper.ts";
+import { type LogPart, type LogPartOptions, logPart } from "./log-part.ts";
 import {
 	bothEnds,
 	type LogLines,
@@ -20,7 +22,7 @@ import type {
 	ProcessOwner,
 	StartRequest,
 } from "./registry.ts";
-import type { KillOptions, KillOutcome, PtySize } from "./types.ts";
+import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 import { ProcessWatch } from "./watch.ts";
 
 const OPERATOR = { kind: "operator" } as const;
@@ -154,6 +156,27 @@ class StoredProcesses implements Processes {
 		const process = await this.find(scope, id);
 		const found = await logLines(this.#options.place.read, process.id, options);
 		return { ...found, lines: found.lines.map((line) => this.#hidden(line)) };
+	}
+
+	async part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart> {
+		const process = await this.find(scope, id);
+		const ended = process.endedAt !== null;
+		const found = await logPart(this.#options.place.read, process.id, { ...options, ended });
+		return { ...found, text: this.#hidden(found.text) };
+	}
+
+	async read(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly from: number; readonly limit: number },
+	): Promise<LogPiece> {
+		return this.#options.place.read((await this.find(scope, id)).id, options);
+	}
+
+	async attach(scope: ProcessScope, id: string): Promise<ProcessBackend | null> {
+		const { place } = this.#options;
+		const { endedAt, backend } = await this.find(scope, id);
+		return endedAt === null && backend === place.name ? place.find() : null;
 	}
 
 	async wait(

@@ -9,9 +9,11 @@ import type {
 	Store,
 	Woken,
 } from "../store/index.ts";
+import type { ProcessBackend } from "./backend.ts";
+import type { LogPart, LogPartOptions } from "./log-part.ts";
 import type { ProcessPlace } from "./place.ts";
 import type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
-import type { KillOptions, KillOutcome, PtySize } from "./types.ts";
+import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 
 export interface ProcessClock {
 	now(): number;
@@ -109,6 +111,16 @@ export interface Processes {
 		id: string,
 		options: { readonly offset?: number; readonly limit: number },
 	): Promise<LogLines>;
+	/** A part of the log as text, from a position on. */
+	part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart>;
+	/** The log itself, as it was printed. */
+	read(
+		scope: ProcessScope,
+		id: string,
+		options: { readonly from: number; readonly limit: number },
+	): Promise<LogPiece>;
+	/** What runs it, for who looks on or types: a connection of their own, which they close. Null where it does not run here. */
+	attach(scope: ProcessScope, id: string): Promise<ProcessBackend | null>;
 	/** Answers when it has ended, or when so much time or the signal ends the waiting: then it has no end. */
 	wait(
 		scope: ProcessScope,

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERRORS, type KeryxError } from "../../src/errors.ts";
-import { endpoints } from "../../src/http/endpoints.ts";
 import { type Served, serve, TERMINAL } from "./support.ts";
 
 let keryx: Served;
@@ -23,11 +22,6 @@ async function raw(
 	);
 	return { status: response.status, body: (await response.json()) as never as { error: KeryxError } };
 }
-
-const CONFIRMATIONS = [
-	...["confirmRequest", "confirmList", "confirmRead", "confirmApprove", "confirmDeny", "confirmCancel"],
-	...["confirmConsume", "grantList", "grantAdd", "grantRevoke", "audit", "auditLog", "auditVerify"],
-];
 
 describe("the API", () => {
 	test("a message is accepted, answered, and found again by every way", async () => {
@@ -239,39 +233,6 @@ describe("the API", () => {
 			expect(answer.body.error.hint).not.toBe("");
 		},
 	);
-
-	test("OpenAPI describes every call, and nothing that is not there", async () => {
-		const response = await keryx.api.fetch(new Request("http://keryx/openapi.json"));
-		const doc = (await response.json()) as {
-			openapi: string;
-			paths: Record<string, Record<string, { operationId: string; responses: object }>>;
-		};
-		expect(doc.openapi).toBe("3.1.0");
-		const operations = Object.values(doc.paths).flatMap((path) =>
-			Object.values(path).map((operation) => operation.operationId),
-		);
-		expect(operations.toSorted()).toEqual(
-			[
-				...Object.keys(endpoints),
-				"events",
-				"export",
-				"import",
-				"metrics",
-				"ready",
-				...CONFIRMATIONS,
-			].toSorted(),
-		);
-		for (const [path, methods] of Object.entries(doc.paths))
-			for (const method of Object.keys(methods)) {
-				const url = `http://keryx${path.replace(/\{\w+\}/g, "none")}`;
-				const init = method === "post" ? { body: "{}", headers: { "content-type": "application/json" } } : {};
-				const { body, headers } = await keryx.api.fetch(new Request(url, { method, ...init }));
-				const isStream = headers.get("content-type")?.startsWith("text/event-stream");
-				const text = isStream ? "" : await new Response(body).text();
-				expect(text).not.toContain("http.no_route");
-				await body?.cancel().catch(() => undefined);
-			}
-	});
 
 	test("a failed turn says so in what became of the message", async () => {
 		const { id } = await keryx.say("please fail");

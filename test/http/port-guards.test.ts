@@ -33,6 +33,10 @@ describe("without a token", () => {
 		"/ready",
 		"/metrics",
 		"/openapi.json",
+		"/docs",
+		"/api/config",
+		"/api/channels",
+		"/api/processes",
 		"/events",
 		"/",
 		"/nowhere",
@@ -113,9 +117,25 @@ describe("where a request comes from", () => {
 		])
 			expect((await post({ origin })).status, origin).toBe(403);
 		expect((await post({ origin: `http://127.0.0.1:${keryx.port}` })).status).toBe(202);
-		expect((await get({ origin: "http://evil.example" })).headers).not.toHaveProperty(
-			"access-control-allow-origin",
-		);
+	});
+
+	test("another origin reads nothing either, the stream of events least of all", async () => {
+		const own = `http://127.0.0.1:${keryx.port}`;
+		const login = await keryx.call("GET", keryx.api.loginPath());
+		const [cookie = ""] = login.headers["set-cookie"]?.[0]?.split(";") ?? [];
+		const follow = (origin: string) =>
+			fetch(`${own}/events`, { headers: { cookie, origin, accept: "text/event-stream" } });
+		for (const origin of ["http://evil.example", "null", `http://127.0.0.1:${keryx.port + 1}`]) {
+			const refused = await follow(origin);
+			expect(refused.status, origin).toBe(403);
+			expect(refused.headers.has("access-control-allow-origin")).toBe(false);
+			await refused.body?.cancel();
+			expect((await get({ origin })).status, origin).toBe(403);
+			expect((await keryx.call("OPTIONS", "/audit", { headers: { origin } })).status, origin).toBe(403);
+		}
+		const taken = await follow(own);
+		expect(taken.status).toBe(200);
+		await taken.body?.cancel();
 	});
 
 	test("another site's page is refused, but for a link that somebody followed", async () => {

@@ -16,7 +16,7 @@ afterAll(async () => {
 	rmSync(root, { recursive: true, force: true });
 });
 
-const LINK = /within ten minutes: (http:\S+)\n/;
+const LINK = /within ten minutes; `keryx link` prints another:\n(http:\S+)\n$/;
 
 /** Answers what it said on stderr, once its socket is there. */
 async function start(home: string, env: Readonly<Record<string, string>>) {
@@ -72,6 +72,14 @@ test("a start prints a login link that works, makes its keys for the user alone,
 	expect((await exchange({ host, port }, "GET", "/api/conversations", { bearer })).status).toBe(200);
 	expect((await exchange({ host, port }, "GET", "/api/conversations")).status).toBe(401);
 
+	const printed = await keryx(["link"], { env: { KERYX_HOME: home } });
+	const another = new URL(printed.stdout.trim());
+	expect([another.host, printed.stderr]).toEqual([`${host}:${port}`, ""]);
+	for (const status of [303, 401]) {
+		const opened = await exchange({ host, port }, "GET", `${another.pathname}${another.search}`);
+		expect(opened.status).toBe(status);
+	}
+
 	const asked = await exchange({ host, port: free }, "POST", "/confirm", {
 		body: { action: "restart", description: "d" },
 	});
@@ -89,6 +97,9 @@ test("a start prints a login link that works, makes its keys for the user alone,
 	expect(kept.body).toMatchObject({ status: "approved", resolved_by: "operator" });
 	expect((await exchange(where, "GET", `${pathname}${search}`)).status).toBe(401);
 	await ended(again.child, "SIGTERM");
+	const nobody = await keryx(["link"], { env: { KERYX_HOME: home } });
+	expect(nobody.code).toBe(1);
+	expect(nobody.stderr).toContain("no Keryx runs in this home");
 });
 
 test("a port that is taken is told with what to do, before any work is begun", async () => {

@@ -58,7 +58,11 @@ export interface Ported {
 
 export async function onPort(
 	config: object = {},
-	{ ratePerMinute = 1_000_000, ...options }: Partial<PortOptions> & { readonly ratePerMinute?: number } = {},
+	{
+		ratePerMinute = 1_000_000,
+		page,
+		...options
+	}: Partial<PortOptions> & { readonly ratePerMinute?: number; readonly page?: string } = {},
 ): Promise<Ported> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-port-"));
 	const file = join(folder, "keryx.db");
@@ -89,6 +93,7 @@ export async function onPort(
 			confirmations,
 			operatorSecret: SECRET,
 			ratePerMinute,
+			...(page !== undefined && { page }),
 			version: "0.0.0",
 			agent: "none",
 			startedAt: clock.now(),

@@ -2,17 +2,26 @@
 
 import type { Agent } from "../../src/agents/index.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
+import { checkpointSettings, createCheckpoints } from "../../src/checkpoints/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
+import { createGateway, type Gateway, systemClock, workspaceFinder } from "../../src/gateway/index.ts";
+import {
+	type Api,
+	type ApiHost,
+	apiTransport,
+	type Client,
+	createApi,
+	createClient,
+} from "../../src/http/index.ts";
 import { openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
-import { clarify, createTools, sessionSearch } from "../../src/tools/index.ts";
+import { clarify, createTools, sessionSearch, type Tool } from "../../src/tools/index.ts";
 
 export interface Served {
 	readonly store: Store;
 	readonly gateway: Gateway;
+	readonly host: ApiHost;
 	readonly api: Api;
 	/** Another one on the same gateway, as after a restart of the server. */
 	newApi(): Api;
@@ -36,6 +45,13 @@ export async function serve(
 	script: Script = ECHO,
 	config: object = {},
 	profiles: Readonly<Record<string, Agent>> = {},
+	more: (store: Store) => Promise<Partial<ApiHost>> = async () => ({}),
+	/** With a home, conversations have folders in it and checkpoints of them. */
+	{
+		home,
+		tools = [],
+		webhooks = false,
+	}: { readonly home?: string; readonly tools?: readonly Tool[]; readonly webhooks?: boolean } = {},
 ): Promise<Served> {
 	const ids = systemIds(systemClock);
 	const auditKey = ids.bytes(32);
@@ -46,14 +62,21 @@ export async function serve(
 		clock: systemClock,
 		settings: () => confirmationSettings(values, {}),
 	});
+	const checkpoints =
+		home === undefined
+			? null
+			: createCheckpoints({ home, store, clock: systemClock, settings: () => checkpointSettings(values) });
 	const gateway = createGateway({
+		checkpoints,
+		...(home !== undefined && { workspaceOf: workspaceFinder(values, home) }),
 		store,
 		agent: createScriptedAgent({ script, clock: systemClock }),
 		profiles,
-		tools: createTools([sessionSearch, clarify]),
+		tools: createTools([sessionSearch, clarify, ...tools]),
 		channels: [
 			createLocalChannel("local", systemClock.now),
 			createLocalChannel("api_server", systemClock.now),
+			...(webhooks ? [createLocalChannel("webhook", systemClock.now)] : []),
 		],
 		confirmations,
 		config: values,
@@ -64,23 +87,28 @@ export async function serve(
 		},
 	});
 	await gateway.start();
-	const newApi = () =>
-		createApi({
-			store,
-			gateway,
-			confirmations,
-			operatorSecret: SECRET,
-			ratePerMinute: 10_000_000,
-			version: "0.0.0",
-			agent: "scripted",
-			startedAt: systemClock.now(),
-			now: systemClock.now,
-		});
+	const added = await more(store);
+	const host: ApiHost = {
+		...added,
+		store,
+		gateway,
+		confirmations,
+		checkpoints,
+		workspaceOf: (conversation) => gateway.workspaceOf(conversation),
+		operatorSecret: SECRET,
+		ratePerMinute: 10_000_000,
+		version: "0.0.0",
+		agent: "scripted",
+		startedAt: systemClock.now(),
+		now: systemClock.now,
+	};
+	const newApi = () => createApi(host);
 	const api = newApi();
 	const client = createClient(apiTransport(api));
 	return {
 		store,
 		gateway,
+		host,
 		api,
 		newApi,
 		client,
@@ -97,6 +125,7 @@ export async function serve(
 		close: async () => {
 			await gateway.stop();
 			await confirmations.stop();
+			await checkpoints?.close();
 			api.close();
 			await store.close();
 		},

@@ -6,6 +6,7 @@ import { homeAt } from "../home.ts";
 import { createOutput, type Output } from "../output.ts";
 import { EXIT } from "../report.ts";
 import type { Finding } from "./finding.ts";
+import { lookAtGit } from "./git.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
@@ -55,6 +56,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	tell(lookAtNode());
 	tell(lookAtConfig(home.path, env));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
+	if (config) tell(await lookAtGit(config.values));
 	const place = lookAtHome(home.path, fix);
 	tell(...place.findings);
 	if (place.isThere) {

@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { checkConfig, describeProblem, type Environment } from "../../config/index.ts";
-import { oldestNode } from "../version.ts";
+import { isOlder, oldestNode } from "../version.ts";
 import { bytesInWords, counted } from "../words.ts";
 import { type Finding, fine, fixed, remark, wrong } from "./finding.ts";
 
@@ -12,12 +12,6 @@ export function lookAtNode(): Finding {
 	return isOlder(node, needed)
 		? wrong("node", `Node ${node} is too old`, `install Node ${needed} or newer`)
 		: fine("node", `Node ${node}; ${needed} is enough`);
-}
-
-function isOlder(version: string, than: string): boolean {
-	const [a, b] = [version, than].map((text) => text.split(".").map(Number));
-	const [major = 0, minor = 0] = [(a?.[0] ?? 0) - (b?.[0] ?? 0), (a?.[1] ?? 0) - (b?.[1] ?? 0)];
-	return major < 0 || (major === 0 && minor < 0);
 }
 
 export function lookAtConfig(home: string, env: Environment): Finding {

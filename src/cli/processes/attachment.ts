@@ -74,11 +74,3 @@ function once(restore: () => void): () => void {
 function patience(): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref());
 }
-
-/** One that has just ended takes nothing any more, which is told elsewhere; one that does not read must not be left for that. */
-export function isHarmless(error: unknown): boolean {
-	return (
-		error instanceof KeryxError &&
-		["process.input_closed", "process.input_full", "process.ended", "process.unknown"].includes(error.code)
-	);
-}

@@ -1,8 +1,8 @@
 // A process on pipes, in this terminal: its output as safe lines, and one row below them to write the next line of its input in.
-import { type Attached, type AttachOptions, type Exits, isHarmless } from "./attachment.ts";
+import { isRefusedByProcess, piecesBetween, startOfLast } from "../../processes/index.ts";
+import type { Attached, AttachOptions, Exits } from "./attachment.ts";
 import { pressedAt } from "./detach-key.ts";
 import { InputRow } from "./input-row.ts";
-import { piecesBetween, startOfLast } from "./log-start.ts";
 import { LineSplitter, shownLine } from "./shown-lines.ts";
 import { cutMark } from "./text.ts";
 
@@ -23,7 +23,7 @@ export function attachLines(
 
 	const send = (work: () => Promise<void>) => {
 		sending = sending.then(work).catch((error: unknown) => {
-			if (!isHarmless(error)) return exits.fail(error);
+			if (!isRefusedByProcess(error)) return exits.fail(error);
 			print([`[${(error as Error).message}]`]);
 		});
 	};

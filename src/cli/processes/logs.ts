@@ -2,14 +2,13 @@
 import { type EventEmitter, once } from "node:events";
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
-import { endInWords, type LogPiece } from "../../processes/index.ts";
+import { allBetween, endInWords, type LogPiece, piecesBetween, startOfLast } from "../../processes/index.ts";
 import { readCount } from "../arguments.ts";
 import type { CliContext } from "../context.ts";
 import type { Output } from "../output.ts";
 import { EXIT } from "../report.ts";
 import { type Ended, endOf, listenForEnd } from "./ends.ts";
 import { type Named, processNamed } from "./find.ts";
-import { allBetween, piecesBetween, startOfLast } from "./log-start.ts";
 import { type Reach, withProcesses } from "./reach.ts";
 import { ShownOutput } from "./shown-lines.ts";
 import { cutMark } from "./text.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { LogPiece } from "../../processes/index.ts";
 import { allBetween, startOfLast } from "./log-start.ts";
+import type { LogPiece } from "./types.ts";
 
 /** A log with a part cut out, read a few bytes at a time. */
 function logOf(text: string, cut: { from: number; to: number } = { from: 0, to: 0 }, most = 7) {

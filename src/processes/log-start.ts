@@ -1,10 +1,9 @@
 // Where the last lines of a log begin, found from its end: a log of any length costs what is shown of it.
-import type { LogPiece, ProcessPlace } from "../../processes/index.ts";
+import type { ReadLog } from "./reading.ts";
+import type { LogPiece } from "./types.ts";
 
 const CHUNK = 256 * 1024;
 const NEWLINE = 0x0a;
-
-type ReadLog = ProcessPlace["read"];
 
 /** The position that so many lines stand behind. A line without an end is one, too. */
 export async function startOfLast(read: ReadLog, id: string, lines: number, size: number): Promise<number> {

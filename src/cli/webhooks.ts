@@ -1,0 +1,17 @@
+// The webhooks that the configuration names, with their secrets from the environment.
+import type { Config, Environment } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { WebhookRoute } from "../http/index.ts";
+
+/** Throws for a route without a secret: it would take messages from anybody, so Keryx does not start with it. */
+export function webhookRoutes({ webhooks }: Pick<Config, "webhooks">, env: Environment): WebhookRoute[] {
+	return Object.entries(webhooks).map(([name, { secret_env, profile = null, text = null }]) => {
+		const secret = env[secret_env] ?? "";
+		if (secret.trim() !== "") return { name, secret, profile, text };
+		const field = `webhooks.${name}.secret_env`;
+		throw new KeryxError("config.invalid", `${field}: the variable ${secret_env} is not set, or blank`, {
+			field,
+			hint: `put the secret that the sender signs with into ${secret_env}, or remove the webhook ${name}`,
+		});
+	});
+}

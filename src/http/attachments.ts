@@ -1,0 +1,157 @@
+// Files that come with a message: put first, then named in the message, which makes them its conversation's own. One that no message
+// names within an hour goes. What is read back is never run or shown as a page by a browser.
+import { createRoute, z } from "@hono/zod-openapi";
+import type { ConversationId, Part } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Store } from "../store/index.ts";
+import { type ApiHost, running } from "./call.ts";
+import { type App, OPERATOR } from "./environment.ts";
+import { tooLarge } from "./guards.ts";
+import { error } from "./schemas.ts";
+
+const PATH = "/api/attachments";
+const MIB = 1024 * 1024;
+const MOST_BYTES = 25 * MIB;
+const CHUNK = MIB;
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
+/** A browser may show these: they can hold no script. */
+const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif)$/;
+
+export const attachment = z
+	.strictObject({
+		id: z.string().min(1).max(64).openapi({ description: "as POST /api/attachments answered it" }),
+		media_type: z.string().regex(MEDIA_TYPE),
+		name: z.string().min(1).max(255).optional(),
+	})
+	.openapi("Attachment");
+
+/** How large a body may be on this path. */
+export function largestBody(path: string, usual: number): number {
+	return path === PATH ? MOST_BYTES : usual;
+}
+
+/** The parts of a message that its attachments are, and what it takes over with them. */
+export async function partsOf(
+	store: Store,
+	attachments: readonly z.output<typeof attachment>[],
+): Promise<{ readonly parts: readonly Part[]; readonly blobs: readonly string[] }> {
+	const parts: Part[] = [];
+	for (const { id, media_type: mediaType, name } of attachments) {
+		const digest = await digestOf(store, id);
+		const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
+		parts.push({ type: type ?? "file", blob: digest, mediaType, ...(name !== undefined && { name }) });
+	}
+	return { parts, blobs: attachments.map(({ id }) => id) };
+}
+
+/** The blob of a message that was sent before may be gone, for one that its conversation had: whether it was, accepting tells. */
+async function digestOf(store: Store, id: string): Promise<string> {
+	try {
+		return (await store.finishBlob({ id })).digest;
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "store.not_found") return "";
+		throw error;
+	}
+}
+
+export function addAttachments(app: App, host: ApiHost): void {
+	const putRoute = createRoute({
+		operationId: "putAttachment",
+		method: "post",
+		path: PATH,
+		summary: "a file of up to 25 MiB as the body, for a message that names it within an hour",
+		request: {
+			body: {
+				content: { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } },
+				description: "the bytes; content-type says what they are",
+			},
+		},
+		responses: {
+			200: {
+				description: "what to name in POST /api/inbound",
+				content: {
+					"application/json": {
+						schema: z.object({ id: z.string(), digest: z.string(), size: z.int(), media_type: z.string() }),
+					},
+				},
+			},
+			default: { description: "what is wrong", content: { "application/json": { schema: error } } },
+		},
+	});
+	app.openapi(putRoute, async (c) => {
+		running(host);
+		const given = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+		const mediaType = MEDIA_TYPE.test(given) ? given : "application/octet-stream";
+		const { id } = await host.store.beginBlob({ mediaType });
+		await put(host.store, id, c.req.raw.body ?? ReadableStream.from([]));
+		const { digest, size } = await host.store.finishBlob({ id });
+		return c.json({ id, digest, size, media_type: mediaType }, 200);
+	});
+	const getRoute = createRoute({
+		operationId: "attachment",
+		method: "get",
+		path: "/api/conversations/{conversation}/attachments/{digest}",
+		summary: "the bytes of an attachment, by the digest that its message names",
+		request: {
+			params: z.object({
+				conversation: z.string().min(1).max(64),
+				digest: z.string().regex(/^[0-9a-f]{64}$/),
+			}),
+			query: z.object({
+				media_type: z.string().regex(MEDIA_TYPE).optional().openapi({
+					description: "as its message says; images are shown by a browser then, everything else is saved",
+				}),
+			}),
+		},
+		responses: {
+			200: {
+				description: "the bytes",
+				content: { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } },
+			},
+			default: { description: "what is wrong", content: { "application/json": { schema: error } } },
+		},
+	});
+	app.openapi(getRoute, async (c) => {
+		const { conversation, digest } = c.req.valid("param");
+		const { media_type: asked = "" } = c.req.valid("query");
+		const bytes = await host.store.blob({
+			scope: OPERATOR,
+			conversation: conversation as ConversationId,
+			digest,
+		});
+		const isShown = SHOWN.test(asked);
+		return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
+			"content-type": isShown ? asked : "application/octet-stream",
+			"content-disposition": isShown ? "inline" : "attachment",
+			"cross-origin-resource-policy": "same-origin",
+		}) as never;
+	});
+}
+
+/** In chunks, so that memory does not hold it. */
+async function put(store: Store, id: string, body: ReadableStream<Uint8Array>): Promise<void> {
+	let size = 0;
+	let n = 0;
+	let waiting: Uint8Array[] = [];
+	let length = 0;
+	const write = async () => {
+		if (length === 0) return;
+		await store.putBlobChunk({ id, n, bytes: new Uint8Array(Buffer.concat(waiting)) });
+		n++;
+		waiting = [];
+		length = 0;
+	};
+	// Left, not cancelled, where it is too long: the connection must live to hear the answer.
+	for await (const chunk of body.values({ preventCancel: true })) {
+		size += chunk.length;
+		if (size > MOST_BYTES) throw tooLarge(MOST_BYTES);
+		for (let at = 0; at < chunk.length; ) {
+			const part = chunk.subarray(at, at + CHUNK - length);
+			waiting.push(part);
+			length += part.length;
+			at += part.length;
+			if (length === CHUNK) await write();
+		}
+	}
+	await write();
+}

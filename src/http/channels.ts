@@ -1,0 +1,59 @@
+// The ways in and out for chats: whether each is there, and what waits to be sent through it.
+import { z } from "@hono/zod-openapi";
+import type { Store } from "../store/index.ts";
+import type { HandlersOf } from "./call.ts";
+import { endpoint } from "./endpoint.ts";
+import { channel } from "./schemas.ts";
+import { toWireChannel } from "./wire.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const AT_ONCE = 500;
+const MOST = 10_000;
+
+export const channelEndpoints = {
+	channels: endpoint("get", "/api/channels", {
+		about: "each connection to a platform, its last sign of life, and what waits to be sent through it",
+		answer: z.object({
+			channels: z.array(
+				channel.extend({
+					age_seconds: z
+						.number()
+						.nullable()
+						.openapi({ description: "since its last sign of life; null: there was none yet" }),
+					pending: z.int().openapi({ description: "deliveries on their way" }),
+				}),
+			),
+			counted: z.boolean().openapi({
+				description: `false where more than ${MOST} deliveries wait: pending is at least so many`,
+			}),
+		}),
+	}),
+} as const;
+
+export const channelHandlers: HandlersOf<typeof channelEndpoints> = {
+	channels: async (_input, { host: { store, gateway, now } }) => {
+		const { pending, counted } = await pendingByChannel(store);
+		const channels = (gateway?.health() ?? []).map((one) => ({
+			...toWireChannel(one),
+			age_seconds: one.aliveAt === null ? null : Math.max(0, (now() - one.aliveAt) / 1000),
+			pending: pending.get(`${one.platform} ${one.account}`) ?? 0,
+		}));
+		return { channels, counted };
+	},
+};
+
+async function pendingByChannel(store: Store) {
+	const pending = new Map<string, number>();
+	for (let [seen, after] = [0, 0]; ; ) {
+		const page = await store.deliveries({ scope: OPERATOR, which: "waiting", after, limit: AT_ONCE });
+		for (const { destination } of page) {
+			const name = `${destination.platform} ${destination.account}`;
+			pending.set(name, (pending.get(name) ?? 0) + 1);
+		}
+		const last = page.at(-1);
+		seen += page.length;
+		if (!last || page.length < AT_ONCE) return { pending, counted: true };
+		if (seen >= MOST) return { pending, counted: false };
+		after = last.n;
+	}
+}

@@ -1,0 +1,93 @@
+// How it went over the last days: sums for each day of a zone's calendar, and of the whole time how tools fared, why sessions ended and
+// how long people waited.
+import { z } from "@hono/zod-openapi";
+import { isTimeZone, localDays } from "../domain/index.ts";
+import { readInsights } from "../store/index.ts";
+import type { HandlersOf } from "./call.ts";
+import { endpoint } from "./endpoint.ts";
+import { time } from "./schemas.ts";
+
+const count = z.int();
+const byName = z.record(z.string(), count);
+const milliseconds = z.number().nullable();
+const cost = z.object({ currency: z.string(), micros: count });
+
+const day = z
+	.object({
+		date: z.string().openapi({ example: "2026-03-29" }),
+		from: time,
+		to: time.openapi({ description: "where the next day begins" }),
+		messages: z
+			.object({ in: count, out: count, tool_results: count })
+			.openapi({ description: "out: what the agent wrote, a step that only calls tools too" }),
+		tokens: z.object({ input: count, output: count }),
+		costs: z.array(cost).openapi({ description: "in millionths of the currency" }),
+		unpriced_calls: count.openapi({ description: "model calls whose price is not known" }),
+		turns: byName.openapi({ description: "that were begun on this day, by how they stand now" }),
+	})
+	.openapi("InsightsDay");
+
+export const insightsEndpoints = {
+	insights: endpoint("get", "/api/insights", {
+		about: "how it went over the last days, by day, and over the whole time",
+		query: {
+			days: z.coerce.number().int().min(1).max(366).default(30),
+			platform: z.string().min(1).max(64).optional(),
+			time_zone: z
+				.string()
+				.max(64)
+				.refine(isTimeZone, "must be the name of a time zone, such as Europe/Berlin")
+				.optional()
+				.openapi({ description: "whose days; left out, that of session_reset.timezone" }),
+		},
+		answer: z.object({
+			time_zone: z.string(),
+			platform: z.string().nullable(),
+			days: z
+				.array(day)
+				.openapi({ description: "oldest first, today last; a day without anything is there too" }),
+			tool_errors: z
+				.array(
+					z.object({ from: count, to: count.nullable(), results: count, errors: count }).openapi({
+						description: "to is null in the last one: and all after it",
+					}),
+				)
+				.openapi({ description: "results of tools by where in their session they stand, in rows" }),
+			boundaries: byName.openapi({ description: "sessions that ended, by reason" }),
+			latency: z
+				.object({ count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
+				.openapi({ description: "from a message's acceptance to its answer; three digits are exact" }),
+			platforms: z
+				.array(z.object({ platform: z.string(), conversations: count }))
+				.openapi({ description: "with conversations that have been active since, whichever was asked for" }),
+		}),
+	}),
+} as const;
+
+export const insightsHandlers: HandlersOf<typeof insightsEndpoints> = {
+	insights: async ({ days, platform, time_zone }, { host }) => {
+		const timeZone = time_zone ?? host.timeZone?.() ?? "UTC";
+		const period = await readInsights(host.store, localDays(host.now(), timeZone, days), {
+			...(platform !== undefined && { platform }),
+		});
+		const { count, p50, p95, p99 } = period.latency;
+		return {
+			time_zone: timeZone,
+			platform: platform ?? null,
+			days: period.days.map(({ date, from, to, messages, turns, spent }) => ({
+				date,
+				from: new Date(from).toISOString(),
+				to: new Date(to).toISOString(),
+				messages: { in: messages.in, out: messages.out, tool_results: messages.toolResults },
+				tokens: { input: spent.inputTokens, output: spent.outputTokens },
+				costs: [...spent.costs],
+				unpriced_calls: spent.unpriced,
+				turns: { ...turns },
+			})),
+			tool_errors: [...period.positions],
+			boundaries: { ...period.boundaries },
+			latency: { count, p50_ms: p50, p95_ms: p95, p99_ms: p99 },
+			platforms: [...period.platforms],
+		};
+	},
+};

@@ -1,0 +1,141 @@
+// One message through /v1: taken as any other, then followed until it has its end. Who hangs up stops listening, not the turn.
+import { randomUUID } from "node:crypto";
+import { may } from "../../confirmations/index.ts";
+import type { Content, ConversationId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { InboxItem, Spent, Store } from "../../store/index.ts";
+import type { Visitor } from "../auth.ts";
+import { type ApiHost, running } from "../call.ts";
+import type { Feed } from "../feed.ts";
+import type { WireEvent, WireMessage } from "../schemas.ts";
+import { ownConversation, sourceOf } from "./place.ts";
+import { Said } from "./said.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+
+export interface Asked {
+	readonly visitor: Visitor;
+	readonly content: Content;
+	readonly blobs: readonly string[];
+	/** X-Keryx-Conversation, or what stands for it. */
+	readonly conversation: string | undefined;
+	readonly user: string | undefined;
+	readonly profile: string | null;
+	/** Left out: the message cannot be recognised when it is sent again. */
+	readonly messageId: string | undefined;
+}
+
+export interface Taken {
+	readonly id: number;
+	readonly conversation: ConversationId;
+	/** Where the log ended before. */
+	readonly cursor: string;
+}
+
+export interface Answered {
+	readonly text: string;
+	readonly spent: Pick<Spent, "inputTokens" | "outputTokens">;
+}
+
+/** Resolves when the message is stored. */
+export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Taken> {
+	const { visitor, user, profile, blobs, content } = asked;
+	const { store } = host;
+	const named =
+		asked.conversation === undefined ? null : await ownConversation(asked.conversation, visitor, store);
+	if (named && profile !== null && named.profile !== profile)
+		throw new KeryxError("argument.invalid", "model: the conversation belongs to another profile", {
+			field: "model",
+		});
+	const { cursor } = await feed.page({ scope: OPERATOR, after: "now", limit: 1 });
+	const { id, conversation, refused } = await running(host).accept({
+		source: sourceOf(visitor, user, profile),
+		platformMessage: asked.messageId ?? randomUUID(),
+		content,
+		blobs,
+		transport: {
+			mayChooseProfile: true,
+			role: visitor.role === "operator" ? "owner" : "member",
+			...(visitor.proven && may(visitor, "resolve") && { approver: visitor.who }),
+		},
+		...(named && { conversation: named.id }),
+	});
+	if (conversation === null) throw unanswered(id, `it was refused: ${refused}`);
+	return { id, conversation: conversation as ConversationId, cursor };
+}
+
+/** The text as it is written, that of each step, and the reply at the end. Throws where the message ends without an answer. */
+export async function* answerTo(
+	{ id, conversation, cursor }: Taken,
+	{ store, feed, signal }: { readonly store: Store; readonly feed: Feed; readonly signal: AbortSignal },
+): AsyncGenerator<string, Answered> {
+	const said = new Said();
+	const after = (place: string) => ({ scope: OPERATOR, after: place, limit: 200, conversation });
+	let last = cursor;
+	let item = await store.inboxItem({ scope: OPERATOR, id });
+	if (!hasEnded(item))
+		for await (const frame of feed.follow({ scope: OPERATOR, after: cursor, conversation, signal })) {
+			if (frame.kind === "delta") {
+				if (frame.delta.turn === item.turn) yield* said.delta(frame.delta);
+				continue;
+			}
+			item = await store.inboxItem({ scope: OPERATOR, id });
+			if (hasEnded(item)) break;
+			last = frame.kind === "event" ? frame.event.cursor : frame.cursor;
+			if (frame.kind === "event") yield* rowOf(frame.event, item, said);
+		}
+	if (!hasEnded(item))
+		throw unanswered(id, "Keryx is stopping, or you may no longer follow it; it is not lost");
+	// The end is known before the events that led to it have been seen.
+	for (let page = await feed.page(after(last)); page.kind === "events" && page.events.length > 0; ) {
+		for (const event of page.events) yield* rowOf(event, item, said);
+		page = await feed.page(after(page.cursor));
+	}
+	const answered = await outcomeOf(item, store);
+	yield* said.rest(answered.text);
+	return { ...answered, text: answered.text || said.all };
+}
+
+function* rowOf({ message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {
+	if (turn === null || turn !== item.turn || message?.role !== "assistant") return;
+	yield* said.row(Number(facts.index), textOf(message));
+}
+
+/** A command that has taken effect has its end only when it is answered. */
+function hasEnded({ disposition, command }: InboxItem): boolean {
+	return disposition !== null && command === null;
+}
+
+async function outcomeOf(item: InboxItem, store: Store): Promise<Answered> {
+	const { id, disposition, turn } = item;
+	if (disposition?.kind === "command") {
+		const { body } = await store.delivery({ scope: OPERATOR, id: `command:${id}:1` });
+		return { text: body.text, spent: { inputTokens: 0, outputTokens: 0 } };
+	}
+	const text = turn === null ? "" : await replyOf(turn, store);
+	if (turn !== null && disposition && ANSWERED.has(disposition.kind))
+		return { text, spent: await store.turnUsage({ scope: OPERATOR, turn }) };
+	const reason = disposition && "reason" in disposition ? ` (${disposition.reason})` : "";
+	throw unanswered(id, text || `it ended as ${disposition?.kind}${reason}`);
+}
+
+/** What was stopped keeps what it had written. */
+const ANSWERED: ReadonlySet<string> = new Set(["answered", "merged", "stopped"]);
+
+/** As Markdown; one that went to another platform, because the message joined a turn there, without that platform's markup. */
+async function replyOf(id: string, store: Store): Promise<string> {
+	const { deliveries } = await store.turn({ scope: OPERATOR, id });
+	return deliveries
+		.filter(({ kind }) => kind === "reply")
+		.map(({ body, destination }) => (destination.platform === "api_server" ? body.text : body.plain))
+		.join("\n\n");
+}
+
+function textOf({ content }: WireMessage): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
+}
+
+function unanswered(id: number, why: string): KeryxError {
+	return new KeryxError("message.unanswered", `message ${id} has no answer: ${why}`);
+}

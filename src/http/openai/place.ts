@@ -1,0 +1,55 @@
+// Where a caller of /v1 speaks: in the conversation it names, which must be its own, or in the one of its token and `user`. What is not
+// its own is not found, in the words for what is not there.
+import type { ConversationId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Conversation, Store } from "../../store/index.ts";
+import type { Visitor } from "../auth.ts";
+import { OPERATOR } from "../environment.ts";
+
+/** What a chat of a token begins with; no token's name has a slash. */
+function chatOf({ who }: Visitor, user: string | undefined): string {
+	return user === undefined || user === "" ? who : `${who}/${user}`;
+}
+
+export function sourceOf(visitor: Visitor, user: string | undefined, profile: string | null) {
+	const chat = chatOf(visitor, user);
+	return {
+		platform: "api_server",
+		chat_id: chat,
+		chat_type: "dm",
+		user_id: chat,
+		user_name: user || visitor.who.replace(/^token:/, ""),
+		...(profile !== null && { profile }),
+	};
+}
+
+/** By its id or its key. */
+export async function ownConversation(named: string, visitor: Visitor, store: Store): Promise<Conversation> {
+	const found = await find(named, store);
+	if (found && (await isOwn(found, visitor, store))) return found;
+	throw new KeryxError("store.not_found", "no such conversation", { field: "X-Keryx-Conversation" });
+}
+
+async function find(named: string, store: Store): Promise<Conversation | null> {
+	const byId = await store
+		.conversation({ scope: OPERATOR, ref: { id: named as ConversationId } })
+		.catch(orNull);
+	return byId ?? store.conversation({ scope: OPERATOR, ref: { key: named } }).catch(orNull);
+}
+
+async function isOwn(found: Conversation, visitor: Visitor, store: Store): Promise<boolean> {
+	const { role, who, sessionKey, principal } = visitor;
+	if (role === "operator") return true;
+	if (sessionKey !== null) return found.key === sessionKey;
+	const { platform, source, profile } = found;
+	if (platform === "api_server" && (source.chatId === who || source.chatId.startsWith(`${who}/`)))
+		return true;
+	if (principal === null) return false;
+	const scope = { kind: "principal", principal, profile } as const;
+	return (await store.conversation({ scope, ref: { id: found.id } }).catch(orNull)) !== null;
+}
+
+function orNull(error: unknown): null {
+	if (error instanceof KeryxError && error.code === "store.not_found") return null;
+	throw error;
+}
