@@ -87,7 +87,7 @@ test(`of ${RUNS} random histories each restore takes back what is the agent's, k
 		}),
 		{ numRuns: RUNS / AT_ONCE },
 	);
-}, 300_000);
+}, 900_000);
 
 async function tell({ first, turns, target, force }: Scenario): Promise<void> {
 	const folder = bench.workspace();
