@@ -69,6 +69,9 @@ describe.each([
 		expect([empty.code, asJson(empty).error.field]).toEqual([2, "text"]);
 	});
 
+	/** It is tried now and then, and may be just now. */
+	const WAITS = expect.stringMatching(/^(pending|sending)$/);
+
 	test("outbox lists what waits, is unknown or dead, with why; a person decides", async () => {
 		const [plain, list] = await Promise.all([run(["outbox"]), run(["outbox", "list", "--all", "--json"])]);
 		const rows = plain.stdout
@@ -78,19 +81,19 @@ describe.each([
 		expect(rows.map(([id, state, to]) => [id, state, to])).toEqual([
 			[past.unknown, "unknown", "telegram 100"],
 			[past.dead, "dead", "telegram 100"],
-			[past.waiting, "pending", "telegram 100"],
+			[past.waiting, WAITS, "telegram 100"],
 		]);
 		expect(rows[0]?.slice(4)).toEqual(["1", "Keryx died while sending", "Noted"]);
 		expect(plain.stderr).toContain("`keryx outbox retry <id>` sends one again");
 		expect(asJson(list).deliveries).toMatchObject([
 			{ id: past.unknown, state: "unknown", reason: "Keryx died while sending" },
 			{ id: past.dead, state: "dead", reason: "chat not found" },
-			{ id: past.waiting, state: "pending" },
+			{ id: past.waiting, state: WAITS },
 		]);
 		expect((await run(["outbox", "sent", past.unknown])).stdout).toBe(`${past.unknown} counts as arrived.\n`);
 		const retried = asJson(await run(["outbox", "retry", past.dead, "--json"]));
 		expect(retried).toMatchObject({ id: past.dead, settled_at: null });
-		expect(["pending", "sending"]).toContain(retried.state);
+		expect(retried.state).toEqual(WAITS);
 		const left = asJson(await run(["outbox", "--json"])).deliveries;
 		expect(left.map(({ id }: { id: string }) => id)).toEqual([past.dead, past.waiting]);
 		const [gone, settled] = [

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
-import { systemClock } from "../../src/gateway/index.ts";
+import { systemClock, workspaceFinder } from "../../src/gateway/index.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
 import { openStore, type Store, systemIds } from "../../src/store/index.ts";
 import type { Tool, ToolContext } from "../../src/tools/index.ts";
@@ -51,7 +51,12 @@ beforeAll(async () => {
 		MODEL_KEY: "sk-model",
 		OPENAI_API_KEY: "sk-openai",
 	};
-	tools = createTerminal({ processes, env, config: () => config });
+	tools = createTerminal({
+		processes,
+		env,
+		workspaceOf: workspaceFinder(config, keryxHome),
+		config: () => config,
+	});
 	here = await talk("1");
 	elsewhere = await talk("2");
 });
@@ -135,6 +140,30 @@ describe("terminal", () => {
 		const { output: other } = await use("terminal", { command: "pwd" }, { conversation: elsewhere });
 		expect(other).not.toBe(own);
 		expect((await run("pwd", { workdir: ".." })).output).toBe(`${join(keryxHome, "workspaces")}\n`);
+	});
+
+	test("a command that only reads changes no files, and everything else may, input to a program too", () => {
+		const place = { conversation: here, scope: { kind: "operator" } } as const;
+		const changes = (name: string, input: unknown) => {
+			const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
+			if (!prepared || "problem" in prepared) throw new Error("not prepared");
+			return prepared.changesFiles(place);
+		};
+		for (const command of ["ls -la", "cat a | grep b", "git status", "sed -n 1,3p a"])
+			expect(changes("terminal", { command }), command).toBe(false);
+		for (const command of ["echo a > b", "ls; make", "npm test", "rm -rf x", "sed -i s/a/b/ c", "$x", "(("])
+			expect(changes("terminal", { command }), command).toBe(true);
+		expect(changes("terminal", { command: "ls", workdir: "$(touch x)" })).toBe(false);
+		for (const [action, does] of [
+			["list", false],
+			["poll", false],
+			["wait", false],
+			["kill", false],
+			["write", true],
+			["submit", true],
+			["close", true],
+		] as const)
+			expect(changes("process", { action, id: "proc_1" }), action).toBe(does);
 	});
 
 	test("a secret arrives whole, in whatever quotes its name stands", async () => {
