@@ -8,7 +8,7 @@ export default defineConfig({
 		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
 		maxWorkers: "100%",
 		globalSetup: "test/support/global-setup.ts",
-		testTimeout: 60_000,
-		hookTimeout: 60_000,
+		testTimeout: 120_000,
+		hookTimeout: 120_000,
 	},
 });

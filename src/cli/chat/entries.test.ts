@@ -16,6 +16,11 @@ test.each([
 	["a\nb\nc\n", false, "▸ terminal ls -la  ✓ 3 lines"],
 	["only this\n", false, "▸ terminal ls -la  ✓ only this"],
 	["", false, "▸ terminal ls -la  ✓ no output"],
+	[
+		"waiting for confirmation 4af1. A human decides.",
+		false,
+		"▸ terminal ls -la  ? waiting for confirmation 4af1",
+	],
 	["\nno such file\nmore", true, "▸ terminal ls -la  ✗ no such file"],
 	["", true, "▸ terminal ls -la  ✗ failed"],
 ])("a call with the result %j (error: %s) is one line", (text, isError, expected) => {

@@ -71,6 +71,8 @@ function outcomeOf(result: EventOf<"result"> | null): Line {
 	if (!result) return [span("no result", "warn")];
 	const lines = result.text.trimEnd().split(/\r\n|\r|\n/);
 	const first = onOneLine(lines.find((line) => line.trim() !== "") ?? "");
+	const [waits] = /^waiting for confirmation \w+/.exec(first) ?? [];
+	if (waits !== undefined) return [span("? ", "warn"), span(waits, "dim")];
 	if (result.isError) return [span("✗ ", "bad"), span(first === "" ? "failed" : first, "bad")];
 	const summary = lines.length > 1 ? `${lines.length} lines` : first === "" ? "no output" : first;
 	return [span("✓ ", "good"), span(summary, "dim")];
