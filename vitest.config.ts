@@ -10,5 +10,7 @@ export default defineConfig({
 		globalSetup: "test/support/global-setup.ts",
 		testTimeout: 120_000,
 		hookTimeout: 120_000,
+		// What is waited for comes when it comes; on a busy machine that is not within a second.
+		expect: { poll: { timeout: 30_000 } },
 	},
 });
