@@ -83,7 +83,7 @@ export function addAttachments(app: App, host: ApiHost): void {
 		const given = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
 		const mediaType = MEDIA_TYPE.test(given) ? given : "application/octet-stream";
 		const { id } = await host.store.beginBlob({ mediaType });
-		await put(host.store, id, c.req.raw.body ?? ReadableStream.from([]));
+		await put(host.store, id, c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() }));
 		const { digest, size } = await host.store.finishBlob({ id });
 		return c.json({ id, digest, size, media_type: mediaType }, 200);
 	});

@@ -1,0 +1,116 @@
+// The state of the channels, and a person's decisions about what did not arrive.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ADA, delivery, type Scene } from "../conformance/store/scene.ts";
+import { homeWithHistory } from "./history.ts";
+import { expectGoodLooks, soon } from "./looks.ts";
+import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";
+
+/** A minute ago: nothing of it is too old to be sent. */
+const BEFORE = Date.now() - 60_000;
+
+let keryx: Keryx;
+let browser: Browser;
+
+beforeAll(async () => {
+	const home = await homeWithHistory(BEFORE, happen);
+	[keryx, browser] = await Promise.all([openKeryx({ home }), openBrowser()]);
+});
+
+afterAll(async () => {
+	await browser.close();
+	await keryx.close();
+});
+
+test("every channel says how it is and when it last gave a sign of life, again and again", async () => {
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
+	const { channels } = await keryx.client.channels();
+	const cards = page.getByRole("region", { name: "Connections" }).getByRole("listitem");
+	await soon(() => cards.count()).toBe(channels.length);
+	for (const text of await cards.allTextContents()) {
+		expect(text).toContain("Connected");
+		expect(text).toMatch(/Last sign of life(?:now|\d+ s ago)/);
+	}
+	await page.clock.install();
+	await page.route("**/api/channels", (route) => route.abort());
+	await page.clock.runFor(90_000);
+	await soon(() => cards.first().textContent()).toMatch(/Last sign of life1 min \d+ s ago/);
+	await leave(/ERR_FAILED/);
+});
+
+test("what waits says where it goes and why it waits", async () => {
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
+	const waiting = page.getByRole("region", { name: "On their way" });
+	const item = waiting.getByRole("listitem").filter({ hasText: "it waits" });
+	await item.getByText("no channel for telegram").waitFor();
+	await waiting.getByText("There is no channel for Telegram: what goes there waits.").waitFor();
+	await leave();
+});
+
+test("it looks right with deliveries to decide about", async () => {
+	await expectGoodLooks(browser, keryx, [
+		{
+			path: "/channels",
+			name: "channels",
+			ready: async (page) => {
+				await toDecide(page, "perhaps it arrived").waitFor();
+				await page.getByText("no channel for telegram").first().waitFor();
+			},
+		},
+	]);
+});
+
+test("what may have arrived can be said to have arrived", async () => {
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
+	const item = toDecide(page, "perhaps it arrived");
+	await item.getByText("May have arrived").waitFor();
+	await item.getByRole("button", { name: "It arrived" }).click();
+	await item.waitFor({ state: "detached" });
+	expect(await keryx.client.delivery({ delivery: "unknown:1" })).toMatchObject({ state: "sent" });
+	await leave();
+});
+
+test("what was given up can be sent again, and what goes wrong with that is said", async () => {
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
+	const item = toDecide(page, "nobody took it");
+	await item.getByText("Given up").waitFor();
+	await page.route("**/resolve", (route) =>
+		route.fulfill({
+			status: 503,
+			json: { error: { code: "gateway.stopped", message: "Keryx is stopping" } },
+		}),
+	);
+	await item.getByRole("button", { name: "Send again" }).click();
+	await item.getByRole("alert").getByText("Keryx is stopping.").waitFor();
+	await page.unroute("**/resolve");
+	await item.getByRole("button", { name: "Send again" }).click();
+	await item.waitFor({ state: "detached" });
+	await page
+		.getByRole("region", { name: "On their way" })
+		.getByRole("listitem")
+		.filter({ hasText: "nobody took it" })
+		.waitFor();
+	expect(await keryx.client.delivery({ delivery: "dead:1" })).toMatchObject({ state: "pending" });
+	await page.getByText("Nothing: everything that was sent has arrived.").waitFor();
+	await leave(/503/);
+});
+
+function toDecide(page: Page, text: string) {
+	return page.getByRole("region", { name: "To decide" }).getByRole("listitem").filter({ hasText: text });
+}
+
+/** Three answers: of one nobody knows whether it arrived, one was given up, one waits for a channel that there is not. */
+async function happen(scene: Scene): Promise<void> {
+	for (const [id, text, settlement] of [
+		["unknown:1", "perhaps it arrived", { kind: "unknown", reason: "the platform did not answer in time" }],
+		["dead:1", "nobody took it", { kind: "dead", reason: "chat not found" }],
+		["waiting:1", "it waits", null],
+	] as const) {
+		const turn = await scene.turn(`tell me, ${id}`, ADA);
+		await scene.reply(turn, text, { deliveries: [delivery(id, text)] });
+		if (!settlement) continue;
+		const { deliveries } = await scene.store.claimDeliveries({ limit: 1, timeoutMs: 60_000 });
+		for (const { id: claimed, claim } of deliveries)
+			await scene.store.settleDelivery({ id: claimed, claim, settlement });
+	}
+}

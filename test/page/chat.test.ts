@@ -1,0 +1,382 @@
+// Talking on the page: what is written, what is answered, and what one can do about either.
+import type { Browser, Locator, Page, Route } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { soon } from "./looks.ts";
+import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";
+import { answer, box, everyFrame, message, tell, texts, transcript, write } from "./talk.ts";
+
+const STORY = Array.from({ length: 60 }, (_, n) => `Line ${n + 1} of a long story that is told.\n\n`);
+
+const SCRIPT = {
+	rules: [
+		{ when: "tell a story", steps: [{ chunks: STORY, chunk_delay_ms: 25 }] },
+		{ when: "count", steps: [{ chunks: ["one, ", "two, ", "three"], chunk_delay_ms: 150 }] },
+		{ when: "hold", steps: [{ chunks: ["I am ", "on it"], hang: true }] },
+		{
+			when: "work",
+			steps: [
+				{ text: "I look.", tools: [{ name: "terminal", input: { command: "echo forty-two" } }] },
+				{ text: "It is **done**." },
+			],
+		},
+		{ when: "break", steps: [{ fail: { kind: "provider_down", detail: "the cable is cut" } }] },
+	],
+	otherwise: [{ text: "You said: {{input}}" }],
+};
+
+let keryx: Keryx;
+let browser: Browser;
+let seat: Seat;
+let page: Page;
+
+beforeAll(async () => {
+	[keryx, browser] = await Promise.all([
+		openKeryx({ script: SCRIPT, config: { session_reset: { mode: "none", max_messages: 8 } } }),
+		openBrowser(),
+	]);
+	seat = await takeSeat(browser, keryx, { viewport: { width: 1280, height: 800 } });
+	({ page } = seat);
+});
+
+afterAll(async () => {
+	await seat.leave(/ERR_FAILED/);
+	await browser.close();
+	await keryx.close();
+});
+
+let chats = 0;
+
+/** A chat in which one thing was said, open on the page. */
+async function open(first = "good day"): Promise<string> {
+	const conversation = await tell(keryx, `chat ${++chats}`, first);
+	await page.goto(`${keryx.url}/c/${conversation}`);
+	await message(page, first).first().waitFor();
+	return conversation;
+}
+
+/** The rows of the live session. */
+async function rows(conversation: string) {
+	const { live_session } = await keryx.client.conversation({ conversation });
+	return (await keryx.client.messages({ session: live_session ?? "", limit: 200 })).messages;
+}
+
+function button(name: string | RegExp): Locator {
+	return page.getByRole("button", { name });
+}
+
+describe("what is written", () => {
+	test("begins a conversation, is answered, and stands in the list", async () => {
+		await page.goto(`${keryx.url}/`);
+		await button("New chat").click();
+		await write(page, "tulips before the frost");
+		await page.waitForURL(/\/c\/[0-9a-f]{32}$/);
+		await answer(page, "You said: tulips before the frost").waitFor();
+		await message(page, "tulips before the frost").getByText("Answered").waitFor();
+		const list = page.getByRole("navigation", { name: "List of conversations" });
+		await list.getByRole("link", { name: /tulips before the frost.*You said/ }).waitFor();
+		expect(await texts(page)).toEqual(["tulips before the frost", "You said: tulips before the frost"]);
+	});
+
+	test("says how far it is: being sent, accepted, answered", async () => {
+		await open();
+		const held = holding("**/api/inbound");
+		await write(page, "hold the line");
+		const mine = message(page, "hold the line");
+		await mine.getByText("Sending").waitFor();
+		(await held).resume();
+		await mine.getByText("Accepted").waitFor();
+		await answer(page, "I am on it").waitFor();
+		await button("Stop the answer").click();
+		await mine.getByText("Stopped").waitFor();
+		await button("Stop the answer").waitFor({ state: "detached" });
+	});
+
+	test("that does not get through stays, and is sent again under the same id", async () => {
+		const conversation = await open();
+		const ids: unknown[] = [];
+		await page.route("**/api/inbound", (route) => {
+			ids.push(idOf(route));
+			return route.abort();
+		});
+		await write(page, "is anybody there?");
+		const mine = message(page, "is anybody there?");
+		await mine.getByRole("alert").getByText("Keryx cannot be reached.").waitFor();
+		await page.unrouteAll();
+		// It is taken, but the answer to that is lost.
+		await page.route("**/api/inbound", async (route) => {
+			ids.push(idOf(route));
+			await route.fetch();
+			await route.abort();
+		});
+		await mine.getByRole("button", { name: "Send again" }).click();
+		await soon(() => ids.length).toBe(2);
+		await answer(page, "You said: is anybody there?").waitFor();
+		await mine.getByRole("button", { name: "Send again" }).waitFor();
+		await page.unrouteAll();
+		await page.route("**/api/inbound", (route) => {
+			ids.push(idOf(route));
+			return route.continue();
+		});
+		await mine.getByRole("button", { name: "Send again" }).click();
+		await mine.getByText("Answered").waitFor();
+		await page.unrouteAll();
+		expect(new Set(ids).size).toBe(1);
+		expect(ids).toHaveLength(3);
+		expect((await rows(conversation)).map(({ content }) => content)).toEqual([
+			"good day",
+			"You said: good day",
+			"is anybody there?",
+			"You said: is anybody there?",
+		]);
+		await soon(() => texts(page)).toHaveLength(4);
+	});
+
+	test("that was not sent can be thrown away", async () => {
+		const conversation = await open();
+		await page.route("**/api/inbound", (route) => route.abort());
+		await write(page, "better not");
+		await message(page, "better not").getByRole("button", { name: "Discard" }).click();
+		await message(page, "better not").waitFor({ state: "detached" });
+		await page.unrouteAll();
+		expect(await rows(conversation)).toHaveLength(2);
+	});
+
+	test("is sent by Enter; Shift and Enter begin a line", async () => {
+		await open();
+		await box(page).fill("two");
+		await box(page).press("Shift+Enter");
+		await box(page).pressSequentially("lines");
+		await box(page).press("Enter");
+		await answer(page, /You said: two\s+lines/).waitFor();
+		expect(await box(page).inputValue()).toBe("");
+		await box(page).press("ArrowUp");
+		expect(await box(page).inputValue()).toBe("two\nlines");
+	});
+
+	test("and not sent is there again after going elsewhere, and after a reload", async () => {
+		const first = await open("the first one");
+		await box(page).fill("half a thou");
+		const other = await tell(keryx, "other", "another one");
+		await page.getByRole("link", { name: /another one/ }).click();
+		await page.waitForURL((url) => url.pathname === `/c/${other}`);
+		await soon(() => box(page).inputValue()).toBe("");
+		await page.goBack();
+		await page.waitForURL((url) => url.pathname === `/c/${first}`);
+		await soon(() => box(page).inputValue()).toBe("half a thou");
+		await page.reload();
+		await soon(() => box(page).inputValue()).toBe("half a thou");
+		await box(page).press("Enter");
+		await answer(page, "half a thou").waitFor();
+		await page.reload();
+		await answer(page, "half a thou").waitFor();
+		expect(await box(page).inputValue()).toBe("");
+	});
+});
+
+describe("commands", () => {
+	test("are completed by their beginning, with the keyboard", async () => {
+		await open();
+		await box(page).pressSequentially("/st");
+		const options = page.getByRole("listbox", { name: "Commands" }).getByRole("option");
+		await soon(() => options.allTextContents()).not.toHaveLength(0);
+		for (const text of await options.allTextContents()) expect(text).toMatch(/^\/st/);
+		await options.filter({ hasText: "/status" }).waitFor();
+		while (!(await options.filter({ hasText: "/status" }).getAttribute("aria-selected"))?.includes("true"))
+			await box(page).press("ArrowDown");
+		await box(page).press("Tab");
+		expect((await box(page).inputValue()).trim()).toBe("/status");
+		await box(page).press("Enter");
+		const told = transcript(page).getByRole("region", { name: "Answer to a command" });
+		await told.waitFor();
+		expect(await told.innerText()).toContain("2/8");
+		await message(page, "/status").getByText("Done").waitFor();
+	});
+
+	test("can be left alone", async () => {
+		await open();
+		await box(page).pressSequentially("/h");
+		const list = page.getByRole("listbox", { name: "Commands" });
+		await list.waitFor();
+		await box(page).press("Escape");
+		await list.waitFor({ state: "detached" });
+		expect(await box(page).inputValue()).toBe("/h");
+	});
+});
+
+describe("an answer", () => {
+	test("grows as it comes, never gets shorter, and becomes its row where it stands", async () => {
+		await open();
+		const lengths = await everyFrame<number>(
+			page,
+			`[...document.querySelectorAll('article[aria-label="Answer"]')].at(-1)?.innerText.length ?? 0`,
+		);
+		await write(page, "count to three");
+		await answer(page, "one, two").waitFor();
+		await page.evaluate(
+			`globalThis.streamed = [...document.querySelectorAll('article[aria-label="Answer"]')].at(-1)`,
+		);
+		await message(page, "count to three").getByText("Answered").waitFor();
+		expect(await page.evaluate("streamed.isConnected && streamed.querySelector('.prose').innerText")).toBe(
+			"one, two, three",
+		);
+		const grown = (await lengths()).filter((length, n, all) => length !== all[n - 1]);
+		// The last is longer by the time of the row.
+		expect(grown.slice(1)).toEqual(grown.slice(1).toSorted((a, b) => a - b));
+		expect(grown.length).toBeGreaterThan(2);
+		expect(await answer(page, "one, two, three").count()).toBe(1);
+	});
+
+	test("is followed while one is at the end", async () => {
+		await open("tell a story");
+		await answer(page, "Line 60").waitFor();
+		await soon(() => fromEnd()).toBeLessThan(END);
+		const distances = await everyFrame<number>(page, DISTANCE);
+		await write(page, "tell a story again");
+		await message(page, "tell a story again").getByText("Answered").waitFor({ state: "attached" });
+		expect(Math.max(...(await distances()))).toBeLessThan(END);
+		await soon(() => fromEnd()).toBeLessThan(2);
+	});
+
+	test.each([
+		["what was said before it", 3, -900],
+		["its own beginning", 30, -400],
+	])("does not move what one reads while it comes: %s", async (_what, line, wheel) => {
+		await open("tell a story");
+		await answer(page, "Line 60").waitFor();
+		await write(page, "tell a story again");
+		await soon(() => answer(page, new RegExp(`Line ${line} of`)).count()).toBe(2);
+		await transcript(page).hover();
+		await page.mouse.wheel(0, wheel);
+		await soon(() => fromEnd()).toBeGreaterThan(-wheel / 2);
+		await page.evaluate(`(() => {
+			const { top, height } = document.querySelector('section[aria-label="Transcript"]').getBoundingClientRect();
+			globalThis.reading = [...document.querySelectorAll('article p')].find(
+				(one) => one.getBoundingClientRect().top > top + height / 3);
+		})()`);
+		const places = await everyFrame<string>(
+			page,
+			"`${reading.innerText} at ${Math.round(reading.getBoundingClientRect().top)}`",
+		);
+		await soon(
+			async () => (await keryx.client.conversations({ limit: 1 })).conversations[0]?.preview,
+		).toContain("Line 1 of");
+		await button(/new message/).waitFor();
+		expect([...new Set(await places())]).toHaveLength(1);
+		await button(/new message|To the end/).click();
+		await soon(() => fromEnd()).toBeLessThan(2);
+		await message(page, "tell a story again").getByText("Answered").waitFor({ state: "attached" });
+	});
+
+	test("that is stopped ends there", async () => {
+		const conversation = await open();
+		await write(page, "hold on");
+		await answer(page, "I am on it").waitFor();
+		await button("Stop the answer").click();
+		await message(page, "hold on").getByText("Stopped").waitFor();
+		await soon(async () => (await keryx.client.partial({ conversation })).partial).toBeNull();
+		await write(page, "and now?");
+		await answer(page, "You said: and now?").waitFor();
+	});
+
+	test("that failed says why", async () => {
+		await open();
+		await write(page, "break it");
+		await transcript(page).getByRole("complementary", { name: "Notice" }).first().waitFor();
+		await message(page, "break it").getByText("Could not be answered").waitFor();
+	});
+
+	test("shows its tool calls folded, and what went in and came out behind them", async () => {
+		await open();
+		await write(page, "work, please");
+		await answer(page, "It is done.").waitFor();
+		const call = transcript(page).locator("details");
+		expect(await call.locator("summary").innerText()).toMatch(/terminal\s+echo forty-two\s+done/);
+		expect(await call.getByText("Result").isVisible()).toBe(false);
+		await call.locator("summary").click();
+		await call.getByText("Result").waitFor();
+		expect(await call.innerText()).toMatch(/Result[\s\S]*forty-two/);
+	});
+
+	test("is taken back with what was asked, which returns to the box", async () => {
+		const conversation = await open();
+		await write(page, "I did not mean this");
+		await answer(page, "I did not mean this").waitFor();
+		await message(page, "I did not mean this").getByText("Answered").waitFor();
+		await button(/^Undo the last exchange/).click();
+		await soon(() => box(page).inputValue()).toBe("I did not mean this");
+		await soon(() => texts(page)).toEqual(["good day", "You said: good day"]);
+		expect((await rows(conversation)).filter(({ hidden }) => !hidden)).toHaveLength(2);
+		await box(page).fill("I mean this");
+		await box(page).press("Enter");
+		await answer(page, "You said: I mean this").waitFor();
+	});
+});
+
+describe("sessions", () => {
+	test("end with a divider that says why, and the one before can be continued", async () => {
+		const conversation = await open("the plan is to sail");
+		await button("More about this conversation").click();
+		await page.getByRole("menuitem", { name: "New session" }).click();
+		const divider = transcript(page).getByRole("region", { name: "Session boundary" });
+		await divider.getByText("New session: the one before ended because a new one was asked for").waitFor();
+		await write(page, "what was the plan?");
+		await answer(page, "what was the plan?").waitFor();
+		await divider.getByRole("button", { name: "Continue previous" }).click();
+		await divider.getByText("Continued").last().waitFor();
+		await write(page, "and on we go");
+		await answer(page, "and on we go").waitFor();
+		const { live_session } = await keryx.client.conversation({ conversation });
+		const { messages } = await keryx.client.transcript({ session: live_session ?? "" });
+		expect(messages.map(({ content }) => content)).toContain("the plan is to sail");
+	});
+
+	test("are as long as the gauge says; more can be allowed, and at the limit the next one begins", async () => {
+		const conversation = await open("one of eight");
+		await button(/^2 \/ 8 messages, 6 left/).waitFor();
+		await write(page, "two of eight");
+		await button(/^4 \/ 8 messages/).click();
+		await page.getByRole("menuitem", { name: "Allow 50 more" }).click();
+		await button(/^4 \/ 58 messages, 54 left/).waitFor();
+		const full = await tell(keryx, "full", "1");
+		for (const text of ["2", "3"]) await tell(keryx, "full", text);
+		await page.goto(`${keryx.url}/c/${full}`);
+		await button(/^6 \/ 8 messages/).waitFor();
+		await write(page, "the last");
+		await answer(page, "You said: the last").waitFor();
+		await transcript(page)
+			.getByRole("region", { name: "Session boundary" })
+			.getByText("New session: the one before ended at its limit of messages")
+			.waitFor();
+		expect(conversation).not.toBe(full);
+	});
+});
+
+function idOf(route: Route): unknown {
+	return (route.request().postDataJSON() as { client_message_id: string }).client_message_id;
+}
+
+/** The next request there is held until it is let go. */
+function holding(pattern: string): Promise<{ resume(): void }> {
+	return new Promise((resolve) => {
+		void page.route(
+			pattern,
+			async (route) => {
+				await new Promise<void>((resume) => resolve({ resume }));
+				await route.continue();
+			},
+			{ times: 1 },
+		);
+	});
+}
+
+/** So near is at the end. */
+const END = 49;
+const DISTANCE = `(() => {
+	const { scrollHeight, scrollTop, clientHeight } = document.querySelector('section[aria-label="Transcript"]');
+	return scrollHeight - scrollTop - clientHeight;
+})()`;
+
+/** How far the transcript is from its end. */
+function fromEnd(): Promise<number> {
+	return page.evaluate(DISTANCE) as Promise<number>;
+}

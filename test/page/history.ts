@@ -1,0 +1,25 @@
+// A home in which something has happened before its Keryx is opened: told through the store's operations, at any time.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { auditKey, openHome } from "../../src/cli/home.ts";
+import { openStore, systemIds } from "../../src/store/index.ts";
+import { Scene } from "../conformance/store/scene.ts";
+import { virtualClock } from "../support/clock.ts";
+
+/** Its path, for openKeryx, which removes it when it closes. */
+export async function homeWithHistory(
+	startsAt: number,
+	happen: (scene: Scene) => Promise<void>,
+): Promise<string> {
+	const home = openHome(mkdtempSync(join(tmpdir(), "keryx-page-")));
+	const clock = virtualClock(startsAt);
+	const ids = systemIds(clock);
+	const store = await openStore({ url: home.storeUrl, clock, ids, auditKey: auditKey(home, ids.bytes) });
+	try {
+		await happen(new Scene({ store, clock, close: () => store.close() }));
+	} finally {
+		await store.close();
+	}
+	return home.path;
+}

@@ -1,0 +1,174 @@
+// A whole Keryx in this process, on a port of its own, and a real Chromium that looks at it. What the page asks for outside of that
+// Keryx, and what it complains about in its console, fails the test.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { Readable } from "node:stream";
+import axe from "axe-core";
+import {
+	type Browser,
+	type BrowserContext,
+	type BrowserContextOptions,
+	chromium,
+	type Page,
+} from "playwright-core";
+import { expect } from "vitest";
+import { stringify } from "yaml";
+import { type CliContext, openConfig } from "../../src/cli/context.ts";
+import { type Host, openHost } from "../../src/cli/host.ts";
+import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
+
+/** Looked at by people; not kept in git. */
+export const SCREENSHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+
+export interface Keryx {
+	readonly home: string;
+	readonly url: string;
+	readonly host: Host;
+	/** As the operator. */
+	readonly client: Client;
+	/** A link that logs in, once. */
+	link(): string;
+	close(): Promise<void>;
+}
+
+/** With the offline agent unless the script says what is answered. */
+export async function openKeryx({
+	config = {},
+	script,
+	home = mkdtempSync(join(tmpdir(), "keryx-page-")),
+}: {
+	readonly config?: Readonly<Record<string, unknown>>;
+	readonly script?: object;
+	readonly home?: string;
+} = {}): Promise<Keryx> {
+	const file = join(home, "script.yaml");
+	if (script) writeFileSync(file, stringify(script));
+	const agent = script && { agent: { kind: "scripted", script: file } };
+	writeFileSync(join(home, "config.yaml"), stringify({ http: { port: 0 }, ...agent, ...config }));
+	const said: string[] = [];
+	const context: CliContext = {
+		env: { ...process.env, KERYX_HOME: home, TZ: "UTC" },
+		stdin: Object.assign(Readable.from([]), { isTTY: false }),
+		stdout: { write: (text: string) => void said.push(text) },
+		stderr: { write: (text: string) => void said.push(text) },
+		now: () => Date.now(),
+		json: false,
+		exitWith: () => {},
+	};
+	const { config: loaded, output } = openConfig(context);
+	const host = await openHost({ context, config: loaded, output, as: "run", onPorts: true });
+	if (host.url === null) throw new Error(`no port: ${said.join("")}`);
+	const { url } = host;
+	const bearer = readFileSync(join(home, "operator.secret"), "utf8").trim();
+	return {
+		home,
+		url,
+		host,
+		client: createClient(apiTransport(host.api, { bearer })),
+		link: () => `${url}${host.api.loginPath()}`,
+		close: async () => {
+			await host.close();
+			rmSync(home, { recursive: true, force: true });
+		},
+	};
+}
+
+/** The test closes it. */
+export function openBrowser(): Promise<Browser> {
+	return chromium.launch({
+		executablePath: chromiumPath(),
+		args: [
+			"--no-sandbox",
+			"--disable-gpu",
+			"--disable-quic",
+			"--no-first-run",
+			"--disable-background-networking",
+			"--disable-component-update",
+			"--disable-sync",
+			"--disable-dev-shm-usage",
+		],
+	});
+}
+
+export interface Seat {
+	readonly page: Page;
+	readonly context: BrowserContext;
+	/** What the page asked of anybody else, and what it complained about. Refusals that a test means to see are named by a pattern. */
+	troubles(...meant: readonly RegExp[]): readonly string[];
+	/** Another tab of the same browser. */
+	tab(path?: string): Promise<Page>;
+	/** Fails the test where there was trouble. */
+	leave(...meant: readonly RegExp[]): Promise<void>;
+}
+
+/** A browser that is logged in, at a path of the page. */
+export async function takeSeat(
+	browser: Browser,
+	keryx: Pick<Keryx, "url" | "link">,
+	{ path = "/", ...options }: { readonly path?: string } & BrowserContextOptions = {},
+): Promise<Seat> {
+	const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+	const troubles: string[] = [];
+	const watch = (page: Page) => {
+		page.on("request", (request) => {
+			const url = new URL(request.url());
+			if (url.origin !== keryx.url && !["data:", "blob:"].includes(url.protocol))
+				troubles.push(`asked for ${request.url()}`);
+		});
+		page.on("pageerror", (error) => troubles.push(`threw ${error.stack ?? error.message}`));
+		page.on("console", (message) => {
+			if (message.type() === "error" || message.type() === "warning") troubles.push(`said ${message.text()}`);
+		});
+		return page;
+	};
+	const unmeant = (meant: readonly RegExp[]) =>
+		troubles.filter((trouble) => !meant.some((pattern) => pattern.test(trouble)));
+	const page = watch(await context.newPage());
+	// The login itself needs no page, whose first view would only be left again.
+	if (path !== "/") await context.request.get(keryx.link());
+	await page.goto(path === "/" ? keryx.link() : `${keryx.url}${path}`);
+	return {
+		page,
+		context,
+		troubles: (...meant) => unmeant(meant),
+		tab: async (to = path) => {
+			const tab = watch(await context.newPage());
+			await tab.goto(`${keryx.url}${to}`);
+			return tab;
+		},
+		leave: async (...meant) => {
+			await context.close();
+			expect(unmeant(meant)).toEqual([]);
+		},
+	};
+}
+
+/** What axe finds wrong, in a line each. The source is evaluated, since the page's policy lets no other script in. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+	await page.evaluate(axe.source);
+	return page.evaluate(async () => {
+		const { axe } = globalThis as unknown as {
+			axe: { run(): Promise<{ violations: { id: string; help: string; nodes: { target: unknown[] }[] }[] }> };
+		};
+		const { violations } = await axe.run();
+		return violations.flatMap(({ id, help, nodes }) =>
+			nodes.map(({ target }) => `${id}: ${help}: ${target.join(" ")}`),
+		);
+	});
+}
+
+/** Written where people look at them. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+	mkdirSync(SCREENSHOTS, { recursive: true });
+	await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+function chromiumPath(): string {
+	const named = process.env.CHROMIUM;
+	if (named) return named;
+	for (const program of ["chromium", "google-chrome"])
+		for (const folder of (process.env.PATH ?? "").split(delimiter))
+			if (existsSync(join(folder, program))) return join(folder, program);
+	throw new Error("there is no Chromium here: npm test installs one");
+}

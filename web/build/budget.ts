@@ -1,0 +1,47 @@
+// How much a browser loads before the first view stands: its scripts, styles and fonts, as they travel. A build that is over fails.
+import { gzipSync } from "node:zlib";
+import type { Plugin, Rolldown } from "vite";
+
+/** The fonts that are drawn with from the start; one for code is fetched when there is code. */
+const FIRST_FONTS = /inter-/;
+
+export function budget({ kilobytes }: { readonly kilobytes: number }): Plugin {
+	return {
+		name: "keryx-budget",
+		apply: "build",
+		generateBundle(_options, bundle) {
+			const parts = firstView(bundle).map((name) => ({ name, size: sizeOf(bundle[name]) }));
+			const total = parts.reduce((sum, { size }) => sum + size, 0);
+			const lines = parts
+				.sort((a, b) => b.size - a.size)
+				.map(({ name, size }) => `${(size / 1000).toFixed(1).padStart(7)} KB  ${name}`);
+			const sum = `the first view is ${(total / 1000).toFixed(1)} KB of ${kilobytes} KB`;
+			if (total > kilobytes * 1000) this.error(`${sum}\n${lines.join("\n")}`);
+			this.info(`${sum}\n${lines.join("\n")}`);
+		},
+	};
+}
+
+function firstView(bundle: Rolldown.OutputBundle): string[] {
+	const wanted = new Set<string>();
+	const add = (name: string): void => {
+		const item = bundle[name];
+		if (!item || wanted.has(name)) return;
+		wanted.add(name);
+		if (item.type !== "chunk") return;
+		for (const other of item.imports) add(other);
+		for (const style of item.viteMetadata?.importedCss ?? []) add(style);
+	};
+	for (const item of Object.values(bundle)) {
+		if (item.type === "chunk" && item.isEntry) add(item.fileName);
+		if (item.type === "asset" && FIRST_FONTS.test(item.fileName)) add(item.fileName);
+	}
+	return [...wanted];
+}
+
+/** Fonts are packed already. */
+function sizeOf(item: Rolldown.OutputAsset | Rolldown.OutputChunk | undefined): number {
+	if (!item) return 0;
+	const content = Buffer.from(item.type === "chunk" ? item.code : item.source);
+	return item.fileName.endsWith(".woff2") ? content.length : gzipSync(content).length;
+}

@@ -1,0 +1,54 @@
+// What went wrong with a call, as the server says it; or that it could not be asked.
+
+interface Told {
+	readonly code: string;
+	readonly message: string;
+	readonly hint?: string | undefined;
+	readonly field?: string | undefined;
+}
+
+export class ApiError extends Error {
+	readonly code: string;
+	readonly hint: string | undefined;
+	readonly field: string | undefined;
+	/** 0 where nobody answered. */
+	readonly status: number;
+
+	constructor({ code, message, hint, field }: Told, status: number) {
+		super(message);
+		this.name = "ApiError";
+		this.code = code;
+		this.hint = hint;
+		this.field = field;
+		this.status = status;
+	}
+}
+
+/** The page's own code, beside those of docs/errors.md: whether the call was carried out is not known. */
+export const UNREACHABLE = "page.unreachable";
+
+export function unreachable(cause: unknown): ApiError {
+	const error = new ApiError(
+		{ code: UNREACHABLE, message: "Keryx cannot be reached", hint: "Is it running? `npm start` starts it." },
+		0,
+	);
+	error.cause = cause;
+	return error;
+}
+
+/** The calls of confirmations have flat errors; a proxy in between may answer anything. */
+export async function errorOf(response: Response): Promise<ApiError> {
+	const { status } = response;
+	const body: unknown = await response.json().catch(() => null);
+	const told = typeof body === "object" && body !== null && "error" in body ? body.error : null;
+	if (typeof told === "string") return new ApiError({ code: `http.${status}`, message: told }, status);
+	if (isTold(told)) return new ApiError(told, status);
+	return new ApiError(
+		{ code: `http.${status}`, message: `Keryx answered ${status} without saying why` },
+		status,
+	);
+}
+
+function isTold(value: unknown): value is Told {
+	return typeof value === "object" && value !== null && "code" in value && "message" in value;
+}

@@ -1,0 +1,11 @@
+// Whether the server still knows this browser. Once it does not, nothing is asked any more until the person logs in again.
+import { createValue } from "../lib/value.ts";
+
+const known = createValue(true);
+
+export const useLoggedIn = known.use;
+export const isLoggedIn = known.get;
+
+export function loggedOut(): void {
+	known.set(false);
+}

@@ -1,0 +1,64 @@
+// Reading through TanStack Query. What was read stays true until an event says otherwise, so a query names the kinds of events that
+// change it: `useApi("tokens", {}, { on: ["token"] })` is read anew after token.created and token.revoked.
+import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import type { Answer, CallInput, EndpointName } from "../../../src/http/endpoints.ts";
+import { call } from "./api.ts";
+import { ApiError, UNREACHABLE } from "./error.ts";
+
+declare module "@tanstack/react-query" {
+	interface Register {
+		defaultError: ApiError;
+		queryMeta: { readonly on?: readonly string[]; readonly of?: string | undefined };
+	}
+}
+
+export const queryClient = new QueryClient({
+	defaultOptions: {
+		queries: {
+			// Events tell what has changed; nothing gets old by itself.
+			staleTime: Number.POSITIVE_INFINITY,
+			gcTime: 600_000,
+			// Keryx is on this machine or near: whether there is an internet says nothing.
+			networkMode: "always",
+			refetchOnWindowFocus: false,
+			retry: (failures, error) => failures < 3 && isPassing(error),
+			retryDelay: (attempt) => Math.min(2000, 200 * 2 ** attempt),
+		},
+		mutations: { networkMode: "always" },
+	},
+});
+
+export interface ApiQueryOptions {
+	/** The first words of events after which it is read again: `process` for process.started and the like. */
+	readonly on?: readonly string[];
+	/** Only after events of this conversation. */
+	readonly of?: string;
+	readonly enabled?: boolean;
+	/** Shows what was read for other arguments until the new answer is there. */
+	readonly keep?: boolean;
+	readonly refetchInterval?: number;
+}
+
+export function useApi<Name extends EndpointName>(
+	name: Name,
+	input: CallInput<Name>,
+	{ on = [], of, enabled = true, keep = false, refetchInterval }: ApiQueryOptions = {},
+): UseQueryResult<Answer<Name>> {
+	return useQuery<Answer<Name>>({
+		queryKey: apiKey(name, input),
+		queryFn: ({ signal }) => call(name, input as Record<string, unknown>, signal) as Promise<Answer<Name>>,
+		meta: { on, of },
+		enabled,
+		...(keep && { placeholderData: keepPreviousData }),
+		...(refetchInterval !== undefined && { refetchInterval }),
+	});
+}
+
+export function apiKey<Name extends EndpointName>(name: Name, input: CallInput<Name>) {
+	return [name, input] as const;
+}
+
+function isPassing(error: unknown): boolean {
+	if (!(error instanceof ApiError)) return false;
+	return error.code === UNREACHABLE || error.status === 503 || error.status === 429;
+}

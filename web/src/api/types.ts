@@ -1,0 +1,16 @@
+// What stands on the wire, by the names the page uses.
+import type {
+	WireConversation,
+	WireDelivery,
+	WireDelta,
+	WireEvent,
+	WireMessage,
+	WireSession,
+} from "../../../src/http/schemas.ts";
+
+export type Conversation = WireConversation;
+export type Session = WireSession;
+export type Message = WireMessage;
+export type Delivery = WireDelivery;
+export type LiveEvent = WireEvent;
+export type Delta = WireDelta;

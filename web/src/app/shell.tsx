@@ -1,0 +1,184 @@
+// What stands around every view: the rail, or the bar of a phone, and the keys that go places.
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Ellipsis, Keyboard } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useApi } from "../api/index.ts";
+import { classes } from "../lib/classes.ts";
+import { IconButton, Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/index.ts";
+import { ConnectionBanner, ConnectionState } from "./connection-state.tsx";
+import { Mark } from "./mark.tsx";
+import { type Place, places } from "./places.ts";
+import { useShortcut } from "./shortcuts.ts";
+import { setTheme, useTheme } from "./theme.ts";
+import { THEMES, ThemeMenu } from "./theme-menu.tsx";
+
+const ShortcutSheet = lazy(() => import("./shortcut-sheet.tsx").then((m) => ({ default: m.ShortcutSheet })));
+
+/** A phone's bar has room for these; the rest is behind a button. */
+const ON_PHONE: ReadonlySet<string> = new Set(["/", "/confirmations", "/processes", "/search"]);
+
+export function Shell() {
+	const [sheet, setSheet] = useState(false);
+	const waiting = useWaiting();
+	useShortcut("?", "Show these shortcuts", () => setSheet(true));
+	return (
+		<div className="flex h-full flex-col md:flex-row">
+			<a
+				href="#main"
+				className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-sm focus:bg-accent focus:px-3 focus:py-1.5 focus:text-on-accent"
+			>
+				Skip to the content
+			</a>
+			{places.map((place) => (
+				<PlaceKeys key={place.to} place={place} />
+			))}
+			<SearchKey />
+			<nav
+				aria-label="Main"
+				className="hidden w-24 shrink-0 flex-col gap-0.5 overflow-y-auto border-r bg-panel p-2 md:flex lg:w-46 lg:px-3"
+			>
+				<Link
+					to="/"
+					className="mb-3 flex h-9 items-center justify-center gap-2 rounded-sm text-accent lg:justify-start lg:px-2"
+				>
+					<Mark />
+					<span className="text-lg font-semibold tracking-[-0.015em] text-ink max-lg:sr-only">Keryx</span>
+				</Link>
+				{places.map((place) => (
+					<RailLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
+				))}
+				<div className="mt-auto flex flex-col gap-1 pt-4 max-lg:items-center">
+					<ConnectionState />
+					<div className="flex gap-1">
+						<ThemeMenu />
+						<IconButton label="Keyboard shortcuts" keys="?" size="sm" onClick={() => setSheet(true)}>
+							<Keyboard size={16} />
+						</IconButton>
+					</div>
+				</div>
+			</nav>
+			<ConnectionBanner />
+			<main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1">
+				<Outlet />
+			</main>
+			<PhoneBar waiting={waiting} />
+			<Suspense>{sheet && <ShortcutSheet onClose={() => setSheet(false)} />}</Suspense>
+		</div>
+	);
+}
+
+/** How many confirmations wait for a human; in the title too, for those who look at another tab. */
+function useWaiting(): number {
+	const { data } = useApi("health", {}, { on: ["confirmation"] });
+	const waiting = data?.pending_count ?? 0;
+	useEffect(() => {
+		document.title = waiting > 0 ? `(${waiting}) Keryx` : "Keryx";
+	}, [waiting]);
+	return waiting;
+}
+
+function PlaceKeys({ place }: { readonly place: Place }) {
+	const navigate = useNavigate();
+	useShortcut(place.keys, `Go to ${place.name}`, () => void navigate({ to: place.to }));
+	return null;
+}
+
+function SearchKey() {
+	const navigate = useNavigate();
+	useShortcut("/", "Search everything", () => void navigate({ to: "/search" }));
+	return null;
+}
+
+function RailLink({ place, count }: { readonly place: Place; readonly count: number }) {
+	const { icon: Icon, name, to } = place;
+	const active = useIsAt(to);
+	return (
+		<Link
+			to={to}
+			{...(active && { "data-active": "", "aria-current": "page" })}
+			className="relative flex flex-col items-center gap-0.5 rounded-sm px-1 py-1.5 text-2xs text-ink-2 hover:bg-hover hover:text-ink data-active:bg-selected data-active:font-medium data-active:text-ink lg:h-8 lg:flex-row lg:gap-2.5 lg:px-2 lg:py-0 lg:text-base [&[data-active]_svg]:text-accent"
+		>
+			<Icon size={17} strokeWidth={1.75} aria-hidden className="shrink-0" />
+			{name}
+			<Count count={count} className="max-lg:absolute max-lg:top-0.5 max-lg:right-4 lg:ml-auto" />
+		</Link>
+	);
+}
+
+/** A conversation is one of the conversations. */
+function useIsAt(to: Place["to"]): boolean {
+	return useRouterState({
+		select: ({ location: { pathname } }) =>
+			to === "/" ? pathname === "/" || pathname.startsWith("/c/") : pathname.startsWith(to),
+	});
+}
+
+function Count({ count, className }: { readonly count: number; readonly className?: string }) {
+	if (count === 0) return null;
+	return (
+		<span
+			className={classes(
+				"inline-flex h-4 min-w-4 items-center justify-center rounded-full bg-accent px-1 text-2xs font-semibold text-on-accent tabular-nums",
+				className,
+			)}
+		>
+			{count}
+			<span className="sr-only"> waiting</span>
+		</span>
+	);
+}
+
+function PhoneBar({ waiting }: { readonly waiting: number }) {
+	const navigate = useNavigate();
+	const theme = useTheme();
+	return (
+		<nav
+			aria-label="Main"
+			className="flex shrink-0 items-stretch border-t bg-panel pb-[env(safe-area-inset-bottom)] md:hidden"
+		>
+			{places
+				.filter(({ to }) => ON_PHONE.has(to))
+				.map((place) => (
+					<BarLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
+				))}
+			<Menu
+				label="More"
+				trigger={
+					<button
+						type="button"
+						className="flex h-13 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-ink-2"
+					>
+						<Ellipsis size={19} strokeWidth={1.75} aria-hidden />
+						<span className="text-[10px] tracking-tight">More</span>
+					</button>
+				}
+			>
+				{places
+					.filter(({ to }) => !ON_PHONE.has(to))
+					.map(({ to, name, icon: Icon }) => (
+						<MenuItem key={to} icon={<Icon size={16} />} onSelect={() => void navigate({ to })}>
+							{name}
+						</MenuItem>
+					))}
+				<MenuSeparator />
+				<MenuChoice value={theme} choices={THEMES} onChange={setTheme} />
+			</Menu>
+		</nav>
+	);
+}
+
+function BarLink({ place, count }: { readonly place: Place; readonly count: number }) {
+	const { icon: Icon, name, to } = place;
+	const active = useIsAt(to);
+	return (
+		<Link
+			to={to}
+			{...(active && { "data-active": "", "aria-current": "page" })}
+			className="relative flex h-13 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-ink-2 data-active:text-accent"
+		>
+			<Icon size={19} strokeWidth={1.75} aria-hidden />
+			<span className="max-w-full truncate text-[10px] tracking-tight">{name}</span>
+			<Count count={count} className="absolute top-1 left-[55%]" />
+		</Link>
+	);
+}

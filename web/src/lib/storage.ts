@@ -1,0 +1,19 @@
+// What this browser remembers for this person. A browser that keeps nothing only forgets: no view depends on it.
+
+export function readLocal(name: string): string | null {
+	try {
+		return localStorage.getItem(`keryx.${name}`);
+	} catch {
+		return null;
+	}
+}
+
+/** Null forgets it. */
+export function writeLocal(name: string, value: string | null): void {
+	try {
+		if (value === null) localStorage.removeItem(`keryx.${name}`);
+		else localStorage.setItem(`keryx.${name}`, value);
+	} catch {
+		// Full or forbidden: it is not remembered.
+	}
+}

@@ -1,0 +1,67 @@
+// Answers on their way: the text so far of the one message each conversation is writing. It is gone as soon as its row is there.
+import { useCallback, useSyncExternalStore } from "react";
+import type { Delta } from "../api/types.ts";
+import { onFrames } from "./stream.ts";
+
+export interface Partial {
+	readonly turn: string;
+	readonly index: number;
+	readonly text: string;
+}
+
+const partials = new Map<string, Partial>();
+const listeners = new Map<string, Set<() => void>>();
+/** Text of rows that were seen must not come back by a delta that is late. */
+const finished = new Map<string, number>();
+const MOST_REMEMBERED = 500;
+
+export function usePartial(conversation: string): Partial | null {
+	const subscribe = useCallback(
+		(listener: () => void) => {
+			const set = listeners.get(conversation) ?? new Set();
+			listeners.set(conversation, set.add(listener));
+			return () => void set.delete(listener);
+		},
+		[conversation],
+	);
+	return useSyncExternalStore(subscribe, () => partials.get(conversation) ?? null);
+}
+
+/** Known text is passed over; after a gap the message waits for its row. */
+export function takeDelta({ conversation, turn, index, offset, text }: Delta): void {
+	if ((finished.get(turn) ?? -1) >= index) return;
+	const before = partials.get(conversation);
+	const isSame = before?.turn === turn && before.index === index;
+	const known = isSame ? before.text : "";
+	if (offset > known.length || offset + text.length <= known.length) return;
+	set(conversation, { turn, index, text: known + text.slice(known.length - offset) });
+}
+
+export function followPartials(): () => void {
+	return onFrames((frames) => {
+		for (const frame of frames) {
+			if (frame.kind === "delta") takeDelta(frame.delta);
+			if (frame.kind !== "event" || frame.event.conversation === null || frame.event.turn === null) continue;
+			const { type, conversation, turn, facts } = frame.event;
+			if (type === "message.appended" && typeof facts.index === "number")
+				finish(conversation, turn, facts.index);
+			if (type === "turn.ended" || type === "turn.interrupted")
+				finish(conversation, turn, Number.MAX_SAFE_INTEGER);
+			// The same turn begins anew, and counts its messages on from the rows that it has.
+			if (type === "turn.resumed" || type === "transcript.retried") finished.delete(turn);
+		}
+	});
+}
+
+function finish(conversation: string, turn: string, index: number): void {
+	finished.set(turn, Math.max(index, finished.get(turn) ?? -1));
+	if (finished.size > MOST_REMEMBERED) finished.delete(finished.keys().next().value ?? "");
+	const before = partials.get(conversation);
+	if (before?.turn === turn && before.index <= index) set(conversation, null);
+}
+
+function set(conversation: string, partial: Partial | null): void {
+	if (partial) partials.set(conversation, partial);
+	else partials.delete(conversation);
+	for (const listener of listeners.get(conversation) ?? []) listener();
+}

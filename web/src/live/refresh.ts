@@ -1,0 +1,55 @@
+// Events make queries old: each names in `meta.on` the first words of the events that change it. A query that is being read when an
+// event comes is read once more afterwards, because its answer may be from before.
+import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
+import { onFrames } from "./stream.ts";
+
+/** One query is not read more often than this, however much happens. */
+const LEAST_MS = 150;
+
+export function refreshByEvents(client: QueryClient): () => void {
+	const waiting = new Set<string>();
+	const refresh = (query: Query): void => {
+		if (waiting.has(query.queryHash)) return;
+		const since = Date.now() - query.state.dataUpdatedAt;
+		if (query.state.fetchStatus === "idle" && since >= LEAST_MS) {
+			void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+			return;
+		}
+		waiting.add(query.queryHash);
+		setTimeout(() => {
+			waiting.delete(query.queryHash);
+			refresh(query);
+		}, LEAST_MS);
+	};
+	return onFrames((frames) => {
+		if (frames.some(({ kind }) => kind === "resync")) return readAllAnew(client);
+		const events = frames.flatMap((frame) => (frame.kind === "event" ? [frame.event] : []));
+		if (events.length === 0) return;
+		const kinds = new Set(events.map(({ type }) => kindOf(type)));
+		for (const query of client.getQueryCache().getAll()) {
+			const { on, of } = query.meta ?? {};
+			if (!on?.some((kind) => kinds.has(kind))) continue;
+			if (
+				of === undefined ||
+				events.some((event) => event.conversation === of && on.includes(kindOf(event.type)))
+			)
+				refresh(query);
+		}
+	});
+}
+
+/** Of lists that grew by pages only the first one is kept: reading hundreds of them again would take long. */
+function readAllAnew(client: QueryClient): void {
+	client.setQueriesData({ predicate: ({ state }) => isPaged(state.data) }, (data: unknown) =>
+		isPaged(data) ? { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) } : data,
+	);
+	void client.invalidateQueries();
+}
+
+function isPaged(data: unknown): data is InfiniteData<unknown> {
+	return typeof data === "object" && data !== null && "pages" in data && "pageParams" in data;
+}
+
+function kindOf(type: string): string {
+	return type.split(".", 1)[0] ?? "";
+}

@@ -1,0 +1,162 @@
+// The page's one stream of events. It keeps its cursor, so a cut loses and repeats nothing; what it says about the connection is what
+// it knows. Frames are handed out in order, at most once per frame of the screen.
+import { errorOf } from "../api/error.ts";
+import { isLoggedIn, loggedOut } from "../api/login.ts";
+import type { Delta, LiveEvent } from "../api/types.ts";
+import { createValue } from "../lib/value.ts";
+import { framesOf } from "./frames.ts";
+
+export type LiveFrame =
+	| { readonly kind: "event"; readonly event: LiveEvent }
+	| { readonly kind: "delta"; readonly delta: Delta }
+	/** What was read may be out of date: events are missing, so everything is to be read again. */
+	| { readonly kind: "resync" };
+
+export type ConnectionState = "connecting" | "live" | "reconnecting" | "offline";
+
+const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
+/** The server says something every 15 seconds; a connection that is silent for longer than two of these is dead. */
+const SILENCE_MS = 35_000;
+/** A cut this long is told as one. */
+const OFFLINE_MS = 5000;
+/** A connection that stood for so long worked. */
+const STOOD_MS = 1000;
+/** A tab that nobody looks at gives its connection back after this: browsers allow six to one server, for all tabs together. */
+const HIDDEN_MS = 60_000;
+/** Frames wait for the screen, but not longer than this: a hidden tab draws none. */
+const LONGEST_WAIT_MS = 100;
+
+const connection = createValue<ConnectionState>("connecting");
+const listeners = new Set<(frames: readonly LiveFrame[]) => void>();
+let cursor: string | undefined;
+let queue: LiveFrame[] = [];
+let cancelFlush: (() => void) | null = null;
+
+export const useConnection = connection.use;
+
+/** Frames in order, several at once. */
+export function onFrames(listener: (frames: readonly LiveFrame[]) => void): () => void {
+	listeners.add(listener);
+	return () => void listeners.delete(listener);
+}
+
+/** Follows until the person is logged out. Resolves when the place in the log is known from which events are seen. */
+export function startLive(): Promise<void> {
+	return new Promise((resolve) => void followForever(resolve));
+}
+
+async function followForever(onPlace: () => void): Promise<void> {
+	let attempt = 0;
+	let lostAt = performance.now();
+	while (isLoggedIn()) {
+		await untilSeen();
+		const began = performance.now();
+		await followOnce(() => connection.set("live"), onPlace).catch(() => undefined);
+		if (!isLoggedIn()) return;
+		// A server that is about to stop takes a connection and drops it: that is no success.
+		if (connection.get() === "live" && performance.now() - began > STOOD_MS) {
+			attempt = 0;
+			lostAt = performance.now();
+		}
+		connection.set(performance.now() - lostAt > OFFLINE_MS ? "offline" : "reconnecting");
+		await pause(RECONNECT_MS[Math.min(attempt++, RECONNECT_MS.length - 1)] ?? 1000);
+	}
+}
+
+async function followOnce(alive: () => void, onPlace: () => void): Promise<void> {
+	const ended = new AbortController();
+	const silence = restartable(() => ended.abort(), SILENCE_MS);
+	const hidden = whenHiddenFor(HIDDEN_MS, () => ended.abort());
+	try {
+		const address = cursor === undefined ? "/events" : `/events?after=${encodeURIComponent(cursor)}`;
+		const response = await fetch(address, {
+			headers: { accept: "text/event-stream" },
+			credentials: "same-origin",
+			signal: ended.signal,
+		});
+		if (response.status === 401) loggedOut();
+		if (!response.ok || !response.body) throw await errorOf(response);
+		alive();
+		for await (const { event, data, id } of framesOf(response.body, silence.restart)) {
+			if (event === "error") throw new Error(data);
+			if (id !== undefined) cursor = id;
+			if (event === "hello") onPlace();
+			else if (event === "delta") enqueue({ kind: "delta", delta: JSON.parse(data) as Delta });
+			else if (event === "resync") enqueue({ kind: "resync" });
+			else enqueue({ kind: "event", event: JSON.parse(data) as LiveEvent });
+		}
+	} finally {
+		silence.stop();
+		hidden();
+		ended.abort();
+	}
+}
+
+function enqueue(frame: LiveFrame): void {
+	queue.push(frame);
+	if (cancelFlush) return;
+	const drawn = requestAnimationFrame(flush);
+	const timer = setTimeout(flush, LONGEST_WAIT_MS);
+	cancelFlush = () => {
+		cancelAnimationFrame(drawn);
+		clearTimeout(timer);
+	};
+}
+
+function flush(): void {
+	cancelFlush?.();
+	cancelFlush = null;
+	const frames = queue;
+	queue = [];
+	for (const listener of listeners) listener(frames);
+}
+
+/** Cut short when there is reason to think that it will work now. */
+function pause(ms: number): Promise<void> {
+	return new Promise((resolve) => {
+		const done = () => {
+			clearTimeout(timer);
+			window.removeEventListener("online", done);
+			document.removeEventListener("visibilitychange", done);
+			resolve();
+		};
+		const timer = setTimeout(done, ms);
+		window.addEventListener("online", done);
+		document.addEventListener("visibilitychange", done);
+	});
+}
+
+function untilSeen(): Promise<void> {
+	if (document.visibilityState === "visible" || cursor === undefined) return Promise.resolve();
+	return new Promise((resolve) =>
+		document.addEventListener("visibilitychange", () => resolve(), { once: true }),
+	);
+}
+
+function whenHiddenFor(ms: number, then: () => void): () => void {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const look = () => {
+		clearTimeout(timer);
+		if (document.visibilityState === "hidden") timer = setTimeout(then, ms);
+	};
+	document.addEventListener("visibilitychange", look);
+	look();
+	return () => {
+		clearTimeout(timer);
+		document.removeEventListener("visibilitychange", look);
+	};
+}
+
+function restartable(
+	then: () => void,
+	ms: number,
+): { readonly restart: () => void; readonly stop: () => void } {
+	let timer = setTimeout(then, ms);
+	return {
+		restart: () => {
+			clearTimeout(timer);
+			timer = setTimeout(then, ms);
+		},
+		stop: () => clearTimeout(timer),
+	};
+}

@@ -1,0 +1,48 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { queryClient, useLoggedIn } from "./api/index.ts";
+import { LoggedOut } from "./app/logged-out.tsx";
+import { router } from "./app/router.tsx";
+import { listenForShortcuts } from "./app/shortcuts.ts";
+import { followPartials, followTurns, refreshByEvents, startLive } from "./live/index.ts";
+import "./style.css";
+import { TooltipProvider } from "./ui/index.ts";
+import { followConversationList, followOutgoing, followTranscripts } from "./views/conversations/index.tsx";
+
+/** The place in the log is known before anything is read, so that no event falls in between. If that takes long, what was read before is read again. */
+const LONGEST_WAIT_MS = 300;
+
+listenForShortcuts();
+refreshByEvents(queryClient);
+followPartials();
+followTurns();
+followTranscripts();
+followOutgoing();
+followConversationList(queryClient);
+await began(startLive());
+
+const place = document.getElementById("root");
+if (!place) throw new Error("the page has no place to be drawn in");
+createRoot(place).render(
+	<StrictMode>
+		<QueryClientProvider client={queryClient}>
+			<TooltipProvider delayDuration={400}>
+				<App />
+			</TooltipProvider>
+		</QueryClientProvider>
+	</StrictMode>,
+);
+
+function App() {
+	return useLoggedIn() ? <RouterProvider router={router} /> : <LoggedOut />;
+}
+
+async function began(known: Promise<void>): Promise<void> {
+	const inTime = await Promise.race([
+		known.then(() => true),
+		new Promise<boolean>((resolve) => setTimeout(() => resolve(false), LONGEST_WAIT_MS)),
+	]);
+	if (!inTime) void known.then(() => queryClient.invalidateQueries());
+}

@@ -1,0 +1,105 @@
+import { Check, Copy } from "lucide-react";
+import { useEffect, useState } from "react";
+import { classes } from "../lib/classes.ts";
+import { IconButton } from "./button.tsx";
+
+export function CopyButton({
+	text,
+	label = "Copy",
+	className,
+}: {
+	readonly text: string;
+	readonly label?: string;
+	readonly className?: string;
+}) {
+	const [copied, setCopied] = useState(false);
+	useEffect(() => {
+		if (!copied) return;
+		const timer = setTimeout(() => setCopied(false), 1500);
+		return () => clearTimeout(timer);
+	}, [copied]);
+	return (
+		<IconButton
+			label={copied ? "Copied" : label}
+			size="sm"
+			{...(className !== undefined && { className })}
+			onClick={() => void copyText(text).then(setCopied)}
+		>
+			{copied ? <Check size={14} className="text-ok" /> : <Copy size={14} />}
+		</IconButton>
+	);
+}
+
+/** False where the browser does not allow it. */
+export async function copyText(text: string): Promise<boolean> {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		return copyBySelection(text);
+	}
+}
+
+/** Over plain HTTP from another machine a page has no clipboard of its own. */
+function copyBySelection(text: string): boolean {
+	const field = document.createElement("textarea");
+	field.value = text;
+	field.className = "fixed opacity-0";
+	document.body.append(field);
+	field.select();
+	const done = document.execCommand("copy");
+	field.remove();
+	return done;
+}
+
+/** A block of code or output, as it is. */
+export function Code({
+	text,
+	label = "Code",
+	wrap = false,
+	copy = true,
+	className,
+}: {
+	readonly text: string;
+	readonly label?: string;
+	readonly wrap?: boolean;
+	readonly copy?: boolean;
+	readonly className?: string;
+}) {
+	return (
+		<div className={classes("group/code relative rounded-sm border bg-panel", className)}>
+			<section
+				aria-label={label}
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+				tabIndex={0}
+				className="max-h-96 overflow-auto rounded-sm"
+			>
+				<pre
+					className={classes(
+						"w-fit min-w-full px-3 py-2 font-mono text-xs leading-[18px]",
+						wrap && "w-auto whitespace-pre-wrap break-words",
+					)}
+				>
+					<code>{text}</code>
+				</pre>
+			</section>
+			{copy && (
+				<CopyButton
+					text={text}
+					label="Copy code"
+					className="absolute top-1 right-1 bg-panel opacity-0 focus-visible:opacity-100 group-hover/code:opacity-100 pointer-coarse:opacity-100"
+				/>
+			)}
+		</div>
+	);
+}
+
+/** A command to type elsewhere. In the system's own typeface: the one for code is not fetched for a line. */
+export function Command({ text }: { readonly text: string }) {
+	return (
+		<div className="flex h-9 items-center justify-between gap-2 rounded-sm border bg-panel pr-1 pl-3">
+			<code className="truncate font-[ui-monospace,monospace] text-sm">{text}</code>
+			<CopyButton text={text} label="Copy command" />
+		</div>
+	);
+}

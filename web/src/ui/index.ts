@@ -1,0 +1,17 @@
+export { Badge, type Tone } from "./badge.tsx";
+export { Button, IconButton } from "./button.tsx";
+export { Code, Command, CopyButton, copyText } from "./code.tsx";
+export { ConversationLink } from "./conversation-link.tsx";
+export { Dialog } from "./dialog.tsx";
+export { Diff } from "./diff.tsx";
+export { Input, Select, TextArea } from "./input.tsx";
+export { Kbd } from "./kbd.tsx";
+export { Menu, MenuChoice, MenuItem, MenuSeparator } from "./menu.tsx";
+export { Page } from "./page.tsx";
+export { PlainText } from "./plain-text.tsx";
+export { PlatformIcon, platformName } from "./platform-icon.tsx";
+export { RelativeTime } from "./relative-time.tsx";
+export { Empty, ErrorLine, ErrorState, Skeleton, SkeletonRows } from "./states.tsx";
+export { type Column, Table } from "./table.tsx";
+export { Tabs } from "./tabs.tsx";
+export { Tooltip, TooltipProvider } from "./tooltip.tsx";

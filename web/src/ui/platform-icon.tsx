@@ -1,0 +1,70 @@
+// Platforms by a mark of their own. Known ones have a letterform in their colour family, drawn by us: brands' logos are theirs.
+import { Globe, Mail, MessageCircle, Phone, SquareTerminal, Webhook, Workflow } from "lucide-react";
+import type { ReactNode } from "react";
+
+const ICONS: Readonly<Record<string, ReactNode>> = {
+	local: <SquareTerminal />,
+	web: <Globe />,
+	api_server: <Workflow />,
+	webhook: <Webhook />,
+	email: <Mail />,
+	sms: <Phone />,
+};
+
+/** Two letters tell chats apart better than one more speech bubble. */
+const LETTERS: Readonly<Record<string, string>> = {
+	telegram: "Te",
+	discord: "Di",
+	slack: "Sl",
+	whatsapp: "Wa",
+	whatsapp_cloud: "Wa",
+	signal: "Si",
+	matrix: "Mx",
+	mattermost: "Mm",
+	teams: "Ms",
+	line: "Li",
+	feishu: "Fe",
+	dingtalk: "Dt",
+	wecom: "Wc",
+	qqbot: "Qq",
+	homeassistant: "Ha",
+	bluebubbles: "Bb",
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+	local: "Terminal",
+	web: "This page",
+	api_server: "API",
+	sms: "SMS",
+	whatsapp: "WhatsApp",
+	whatsapp_cloud: "WhatsApp Cloud",
+	qqbot: "QQ",
+	homeassistant: "Home Assistant",
+	bluebubbles: "BlueBubbles",
+	wecom: "WeCom",
+	dingtalk: "DingTalk",
+};
+
+export function platformName(platform: string): string {
+	return NAMES[platform] ?? platform.charAt(0).toUpperCase() + platform.slice(1).replaceAll("_", " ");
+}
+
+export function PlatformIcon({ platform }: { readonly platform: string }) {
+	const letters = LETTERS[platform];
+	return (
+		<span
+			role="img"
+			aria-label={platformName(platform)}
+			title={platformName(platform)}
+			className="inline-flex size-5 shrink-0 items-center justify-center rounded-xs bg-hover text-ink-2 [&_svg]:size-3.5"
+		>
+			{letters === undefined ? (
+				(ICONS[platform] ?? <MessageCircle />)
+			) : (
+				<span aria-hidden className="text-[10px] font-semibold leading-none tracking-tight">
+					{letters}
+				</span>
+			)}
+		</span>
+	);
+}

@@ -1,0 +1,94 @@
+// The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
+import { Plug } from "lucide-react";
+import { useApi } from "../../api/index.ts";
+import {
+	Badge,
+	Empty,
+	ErrorState,
+	Page,
+	PlatformIcon,
+	platformName,
+	SkeletonRows,
+	type Tone,
+} from "../../ui/index.ts";
+import { Age } from "./age.tsx";
+import { Unsettled } from "./unsettled.tsx";
+import { Waiting } from "./waiting.tsx";
+
+/** A sign of life makes no event. */
+const LOOK_MS = 5000;
+
+const STATES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
+	connected: { name: "Connected", tone: "ok" },
+	starting: { name: "Starting", tone: "accent" },
+	degraded: { name: "Degraded", tone: "warn" },
+	stopped: { name: "Stopped", tone: "danger" },
+};
+
+export function ChannelsView() {
+	const { data, error, refetch, dataUpdatedAt } = useApi(
+		"channels",
+		{},
+		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
+	);
+	return (
+		<Page title="Channels" about="the ways in and out for chats">
+			{data ? (
+				<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
+					<section aria-labelledby="channels-heading">
+						<h2 id="channels-heading" className="sr-only">
+							Connections
+						</h2>
+						{data.channels.length === 0 && (
+							<Empty icon={<Plug size={24} />} title="No channel is connected">
+								The chats that Keryx is connected to will stand here, each with its last sign of life.
+							</Empty>
+						)}
+						<ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">
+							{data.channels.map((channel) => {
+								const state = STATES[channel.state] ?? { name: channel.state, tone: "neutral" as const };
+								return (
+									<li
+										key={`${channel.platform} ${channel.account}`}
+										className="flex min-w-0 flex-col gap-2 rounded-md border px-4 py-3"
+									>
+										<p className="flex items-center gap-2">
+											<PlatformIcon platform={channel.platform} />
+											<span className="min-w-0 truncate font-semibold">{platformName(channel.platform)}</span>
+											{channel.account !== "" && (
+												<span className="min-w-0 truncate text-sm text-ink-3">{channel.account}</span>
+											)}
+											<span className="ml-auto">
+												<Badge tone={state.tone}>{state.name}</Badge>
+											</span>
+										</p>
+										<dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-y-1 text-sm">
+											<dt className="text-ink-3">Last sign of life</dt>
+											<dd className="text-right tabular-nums">
+												<Age seconds={channel.age_seconds} readAt={dataUpdatedAt} at={channel.alive_at} />
+											</dd>
+											<dt className="text-ink-3">Waits to be sent</dt>
+											<dd className="text-right tabular-nums">
+												{channel.pending}
+												{data.counted ? "" : " or more"}
+											</dd>
+										</dl>
+										{channel.detail !== null && (
+											<p className="break-words text-sm text-ink-2">{channel.detail}</p>
+										)}
+									</li>
+								);
+							})}
+						</ul>
+					</section>
+					<Unsettled />
+					<Waiting known={data.channels.map(({ platform }) => platform)} />
+				</div>
+			) : error ? (
+				<ErrorState error={error} onRetry={() => void refetch()} />
+			) : (
+				<SkeletonRows />
+			)}
+		</Page>
+	);
+}

@@ -1,0 +1,132 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Archive, ArchiveX } from "lucide-react";
+import { useApi } from "../../api/index.ts";
+import { classes } from "../../lib/classes.ts";
+import { Empty, ErrorState, Page, Select, SkeletonRows } from "../../ui/index.ts";
+import { Comparison } from "./comparison.tsx";
+import { TakeCheckpoint } from "./take-dialog.tsx";
+import { Timeline } from "./timeline.tsx";
+
+/** As many as the server lists at once; one that an address names is offered besides. */
+const MOST_OFFERED = 200;
+
+export function CheckpointsView() {
+	const { conversation: named } = useSearch({ from: "/checkpoints" });
+	const { data, error, refetch } = useApi(
+		"conversations",
+		{ limit: MOST_OFFERED },
+		{ on: ["conversation", "inbound"] },
+	);
+	const conversation = named ?? data?.conversations[0]?.id;
+	return (
+		<Page
+			title="Checkpoints"
+			actions={
+				conversation !== undefined && (
+					<>
+						<Choice value={conversation} offered={data?.conversations ?? []} />
+						<TakeCheckpoint conversation={conversation} />
+					</>
+				)
+			}
+		>
+			{conversation !== undefined ? (
+				<OfConversation key={conversation} conversation={conversation} />
+			) : error ? (
+				<ErrorState error={error} onRetry={() => void refetch()} />
+			) : data ? (
+				<Empty icon={<Archive size={24} />} title="No checkpoints">
+					Before and after the agent changes files, their folder is saved. Begin a conversation, and what was
+					saved of its folder stands here.
+				</Empty>
+			) : (
+				<SkeletonRows />
+			)}
+		</Page>
+	);
+}
+
+function Choice({
+	value,
+	offered,
+}: {
+	readonly value: string;
+	readonly offered: readonly { readonly id: string; readonly display_name: string; readonly key: string }[];
+}) {
+	const navigate = useNavigate({ from: "/checkpoints" });
+	const { data: named } = useApi("conversation", { conversation: value });
+	const choices = offered.some(({ id }) => id === value) || !named ? offered : [named, ...offered];
+	return (
+		<div className="w-56 max-sm:w-40">
+			<Select
+				aria-label="The folder of this conversation"
+				value={value}
+				onChange={({ target }) => void navigate({ search: { conversation: target.value } })}
+			>
+				{choices.map(({ id, display_name, key }) => (
+					<option key={id} value={id}>
+						{display_name || key}
+					</option>
+				))}
+			</Select>
+		</div>
+	);
+}
+
+function OfConversation({ conversation }: { readonly conversation: string }) {
+	const { id, with: other, file } = useSearch({ from: "/checkpoints" });
+	const { data, error, refetch } = useApi("checkpoints", { conversation }, { on: ["checkpoint", "restore"] });
+	if (error && !data)
+		return error.code === "checkpoint.disabled" ? (
+			<Empty icon={<ArchiveX size={24} />} title="This Keryx takes no checkpoints">
+				Set <code className="font-mono text-sm">checkpoints.enabled</code> to true, and folders are saved
+				before and after the agent changes them.
+			</Empty>
+		) : (
+			<ErrorState error={error} onRetry={() => void refetch()} />
+		);
+	if (!data) return <SkeletonRows />;
+	const { checkpoints, workspace } = data;
+	if (checkpoints.length === 0)
+		return (
+			<Empty icon={<Archive size={24} />} title="No checkpoints of this folder yet">
+				<code className="font-mono text-xs wrap-anywhere">{workspace}</code> is saved before and after the
+				agent changes its files, and when you take a checkpoint.
+			</Empty>
+		);
+	const chosen = checkpoints.find((one) => one.id === id);
+	const shown = chosen ?? checkpoints[0];
+	return (
+		<div className="flex min-h-0 flex-1">
+			<div
+				className={classes(
+					"min-h-0 w-full shrink-0 overflow-y-auto md:w-72 md:border-r lg:w-80",
+					chosen && "max-md:hidden",
+				)}
+			>
+				<p className="truncate px-4 pt-3 font-mono text-xs text-ink-3 lg:pl-6" title={workspace}>
+					{workspace}
+				</p>
+				<Timeline conversation={conversation} checkpoints={checkpoints} selected={shown?.id} />
+			</div>
+			<div className={classes("min-h-0 min-w-0 flex-1", !chosen && "max-md:hidden")}>
+				{id !== undefined && !chosen ? (
+					<Empty title="This checkpoint is not there any more">
+						Beyond a number of them the oldest go. Choose another one.
+					</Empty>
+				) : (
+					shown && (
+						<Comparison
+							key={shown.id}
+							conversation={conversation}
+							checkpoint={shown}
+							checkpoints={checkpoints}
+							other={checkpoints.some((one) => one.id === other && one.id !== shown.id) ? other : undefined}
+							file={file}
+						/>
+					)
+				)}
+			</div>
+		</div>
+	);
+}

@@ -1,0 +1,161 @@
+import { useMutation } from "@tanstack/react-query";
+import { ScrollText, ShieldAlert, ShieldCheck } from "lucide-react";
+import { useState } from "react";
+import {
+	Badge,
+	Button,
+	type Column,
+	CopyButton,
+	Empty,
+	ErrorLine,
+	ErrorState,
+	PlainText,
+	RelativeTime,
+	SkeletonRows,
+	Table,
+} from "../../ui/index.ts";
+import { type AuditEntry, useAudit, type Verified, verifyAudit } from "./wire.ts";
+import { entryWords, whoOf } from "./words.ts";
+
+const PAGE = 50;
+/** As many as the server gives at once. */
+const MOST = 500;
+
+export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
+	const [count, setCount] = useState(PAGE);
+	const { data, error, refetch, isPending } = useAudit(count);
+	if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />;
+	if (isPending) return <SkeletonRows />;
+	const oldest = data?.at(-1)?.n ?? 1;
+	return (
+		<>
+			<Chain />
+			{!data || data.length === 0 ? (
+				<Empty icon={<ScrollText size={24} />} title="The audit is empty">
+					Every question, every answer and every refused attempt becomes an entry here.
+				</Empty>
+			) : (
+				<Table label="Audit" columns={columns(onOpen)} rows={data} rowKey={({ n }) => n} />
+			)}
+			{oldest > 1 && (
+				<div className="flex justify-center p-4">
+					{count < MOST ? (
+						<Button onClick={() => setCount(Math.min(MOST, count * 2))}>Show earlier ones</Button>
+					) : (
+						<p className="text-sm text-ink-2">
+							All of it: <code className="font-mono text-xs">keryx confirm audit</code>
+						</p>
+					)}
+				</div>
+			)}
+		</>
+	);
+}
+
+function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
+	return [
+		{
+			name: "What",
+			cell: ({ kind }) => {
+				const { name, tone } = entryWords(kind);
+				return <Badge tone={tone}>{name}</Badge>;
+			},
+		},
+		{ name: "No.", align: "right", wideOnly: true, cell: ({ n }) => <span className="text-ink-3">{n}</span> },
+		{
+			name: "About",
+			cell: ({ confirmation, facts, who }) => (
+				<div className="py-1.5">
+					{typeof (facts.action ?? facts.token ?? facts.grant) === "string" && (
+						<span className="block font-mono text-sm wrap-anywhere">
+							{String(facts.action ?? facts.token ?? facts.grant)}
+						</span>
+					)}
+					{confirmation !== null && (
+						<button
+							type="button"
+							onClick={() => onOpen(confirmation)}
+							className="font-mono text-xs text-ink-2 underline decoration-line-strong underline-offset-2 hover:text-accent"
+						>
+							{confirmation}
+						</button>
+					)}
+					<span className="block text-sm text-ink-2 md:hidden">by {whoOf(who)}</span>
+					{typeof facts.attempt === "string" && <span className="block text-sm">{facts.attempt}</span>}
+					{typeof facts.reason === "string" && (
+						<span className="block text-sm text-ink-2 wrap-anywhere">
+							<PlainText text={facts.reason} />
+						</span>
+					)}
+				</div>
+			),
+		},
+		{ name: "Who", wideOnly: true, cell: ({ who }) => <span className="wrap-anywhere">{whoOf(who)}</span> },
+		{ name: "From", wideOnly: true, cell: ({ via }) => <span className="text-ink-2">{via}</span> },
+		{
+			name: "When",
+			align: "right",
+			cell: ({ at }) => <RelativeTime at={at * 1000} className="whitespace-nowrap text-ink-2" />,
+		},
+	];
+}
+
+/** Whether the chain is whole is looked up, not assumed: until then nothing is said about it. */
+function Chain() {
+	const verifying = useMutation({ mutationFn: verifyAudit });
+	return (
+		<section
+			aria-label="Chain"
+			className="flex flex-wrap items-start gap-x-4 gap-y-2 border-b px-4 py-3 lg:px-6"
+		>
+			<div role="status" className="min-w-60 flex-1">
+				{verifying.data ? (
+					<Found verified={verifying.data} />
+				) : (
+					<p className="max-w-prose text-ink-2">
+						Each entry holds a code over itself and the one before, made with a key that is not in the store.
+						An entry that was altered, left out or cut off shows when the chain is verified.
+					</p>
+				)}
+				{verifying.isError && <ErrorLine error={verifying.error} />}
+			</div>
+			<Button disabled={verifying.isPending} onClick={() => verifying.mutate()}>
+				{verifying.isPending ? "Verifying" : verifying.data ? "Verify again" : "Verify the chain"}
+			</Button>
+		</section>
+	);
+}
+
+function Found({ verified: { ok, count, head, bad } }: { readonly verified: Verified }) {
+	if (!ok)
+		return (
+			<div className="flex gap-2.5">
+				<ShieldAlert size={18} aria-hidden className="mt-px shrink-0 text-danger" />
+				<div>
+					<p className="font-medium text-danger">
+						The chain is broken at entry {bad?.n ?? count + 1}: {bad?.problem ?? "it cannot be verified"}.
+					</p>
+					<p className="max-w-prose text-ink-2">
+						The {count} entries before it are as they were written. Somebody has changed the store from
+						outside, or it was restored from a copy: compare it with your backups.
+					</p>
+				</div>
+			</div>
+		);
+	return (
+		<div className="flex gap-2.5">
+			<ShieldCheck size={18} aria-hidden className="mt-px shrink-0 text-ok" />
+			<div className="min-w-0">
+				<p className="font-medium">The chain is whole: {count === 1 ? "1 entry" : `${count} entries`}.</p>
+				<p className="max-w-prose text-ink-2">
+					Nothing was altered, left out or cut off. Keep the head elsewhere: it proves later that nothing
+					before it was replaced.
+				</p>
+				<p className="flex min-w-0 items-center gap-1">
+					<code className="truncate font-mono text-xs text-ink-2">{head}</code>
+					<CopyButton text={head} label="Copy the head" />
+				</p>
+			</div>
+		</div>
+	);
+}

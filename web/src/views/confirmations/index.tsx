@@ -1,0 +1,43 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { Page, Tabs } from "../../ui/index.ts";
+import { Audit } from "./audit.tsx";
+import { Decided } from "./decided.tsx";
+import { Grants } from "./grants.tsx";
+import { OneDialog } from "./one-dialog.tsx";
+import { Waiting } from "./waiting.tsx";
+import { useConfirmation } from "./wire.ts";
+
+type TabName = "waiting" | "decided" | "grants" | "audit";
+const NAMES: readonly TabName[] = ["waiting", "decided", "grants", "audit"];
+
+export function ConfirmationsView() {
+	const { id, tab } = useSearch({ from: "/confirmations" });
+	const navigate = useNavigate({ from: "/confirmations" });
+	const value = NAMES.find((name) => name === tab) ?? "waiting";
+	const { data: named, error } = useConfirmation(id);
+	const [inQueue, setInQueue] = useState<string>();
+	if (named?.status === "pending" && inQueue !== named.id) setInQueue(named.id);
+	const open = (next: string | undefined) =>
+		void navigate({
+			search: { ...(value !== "waiting" && { tab: value }), ...(next !== undefined && { id: next }) },
+		});
+	// One that waits is answered in the queue, and stays there then; only what was settled before it was opened is shown in front.
+	const isElsewhere = value !== "waiting" || (inQueue !== id && (named !== undefined || error !== null));
+	return (
+		<Page title="Confirmations" about="What asks before it acts">
+			<Tabs
+				label="Confirmations"
+				value={value}
+				onChange={(next) => void navigate({ search: next === "waiting" ? {} : { tab: next } })}
+				tabs={[
+					{ name: "waiting", label: "Waiting", content: <Waiting wanted={id} /> },
+					{ name: "decided", label: "Decided", content: <Decided onOpen={open} /> },
+					{ name: "grants", label: "Grants", content: <Grants /> },
+					{ name: "audit", label: "Audit", content: <Audit onOpen={open} /> },
+				]}
+			/>
+			<OneDialog id={isElsewhere ? id : undefined} onClose={() => open(undefined)} />
+		</Page>
+	);
+}

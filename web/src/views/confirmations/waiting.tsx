@@ -1,0 +1,111 @@
+// The queue. What is answered, expires or is taken back while somebody looks stays where it was and says so, until they leave or put
+// it away: nothing moves under a pointer that is about to approve something else.
+import { useQueries } from "@tanstack/react-query";
+import { ShieldCheck } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { request } from "../../api/index.ts";
+import { useShortcut } from "../../app/shortcuts.ts";
+import { Button, Empty, ErrorState, Kbd, SkeletonRows } from "../../ui/index.ts";
+import { Question } from "./question.tsx";
+import { type Confirmation, useWaitingQuestions } from "./wire.ts";
+
+export function Waiting({ wanted }: { readonly wanted: string | undefined }) {
+	const { data: waiting, error, refetch, isPending } = useWaitingQuestions();
+	const { shown, putAway, settled } = useShown(waiting);
+	useKeys();
+	useWanted(wanted, shown.length > 0);
+	if (error && !waiting) return <ErrorState error={error} onRetry={() => void refetch()} />;
+	if (isPending) return <SkeletonRows rows={3} />;
+	const count = waiting?.length ?? 0;
+	return (
+		<div className="mx-auto flex min-h-full w-full max-w-220 flex-col gap-3 p-4 lg:px-6">
+			<p
+				role="status"
+				className={shown.length === 0 ? "sr-only" : "flex min-h-7 items-center gap-2 text-sm text-ink-2"}
+			>
+				<span className="flex-1">
+					{count === 0 ? "Nothing waits." : count === 1 ? "1 question waits." : `${count} questions wait.`}
+					{count > 0 && (
+						<span className="text-ink-3 pointer-coarse:hidden">
+							{" "}
+							<Kbd keys="j" /> <Kbd keys="k" /> to go, then <Kbd keys="a" /> or <Kbd keys="d" />, and{" "}
+							<Kbd keys="Enter" />
+						</span>
+					)}
+				</span>
+				{settled > 0 && (
+					<Button look="quiet" size="sm" onClick={putAway}>
+						Put away what is decided
+					</Button>
+				)}
+			</p>
+			{shown.length === 0 ? (
+				<Empty icon={<ShieldCheck size={24} />} title="Nothing waits for you">
+					When the agent or another program asks before it does something dangerous, the question stands here,
+					with its exact arguments and the time you have.
+				</Empty>
+			) : (
+				shown.map((one) => <Question key={one.id} confirmation={one} />)
+			)}
+		</div>
+	);
+}
+
+/** Those that wait, and those that did when they were first shown here. */
+function useShown(waiting: readonly Confirmation[] | undefined) {
+	const [seen, setSeen] = useState<readonly Confirmation[]>([]);
+	const open = new Set(waiting?.map(({ id }) => id));
+	const fresh = waiting?.filter(({ id }) => !seen.some((one) => one.id === id)) ?? [];
+	if (fresh.length > 0) setSeen([...seen, ...fresh]);
+	const gone = waiting ? seen.filter(({ id }) => !open.has(id)) : [];
+	const after = useQueries({
+		queries: gone.map(({ id }) => ({
+			queryKey: ["confirm", "one", id],
+			queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+				request<Confirmation>("GET", `/confirm/${id}`, { signal }),
+			meta: { on: ["confirmation"] },
+		})),
+	});
+	const known = new Map(
+		[...(waiting ?? []), ...after.flatMap(({ data }) => data ?? [])].map((one) => [one.id, one]),
+	);
+	return {
+		shown: seen.map((one) => known.get(one.id) ?? one),
+		settled: gone.length,
+		putAway: () => setSeen(seen.filter(({ id }) => open.has(id))),
+	};
+}
+
+/** Keys answer only the question that has the focus, and only bring it to the button: Enter presses it. */
+function useKeys(): void {
+	useShortcut("j", "Next question", () => go(1));
+	useShortcut("k", "Question before", () => go(-1));
+	useShortcut("a", "Approve the question in focus, then Enter", () => toButton("approve"));
+	useShortcut("d", "Deny the question in focus, then Enter", () => toButton("deny"));
+}
+
+function go(by: 1 | -1): void {
+	const all = [...document.querySelectorAll<HTMLElement>("[data-question]")];
+	const at = all.findIndex((one) => one.contains(document.activeElement));
+	const next = all[at < 0 ? (by === 1 ? 0 : all.length - 1) : at + by];
+	next?.focus();
+	next?.scrollIntoView({ block: "nearest" });
+}
+
+function toButton(answer: "approve" | "deny"): void {
+	const question = document.activeElement?.closest("[data-question]");
+	question?.querySelector<HTMLElement>(`[data-answer="${answer}"]`)?.focus();
+}
+
+/** One that an address names is brought into view once. */
+function useWanted(id: string | undefined, isShown: boolean): void {
+	const done = useRef<string>(undefined);
+	useEffect(() => {
+		if (id === undefined || !isShown || done.current === id) return;
+		const question = document.querySelector<HTMLElement>(`[data-question="${CSS.escape(id)}"]`);
+		if (!question) return;
+		done.current = id;
+		question.focus();
+		question.scrollIntoView({ block: "start" });
+	}, [id, isShown]);
+}

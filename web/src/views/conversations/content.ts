@@ -1,0 +1,9 @@
+import type { Message } from "../../api/types.ts";
+
+/** The words of a message; an attachment counts by its name. */
+export function textOf(content: Message["content"]): string {
+	if (typeof content === "string") return content;
+	return content
+		.map((part) => (part.type === "text" ? String(part.text) : `[${part.type} ${String(part.name ?? "")}]`))
+		.join("\n");
+}

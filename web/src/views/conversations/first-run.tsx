@@ -1,0 +1,75 @@
+// What one sees before the first message: what Keryx is for, by trying it.
+import { ArrowRight, MessageSquareText, Ruler, ShieldQuestionMark } from "lucide-react";
+import type { ReactNode } from "react";
+import { useApi } from "../../api/index.ts";
+import { Button, Command } from "../../ui/index.ts";
+
+interface Trial {
+	readonly icon: ReactNode;
+	readonly title: string;
+	readonly about: string;
+	/** Sent one after the other. */
+	readonly texts: readonly string[];
+}
+
+const TRIALS: readonly Trial[] = [
+	{
+		icon: <MessageSquareText size={18} strokeWidth={1.75} />,
+		title: "Talk to the agent",
+		about:
+			"Every message is stored before it is answered. Close the page, stop Keryx: the conversation goes on.",
+		texts: ["hello"],
+	},
+	{
+		icon: <Ruler size={18} strokeWidth={1.75} />,
+		title: "See a session’s limit",
+		about:
+			"Long sessions go wrong, so one ends at session_reset.max_messages and the next begins with what matters. The gauge above the chat counts; /status says it in words.",
+		texts: ["hello", "/status"],
+	},
+	{
+		icon: <ShieldQuestionMark size={18} strokeWidth={1.75} />,
+		title: "Be asked first",
+		about:
+			"The agent asks before it does harm. This deletes a folder that does not exist; deny it or approve it under Confirmations.",
+		texts: ["run rm -rf ./keryx-example"],
+	},
+];
+
+export function FirstRun({ onTry }: { readonly onTry: (texts: readonly string[]) => void }) {
+	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
+	return (
+		<div className="h-full overflow-y-auto">
+			<div className="mx-auto flex max-w-xl flex-col gap-6 px-5 py-10 md:py-16">
+				<div>
+					<h2 className="text-xl font-semibold tracking-[-0.015em]">Keryx is running</h2>
+					<p className="mt-1 text-ink-2">Nobody has written yet. Three things to try:</p>
+				</div>
+				<ul className="flex flex-col border-t">
+					{TRIALS.map(({ icon, title, about, texts }) => (
+						<li key={title} className="flex gap-4 border-b py-4">
+							<span aria-hidden className="mt-0.5 text-accent">
+								{icon}
+							</span>
+							<div className="min-w-0 flex-1">
+								<h3 className="font-semibold">{title}</h3>
+								<p className="mb-2.5 text-ink-2">{about}</p>
+								<Button size="sm" icon={<ArrowRight size={14} />} onClick={() => onTry(texts)}>
+									Send {texts.map((text) => `“${text}”`).join(", then ")}
+								</Button>
+							</div>
+						</li>
+					))}
+				</ul>
+				<section aria-label="Connect a model">
+					<h3 className="font-semibold">Connect a model</h3>
+					<p className="mb-2 text-ink-2">
+						{health ? `“${health.agent}” answers now. ` : ""}This asks for a provider and a key, tries them,
+						and writes config.yaml:
+					</p>
+					<Command text="keryx setup" />
+				</section>
+			</div>
+		</div>
+	);
+}

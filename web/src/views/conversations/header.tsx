@@ -1,0 +1,127 @@
+// The head of an open conversation: what it is, how full, what goes on, and what can be done with it.
+import { Link, useNavigate } from "@tanstack/react-router";
+import {
+	ChevronLeft,
+	CornerUpLeft,
+	Ellipsis,
+	GitBranch,
+	Layers,
+	Pencil,
+	Redo2,
+	RotateCw,
+	Search,
+	Shrink,
+	Square,
+	SquarePlus,
+} from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { api, useApi } from "../../api/index.ts";
+import type { Conversation, Session } from "../../api/types.ts";
+import { conversationName } from "../../lib/conversation-name.ts";
+import { IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
+import { LimitGauge } from "./gauge.tsx";
+
+const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
+const SessionsDialog = lazy(() =>
+	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
+);
+
+export function ConversationHeader({
+	conversation,
+	session,
+	isRunning,
+	onStop,
+	onError,
+}: {
+	readonly conversation: Conversation;
+	readonly session: Session | null;
+	readonly isRunning: boolean;
+	readonly onStop: () => void;
+	readonly onError: (error: unknown) => void;
+}) {
+	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
+	const navigate = useNavigate();
+	const [dialog, setDialog] = useState<"rename" | "sessions" | null>(null);
+	const model = conversation.model_override?.model ?? health?.agent;
+	const { id } = conversation;
+	const name = conversationName(conversation);
+	const run = (what: Promise<unknown>): void => void what.catch(onError);
+	return (
+		<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
+			<Link
+				to="/"
+				aria-label="Back to the list"
+				className="flex size-8 items-center justify-center rounded-sm text-ink-2 hover:bg-hover md:hidden"
+			>
+				<ChevronLeft size={20} aria-hidden />
+			</Link>
+			<PlatformIcon platform={conversation.platform} />
+			<div className="min-w-0 flex-1">
+				<h1 className="truncate font-semibold leading-5">{session?.title ?? name}</h1>
+				<p className="truncate text-xs text-ink-3">
+					{session?.title ? `${name} · ` : ""}
+					{model ?? ""}
+					{session?.suspended_at ? " · suspended" : ""}
+					{isRunning ? " · working" : ""}
+				</p>
+			</div>
+			{session && <LimitGauge session={session} onError={onError} />}
+			{isRunning && (
+				<IconButton label="Stop the answer" look="danger" size="sm" onClick={onStop}>
+					<Square size={12} fill="currentColor" />
+				</IconButton>
+			)}
+			<Menu
+				label="Conversation"
+				trigger={
+					<IconButton label="More about this conversation">
+						<Ellipsis size={18} />
+					</IconButton>
+				}
+			>
+				<MenuItem icon={<SquarePlus size={15} />} onSelect={() => run(api.newSession({ conversation: id }))}>
+					New session
+				</MenuItem>
+				<MenuItem
+					icon={<CornerUpLeft size={15} />}
+					onSelect={() => run(api.continueSession({ conversation: id }))}
+				>
+					Continue the previous one
+				</MenuItem>
+				<MenuItem
+					icon={<GitBranch size={15} />}
+					onSelect={() => run(api.branchSession({ conversation: id }))}
+				>
+					Branch off here
+				</MenuItem>
+				<MenuItem icon={<Layers size={15} />} onSelect={() => setDialog("sessions")}>
+					Earlier sessions
+				</MenuItem>
+				<MenuSeparator />
+				<MenuItem icon={<RotateCw size={15} />} onSelect={() => run(api.retry({ conversation: id }))}>
+					Answer again
+				</MenuItem>
+				<MenuItem icon={<Redo2 size={15} />} onSelect={() => run(api.redo({ conversation: id }))}>
+					Redo what was undone
+				</MenuItem>
+				<MenuItem icon={<Shrink size={15} />} onSelect={() => run(api.compress({ conversation: id }))}>
+					Sum up what was said
+				</MenuItem>
+				<MenuSeparator />
+				<MenuItem icon={<Pencil size={15} />} disabled={!session} onSelect={() => setDialog("rename")}>
+					Rename the session
+				</MenuItem>
+				<MenuItem
+					icon={<Search size={15} />}
+					onSelect={() => void navigate({ to: "/search", search: { conversation: id } })}
+				>
+					Search in it
+				</MenuItem>
+			</Menu>
+			<Suspense>
+				{session && dialog === "rename" && <RenameDialog session={session} onClose={() => setDialog(null)} />}
+				{dialog === "sessions" && <SessionsDialog conversation={id} onClose={() => setDialog(null)} />}
+			</Suspense>
+		</header>
+	);
+}

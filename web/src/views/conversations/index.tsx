@@ -1,0 +1,80 @@
+// The conversations: a list beside the open one; on a phone, one after the other.
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
+import { MessagesSquare } from "lucide-react";
+import { useState } from "react";
+import { classes } from "../../lib/classes.ts";
+import { Empty, ErrorLine, Kbd } from "../../ui/index.ts";
+import { FirstRun } from "./first-run.tsx";
+import { ConversationList } from "./list.tsx";
+import { useConversationList } from "./list-data.ts";
+import { NewConversation, useFirstMessages } from "./new-conversation.tsx";
+import { OpenConversation } from "./open-conversation.tsx";
+
+export { followConversationList } from "./list-data.ts";
+export { followOutgoing } from "./outgoing.ts";
+export { followTranscripts } from "./transcripts.ts";
+
+export function ConversationsView() {
+	const isOpen = useParams({ strict: false }).conversation !== undefined;
+	const isFirstRun = useIsFirstRun();
+	return (
+		<div className="flex h-full min-h-0">
+			<div
+				className={classes(
+					"h-full w-full shrink-0 border-r md:w-76 xl:w-88",
+					(isOpen || isFirstRun) && "max-md:hidden",
+				)}
+			>
+				<ConversationList />
+			</div>
+			<div className={classes("h-full min-w-0 flex-1", !isOpen && !isFirstRun && "max-md:hidden")}>
+				<Outlet />
+			</div>
+		</div>
+	);
+}
+
+export function NoConversationView() {
+	const isFirstRun = useIsFirstRun();
+	const begin = useFirstMessages();
+	const [failed, setFailed] = useState(false);
+	if (!isFirstRun)
+		return (
+			<Empty icon={<MessagesSquare size={24} strokeWidth={1.5} />} title="No conversation is open">
+				Choose one from the list. <Kbd keys="j" /> and <Kbd keys="k" /> go through it, <Kbd keys="n" /> begins
+				a new one.
+			</Empty>
+		);
+	return (
+		<>
+			{failed && (
+				<div className="px-5 pt-4">
+					<ErrorLine error={new Error("It could not be sent. Is Keryx running?")} />
+				</div>
+			)}
+			<FirstRun
+				onTry={(texts) =>
+					void begin(texts).then(
+						(taken) => setFailed(!taken),
+						() => setFailed(true),
+					)
+				}
+			/>
+		</>
+	);
+}
+
+export function ConversationView() {
+	const { conversation } = useParams({ from: "/conversations/c/$conversation" });
+	const { m } = useSearch({ from: "/conversations/c/$conversation" });
+	return conversation === "new" ? (
+		<NewConversation />
+	) : (
+		<OpenConversation key={conversation} id={conversation} at={m} />
+	);
+}
+
+function useIsFirstRun(): boolean {
+	const { data } = useConversationList(undefined);
+	return data?.pages[0]?.conversations.length === 0;
+}

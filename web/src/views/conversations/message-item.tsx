@@ -1,0 +1,209 @@
+// One message, from its first streamed words on: the row that follows them takes their place.
+import { useNavigate } from "@tanstack/react-router";
+import { Check, CheckCheck, CircleAlert, Clock, Copy, Ellipsis, Link2, RotateCw, Route } from "lucide-react";
+import { memo, type ReactNode, useState } from "react";
+import { api } from "../../api/index.ts";
+import type { Conversation, Message } from "../../api/types.ts";
+import { classes } from "../../lib/classes.ts";
+import { clockTime, fullTime } from "../../lib/time.ts";
+import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem } from "../../ui/index.ts";
+import { ConfirmationHint } from "./confirmation-hint.tsx";
+import type { Call } from "./items.ts";
+import { discard, type Outgoing, sendAgain } from "./outgoing.ts";
+import { Prose } from "./prose.tsx";
+import { ToolCall } from "./tool-call.tsx";
+import { endWords } from "./words.ts";
+
+export interface MessageItemProps {
+	readonly conversation: Conversation;
+	/** Null while it is being written. */
+	readonly message: Message | null;
+	readonly text: string;
+	readonly calls: readonly Call[];
+	readonly sent: Outgoing | null;
+	readonly follows: boolean;
+	readonly isMarked?: boolean;
+}
+
+export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
+	const { conversation, message, text, calls, sent, follows, isMarked = false } = props;
+	const isUser = message?.role === "user";
+	return (
+		<article
+			aria-label={isUser ? "Message" : "Answer"}
+			className={classes(
+				"group/message relative rounded-md px-3",
+				follows ? "pt-1 pb-1.5 pointer-coarse:pr-10" : "pt-3 pb-1.5",
+				isMarked && "bg-accent-soft",
+			)}
+		>
+			{!follows && (
+				<Heading name={isUser ? personIn(conversation, message, sent) : "Agent"}>
+					{message && <Time at={message.created_at} />}
+				</Heading>
+			)}
+			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3", !isUser && "pl-0.5")}>
+				{text !== "" && <Prose text={text} isOpen={message === null} />}
+				{calls.length > 0 && (
+					<div className={classes("flex flex-col gap-1", text !== "" && "mt-2")}>
+						{calls.map((call) => (
+							<ToolCall key={call.id} call={call} />
+						))}
+					</div>
+				)}
+				{message?.finish_reason === "confirmation" && <ConfirmationHint text={text} />}
+				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
+			</div>
+			{sent && <SentState sent={sent} />}
+			{message && <Actions conversation={conversation.id} message={message} text={text} sent={sent} />}
+		</article>
+	);
+});
+
+/** Not a row yet, or never one: a command leaves none. */
+export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
+	return (
+		<article aria-label="Message" className="px-3 pt-3 pb-1.5">
+			<Heading name="You">
+				<Time at={outgoing.at} />
+			</Heading>
+			<div
+				className={classes(
+					"border-l-2 pl-3",
+					outgoing.state.kind === "failed" ? "border-danger" : "border-accent/40",
+				)}
+			>
+				<Prose text={outgoing.text} />
+			</div>
+			<SentState sent={outgoing} />
+		</article>
+	);
+}
+
+function Heading({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+	return (
+		<header className="mb-1 flex items-baseline gap-2 text-sm">
+			<span className="min-w-0 truncate font-semibold">{name}</span>
+			{children}
+		</header>
+	);
+}
+
+/** The page's own chats are with whoever looks at it. */
+function personIn({ platform, source }: Conversation, { author }: Message, sent: Outgoing | null): string {
+	if (platform === "web" || sent) return "You";
+	return author?.name ?? source.user_name ?? "Somebody";
+}
+
+function Time({ at }: { readonly at: string }) {
+	const time = Date.parse(at);
+	return (
+		<time dateTime={at} title={fullTime(time)} className="text-xs text-ink-3 tabular-nums">
+			{clockTime(time)}
+		</time>
+	);
+}
+
+/** What is known of it, no more. */
+function SentState({ sent }: { readonly sent: Outgoing }) {
+	const { state } = sent;
+	if (state.kind === "failed")
+		return (
+			<div className="mt-1 flex flex-wrap items-center gap-2 pl-3">
+				<ErrorLine error={state.error} />
+				<Button size="sm" icon={<RotateCw size={13} />} onClick={() => void sendAgain(sent)}>
+					Send again
+				</Button>
+				<Button size="sm" look="quiet" onClick={() => discard(sent)}>
+					Discard
+				</Button>
+			</div>
+		);
+	const [icon, words] =
+		state.kind === "sending"
+			? [<Clock key="icon" size={12} />, "Sending"]
+			: state.kind === "accepted"
+				? [<Check key="icon" size={12} />, "Accepted"]
+				: state.as === "answered" || state.as === "merged" || state.as === "command"
+					? [<CheckCheck key="icon" size={12} />, endWords(state.as, state.reason)]
+					: [<CircleAlert key="icon" size={12} />, endWords(state.as, state.reason)];
+	return (
+		<p aria-live="polite" className="mt-0.5 flex items-center gap-1 pl-3.5 text-xs text-ink-3">
+			<span aria-hidden>{icon}</span>
+			{words}
+		</p>
+	);
+}
+
+/** A row that scrolls by has a plain button; the menu behind it is made when it is first wanted. */
+function Actions(props: MessageMenuProps) {
+	const [isWanted, setWanted] = useState(false);
+	return (
+		<div className="absolute top-1.5 right-1 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+			{isWanted ? (
+				<MessageMenu {...props} />
+			) : (
+				<button
+					type="button"
+					aria-label={MENU_LABEL}
+					aria-haspopup="menu"
+					className="flex size-7 items-center justify-center rounded-sm bg-ground text-ink-2 hover:bg-hover"
+					onClick={() => setWanted(true)}
+				>
+					<Ellipsis size={16} />
+				</button>
+			)}
+		</div>
+	);
+}
+
+const MENU_LABEL = "More about this message";
+
+interface MessageMenuProps {
+	readonly conversation: string;
+	readonly message: Message;
+	readonly text: string;
+	readonly sent: Outgoing | null;
+}
+
+function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
+	const navigate = useNavigate();
+	const why = async (): Promise<void> => {
+		const inbound = sent?.inbound ?? (await inboundOf(message));
+		if (inbound !== null) await navigate({ to: "/why/$inbound", params: { inbound: String(inbound) } });
+	};
+	const link = () =>
+		`${location.origin}/c/${encodeURIComponent(conversation)}?m=${message.session}:${String(message.seq)}`;
+	return (
+		<Menu
+			label="Message"
+			defaultOpen
+			trigger={
+				<IconButton label={MENU_LABEL} size="sm" className="bg-ground">
+					<Ellipsis size={16} />
+				</IconButton>
+			}
+		>
+			<MenuItem icon={<Copy size={15} />} onSelect={() => void copyText(text)}>
+				Copy text
+			</MenuItem>
+			<MenuItem icon={<Link2 size={15} />} onSelect={() => void copyText(link())}>
+				Copy link
+			</MenuItem>
+			<MenuItem icon={<Route size={15} />} disabled={message.turn === null} onSelect={() => void why()}>
+				Why: its whole path
+			</MenuItem>
+		</Menu>
+	);
+}
+
+/** The message that a row is, or answers. */
+async function inboundOf({ id, turn }: Message): Promise<number | null> {
+	if (turn === null) return null;
+	try {
+		const { inbound } = await api.turn({ turn });
+		return (inbound.find(({ message }) => message === id) ?? inbound[0])?.id ?? null;
+	} catch {
+		return null;
+	}
+}

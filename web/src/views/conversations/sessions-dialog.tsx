@@ -1,0 +1,54 @@
+import { useMutation } from "@tanstack/react-query";
+import { api, useApi } from "../../api/index.ts";
+import type { Session } from "../../api/types.ts";
+import { Badge, Button, Dialog, ErrorLine, ErrorState, RelativeTime, SkeletonRows } from "../../ui/index.ts";
+
+/** Every session of a conversation, to go back to one. */
+export function SessionsDialog({
+	conversation,
+	onClose,
+}: {
+	readonly conversation: string;
+	readonly onClose: () => void;
+}) {
+	const list = useApi("sessions", { conversation, limit: 200 }, { on: ["session"], of: conversation });
+	const resume = useMutation({
+		mutationFn: ({ id }: Session) => api.switchSession({ conversation, target: id }),
+		onSuccess: onClose,
+	});
+	return (
+		<Dialog
+			open
+			onOpenChange={onClose}
+			title="Earlier sessions"
+			about="Resuming one ends the present session; nothing is lost."
+		>
+			{resume.isError && <ErrorLine error={resume.error} />}
+			{list.isPending ? (
+				<SkeletonRows rows={3} />
+			) : list.isError ? (
+				<ErrorState error={list.error} onRetry={() => void list.refetch()} />
+			) : (
+				<ul className="-mx-2">
+					{list.data.sessions.map((session) => (
+						<li key={session.id} className="flex items-center gap-3 rounded-sm px-2 py-1.5 hover:bg-hover">
+							<span className="min-w-0 flex-1">
+								<span className="block truncate font-medium">{session.title ?? "Without a title"}</span>
+								<span className="text-xs text-ink-3 tabular-nums">
+									{session.messages} messages, <RelativeTime at={session.last_activity_at} />
+								</span>
+							</span>
+							{session.id === session.live ? (
+								<Badge tone="accent">live</Badge>
+							) : (
+								<Button size="sm" disabled={resume.isPending} onClick={() => resume.mutate(session)}>
+									Resume
+								</Button>
+							)}
+						</li>
+					))}
+				</ul>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,90 @@
+import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle, ShieldQuestionMark } from "lucide-react";
+import { Code } from "../../ui/index.ts";
+import type { Call } from "./items.ts";
+
+/** Folded to one line; what went in and what came out behind it. */
+export function ToolCall({ call }: { readonly call: Call }) {
+	const { name, input, result } = call;
+	const given = argumentsOf(input);
+	return (
+		<details className="group/call rounded-sm border bg-panel/60">
+			<summary className="flex h-8 list-none items-center gap-2 rounded-sm px-2.5 text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
+				<ChevronRight
+					size={14}
+					aria-hidden
+					className="shrink-0 text-ink-3 transition-transform group-open/call:rotate-90"
+				/>
+				<span className="shrink-0 font-medium">{name}</span>
+				<span className="min-w-0 flex-1 truncate font-mono text-xs text-ink-3">{given}</span>
+				<Outcome call={call} />
+			</summary>
+			<div className="flex flex-col gap-2 border-t p-2.5">
+				<Part name="Arguments" text={pretty(input)} />
+				{result ? (
+					<Part name={result.isError ? "Error" : "Result"} text={pretty(parsed(result.text))} />
+				) : (
+					<p className="text-sm text-ink-3">There is no result yet.</p>
+				)}
+			</div>
+		</details>
+	);
+}
+
+function Part({ name, text }: { readonly name: string; readonly text: string }) {
+	return (
+		<div>
+			<p className="mb-1 text-xs font-medium text-ink-3">{name}</p>
+			<Code text={text === "" ? "(nothing)" : text} label={name} wrap />
+		</div>
+	);
+}
+
+function Outcome({ call: { result } }: { readonly call: Call }) {
+	if (!result)
+		return (
+			<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">
+				<LoaderCircle size={13} aria-hidden className="animate-spin" /> running
+			</span>
+		);
+	if (result.isError)
+		return (
+			<span className="flex shrink-0 items-center gap-1 text-xs text-danger">
+				<CircleAlert size={13} aria-hidden /> failed
+			</span>
+		);
+	if (result.text.startsWith("waiting for confirmation"))
+		return (
+			<span className="flex shrink-0 items-center gap-1 text-xs text-warn">
+				<ShieldQuestionMark size={13} aria-hidden /> asks first
+			</span>
+		);
+	return (
+		<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">
+			<CircleCheck size={13} aria-hidden className="text-ok" /> done
+		</span>
+	);
+}
+
+/** In as few words as possible: of one text only that, otherwise names with values. */
+function argumentsOf(input: unknown): string {
+	if (typeof input !== "object" || input === null) return String(input ?? "");
+	const entries = Object.entries(input);
+	const [only] = entries;
+	if (entries.length === 1 && typeof only?.[1] === "string") return only[1];
+	return entries
+		.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+		.join(" ");
+}
+
+function parsed(text: string): unknown {
+	if (!/^\s*[{[]/.test(text)) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+function pretty(value: unknown): string {
+	return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+}

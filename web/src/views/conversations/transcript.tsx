@@ -1,0 +1,312 @@
+// The transcript on the screen: only the rows in sight exist. It keeps its place when older rows come in above, follows the end when
+// it is there, and says so when it is not.
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Conversation } from "../../api/types.ts";
+import { type Partial, usePartial, useRunningTurn } from "../../live/index.ts";
+import { Button, ErrorState, SkeletonRows } from "../../ui/index.ts";
+import { BoundaryEntry, DayEntry, MetaEntry, NoticeEntry, StartEntry, WorkingEntry } from "./entries.tsx";
+import { type Item, itemsOf } from "./items.ts";
+import { MessageItem, OutgoingItem } from "./message-item.tsx";
+import { useOutgoing } from "./outgoing.ts";
+import { useProseReady } from "./prose.tsx";
+import type { Spot, Transcript, TranscriptState } from "./transcript-store.ts";
+import { useTranscript } from "./transcripts.ts";
+
+/** Older rows are read when so few are left above. */
+const AHEAD = 120;
+/** This near is at the end. */
+const END_PX = 48;
+
+type Drawn =
+	| Item
+	| { readonly kind: "partial"; readonly key: string; readonly partial: Partial }
+	| { readonly kind: "working"; readonly key: string };
+
+const NO_CALLS: readonly never[] = [];
+
+export function TranscriptView({
+	conversation,
+	transcript,
+	spot,
+	onStop,
+}: {
+	readonly conversation: Conversation;
+	readonly transcript: Transcript;
+	/** The row to show first. */
+	readonly spot: Spot | null;
+	readonly onStop: () => void;
+}) {
+	const state = useTranscript(transcript);
+	const isProseReady = useProseReady();
+	if (state.status === "failed")
+		return (
+			<ErrorState
+				error={state.error}
+				title="The transcript could not be read"
+				onRetry={() => void transcript.load()}
+			/>
+		);
+	if (state.status === "loading" || !isProseReady)
+		return <SkeletonRows rows={5} label="Loading the transcript" />;
+	return (
+		<Rows conversation={conversation} transcript={transcript} state={state} spot={spot} onStop={onStop} />
+	);
+}
+
+function Rows({
+	conversation,
+	transcript,
+	state,
+	spot,
+	onStop,
+}: {
+	readonly conversation: Conversation;
+	readonly transcript: Transcript;
+	readonly state: TranscriptState;
+	readonly spot: Spot | null;
+	readonly onStop: () => void;
+}) {
+	const scroller = useRef<HTMLElement>(null);
+	const drawn = useDrawn(conversation.id, state);
+	const virtual = useVirtualizer({
+		count: drawn.length,
+		getScrollElement: () => scroller.current,
+		estimateSize: (index) => heightOf(drawn[index]),
+		getItemKey: (index) => drawn[index]?.key ?? index,
+		overscan: 10,
+		anchorTo: "end",
+		followOnAppend: true,
+		scrollEndThreshold: END_PX,
+		paddingEnd: 16,
+	});
+	useFirstPlace(virtual, drawn, transcript, state, spot);
+	const rows = virtual.getVirtualItems();
+	const first = rows[0]?.index ?? 0;
+	const last = rows.at(-1)?.index ?? 0;
+	const { hasOlder, isReadingOlder, olderError, isAtEnd } = state;
+	useEffect(() => {
+		if (first < AHEAD && hasOlder && !isReadingOlder && olderError === null) void transcript.readOlder();
+	}, [first, hasOlder, isReadingOlder, olderError, transcript]);
+	useEffect(() => {
+		if (!isAtEnd && last > drawn.length - AHEAD) void transcript.readNewer();
+	}, [last, drawn.length, isAtEnd, transcript]);
+	const toEnd = async (): Promise<void> => {
+		if (!isAtEnd) await transcript.load();
+		virtual.scrollToEnd();
+	};
+	return (
+		<div className="relative min-h-0 flex-1">
+			<section
+				ref={scroller}
+				aria-label="Transcript"
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+				tabIndex={0}
+				className="h-full overflow-y-auto overscroll-contain outline-offset-[-2px] [overflow-anchor:none]"
+			>
+				<div className="relative mx-auto w-full max-w-3xl" style={{ height: virtual.getTotalSize() }}>
+					{rows.map(({ index, key, start }) => {
+						const item = drawn[index];
+						return (
+							item && (
+								<div
+									key={key}
+									ref={virtual.measureElement}
+									data-index={index}
+									className="absolute inset-x-0 px-1"
+									style={{ transform: `translateY(${start}px)` }}
+								>
+									<Drawing
+										item={item}
+										conversation={conversation}
+										transcript={transcript}
+										olderError={olderError}
+										spot={spot}
+										onStop={onStop}
+									/>
+								</div>
+							)
+						);
+					})}
+				</div>
+			</section>
+			<EndButton
+				drawn={drawn}
+				isAway={!isAtEnd || !virtual.isAtEnd(END_PX)}
+				hasNewer={!isAtEnd}
+				onEnd={() => void toEnd()}
+			/>
+		</div>
+	);
+}
+
+/** The text on its way stands where its row will be, under the same name. */
+function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[] {
+	const outgoing = useOutgoing(conversation);
+	const partial = usePartial(conversation);
+	const running = useRunningTurn(conversation);
+	const items = useMemo(() => itemsOf(state, outgoing), [state, outgoing]);
+	const isWorking = running !== null && !partial;
+	return useMemo(() => {
+		if (!state.isAtEnd) return items;
+		if (partial)
+			return [
+				...items,
+				{ kind: "partial", key: `${partial.turn}:${String(partial.index)}`, partial } as const,
+			];
+		return isWorking ? [...items, { kind: "working", key: "working" } as const] : items;
+	}, [items, partial, isWorking, state.isAtEnd]);
+}
+
+/** At the end, or at the row that a link names. */
+function useFirstPlace(
+	virtual: Virtualizer<HTMLElement, Element>,
+	drawn: readonly Drawn[],
+	transcript: Transcript,
+	state: TranscriptState,
+	spot: Spot | null,
+): void {
+	const placed = useRef<string | null>(null);
+	const wanted = spot ? `${spot.session}:${String(spot.seq)}` : "end";
+	useLayoutEffect(() => {
+		if (placed.current === wanted || drawn.length === 0) return;
+		if (!spot) {
+			// Whoever follows a link and then goes on reading is not moved.
+			if (placed.current === null) virtual.scrollToEnd();
+			placed.current = wanted;
+			return;
+		}
+		const index = drawn.findIndex(
+			(item) =>
+				item.kind === "message" && item.message.session === spot.session && item.message.seq >= spot.seq,
+		);
+		const isLoaded = state.segments.some(
+			({ id, messages }) =>
+				id === spot.session && (messages[0]?.seq ?? 0) <= spot.seq && (messages.at(-1)?.seq ?? 0) >= spot.seq,
+		);
+		if (index !== -1 && isLoaded) virtual.scrollToIndex(index, { align: "center" });
+		else if (placed.current !== `asked ${wanted}`) {
+			placed.current = `asked ${wanted}`;
+			void transcript.load(spot);
+			return;
+		}
+		placed.current = wanted;
+	}, [drawn, spot, wanted, virtual, transcript, state.segments]);
+}
+
+function Drawing({
+	item,
+	conversation,
+	transcript,
+	olderError,
+	spot,
+	onStop,
+}: {
+	readonly item: Drawn;
+	readonly conversation: Conversation;
+	readonly transcript: Transcript;
+	readonly olderError: unknown;
+	readonly spot: Spot | null;
+	readonly onStop: () => void;
+}) {
+	switch (item.kind) {
+		case "start":
+			return (
+				<StartEntry hasOlder={item.hasOlder} error={olderError} onRetry={() => void transcript.readOlder()} />
+			);
+		case "day":
+			return <DayEntry at={item.at} />;
+		case "boundary":
+			return (
+				<BoundaryEntry
+					conversation={conversation.id}
+					ended={item.ended}
+					next={item.next}
+					isLast={item.isLast}
+				/>
+			);
+		case "message":
+			return (
+				<MessageItem
+					conversation={conversation}
+					message={item.message}
+					text={item.text}
+					calls={item.calls}
+					sent={item.sent}
+					follows={item.follows}
+					isMarked={spot?.session === item.message.session && spot.seq === item.message.seq}
+				/>
+			);
+		case "partial":
+			return (
+				<MessageItem
+					conversation={conversation}
+					message={null}
+					text={item.partial.text}
+					calls={NO_CALLS}
+					sent={null}
+					follows={false}
+				/>
+			);
+		case "meta":
+			return <MetaEntry message={item.message} />;
+		case "notice":
+			return <NoticeEntry notice={item.notice} />;
+		case "outgoing":
+			return <OutgoingItem outgoing={item.outgoing} />;
+		case "working":
+			return <WorkingEntry onStop={onStop} />;
+	}
+}
+
+function EndButton({
+	drawn,
+	isAway,
+	hasNewer,
+	onEnd,
+}: {
+	readonly drawn: readonly Drawn[];
+	readonly isAway: boolean;
+	readonly hasNewer: boolean;
+	readonly onEnd: () => void;
+}) {
+	const [seen, setSeen] = useState(drawn.at(-1)?.key);
+	const lastKey = drawn.at(-1)?.key;
+	if (!isAway && seen !== lastKey) setSeen(lastKey);
+	if (!isAway) return null;
+	const place = drawn.findLastIndex(({ key }) => key === seen);
+	const fresh =
+		place === -1 || hasNewer ? 0 : drawn.slice(place + 1).filter(({ kind }) => kind !== "day").length;
+	return (
+		<div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
+			<Button
+				className="rise pointer-events-auto rounded-full!"
+				size="sm"
+				look={fresh > 0 ? "primary" : "plain"}
+				icon={<ArrowDown size={14} />}
+				onClick={onEnd}
+			>
+				{fresh === 0 ? "To the end" : fresh === 1 ? "New message" : `${String(fresh)} new messages`}
+			</Button>
+		</div>
+	);
+}
+
+/** A guess; what is drawn is measured. */
+function heightOf(item: Drawn | undefined): number {
+	if (!item) return 60;
+	if (item.kind === "message")
+		return (item.follows ? 12 : 42) + textHeight(item.text) + item.calls.length * 37 + (item.sent ? 18 : 0);
+	if (item.kind === "outgoing") return 60 + textHeight(item.outgoing.text);
+	if (item.kind === "notice") return 24 + textHeight(item.notice.text);
+	if (item.kind === "boundary") return 130;
+	return item.kind === "partial" ? 64 : 44;
+}
+
+function textHeight(text: string): number {
+	if (text === "") return 0;
+	let lines = 0;
+	for (const line of text.split("\n", 200)) lines += Math.max(1, Math.ceil(line.length / 95));
+	return lines * 22;
+}

@@ -1,0 +1,52 @@
+import type { InsightsData } from "./data.ts";
+import type { FigureProps } from "./figure-props.ts";
+import { inPercent, inWhole } from "./words.ts";
+
+type Position = InsightsData["tool_errors"][number];
+
+/** How often tools fail, the farther a session gets. Places where none was called are there, without a value. */
+export function toolErrors({ tool_errors }: InsightsData, cap: number | null): FigureProps {
+	const first = tool_errors.find((one): one is Position & { to: number } => one.to !== null);
+	const step = first ? first.to - first.from + 1 : 20;
+	const places = Math.max(0, ...tool_errors.map(({ from }) => Math.floor(from / step) + 1));
+	const at = new Map(tool_errors.map((one) => [Math.floor(one.from / step), one]));
+	const all = Array.from({ length: places }, (_, place) => ({ place, found: at.get(place) }));
+	const results = tool_errors.reduce((sum, one) => sum + one.results, 0);
+	const errors = tool_errors.reduce((sum, one) => sum + one.errors, 0);
+	return {
+		title: "Tool errors by position in the session",
+		about: (
+			<>
+				The longer a session gets, the more of its tool calls tend to fail, because the model loses sight of
+				what matters; that is why marathons are capped. {capInWords(cap)}
+			</>
+		),
+		places: "Messages",
+		labels: all.map(({ place, found }) => {
+			const range = found?.to === null ? `${place * step + 1}+` : `${place * step + 1}–${(place + 1) * step}`;
+			return { short: range, long: `Messages ${range}` };
+		}),
+		series: [
+			{
+				name: "Calls that failed",
+				colour: "--danger",
+				values: all.map(({ found }) => (found ? found.errors / found.results : null)),
+				...(results > 0 && { total: inPercent(errors / results) }),
+			},
+		],
+		beside: [
+			{ name: "Failed", values: all.map(({ found }) => (found ? inWhole(found.errors) : "–")) },
+			{ name: "Results", values: all.map(({ found }) => (found ? inWhole(found.results) : "–")) },
+		],
+		shape: "line",
+		format: inPercent,
+		wide: true,
+		...(cap !== null && cap > 0 && { mark: { at: cap / step - 0.5, name: `cap: ${inWhole(cap)}` } }),
+	};
+}
+
+function capInWords(cap: number | null): string {
+	if (cap === null) return "";
+	if (cap === 0) return "No cap is set now: sessions may get as long as they like.";
+	return `The cap is ${inWhole(cap)} messages now.`;
+}

@@ -1,0 +1,166 @@
+// The wire to one process. It knows how many bytes it has shown, so that after a cut it goes on from there: nothing is shown twice,
+// nothing is left out. Who prints faster than the screen draws is let go for a while and taken up again at the same place.
+
+export interface End {
+	readonly state: string;
+	readonly exit_code: number | null;
+	readonly signal: string | null;
+	readonly cause: string | null;
+}
+
+export interface Size {
+	readonly cols: number;
+	readonly rows: number;
+}
+
+export type LinkState = "connecting" | "open" | "reconnecting" | "ended" | "failed";
+
+export interface LinkOptions {
+	readonly id: string;
+	/** What was shown is shown anew. */
+	reset(): void;
+	/** Calls back when that is drawn. */
+	write(data: Uint8Array, drawn: () => void): void;
+	/** The program's terminal has this size now. */
+	onSize(size: Size): void;
+	onLost(bytes: number): void;
+	onEnd(end: End): void;
+	/** What the server says is wrong; it may go on all the same. */
+	onError(message: string): void;
+	onState(state: LinkState): void;
+}
+
+type Said =
+	| ({ readonly type: "size" } & Size)
+	| { readonly type: "position"; readonly at: number }
+	| { readonly type: "lost"; readonly bytes: number }
+	| ({ readonly type: "exit" } & End)
+	| { readonly type: "error"; readonly error: { readonly message: string } };
+
+const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
+/** Come and not drawn. */
+const MOST_UNDRAWN = 4 * 1024 * 1024;
+const FEW_UNDRAWN = 256 * 1024;
+/** Of input, at once; the server takes no longer piece. */
+const LONGEST_INPUT = 16_384;
+const REFUSED = 1008;
+const FAILED = 1011;
+
+export class TerminalLink {
+	readonly #options: LinkOptions;
+	#socket: WebSocket | null = null;
+	#at: number | null = null;
+	#undrawn = 0;
+	#isFull = false;
+	#attempt = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#state: LinkState = "connecting";
+	#ended = false;
+
+	constructor(options: LinkOptions) {
+		this.#options = options;
+		this.#connect();
+	}
+
+	/** False where it cannot be sent now: nothing is kept for later, so that no key is pressed in another situation. */
+	type(data: string): boolean {
+		for (let from = 0; from < data.length; from += LONGEST_INPUT)
+			if (!this.#send({ type: "input", data: data.slice(from, from + LONGEST_INPUT) })) return false;
+		return true;
+	}
+
+	endInput(): boolean {
+		return this.#send({ type: "end" });
+	}
+
+	resize({ cols, rows }: Size): void {
+		this.#send({ type: "resize", cols, rows });
+	}
+
+	close(): void {
+		clearTimeout(this.#timer);
+		this.#ended = true;
+		this.#drop();
+	}
+
+	#connect(): void {
+		const { id, reset } = this.#options;
+		if (this.#at === null) reset();
+		const from = this.#at === null ? "" : `?from=${this.#at}`;
+		const address = new URL(`/api/processes/${encodeURIComponent(id)}/terminal${from}`, location.href);
+		address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+		const socket = new WebSocket(address);
+		socket.binaryType = "arraybuffer";
+		socket.onopen = () => {
+			this.#attempt = 0;
+			this.#become("open");
+		};
+		socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+			if (typeof data === "string") this.#hear(JSON.parse(data) as Said);
+			else this.#show(new Uint8Array(data));
+		};
+		socket.onclose = ({ code }) => this.#closed(code);
+		this.#socket = socket;
+	}
+
+	#show(data: Uint8Array): void {
+		if (this.#at !== null) this.#at += data.byteLength;
+		this.#undrawn += data.byteLength;
+		this.#options.write(data, () => {
+			this.#undrawn -= data.byteLength;
+			if (!this.#isFull || this.#undrawn > FEW_UNDRAWN || this.#ended) return;
+			this.#isFull = false;
+			this.#connect();
+		});
+		if (this.#undrawn <= MOST_UNDRAWN || this.#at === null) return;
+		this.#isFull = true;
+		this.#drop();
+	}
+
+	#hear(said: Said): void {
+		const { onSize, onLost, onEnd, onError } = this.#options;
+		if (said.type === "position") this.#at = said.at;
+		else if (said.type === "size") onSize(said);
+		else if (said.type === "lost") onLost(said.bytes);
+		else if (said.type === "error") onError(said.error.message);
+		else {
+			this.#ended = true;
+			this.#become("ended");
+			onEnd(said);
+		}
+	}
+
+	#closed(code: number): void {
+		this.#socket = null;
+		if (this.#ended) return;
+		if (code === REFUSED || code === FAILED) {
+			this.#become("failed");
+			return;
+		}
+		this.#become(this.#state === "connecting" ? "connecting" : "reconnecting");
+		const wait = RECONNECT_MS[Math.min(this.#attempt++, RECONNECT_MS.length - 1)] ?? 2000;
+		this.#timer = setTimeout(() => this.#connect(), wait);
+	}
+
+	#send(frame: object): boolean {
+		if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+		this.#socket.send(JSON.stringify(frame));
+		return true;
+	}
+
+	#drop(): void {
+		const socket = this.#socket;
+		this.#socket = null;
+		if (!socket) return;
+		socket.onopen = null;
+		socket.onmessage = null;
+		socket.onclose = null;
+		socket.close();
+	}
+
+	#become(state: LinkState): void {
+		if (this.#state === state) return;
+		this.#state = state;
+		this.#options.onState(state);
+	}
+}

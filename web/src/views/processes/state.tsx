@@ -1,0 +1,55 @@
+import type { Answer } from "../../../../src/http/endpoints.ts";
+import { useSecond } from "../../lib/seconds.ts";
+import { duration } from "../../lib/time.ts";
+import { Badge, type Tone } from "../../ui/index.ts";
+
+export type Process = Answer<"process">;
+
+const STATES: Readonly<Record<Process["state"], { readonly name: string; readonly tone: Tone }>> = {
+	starting: { name: "Starting", tone: "accent" },
+	running: { name: "Running", tone: "accent" },
+	exited: { name: "Exited", tone: "neutral" },
+	killed: { name: "Killed", tone: "warn" },
+	lost: { name: "Lost", tone: "danger" },
+	failed_start: { name: "Did not start", tone: "danger" },
+};
+
+export function isRunning({ ended_at }: Process): boolean {
+	return ended_at === null;
+}
+
+export function ProcessState({ process }: { readonly process: Process }) {
+	const { state, exit_code } = process;
+	if (state === "exited" && exit_code === 0) return <Badge tone="ok">Exited 0</Badge>;
+	if (state === "exited" && exit_code !== null) return <Badge tone="danger">Exited {exit_code}</Badge>;
+	const { name, tone } = STATES[state];
+	return (
+		<Badge
+			tone={tone}
+			icon={isRunning(process) && <span aria-hidden className="pulse size-1.5 rounded-full bg-accent" />}
+		>
+			{name}
+		</Badge>
+	);
+}
+
+/** In words; the code stands in the state. */
+export function howItEnded({ cause, signal, state }: Process): string {
+	const words = cause ?? (state === "lost" ? "what held it is gone" : "");
+	return signal === null || words.includes(signal) ? words : `${words} (${signal})`;
+}
+
+export function Runtime({ process }: { readonly process: Process }) {
+	const { started_at, ended_at } = process;
+	if (ended_at === null) return <Running since={Date.parse(started_at)} />;
+	return (
+		<span className="whitespace-nowrap tabular-nums">
+			{duration(Date.parse(ended_at) - Date.parse(started_at))}
+		</span>
+	);
+}
+
+function Running({ since }: { readonly since: number }) {
+	const now = useSecond();
+	return <span className="whitespace-nowrap tabular-nums">{duration(Math.max(1000, now - since))}</span>;
+}

@@ -1,0 +1,158 @@
+// Search over everything that was said. What is asked stands in the address, so that a search can be kept, shared and gone back to.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useShortcut } from "../../app/shortcuts.ts";
+import { Button, Empty, ErrorLine, ErrorState, Input, Kbd, Page, Skeleton } from "../../ui/index.ts";
+import { Filters } from "./filters.tsx";
+import { SearchHit } from "./hit.tsx";
+import { type Asked, useSearchPages } from "./search-pages.ts";
+import { useHitKeys } from "./use-hit-keys.ts";
+
+/** Typing settles before it is asked for. */
+const TYPING_MS = 180;
+
+export function SearchView() {
+	const asked = useSearch({ from: "/search" });
+	const navigate = useNavigate({ from: "/search" });
+	const field = useRef<HTMLInputElement>(null);
+	const list = useRef<HTMLOListElement>(null);
+	const change = (next: Partial<Asked>) =>
+		void navigate({ search: withoutBlanks({ ...asked, ...next }), replace: true });
+	useShortcut("/", "Search", () => field.current?.select());
+	useHitKeys(list, field);
+	return (
+		<Page title="Search" about="every message and every session's title">
+			<search className="sticky top-0 z-10 border-b bg-ground px-4 py-3 lg:px-6">
+				<div className="mx-auto flex max-w-220 flex-col gap-2">
+					<QueryField ref={field} value={asked.q ?? ""} onChange={(q) => change({ q })} />
+					<Filters asked={asked} onChange={change} />
+				</div>
+			</search>
+			{(asked.q ?? "").trim() === "" ? <HowToSearch /> : <Results asked={asked} list={list} />}
+		</Page>
+	);
+}
+
+function QueryField({
+	ref,
+	value,
+	onChange,
+}: {
+	readonly ref: React.RefObject<HTMLInputElement | null>;
+	readonly value: string;
+	readonly onChange: (value: string) => void;
+}) {
+	const [typed, setTyped] = useState(value);
+	const told = useRef(value);
+	// Someone went back, or followed a link: the address is what counts.
+	useEffect(() => {
+		if (value !== told.current) setTyped(value);
+		told.current = value;
+	}, [value]);
+	useEffect(() => {
+		if (typed === told.current) return;
+		const timer = setTimeout(() => {
+			told.current = typed;
+			onChange(typed);
+		}, TYPING_MS);
+		return () => clearTimeout(timer);
+	});
+	useEffect(() => ref.current?.focus(), [ref]);
+	return (
+		<Input
+			ref={ref}
+			type="search"
+			aria-label="Search for"
+			placeholder="Words, “a phrase”, or the beginning of a word*"
+			icon={<Search size={15} />}
+			value={typed}
+			maxLength={1000}
+			autoComplete="off"
+			spellCheck={false}
+			onChange={(event) => setTyped(event.target.value)}
+		/>
+	);
+}
+
+function Results({
+	asked,
+	list,
+}: {
+	readonly asked: Asked;
+	readonly list: React.RefObject<HTMLOListElement | null>;
+}) {
+	const { data, error, isFetching, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } =
+		useSearchPages(asked);
+	if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <LoadingHits />;
+	const hits = data.pages.flatMap((page) => page.hits);
+	const last = data.pages.at(-1);
+	const total = last?.total ?? { count: 0, more: false };
+	if (hits.length === 0 && !hasNextPage)
+		return (
+			<Empty icon={<Search size={24} />} title="Nothing was found">
+				Every word has to occur in the same message. Try fewer words, the beginning of one with a star, or
+				fewer filters.
+			</Empty>
+		);
+	return (
+		<div aria-busy={isFetching} className="mx-auto w-full max-w-232 px-4 py-3 lg:px-6">
+			<div className="mb-1 flex h-6 items-center gap-3 text-xs text-ink-3">
+				<p role="status">{foundInWords(total)}</p>
+				<p className="ml-auto max-md:hidden">
+					<Kbd keys="j k" /> through them, <Kbd keys="Enter" /> opens
+				</p>
+			</div>
+			<ol ref={list} className="-mx-3 flex flex-col">
+				{hits.map((hit) => (
+					<li
+						className="border-b border-line/70"
+						key={`${hit.session}:${hit.kind === "title" ? "title" : (hit.id ?? "")}`}
+					>
+						<SearchHit hit={hit} />
+					</li>
+				))}
+			</ol>
+			{error && <ErrorLine error={error} />}
+			{hasNextPage && (
+				<Button className="mt-3 w-full" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+					{isFetchingNextPage ? "Searching …" : "Show more"}
+				</Button>
+			)}
+		</div>
+	);
+}
+
+function HowToSearch() {
+	return (
+		<Empty icon={<Search size={24} />} title="Search all messages">
+			Words find messages that have them all. Quotes keep a phrase together: <q>disk is full</q>. A star
+			stands for the rest of a word: <code className="font-mono">deploy*</code>.
+		</Empty>
+	);
+}
+
+function LoadingHits() {
+	return (
+		<div role="status" aria-label="Searching" className="mx-auto w-full max-w-232 px-4 py-3 lg:px-6">
+			<div className="mb-1 h-6" />
+			{["one", "two", "three", "four", "five"].map((row) => (
+				<div key={row} className="flex flex-col gap-2 border-b px-3 py-3">
+					<Skeleton className="h-4 w-2/5" />
+					<Skeleton className="h-4 w-11/12" />
+					<Skeleton className="h-3 w-3/5" />
+				</div>
+			))}
+		</div>
+	);
+}
+
+function foundInWords({ count, more }: { readonly count: number; readonly more: boolean }): string {
+	const number = new Intl.NumberFormat().format(count);
+	if (more) return `At least ${number} found, the best of the newest first`;
+	return count === 1 ? "1 found" : `${number} found, best first`;
+}
+
+function withoutBlanks(asked: Asked): Asked {
+	return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined && value !== ""));
+}

@@ -1,0 +1,30 @@
+// Through the hits by keyboard: the focus itself moves, so Enter opens what it is on and a screen reader says where it is.
+import { type RefObject, useEffect } from "react";
+import { useShortcut } from "../../app/shortcuts.ts";
+
+export function useHitKeys(
+	list: RefObject<HTMLOListElement | null>,
+	field: RefObject<HTMLInputElement | null>,
+): void {
+	const move = (by: 1 | -1) => {
+		const links = [...(list.current?.querySelectorAll<HTMLAnchorElement>("a[data-hit]") ?? [])];
+		const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+		if (at === 0 && by === -1) field.current?.focus();
+		else links[at === -1 ? 0 : Math.min(at + by, links.length - 1)]?.focus();
+	};
+	useShortcut("j", "Next hit", () => move(1));
+	useShortcut("k", "Hit before", () => move(-1));
+	useShortcut("ArrowDown", "Next hit", () => move(1));
+	useShortcut("ArrowUp", "Hit before", () => move(-1));
+	// Keys that are typed into a field belong to it, but a field of one line has no use for this one.
+	useEffect(() => {
+		const input = field.current;
+		const down = (event: KeyboardEvent) => {
+			if (event.key !== "ArrowDown" || event.isComposing) return;
+			event.preventDefault();
+			list.current?.querySelector<HTMLAnchorElement>("a[data-hit]")?.focus();
+		};
+		input?.addEventListener("keydown", down);
+		return () => input?.removeEventListener("keydown", down);
+	}, [list, field]);
+}

@@ -1,0 +1,29 @@
+// What is in force and who may come in. The configuration itself is a file, changed in an editor: here it is read and checked.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Page, Tabs } from "../../ui/index.ts";
+import { AboutTab } from "./about-tab.tsx";
+import { CheckTab } from "./check-tab.tsx";
+import { ConfigurationTab } from "./configuration-tab.tsx";
+import { TokensTab } from "./tokens-tab.tsx";
+
+const TABS = ["configuration", "check", "tokens", "about"] as const;
+
+export function SettingsView() {
+	const { tab } = useSearch({ from: "/settings" });
+	const navigate = useNavigate({ from: "/settings" });
+	return (
+		<Page title="Settings">
+			<Tabs
+				label="Settings"
+				value={TABS.find((one) => one === tab) ?? "configuration"}
+				onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
+				tabs={[
+					{ name: "configuration", label: "Configuration", content: <ConfigurationTab /> },
+					{ name: "check", label: "Check a file", content: <CheckTab /> },
+					{ name: "tokens", label: "Tokens", content: <TokensTab /> },
+					{ name: "about", label: "This Keryx", content: <AboutTab /> },
+				]}
+			/>
+		</Page>
+	);
+}
