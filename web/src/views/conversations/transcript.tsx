@@ -2,7 +2,7 @@
 // it is there, and says so when it is not.
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Conversation } from "../../api/types.ts";
 import { type Partial, usePartial, useRunningTurn } from "../../live/index.ts";
 import { Button, ErrorState, SkeletonRows } from "../../ui/index.ts";
@@ -82,6 +82,7 @@ function Rows({
 		paddingEnd: 16,
 	});
 	useFirstPlace(virtual, drawn, transcript, state, spot);
+	useFollowing(scroller, spot === null && state.isAtEnd, virtual);
 	const rows = virtual.getVirtualItems();
 	const first = rows[0]?.index ?? 0;
 	const last = rows.at(-1)?.index ?? 0;
@@ -157,6 +158,38 @@ function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[
 			];
 		return isWorking ? [...items, { kind: "working", key: "working" } as const] : items;
 	}, [items, partial, isWorking, state.isAtEnd]);
+}
+
+/**
+ * Stays at the end whatever grows there, also what grows after it was drawn. Whoever scrolls up leaves the end, and whoever comes back
+ * to it follows again.
+ */
+function useFollowing(
+	scroller: RefObject<HTMLElement | null>,
+	mayFollow: boolean,
+	virtual: Virtualizer<HTMLElement, Element>,
+): void {
+	const follows = useRef(mayFollow);
+	useEffect(() => {
+		const element = scroller.current;
+		if (!element) return;
+		let before = element.scrollTop;
+		const look = () => {
+			const { scrollTop, scrollHeight, clientHeight } = element;
+			if (scrollHeight - scrollTop - clientHeight <= END_PX) follows.current = true;
+			else if (scrollTop < before) follows.current = false;
+			before = scrollTop;
+		};
+		element.addEventListener("scroll", look, { passive: true });
+		return () => element.removeEventListener("scroll", look);
+	}, [scroller]);
+	const size = virtual.getTotalSize();
+	const room = virtual.scrollRect?.height;
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another size or room is what moves the end.
+	useLayoutEffect(() => {
+		const element = scroller.current;
+		if (element && mayFollow && follows.current) element.scrollTop = element.scrollHeight;
+	}, [scroller, mayFollow, size, room]);
 }
 
 /** At the end, or at the row that a link names. */
