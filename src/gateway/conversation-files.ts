@@ -18,6 +18,7 @@ export interface ConversationFilesOptions {
 	readonly store: Store;
 	readonly checkpoints: Checkpoints;
 	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	readonly log: (message: string, error: unknown) => void;
 }
 
 export class ConversationFiles {
@@ -75,7 +76,7 @@ export class ConversationFiles {
 		input: Omit<TakeInput, "workspace" | "conversation"> &
 			Required<Pick<TakeInput, "kind" | "session" | "turn">>,
 	): Promise<TakeOutcome> {
-		const { store, checkpoints } = this.#options;
+		const { store, checkpoints, log } = this.#options;
 		try {
 			const workspace = this.#workspace(place);
 			if (!(await this.#isAgreed(workspace))) throw notAgreed();
@@ -86,7 +87,9 @@ export class ConversationFiles {
 			const { kind, session, turn } = input;
 			await store
 				.checkpointFailed({ workspace: null, kind, conversation: place.id, session, turn, code })
-				.catch(() => undefined);
+				.catch((unwritten: unknown) =>
+					log("that a checkpoint was not taken could not be recorded", unwritten),
+				);
 			return { kind: "failed", reason, code };
 		}
 	}

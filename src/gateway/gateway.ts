@@ -166,7 +166,7 @@ class RunningGateway implements Gateway {
 		this.#unknowns = new Unknowns(sending);
 		const { checkpoints, workspaceOf } = options;
 		const files =
-			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf }) : null;
+			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
 		this.#files = files;
 		this.#commands = new CommandRunner({
 			store,
