@@ -45,7 +45,12 @@ test(
 					if (row.status === "failed_start") neverStarted++;
 					else {
 						expect(row, at).toMatchObject({ status: "exited", exitCode: program.exitCode, signal: null });
-						expect(await printed(folder, row.id), `${at}, ${program.kind}`).toBe(program.output);
+						// What outlives its parent may have said it has printed before the host has read that.
+						await until(
+							async () =>
+								expect(await printed(folder, row.id), `${at}, ${program.kind}`).toBe(program.output),
+							60_000,
+						);
 					}
 					expect(await timesTold(life.store, row), `${at}, ${program.kind}`).toBe(1);
 				}
