@@ -1,6 +1,7 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
+import { besideEndpoints } from "./beside.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
 import { configEndpoints } from "./config.ts";
@@ -84,6 +85,7 @@ export const endpoints = {
 		params: ofConversation,
 		answer: limit,
 	}),
+	...besideEndpoints,
 	session: endpoint("get", "/api/sessions/{session}", {
 		about: "one session, and the conversation's live one",
 		params: ofSession,

@@ -5,6 +5,7 @@ import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
+import { besideHandlers } from "./beside.ts";
 import { type ApiHost, type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
@@ -71,6 +72,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
 	},
+	...besideHandlers,
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),
 	messages: async ({ session, limit, after, before, hidden }, { host, scope }) => {

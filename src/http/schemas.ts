@@ -162,6 +162,17 @@ export const destination = z
 	})
 	.openapi("Destination");
 
+const asked = z
+	.object({
+		inbound: z.int(),
+		client_message_id: z.string(),
+		platform: z.string(),
+		name: z.string().nullable().openapi({ description: "of who wrote it" }),
+		text: z.string(),
+		at: time,
+	})
+	.openapi("Asked");
+
 export const delivery = z
 	.object({
 		id: z.string(),
@@ -173,6 +184,7 @@ export const delivery = z
 		destination,
 		text: z.string(),
 		plain: z.string(),
+		asked: asked.nullable().openapi({ description: "with the first part of the answer to a command" }),
 		receipt: z.string().nullable(),
 		reason: z.string().nullable(),
 		attempts: z.int(),

@@ -2,6 +2,7 @@
 import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
 import type { ChannelHealth } from "../gateway/index.ts";
 import type {
+	Asked,
 	Conversation,
 	Delivery,
 	InboxItem,
@@ -140,6 +141,7 @@ export function toWireDelivery(delivery: Delivery): WireDelivery {
 		},
 		text: delivery.body.text,
 		plain: delivery.body.plain,
+		asked: delivery.body.asked ? toWireAsked(delivery.body.asked) : null,
 		receipt: delivery.receipt,
 		reason: delivery.reason,
 		attempts: delivery.attempts,
@@ -147,6 +149,10 @@ export function toWireDelivery(delivery: Delivery): WireDelivery {
 		settled_at: isoOrNull(delivery.settledAt),
 		due_at: isoOrNull(delivery.dueAt),
 	};
+}
+
+function toWireAsked({ inbox, platformMessage, platform, name, text, at }: Asked): WireDelivery["asked"] {
+	return { inbound: inbox, client_message_id: platformMessage, platform, name, text, at: iso(at) };
 }
 
 export function toWireTurn(

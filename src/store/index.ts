@@ -51,6 +51,7 @@ export {
 } from "./store.ts";
 export { type ExportOptions, exportJsonl, type ImportOptions, importJsonl, linesOf } from "./transfer.ts";
 export type {
+	Asked,
 	AuditEntry,
 	AuditVia,
 	BusyMode,

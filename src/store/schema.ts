@@ -537,6 +537,12 @@ CREATE INDEX turns_started ON turns (started_at);
 CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
 `;
 
+/** What was said beside the transcript of one conversation, and why its turns failed, is found without reading what else was sent. */
+const TABLES_8 = `
+CREATE INDEX deliveries_beside ON deliveries (conversation, kind, n) WHERE kind IN ('notice', 'command');
+CREATE INDEX turns_failed ON turns (conversation) WHERE state = 'failed';
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -583,6 +589,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_5, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_6, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_7, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_8, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -142,6 +142,19 @@ export type DeliveryState = "open" | "pending" | "sending" | "sent" | "unknown" 
 export interface DeliveryBody {
 	readonly text: string;
 	readonly plain: string;
+	/** With the first part of the answer to a command: no row and no inbound message keeps what was written. */
+	readonly asked?: Asked;
+}
+
+/** A command as it was written. */
+export interface Asked {
+	readonly inbox: number;
+	readonly platformMessage: string;
+	readonly platform: string;
+	/** Of who wrote it, where the platform told. */
+	readonly name: string | null;
+	readonly text: string;
+	readonly at: number;
 }
 
 export interface NewDelivery {

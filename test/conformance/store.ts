@@ -1,5 +1,6 @@
 // What every store keeps, whatever engine it stands on: run it over yours. Only the public interface is used.
 import { describe } from "vitest";
+import { besideConformance } from "./store/beside.ts";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
 import { commandConformance } from "./store/commands.ts";
@@ -39,6 +40,7 @@ export function storeConformance(
 		describe("sessions", () => sessionConformance(tell));
 		describe("history", () => historyConformance(tell));
 		describe("deliveries", () => deliveryConformance(tell));
+		describe("beside the transcript", () => besideConformance(tell));
 		describe("blobs", () => blobConformance(tell));
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));

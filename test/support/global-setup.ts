@@ -20,8 +20,8 @@ async function bundled(entry: string): Promise<string> {
 	const bundle = await rolldown({
 		input: join(ROOT, entry),
 		platform: "node",
-		// Packages stay packages: some of them bring native code.
-		external: /^[^./]/,
+		// Packages with native code stay packages.
+		external: /^(?:node:|better-sqlite3$|@lydell)/,
 	});
 	const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
 	const [{ code }] = output;

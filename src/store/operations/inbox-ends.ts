@@ -1,9 +1,9 @@
 // The other ends of an accepted message: handled as a command, expired, or dropped by its user. Each sets the one disposition
 // in the transaction that makes it true.
-import type { ConversationId } from "../../domain/index.ts";
+import { type ConversationId, parseSource } from "../../domain/index.ts";
 import { seal, unseal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
-import type { NewDelivery } from "../types.ts";
+import type { Asked, Content, NewDelivery } from "../types.ts";
 import { compress } from "./compaction.ts";
 import { cancelOpen } from "./confirmation-calls.ts";
 import { resolveConfirmation } from "./confirmations.ts";
@@ -60,7 +60,16 @@ const waitingItem = sql<WaitingItem>(
 const endItem = sql(
 	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, body = ?, due_at = ? WHERE id = ?",
 );
-const answeredItem = sql("UPDATE inbox SET body = NULL, due_at = NULL WHERE id = ? AND due_at IS NOT NULL");
+const unanswered = sql<UnansweredItem>(
+	"SELECT platform_message, accepted_at, body, body_key FROM inbox WHERE id = ? AND due_at IS NOT NULL",
+);
+const answeredItem = sql("UPDATE inbox SET body = NULL, due_at = NULL WHERE id = ?");
+interface UnansweredItem {
+	readonly platform_message: string;
+	readonly accepted_at: number;
+	readonly body: string;
+	readonly body_key: number | null;
+}
 
 export interface PerformArgs {
 	readonly inbox: number;
@@ -101,7 +110,7 @@ function* finishCommand(context: Context, item: WaitingItem, command: string, re
 	yield* emit(context, "inbound.command", { conversation: item.conversation, subject: item.id }, { command });
 }
 
-/** The answer to a command, at most once. */
+/** The answer to a command, at most once. What was written goes with it. */
 export function* answerCommand(
 	context: Context,
 	args: {
@@ -110,8 +119,31 @@ export function* answerCommand(
 		readonly deliveries: readonly NewDelivery[];
 	},
 ): Op<void> {
-	if (yield* run(answeredItem, args.inbox))
-		yield* addDeliveries(context, args.conversation, null, args.deliveries);
+	const item = yield* get(unanswered, args.inbox);
+	if (!item) return;
+	yield* run(answeredItem, args.inbox);
+	const asked = askedIn(args.inbox, item);
+	const deliveries = args.deliveries.map((delivery, part) =>
+		part === 0 ? { ...delivery, body: { ...delivery.body, asked } } : delivery,
+	);
+	yield* addDeliveries(context, args.conversation, null, deliveries);
+}
+
+function askedIn(inbox: number, { platform_message, accepted_at, body, body_key }: UnansweredItem): Asked {
+	const { source, content } = unseal<{ readonly source: unknown; readonly content: Content }>(body, body_key);
+	const { platform, userName } = parseSource(source);
+	const text =
+		typeof content === "string"
+			? content
+			: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+	return {
+		inbox,
+		platformMessage: platform_message,
+		platform,
+		name: userName ?? null,
+		text,
+		at: accepted_at,
+	};
 }
 
 export interface EndItemsArgs {

@@ -60,6 +60,7 @@ import {
 	unfinishedProcesses,
 } from "./processes.ts";
 import { reachableSessions } from "./reach.ts";
+import { deliveriesBeside } from "./read-beside.ts";
 import {
 	confirmation,
 	confirmations,
@@ -223,6 +224,7 @@ export const reads = {
 	dueSessions,
 	delivery,
 	deliveries,
+	deliveriesBeside,
 	unknownDeliveries,
 	channelCursor,
 	knownIds,

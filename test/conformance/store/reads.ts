@@ -51,6 +51,13 @@ export function readConformance(tell: Tell): void {
 				scene.store.openTurnOf({ scope, conversation: real ? conversation : ("x" as ConversationId) }),
 			(scope: Scope, real: boolean) => scene.store.delivery({ scope, id: real ? "d" : "x" }),
 			(scope: Scope, real: boolean) =>
+				scene.store.deliveriesBeside({
+					scope,
+					conversation: real ? conversation : ("x" as ConversationId),
+					kinds: ["notice"],
+					limit: 1,
+				}),
+			(scope: Scope, real: boolean) =>
 				scene.store.events({
 					scope,
 					conversation: real ? conversation : ("x" as ConversationId),

@@ -1,7 +1,7 @@
 import { DropdownMenu as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "../lib/classes.ts";
-import { overlayPlace } from "./overlay-place.ts";
+import { useOverlayPlace } from "./overlay-place.ts";
 
 export function Menu({
 	trigger,
@@ -18,10 +18,11 @@ export function Menu({
 	readonly defaultOpen?: boolean;
 	readonly children: ReactNode;
 }) {
+	const { container, onOpenChange } = useOverlayPlace();
 	return (
-		<Radix.Root modal={false} defaultOpen={defaultOpen}>
+		<Radix.Root modal={false} defaultOpen={defaultOpen} onOpenChange={onOpenChange}>
 			<Radix.Trigger asChild>{trigger}</Radix.Trigger>
-			<Radix.Portal container={overlayPlace()}>
+			<Radix.Portal container={container}>
 				<Radix.Content
 					aria-label={label}
 					align={align}

@@ -1,7 +1,7 @@
 import { Tooltip as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { Kbd } from "./kbd.tsx";
-import { overlayPlace } from "./overlay-place.ts";
+import { useOverlayPlace } from "./overlay-place.ts";
 
 /** Once around everything. */
 export const TooltipProvider = Radix.Provider;
@@ -17,10 +17,11 @@ export function Tooltip({
 	readonly side?: "top" | "right" | "bottom" | "left";
 	readonly children: ReactNode;
 }) {
+	const { container, onOpenChange } = useOverlayPlace();
 	return (
-		<Radix.Root>
+		<Radix.Root onOpenChange={onOpenChange}>
 			<Radix.Trigger asChild>{children}</Radix.Trigger>
-			<Radix.Portal container={overlayPlace()}>
+			<Radix.Portal container={container}>
 				<Radix.Content
 					side={side}
 					sideOffset={6}

@@ -6,8 +6,8 @@ import type { Message, Session } from "../../api/types.ts";
 import { dayName, duration, fullTime, useNow } from "../../lib/time.ts";
 import { Button, ErrorLine, Skeleton } from "../../ui/index.ts";
 import { textOf } from "./content.ts";
+import type { Notice } from "./notices.ts";
 import { Prose } from "./prose.tsx";
-import type { Notice } from "./transcript-store.ts";
 import { boundaryWords, isReturn, metaWords } from "./words.ts";
 
 export function StartEntry({

@@ -42,7 +42,7 @@ export function FirstRun({ onTry }: { readonly onTry: (texts: readonly string[])
 		<div className="h-full overflow-y-auto">
 			<div className="mx-auto flex max-w-xl flex-col gap-6 px-5 py-10 md:py-16">
 				<div>
-					<h2 className="text-xl font-semibold tracking-[-0.015em]">Keryx is running</h2>
+					<h1 className="text-xl font-semibold tracking-[-0.015em]">Keryx is running</h1>
 					<p className="mt-1 text-ink-2">Nobody has written yet. Three things to try:</p>
 				</div>
 				<ul className="flex flex-col border-t">
@@ -52,7 +52,7 @@ export function FirstRun({ onTry }: { readonly onTry: (texts: readonly string[])
 								{icon}
 							</span>
 							<div className="min-w-0 flex-1">
-								<h3 className="font-semibold">{title}</h3>
+								<h2 className="font-semibold">{title}</h2>
 								<p className="mb-2.5 text-ink-2">{about}</p>
 								<Button size="sm" icon={<ArrowRight size={14} />} onClick={() => onTry(texts)}>
 									Send {texts.map((text) => `“${text}”`).join(", then ")}
@@ -62,7 +62,7 @@ export function FirstRun({ onTry }: { readonly onTry: (texts: readonly string[])
 					))}
 				</ul>
 				<section aria-label="Connect a model">
-					<h3 className="font-semibold">Connect a model</h3>
+					<h2 className="font-semibold">Connect a model</h2>
 					<p className="mb-2 text-ink-2">
 						{health ? `“${health.agent}” answers now. ` : ""}This asks for a provider and a key, tries them,
 						and writes config.yaml:

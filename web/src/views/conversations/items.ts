@@ -1,9 +1,10 @@
 // From what was read and what happened to what is drawn, one item each. Pure.
 import type { Message, Session } from "../../api/types.ts";
 import { textOf } from "./content.ts";
+import type { Asked, Notice } from "./notices.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Segment } from "./segments.ts";
-import type { Notice, TranscriptState } from "./transcript-store.ts";
+import type { TranscriptState } from "./transcript-store.ts";
 
 export interface Call {
 	readonly id: string;
@@ -37,25 +38,34 @@ export type Item =
 	  }
 	| { readonly kind: "meta"; readonly key: string; readonly message: Message }
 	| { readonly kind: "notice"; readonly key: string; readonly notice: Notice }
+	/** A command that was answered. */
+	| { readonly kind: "asked"; readonly key: string; readonly asked: Asked }
 	| { readonly kind: "outgoing"; readonly key: string; readonly outgoing: Outgoing };
 
 /** Rows that follow within this are of one breath. */
 const BREATH_MS = 5 * 60_000;
 
-export function itemsOf(
-	{ segments, notices, streamed, hasOlder, isAtEnd }: TranscriptState,
-	outgoing: readonly Outgoing[],
-): Item[] {
+export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): Item[] {
+	const { segments, streamed, hasOlder, isAtEnd } = state;
 	const claims = claimed(segments, outgoing);
 	const items: Item[] = [{ kind: "start", key: "start", hasOlder }];
-	const beside = besideRows(notices, outgoing, claims, isAtEnd);
+	const beside = besideRows(state, outgoing, claims);
 	let next = 0;
 	let day = "";
 	let before: Message | null = null;
+	const putBeside = (isBefore: (item: Item) => boolean): void => {
+		for (let item = beside[next]; item && isBefore(item); item = beside[++next]) {
+			items.push(item);
+			before = null;
+		}
+	};
 	for (const [place, segment] of segments.entries()) {
 		const ended = segments[place - 1];
 		if (ended) {
 			const isLast = isAtEnd && place === segments.length - 1;
+			const endedAt = ended.session?.ended_at ?? "";
+			// A command that ends a session was written before it did, even if in the same moment.
+			putBeside((item) => atOf(item) < endedAt || (item.kind !== "notice" && atOf(item) === endedAt));
 			items.push({
 				kind: "boundary",
 				key: `boundary:${segment.id}`,
@@ -67,10 +77,7 @@ export function itemsOf(
 		}
 		const results = resultsOf(segment.messages);
 		for (const message of segment.messages) {
-			for (; next < beside.length && atOf(beside[next]) < message.created_at; next++) {
-				items.push(beside[next] as Item);
-				before = null;
-			}
+			putBeside((item) => atOf(item) < message.created_at);
 			const item = itemOf(message, results, { streamed, claims, before });
 			if (!item) continue;
 			const today = new Date(message.created_at).toDateString();
@@ -144,26 +151,44 @@ function claimed(segments: readonly Segment[], outgoing: readonly Outgoing[]): M
 
 /** What stands between the rows, by time; what is not taken yet comes last. */
 function besideRows(
-	notices: readonly Notice[],
+	state: TranscriptState,
 	outgoing: readonly Outgoing[],
 	claims: ReadonlyMap<number, Outgoing>,
-	isAtEnd: boolean,
 ): Item[] {
 	const rows = new Set(claims.values());
-	const told: Item[] = notices.map((notice) => ({ kind: "notice", key: notice.id, notice }));
+	const written = new Set(outgoing.map(({ id }) => id));
+	const commands = state.notices.flatMap(({ asked }) => asked ?? []);
+	const answered = new Set(commands.map(({ client_message_id }) => client_message_id));
+	const asked: Item[] = commands.map((one) => ({
+		kind: "asked",
+		key: written.has(one.client_message_id) ? one.client_message_id : `asked:${String(one.inbound)}`,
+		asked: one,
+	}));
+	const told: Item[] = state.notices.map((notice) => ({ kind: "notice", key: notice.id, notice }));
 	const said: Item[] = outgoing
 		// One that was a row and is none any more was taken back.
-		.filter((one) => !rows.has(one) && one.message === null && (isAtEnd || one.state.kind === "failed"))
+		.filter((one) => !rows.has(one) && one.message === null && !answered.has(one.id))
+		.filter((one) => state.isAtEnd || one.state.kind === "failed")
 		.map((one) => ({ kind: "outgoing", key: one.id, outgoing: one }));
-	return [...told, ...said].sort((a, b) => compare(atOf(a), atOf(b)));
+	const [from, to] = windowOf(state);
+	const kept = [...asked, ...told].filter((item) => atOf(item) >= from && atOf(item) <= to);
+	return [...kept, ...said].sort((a, b) => compare(atOf(a), atOf(b)));
+}
+
+/** The time of which the rows are here: what was said before or after it stands with other rows. */
+function windowOf({ segments, hasOlder, isAtEnd }: TranscriptState): readonly [from: string, to: string] {
+	const first = segments.find(({ messages }) => messages.length > 0)?.messages[0];
+	const last = segments.findLast(({ messages }) => messages.length > 0)?.messages.at(-1);
+	return [hasOlder ? (first?.created_at ?? "") : "", isAtEnd ? LAST : (last?.created_at ?? LAST)];
 }
 
 /** Later than every row, until the server has said when it was. */
 const LAST = "9999";
 
-function atOf(item: Item | undefined): string {
-	if (item?.kind === "notice") return item.notice.at;
-	if (item?.kind !== "outgoing") return LAST;
+function atOf(item: Item): string {
+	if (item.kind === "notice") return item.notice.at;
+	if (item.kind === "asked") return item.asked.at;
+	if (item.kind !== "outgoing") return LAST;
 	const { state, at } = item.outgoing;
 	return state.kind === "sending" || state.kind === "failed" ? LAST : at;
 }

@@ -25,7 +25,7 @@ import { useIsUnread } from "./unread.ts";
 
 const ROW = 62;
 /** So many rows below the eye are there before they are needed. */
-const AHEAD = 400;
+const AHEAD = 150;
 /** A filter looks through so many more pages by itself; then it asks. */
 const PAGES_AT_ONCE = 20;
 const ENOUGH = 50;

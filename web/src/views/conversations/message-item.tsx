@@ -9,7 +9,8 @@ import { clockTime, fullTime } from "../../lib/time.ts";
 import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem } from "../../ui/index.ts";
 import { ConfirmationHint } from "./confirmation-hint.tsx";
 import type { Call } from "./items.ts";
-import { discard, type Outgoing, sendAgain } from "./outgoing.ts";
+import type { Asked } from "./notices.ts";
+import { discard, type Outgoing, type OutgoingState, sendAgain } from "./outgoing.ts";
 import { Prose } from "./prose.tsx";
 import { ToolCall } from "./tool-call.tsx";
 import { endWords } from "./words.ts";
@@ -60,22 +61,47 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 	);
 });
 
-/** Not a row yet, or never one: a command leaves none. */
+/** Not a row yet. */
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
+	const { at, text, state } = outgoing;
+	return (
+		<Said name="You" at={at} text={text} isFailed={state.kind === "failed"}>
+			<SentState sent={outgoing} />
+		</Said>
+	);
+}
+
+/** Never a row: a command leaves none. */
+export function AskedItem({ asked: { platform, name, at, text } }: { readonly asked: Asked }) {
+	return (
+		<Said name={platform === "web" ? "You" : (name ?? SOMEBODY)} at={at} text={text}>
+			<StateLine state={{ kind: "ended", as: "command", reason: undefined }} />
+		</Said>
+	);
+}
+
+function Said({
+	name,
+	at,
+	text,
+	isFailed = false,
+	children,
+}: {
+	readonly name: string;
+	readonly at: string;
+	readonly text: string;
+	readonly isFailed?: boolean;
+	readonly children: ReactNode;
+}) {
 	return (
 		<article aria-label="Message" className="px-3 pt-3 pb-1.5">
-			<Heading name="You">
-				<Time at={outgoing.at} />
+			<Heading name={name}>
+				<Time at={at} />
 			</Heading>
-			<div
-				className={classes(
-					"border-l-2 pl-3",
-					outgoing.state.kind === "failed" ? "border-danger" : "border-accent/40",
-				)}
-			>
-				<Prose text={outgoing.text} />
+			<div className={classes("border-l-2 pl-3", isFailed ? "border-danger" : "border-accent/40")}>
+				<Prose text={text} />
 			</div>
-			<SentState sent={outgoing} />
+			{children}
 		</article>
 	);
 }
@@ -92,8 +118,10 @@ function Heading({ name, children }: { readonly name: string; readonly children:
 /** The page's own chats are with whoever looks at it. */
 function personIn({ platform, source }: Conversation, { author }: Message, sent: Outgoing | null): string {
 	if (platform === "web" || sent) return "You";
-	return author?.name ?? source.user_name ?? "Somebody";
+	return author?.name ?? source.user_name ?? SOMEBODY;
 }
+
+const SOMEBODY = "Somebody";
 
 function Time({ at }: { readonly at: string }) {
 	const time = Date.parse(at);
@@ -119,6 +147,10 @@ function SentState({ sent }: { readonly sent: Outgoing }) {
 				</Button>
 			</div>
 		);
+	return <StateLine state={state} />;
+}
+
+function StateLine({ state }: { readonly state: Exclude<OutgoingState, { kind: "failed" }> }) {
 	const [icon, words] =
 		state.kind === "sending"
 			? [<Clock key="icon" size={12} />, "Sending"]

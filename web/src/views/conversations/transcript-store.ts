@@ -4,15 +4,8 @@
 import { api } from "../../api/index.ts";
 import type { Delivery, LiveEvent, Message, Session } from "../../api/types.ts";
 import { noteRunning, takeDelta } from "../../live/index.ts";
+import { failureNotice, joinedNotices, type Notice, NoticeReader, noticeOf } from "./notices.ts";
 import { appended, arranged, replacedTail, type Segment } from "./segments.ts";
-
-/** Said beside the transcript: by Keryx itself, or the answer to a command. */
-export interface Notice {
-	readonly id: string;
-	readonly kind: "notice" | "command";
-	readonly text: string;
-	readonly at: string;
-}
 
 export interface TranscriptState {
 	readonly status: "loading" | "ready" | "failed";
@@ -36,6 +29,8 @@ export interface Spot {
 }
 
 const PAGE = 200;
+/** Later than everything. */
+const LATEST = "9999";
 const SESSIONS = 50;
 /** Of the first sight at least so many rows, where there are as many. */
 const FIRST = 60;
@@ -51,6 +46,7 @@ export class Transcript {
 	#hasOlderSessions = false;
 	#late: Message[] = [];
 	#replies = new Map<string, Delivery[]>();
+	#reader: NoticeReader;
 	#generation = 0;
 	#refreshing: Promise<void> | null = null;
 	#refreshAgain = false;
@@ -71,6 +67,7 @@ export class Transcript {
 
 	constructor(conversation: string) {
 		this.#conversation = conversation;
+		this.#reader = new NoticeReader(conversation);
 	}
 
 	readonly state = (): TranscriptState => this.#state;
@@ -83,18 +80,20 @@ export class Transcript {
 	/** The end, or what is around one row. What is shown stays until the new is there. */
 	async load(spot?: Spot): Promise<void> {
 		const generation = ++this.#generation;
+		const reader = new NoticeReader(this.#conversation);
 		this.#isLoading = true;
 		if (this.#state.status === "failed") this.#set({ status: "loading", error: null });
 		try {
-			await this.#readSessions();
-			if (spot) await this.#reachSession(spot.session);
-			const segments = spot ? await this.#around(spot) : await this.#end();
+			const [segments] = await Promise.all([this.#window(spot), reader.reach(LATEST)]);
+			const notices = await noticesIn(segments, this.#hasBefore(segments), reader);
 			if (generation !== this.#generation) return;
+			this.#reader = reader;
 			const isAtEnd = !spot || this.#reachesEnd(segments, spot);
 			this.#set({
 				status: "ready",
 				error: null,
 				segments,
+				notices: joinedNotices(this.#state.notices, notices),
 				isAtEnd,
 				hasOlder: this.#hasBefore(segments),
 				olderError: null,
@@ -116,13 +115,19 @@ export class Transcript {
 		this.#set({ isReadingOlder: true, olderError: null });
 		try {
 			const before = await this.#before(first);
+			const read = before ? [before, ...segments] : segments;
+			const notices = await noticesIn(read, before !== null && this.#hasBefore(read), this.#reader);
 			if (generation !== this.#generation) return;
 			const now = this.#state.segments;
 			const joined =
 				before && before.id === now[0]?.id
 					? [joinedTop(before, now[0]), ...now.slice(1)]
 					: [...(before ? [before] : []), ...now];
-			this.#set({ segments: joined, hasOlder: before !== null && this.#hasBefore(joined) });
+			this.#set({
+				segments: joined,
+				notices: joinedNotices(this.#state.notices, notices),
+				hasOlder: before !== null && this.#hasBefore(joined),
+			});
 		} catch (error) {
 			if (generation === this.#generation) this.#set({ olderError: error });
 		} finally {
@@ -205,6 +210,13 @@ export class Transcript {
 	async #reachSession(session: string): Promise<void> {
 		while (this.#hasOlderSessions && !this.#order.some(({ id }) => id === session))
 			await this.#readOlderSessions();
+	}
+
+	async #window(spot: Spot | undefined): Promise<Segment[]> {
+		await this.#readSessions();
+		if (!spot) return this.#end();
+		await this.#reachSession(spot.session);
+		return this.#around(spot);
 	}
 
 	async #end(): Promise<Segment[]> {
@@ -340,29 +352,23 @@ export class Transcript {
 	}
 
 	#takeDelivery(delivery: Delivery): void {
-		const { kind, turn, id, text, plain, created_at } = delivery;
-		if (kind === "reply") {
-			if (turn !== null) this.#replies.set(turn, [...(this.#replies.get(turn) ?? []), delivery]);
-			return;
-		}
-		this.#addNotice({ id, kind, text: kind === "notice" ? plain : text, at: created_at });
+		const { turn } = delivery;
+		const notice = noticeOf(delivery);
+		if (notice) this.#addNotice(notice);
+		else if (turn !== null) this.#replies.set(turn, [...(this.#replies.get(turn) ?? []), delivery]);
 	}
 
 	#addNotice(notice: Notice): void {
-		const others = this.#state.notices.filter(({ id }) => id !== notice.id);
-		this.#set({ notices: [...others, notice].slice(-MOST_KEPT) });
+		this.#set({ notices: joinedNotices(this.#state.notices, [notice]) });
 	}
 
-	/** Why a turn failed stands in its reply, and nowhere in the transcript. */
 	#tellFailure(turn: string, outcome: string, at: string): void {
-		const replies = this.#replies.get(turn) ?? [];
+		const failure = failureNotice(turn, this.#replies.get(turn) ?? [], at);
 		this.#replies.delete(turn);
-		const text = replies.map(({ plain }) => plain).join("");
-		if (outcome === "failed" && text !== "")
-			this.#addNotice({ id: `failed:${turn}`, kind: "notice", text, at });
+		if (outcome === "failed" && failure) this.#addNotice(failure);
 	}
 
-	/** What goes on at this moment, which no row tells: a turn that runs or has failed, the text so far. */
+	/** What goes on at this moment, which no row tells: a turn that runs, the text so far. */
 	async #readPresent(): Promise<void> {
 		const turnId = this.#state.segments.at(-1)?.messages.at(-1)?.turn ?? null;
 		try {
@@ -374,15 +380,21 @@ export class Transcript {
 			if (turnId === null) return;
 			const turn = await api.turn({ turn: turnId });
 			if (turn.state === "running") noteRunning(this.#conversation, turnId);
-			for (const delivery of turn.deliveries) {
-				if (delivery.kind === "notice") this.#takeDelivery(delivery);
-				else if (turn.state === "failed") this.#takeDelivery(delivery);
-			}
-			if (turn.state === "failed") this.#tellFailure(turnId, "failed", turn.ended_at ?? turn.started_at);
 		} catch {
 			// The transcript itself is there; what goes on is told by the next event.
 		}
 	}
+}
+
+/** What was said beside these rows, and before them where they are the first. */
+async function noticesIn(
+	segments: readonly Segment[],
+	hasOlder: boolean,
+	reader: NoticeReader,
+): Promise<readonly Notice[]> {
+	const rows = segments.flatMap(({ messages }) => messages);
+	await reader.reach(hasOlder ? (rows[0]?.created_at ?? "") : "");
+	return reader.notices((of) => rows.findLast(({ turn }) => turn === of)?.created_at);
 }
 
 function joinedTop(before: Segment, first: Segment): Segment {

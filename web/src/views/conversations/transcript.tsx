@@ -8,7 +8,7 @@ import { type Partial, usePartial, useRunningTurn } from "../../live/index.ts";
 import { Button, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import { BoundaryEntry, DayEntry, MetaEntry, NoticeEntry, StartEntry, WorkingEntry } from "./entries.tsx";
 import { type Item, itemsOf } from "./items.ts";
-import { MessageItem, OutgoingItem } from "./message-item.tsx";
+import { AskedItem, MessageItem, OutgoingItem } from "./message-item.tsx";
 import { useOutgoing } from "./outgoing.ts";
 import { useProseReady } from "./prose.tsx";
 import type { Spot, Transcript, TranscriptState } from "./transcript-store.ts";
@@ -286,6 +286,8 @@ function Drawing({
 			return <MetaEntry message={item.message} />;
 		case "notice":
 			return <NoticeEntry notice={item.notice} />;
+		case "asked":
+			return <AskedItem asked={item.asked} />;
 		case "outgoing":
 			return <OutgoingItem outgoing={item.outgoing} />;
 		case "working":
@@ -332,6 +334,7 @@ function heightOf(item: Drawn | undefined): number {
 	if (item.kind === "message")
 		return (item.follows ? 12 : 42) + textHeight(item.text) + item.calls.length * 37 + (item.sent ? 18 : 0);
 	if (item.kind === "outgoing") return 60 + textHeight(item.outgoing.text);
+	if (item.kind === "asked") return 60 + textHeight(item.asked.text);
 	if (item.kind === "notice") return 24 + textHeight(item.notice.text);
 	if (item.kind === "boundary") return 130;
 	return item.kind === "partial" ? 64 : 44;
