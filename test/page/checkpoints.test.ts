@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
 	type Keryx,
@@ -198,24 +199,13 @@ describe("the checkpoints", () => {
 });
 
 describe("how it looks", () => {
-	const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-
-	/** At a path, in a look that has a name. */
-	async function look(name: string, path: string, see: (page: Page) => Promise<void>): Promise<void> {
-		if (name === "phone") {
-			const phone = await takeSeat(browser, keryx, { path, ...PHONE });
-			await see(phone.page);
-			return phone.leave();
-		}
-		await seat.page.emulateMedia({ colorScheme: name as "light" | "dark" });
-		await see(await sit(path));
-	}
+	const look: Look = (name, path, see) => lookAt({ browser, keryx, seat }, name, path, see);
 
 	beforeAll(async () => {
 		await say("go on");
 	});
 
-	for (const name of ["light", "dark", "phone"])
+	for (const name of LOOK_NAMES)
 		test(`timeline and comparison are sound for those who cannot see them or use a mouse: ${name}`, async () => {
 			const { checkpoints } = await keryx.client.checkpoints({ conversation });
 			const id = checkpoints.findLast(({ kind }) => kind === "after")?.id ?? "";

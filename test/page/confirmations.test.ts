@@ -2,6 +2,7 @@
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
+import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
 	type Keryx,
@@ -210,18 +211,7 @@ describe("the queue of confirmations", () => {
 });
 
 describe("how it looks", () => {
-	const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-
-	/** At a path, in a look that has a name. */
-	async function look(name: string, path: string, see: (page: Page) => Promise<void>): Promise<void> {
-		if (name === "phone") {
-			const phone = await takeSeat(browser, keryx, { path, ...PHONE });
-			await see(phone.page);
-			return phone.leave();
-		}
-		await seat.page.emulateMedia({ colorScheme: name as "light" | "dark" });
-		await see(await sit(path));
-	}
+	const look: Look = (name, path, see) => lookAt({ browser, keryx, seat }, name, path, see);
 
 	beforeAll(async () => {
 		const granted = await ask("clear_cache");
@@ -237,7 +227,7 @@ describe("how it looks", () => {
 		});
 	});
 
-	for (const name of ["light", "dark", "phone"])
+	for (const name of LOOK_NAMES)
 		test(`every tab is sound for those who cannot see it or use a mouse: ${name}`, async () => {
 			await look(name, "/confirmations", async (page) => {
 				for (const tab of ["Waiting", "Decided", "Grants", "Audit"]) {

@@ -1,7 +1,7 @@
 // How a view stands up to being looked at: light and dark, wide and on a phone; nothing for axe to find, nothing to scroll sideways.
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
-import { axeFindings, type Keryx, screenshot, takeSeat } from "./support.ts";
+import { axeFindings, type Keryx, type Seat, screenshot, takeSeat } from "./support.ts";
 
 const WIDE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
@@ -40,6 +40,29 @@ export async function expectGoodLooks(browser: Browser, keryx: Keryx, views: rea
 		}
 	}
 	await leave();
+}
+
+export const LOOK_NAMES = ["light", "dark", "phone"] as const;
+
+export type Look = (
+	name: (typeof LOOK_NAMES)[number],
+	path: string,
+	see: (page: Page) => Promise<void>,
+) => Promise<void>;
+
+/** The same for what is looked at in steps of its own: at a path, in the seat that is there, or on a phone. */
+export async function lookAt(
+	{ browser, keryx, seat }: { readonly browser: Browser; readonly keryx: Keryx; readonly seat: Seat },
+	...[name, path, see]: Parameters<Look>
+): Promise<void> {
+	if (name === "phone") {
+		const phone = await takeSeat(browser, keryx, { path, viewport: PHONE, hasTouch: true, isMobile: true });
+		await see(phone.page);
+		return phone.leave();
+	}
+	await seat.page.emulateMedia({ colorScheme: name });
+	await seat.page.goto(`${keryx.url}${path}`);
+	await see(seat.page);
 }
 
 function sidewaysScroll(page: Page): Promise<boolean> {

@@ -1,6 +1,7 @@
 // Background processes in a real browser: the list, a terminal that is typed into, a cut connection, the end.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LOOK_NAMES, type Look, lookAt } from "./looks.ts";
 import {
 	axeFindings,
 	type Keryx,
@@ -194,25 +195,14 @@ describe("the processes", () => {
 });
 
 describe("how it looks", () => {
-	const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-
-	/** At a path, in a look that has a name. */
-	async function look(name: string, path: string, see: (page: Page) => Promise<void>): Promise<void> {
-		if (name === "phone") {
-			const phone = await takeSeat(browser, keryx, { path, ...PHONE });
-			await see(phone.page);
-			return phone.leave();
-		}
-		await seat.page.emulateMedia({ colorScheme: name as "light" | "dark" });
-		await see(await sit(path));
-	}
+	const look: Look = (name, path, see) => lookAt({ browser, keryx, seat }, name, path, see);
 
 	let coloured = "";
 	beforeAll(async () => {
 		coloured = await start("colours");
 	});
 
-	for (const name of ["light", "dark", "phone"])
+	for (const name of LOOK_NAMES)
 		test(`list and terminal are sound for those who cannot see them or use a mouse: ${name}`, async () => {
 			await look(name, "/processes", async (page) => {
 				await page.getByRole("table", { name: "Processes" }).waitFor();
