@@ -1,8 +1,10 @@
-// One of the two servers that are compared, in a process of its own: `keryx` or `bare`. Sends its port; Keryx says something when told
-// to, and tells when that was committed.
+// One of the two servers that are compared, in a process of its own: `keryx` or `bare`. Sends its port, and Keryx a link that logs a
+// browser in. Keryx says something when told to, and tells when that was committed.
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createAdaptorServer } from "@hono/node-server";
 import Database from "better-sqlite3";
 import { Hono } from "hono";
@@ -15,11 +17,13 @@ import { openStore, type Store, systemIds } from "../src/store/index.ts";
 import { createScriptedAgent } from "../src/testing/index.ts";
 import { createTools } from "../src/tools/index.ts";
 
+const PAGE = fileURLToPath(new URL("../dist/web", import.meta.url));
+
 const [which, folder = "", secret = ""] = process.argv.slice(2);
-process.send?.({ port: which === "keryx" ? await keryx() : await bare() });
+process.send?.(which === "keryx" ? await keryx() : { port: await bare() });
 
 /** Everything that Keryx does, with an agent that answers at once. */
-async function keryx(): Promise<number> {
+async function keryx(): Promise<{ readonly port: number; readonly login: string }> {
 	const store = await openStore({
 		url: `sqlite:${join(folder, "keryx.db")}`,
 		clock: systemClock,
@@ -56,23 +60,27 @@ async function keryx(): Promise<number> {
 		agent: "scripted",
 		startedAt: Date.now(),
 		now: Date.now,
+		...(existsSync(PAGE) && { page: PAGE }),
 	});
 	process.on("message", ({ say }: { say: string }) => void speak(store, gateway, say));
-	return (await serveOnPort(api, { host: "127.0.0.1", port: 0 })).port;
+	const { port } = await serveOnPort(api, { host: "127.0.0.1", port: 0 });
+	return { port, login: `http://127.0.0.1:${port}${api.loginPath()}` };
 }
 
 async function speak(store: Store, gateway: Gateway, text: string): Promise<void> {
 	let committed: bigint | undefined;
+	let at: number | undefined;
 	const unlisten = store.onCommit(() => {
 		committed ??= process.hrtime.bigint();
+		at ??= performance.timeOrigin + performance.now();
 	});
-	const { id } = await gateway.accept({
+	const { id, conversation } = await gateway.accept({
 		source: { platform: "api_server", chat_id: "aloud", chat_type: "dm", user_id: "aloud" },
 		platformMessage: text,
 		content: text,
 	});
 	unlisten();
-	process.send?.({ said: id, committed: String(committed) });
+	process.send?.({ said: id, conversation, committed: String(committed), at });
 }
 
 /** The least that answers the same: one SELECT on the same rows, and one INSERT that is on the disk before it is answered. */

@@ -29,14 +29,16 @@ export interface BenchServer {
 	readonly process: ChildProcess;
 	readonly port: number;
 	readonly secret: string;
+	/** A link that logs a browser in; Keryx has one. */
+	readonly login: string;
 }
 
 export async function measureHttp(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-bench-"));
 	const secret = randomBytes(32).toString("base64url");
 	await makeStore(folder);
-	const bare = await start("bare", folder, secret);
-	const keryx = await start("keryx", folder, secret);
+	const bare = await startServer("bare", folder, secret);
+	const keryx = await startServer("keryx", folder, secret);
 	try {
 		const lists = await beside(bare, keryx, list);
 		const inbound = await beside(bare, keryx, send);
@@ -57,23 +59,27 @@ export async function measureHttp(): Promise<Row[]> {
 	}
 }
 
-async function makeStore(folder: string): Promise<void> {
+export async function makeStore(folder: string): Promise<void> {
 	const path = join(folder, "keryx.db");
 	await (await openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) })).close();
 	addConversations(path, CONVERSATIONS);
 	copyFileSync(path, join(folder, "copy.db"));
 }
 
-async function start(which: "bare" | "keryx", folder: string, secret: string): Promise<BenchServer> {
+export async function startServer(
+	which: "bare" | "keryx",
+	folder: string,
+	secret: string,
+): Promise<BenchServer> {
 	const child = fork(SERVER, [which, folder, secret], {
 		execArgv: ["--disable-warning=ExperimentalWarning"],
 		stdio: ["ignore", "inherit", "inherit", "ipc"],
 	});
-	const port = await new Promise<number>((resolve, reject) => {
-		child.once("message", (said) => resolve((said as { port: number }).port));
+	const { port, login = "" } = await new Promise<{ port: number; login?: string }>((resolve, reject) => {
+		child.once("message", (said) => resolve(said as { port: number; login?: string }));
 		child.once("exit", (code) => reject(new Error(`the server ${which} ended with ${code}`)));
 	});
-	return { process: child, port, secret };
+	return { process: child, port, secret, login };
 }
 
 interface Rates {

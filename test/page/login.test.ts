@@ -37,7 +37,7 @@ test("whoever is not logged in is told what to do, and sees nothing else", async
 		await page.goto(`${keryx.url}${path}`);
 		await page.getByRole("heading", { name: "You are not logged in" }).waitFor();
 		await page.getByText("keryx link").waitFor();
-		expect(await page.locator("body").innerText()).not.toContain("keys");
+		expect(await page.locator("body").textContent()).not.toContain("keys");
 	}
 	expect(await axeFindings(page)).toEqual([]);
 	await screenshot(page, "logged-out-phone");

@@ -1,22 +1,18 @@
 // A whole Keryx in this process, on a port of its own, and a real Chromium that looks at it. What the page asks for outside of that
 // Keryx, and what it complains about in its console, fails the test.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import axe from "axe-core";
-import {
-	type Browser,
-	type BrowserContext,
-	type BrowserContextOptions,
-	chromium,
-	type Page,
-} from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import { stringify } from "yaml";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { type Host, openHost } from "../../src/cli/host.ts";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
+
+export { openBrowser } from "./chromium.ts";
 
 /** Looked at by people; not kept in git. */
 export const SCREENSHOTS = join(import.meta.dirname, "../../.cache/screenshots");
@@ -72,23 +68,6 @@ export async function openKeryx({
 			rmSync(home, { recursive: true, force: true });
 		},
 	};
-}
-
-/** The test closes it. */
-export function openBrowser(): Promise<Browser> {
-	return chromium.launch({
-		executablePath: chromiumPath(),
-		args: [
-			"--no-sandbox",
-			"--disable-gpu",
-			"--disable-quic",
-			"--no-first-run",
-			"--disable-background-networking",
-			"--disable-component-update",
-			"--disable-sync",
-			"--disable-dev-shm-usage",
-		],
-	});
 }
 
 export interface Seat {
@@ -162,13 +141,4 @@ export async function axeFindings(page: Page): Promise<readonly string[]> {
 export async function screenshot(page: Page, name: string): Promise<void> {
 	mkdirSync(SCREENSHOTS, { recursive: true });
 	await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
-}
-
-function chromiumPath(): string {
-	const named = process.env.CHROMIUM;
-	if (named) return named;
-	for (const program of ["chromium", "google-chrome"])
-		for (const folder of (process.env.PATH ?? "").split(delimiter))
-			if (existsSync(join(folder, program))) return join(folder, program);
-	throw new Error("there is no Chromium here: npm test installs one");
 }

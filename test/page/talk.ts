@@ -54,18 +54,27 @@ export async function tell(
 	return conversation ?? "";
 }
 
-/** Evaluates an expression in every frame of the page, before it is drawn; answers what it was, each time, once it is asked to. */
+/**
+ * Evaluates an expression in every frame of the page as it is drawn; answers what it was, each time, once it is asked to. What is
+ * drawn is known only after everything that follows a change of size has had its turn, so a change of size is what is waited for.
+ */
 export async function everyFrame<Value>(page: Page, expression: string): Promise<() => Promise<Value[]>> {
 	const name = `frames${++told}`;
 	await page.evaluate(`(() => {
 		const values = [];
-		globalThis.${name} = values;
-		const look = () => {
-			if (globalThis.${name} !== values) return;
-			values.push(${expression});
-			requestAnimationFrame(look);
+		const probe = document.createElement("div");
+		probe.style.cssText = "position: fixed; top: 0; left: 0; height: 1px; pointer-events: none";
+		document.body.append(probe);
+		new ResizeObserver(() => values.push(${expression})).observe(probe);
+		let width = 0;
+		const change = () => {
+			if (globalThis.${name} !== values) return probe.remove();
+			width = 1 - width;
+			probe.style.width = width + 1 + "px";
+			requestAnimationFrame(change);
 		};
-		look();
+		globalThis.${name} = values;
+		change();
 	})()`);
 	return () =>
 		page.evaluate(

@@ -19,14 +19,31 @@ export function ToolCall({ call }: { readonly call: Call }) {
 				<Outcome call={call} />
 			</summary>
 			<div className="flex flex-col gap-2 border-t p-2.5">
-				<Part name="Arguments" text={pretty(input)} />
+				<Parts name="Arguments" value={input} />
 				{result ? (
-					<Part name={result.isError ? "Error" : "Result"} text={pretty(parsed(result.text))} />
+					<Parts name={result.isError ? "Error" : "Result"} value={parsed(result.text)} />
 				) : (
 					<p className="text-sm text-ink-3">There is no result yet.</p>
 				)}
 			</div>
 		</details>
+	);
+}
+
+/** Texts of several lines stand by themselves: as JSON they would be one, and hard to read. */
+function Parts({ name, value }: { readonly name: string; readonly value: unknown }) {
+	const fields =
+		typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+	const texts = fields.filter(([, field]) => typeof field === "string" && field.trimEnd().includes("\n"));
+	if (texts.length === 0) return <Part name={name} text={pretty(value)} />;
+	const others = fields.filter((field) => !texts.includes(field));
+	return (
+		<>
+			{others.length > 0 && <Part name={name} text={pretty(Object.fromEntries(others))} />}
+			{texts.map(([field, text]) => (
+				<Part key={field} name={`${name}: ${field}`} text={String(text)} />
+			))}
+		</>
 	);
 }
 

@@ -1,0 +1,30 @@
+// The Chromium of this machine.
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+/** Whoever opens it closes it. */
+export function openBrowser(): Promise<Browser> {
+	return chromium.launch({
+		executablePath: chromiumPath(),
+		args: [
+			"--no-sandbox",
+			"--disable-gpu",
+			"--disable-quic",
+			"--no-first-run",
+			"--disable-background-networking",
+			"--disable-component-update",
+			"--disable-sync",
+			"--disable-dev-shm-usage",
+		],
+	});
+}
+
+function chromiumPath(): string {
+	const named = process.env.CHROMIUM;
+	if (named) return named;
+	for (const program of ["chromium", "google-chrome"])
+		for (const folder of (process.env.PATH ?? "").split(delimiter))
+			if (existsSync(join(folder, program))) return join(folder, program);
+	throw new Error("there is no Chromium here: npm test installs one");
+}
