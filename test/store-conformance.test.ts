@@ -57,7 +57,7 @@ describe("PostgreSQL", () => {
 	afterAll(() => db.close());
 
 	const open = async (): Promise<Opened> => {
-		await db.exec("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+		await emptied(db);
 		const given = { clock: virtualClock(), ids: countedIds() };
 		let store = storeOn(await openPglite(db, AUDIT_KEY), given);
 		return {
@@ -83,6 +83,15 @@ describe("PostgreSQL", () => {
 		await opened.close();
 	});
 });
+
+/** Made once and emptied for each test, which takes a tenth of the time. Migrations write no rows that would be missing then. */
+async function emptied(db: PGlite): Promise<void> {
+	const { rows } = await db.query<{ name: string }>(
+		"SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+	);
+	if (rows.length > 0)
+		await db.exec(`TRUNCATE ${rows.map(({ name }) => name).join(", ")} RESTART IDENTITY CASCADE`);
+}
 
 describe("SQLite", () => {
 	it("I6: the database refuses to change a message, and to set a disposition again", async () => {

@@ -211,7 +211,7 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
 				</span>
 				<span className="flex items-center gap-2">
 					<span className={classes("min-w-0 flex-1 truncate text-sm", unread ? "text-ink" : "text-ink-2")}>
-						{preview === "" ? "Nothing said yet" : preview}
+						{preview === "" ? "Nothing said yet" : withoutMarks(preview)}
 					</span>
 					{running !== null && (
 						<span
@@ -230,6 +230,14 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
 			</span>
 		</Link>
 	);
+}
+
+/** One line has no room for Markdown, only for its words. */
+function withoutMarks(text: string): string {
+	return text
+		.replace(/```[\w-]*\s?|\*\*|`|~~/g, "")
+		.replace(/(^|\s)(?:#{1,6}|>)\s+/g, "$1")
+		.replace(/\[([^\]]*)\]\([^)\s]*\)/g, "$1");
 }
 
 function has({ display_name, preview, key, source }: Conversation, words: string): boolean {
