@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { Rounds } from "./rounds.ts";
+
+/** Rounds whose time and whose answers only the test gives. */
+function scene() {
+	let now = 0;
+	let timer: { readonly at: number; readonly run: () => void } | null = null;
+	const open: { readonly answer: (next: number | null) => void; readonly fail: (error: Error) => void }[] =
+		[];
+	const faults: unknown[] = [];
+	let begun = 0;
+	const rounds = new Rounds({
+		clock: {
+			now: () => now,
+			after: (ms, run) => {
+				timer = { at: now + ms, run };
+				return () => {
+					timer = null;
+				};
+			},
+		},
+		round: () => {
+			begun++;
+			return new Promise((answer, fail) => open.push({ answer, fail }));
+		},
+		failed: (error) => faults.push(error),
+	});
+	const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+	return {
+		rounds,
+		faults,
+		begun: () => begun,
+		wakesAt: () => timer?.at ?? null,
+		pass: (ms: number) => {
+			now += ms;
+			const due = timer;
+			if (!due || due.at > now) return;
+			timer = null;
+			due.run();
+		},
+		end: async (next: number | null) => {
+			open.shift()?.answer(next);
+			await settle();
+		},
+		break: async () => {
+			open.shift()?.fail(new Error("the disk is away"));
+			await settle();
+		},
+	};
+}
+
+test("the next round comes when it said there is something to do, and none where it said nothing", async () => {
+	const { rounds, begun, pass, end, wakesAt } = scene();
+	rounds.start();
+	await end(500);
+	expect([begun(), wakesAt()]).toEqual([1, 500]);
+	pass(499);
+	expect(begun()).toBe(1);
+	pass(1);
+	expect(begun()).toBe(2);
+	await end(null);
+	expect(wakesAt()).toBeNull();
+});
+
+test("what became due while a round was under way is done at once", async () => {
+	const { rounds, begun, pass, end } = scene();
+	rounds.start();
+	pass(1000);
+	await end(400);
+	expect(begun()).toBe(2);
+});
+
+test("however often it is called during a round, one more follows; never two at a time", async () => {
+	const { rounds, begun, end } = scene();
+	rounds.start();
+	rounds.look();
+	rounds.look();
+	expect(begun()).toBe(1);
+	await end(null);
+	expect(begun()).toBe(2);
+	await end(null);
+	expect(begun()).toBe(2);
+});
+
+test("something that is expected earlier wakes it earlier, something later changes nothing", async () => {
+	const { rounds, end, wakesAt } = scene();
+	rounds.start();
+	await end(500);
+	rounds.expects(900);
+	expect(wakesAt()).toBe(500);
+	rounds.expects(200);
+	expect(wakesAt()).toBe(200);
+});
+
+test("a round that failed is told, and tried again later", async () => {
+	const { rounds, faults, begun, pass, break: fail } = scene();
+	rounds.start();
+	await fail();
+	expect([faults.length, begun()]).toEqual([1, 1]);
+	pass(5000);
+	expect(begun()).toBe(2);
+});
+
+test("once stopped, nothing begins any more", async () => {
+	const { rounds, begun, end, wakesAt } = scene();
+	rounds.start();
+	const stopped = rounds.stop();
+	await end(100);
+	await stopped;
+	rounds.look();
+	expect([begun(), wakesAt(), rounds.isStopped]).toEqual([1, null, true]);
+});
