@@ -1,8 +1,8 @@
 // Imports point downwards only, and never in a circle. The order is the one in CONTEXT.md, lowest first.
 const layers = [
-	"(errors|rounds)\\.ts$",
+	"errors\\.ts$",
 	"domain/",
-	"config/",
+	"(config|time)/",
 	"store/",
 	"(confirmations|processes|checkpoints)/",
 	"(agents|tools)/",

@@ -6,7 +6,6 @@ export {
 	type ModelCheck,
 } from "./ai-sdk/agent.ts";
 export type { ModelSettings } from "./ai-sdk/targets.ts";
-export type { AgentClock } from "./clock.ts";
 export { createOfflineAgent } from "./offline.ts";
 export { parseScript, type Script, type ScriptedStep } from "./script.ts";
 export {

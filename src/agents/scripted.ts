@@ -1,7 +1,8 @@
 // Plays a script in place of a model: for tests, demonstrations and whoever builds on Keryx. It keeps no state: which rule and
 // which step it is follow from the history alone, so a restart in mid-turn goes on where the transcript stands.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { type AgentClock, elapsed } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
+import { elapsed } from "./elapsed.ts";
 import { callId, type Position, positionIn } from "./history.ts";
 import {
 	type CheckedRule,
@@ -24,7 +25,7 @@ import {
 
 export interface ScriptedOptions {
 	readonly script: Script;
-	readonly clock: AgentClock;
+	readonly clock: Clock;
 }
 
 /** Throws script.invalid. An aborted step simply ends, at once, unless the script says it is deaf. */
@@ -117,7 +118,7 @@ async function* play(
 	step: CheckedStep,
 	position: Position,
 	input: StepInput,
-	clock: AgentClock,
+	clock: Clock,
 	n = 0,
 ): AsyncGenerator<{ readonly type: "text"; readonly delta: string }, Said | Failed | "aborted"> {
 	const signal = step.deaf ? DEAF : input.signal;

@@ -20,7 +20,7 @@ export class Locks {
 	/** Throws checkpoint.busy where it is not free in time; `work` has not begun then, and never will. */
 	async hold<T>(file: string, work: () => Promise<T>): Promise<T> {
 		const waitMs = this.#waitMs();
-		const until = Date.now() + waitMs;
+		const until = performance.now() + waitMs;
 		const before = this.#tails.get(file) ?? Promise.resolve();
 		let given = false;
 		const turn = before.then(async () => {
@@ -68,7 +68,7 @@ async function takeFile(file: string, until: number): Promise<() => Promise<void
 		const theirs = await textOf(file);
 		if (theirs === null) continue;
 		if (await isDead(theirs)) await takeOver(file, theirs);
-		else if (Date.now() >= until) throw busy(file, theirs.trim());
+		else if (performance.now() >= until) throw busy(file, theirs.trim());
 		else await pause(LOOK_AGAIN_MS);
 	}
 }

@@ -1,5 +1,6 @@
 // What goes into this folder and comes out of it.
 import type { Checkpoint, CheckpointKind, RestoreTogether, Store, Undone } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 
 export interface CheckpointSettings {
 	readonly maxSnapshots: number;
@@ -14,7 +15,7 @@ export interface CheckpointsOptions {
 	/** Keryx's home. */
 	readonly home: string;
 	readonly store: Store;
-	readonly clock: { now(): number };
+	readonly clock: Pick<Clock, "now">;
 	/** Asked each time: they may change. */
 	readonly settings: () => CheckpointSettings;
 	/** Puts something in place of known secrets, in what is stored or shown: labels and the text of differences. */

@@ -12,8 +12,9 @@ import {
 import { type Config, type Environment, keryxHome, secretHider } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createWorkspaces, type GatewayClock, systemClock } from "../gateway/index.ts";
+import { createWorkspaces } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import { type Clock, systemClock } from "../time/index.ts";
 import { programEnvironment } from "./program-environment.ts";
 
 /** Throws config.invalid where the configuration lacks what its kind needs. `whole`: where `config` is that of a profile. */
@@ -89,7 +90,7 @@ async function readBlob(
 	}
 }
 
-function scriptedAgent(config: Config, clock: GatewayClock): Agent {
+function scriptedAgent(config: Config, clock: Clock): Agent {
 	const { script } = config.agent;
 	if (script === undefined) throw missing("agent.script", "name a file where agent.kind is scripted");
 	try {

@@ -1,5 +1,4 @@
 // How far long work is, told to a person who watches.
-import type { CliContext } from "./context.ts";
 import type { Output } from "./output.ts";
 
 /** More often nobody reads it. */
@@ -8,15 +7,14 @@ const TICK_MS = 1000;
 
 /** Shows a line now and then, however often it is told; ends the line when the work has ended. */
 export async function withProgress<Result>(
-	{ now }: Pick<CliContext, "now">,
 	output: Output,
 	work: (tell: (text: string) => void) => Promise<Result>,
 ): Promise<Result> {
-	let shownAt = 0;
+	let shownAt = Number.NEGATIVE_INFINITY;
 	try {
 		return await work((text) => {
-			if (now() - shownAt < EVERY_MS) return;
-			shownAt = now();
+			if (performance.now() - shownAt < EVERY_MS) return;
+			shownAt = performance.now();
 			output.progress(text);
 		});
 	} finally {
@@ -26,13 +24,12 @@ export async function withProgress<Result>(
 
 /** For work that cannot say how far it is: for how long it has been going on. */
 export async function whileWaiting<Result>(
-	{ now }: Pick<CliContext, "now">,
 	output: Output,
 	what: string,
 	work: () => Promise<Result>,
 ): Promise<Result> {
-	const began = now();
-	const tell = () => output.progress(`${what} ${Math.round((now() - began) / 1000)} s`);
+	const began = performance.now();
+	const tell = () => output.progress(`${what} ${Math.round((performance.now() - began) / 1000)} s`);
 	const ticking = setInterval(tell, TICK_MS);
 	try {
 		return await work();

@@ -60,7 +60,7 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 			else output.line(`Message ${id} was accepted; \`keryx why ${id}\` tells what becomes of it.`);
 			return;
 		}
-		const inbound = await whileWaiting(context, output, "waiting for the answer", () => ended(client, id));
+		const inbound = await whileWaiting(output, "waiting for the answer", () => ended(client, id));
 		const deliveries = await answersTo(client, inbound);
 		refuseUnanswered(inbound);
 		if (output.json) return output.value({ inbound, deliveries });

@@ -22,8 +22,8 @@ import {
 	type Verified,
 	type Woken,
 } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
-import type { ConfirmationClock } from "./clock.ts";
 import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
 import { questionText } from "./notices.ts";
 import type { DecisionInput, GrantInput, RequestInput } from "./read.ts";
@@ -48,7 +48,7 @@ export interface ConfirmationSettings {
 export interface ConfirmationsOptions {
 	/** Opened with the key of its audit. */
 	readonly store: Store;
-	readonly clock: ConfirmationClock;
+	readonly clock: Clock;
 	readonly settings: () => ConfirmationSettings;
 	/** Puts `${secret:NAME}` in the place of each known secret (I12). */
 	readonly hide?: (text: string) => string;

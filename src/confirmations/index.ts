@@ -1,7 +1,6 @@
 // keryx/confirmations: a human says yes, to exactly that. Usable without the gateway, on a store that was opened with its audit key.
 
 export { type Attempt, type Caller, may } from "./callers.ts";
-export type { ConfirmationClock } from "./clock.ts";
 export {
 	type AskedOutcome,
 	type CallQuestion,

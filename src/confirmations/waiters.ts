@@ -1,6 +1,6 @@
 // Who waits for an outcome. One path wakes them all: a commit was made, so those that are waited for are read again.
 import type { Confirmation, Store } from "../store/index.ts";
-import type { ConfirmationClock } from "./clock.ts";
+import { type Clock, wakeAt } from "../time/index.ts";
 
 interface Waiter {
 	readonly id: string;
@@ -9,7 +9,7 @@ interface Waiter {
 
 export interface WaitersOptions {
 	readonly store: Pick<Store, "onCommit">;
-	readonly clock: ConfirmationClock;
+	readonly clock: Clock;
 	read(id: string): Promise<Confirmation>;
 }
 
@@ -41,15 +41,21 @@ export class Waiters {
 					if (now.status !== "pending") end();
 				},
 			};
+			const cancelPatience = ms === Infinity ? () => {} : clock.after(ms, () => end());
 			// The deadline ends a confirmation whether or not anything is committed then.
-			const cancel = clock.after(Math.max(0, Math.min(ms, expiresAt - clock.now())), () => end());
+			let cancelDeadline = () => {};
+			const awaitDeadline = () => {
+				cancelDeadline = wakeAt(clock, expiresAt, () => (clock.now() < expiresAt ? awaitDeadline() : end()));
+			};
 			const end = () => {
-				cancel();
+				cancelPatience();
+				cancelDeadline();
 				signal.removeEventListener("abort", end);
 				this.#waiting.delete(waiter);
 				this.#ends.delete(end);
 				resolve();
 			};
+			awaitDeadline();
 			signal.addEventListener("abort", end, { once: true });
 			this.#ends.add(end);
 			this.#waiting.add(waiter);

@@ -1,16 +1,15 @@
 // What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
 // sleeps until the next thing is.
-import { Rounds } from "../rounds.ts";
 import type { Store, Woken } from "../store/index.ts";
-import type { ConfirmationClock } from "./clock.ts";
-import { tellWebhook, type Webhook } from "./webhook.ts";
+import { type Clock, Rounds } from "../time/index.ts";
+import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;
 const OPERATOR = { kind: "operator" } as const;
 
 export interface WatchOptions {
 	readonly store: Store;
-	readonly clock: ConfirmationClock;
+	readonly clock: Clock;
 	/** Undefined for one that is no longer configured. */
 	webhook(url: string): Webhook | undefined;
 	woken(woken: Woken): void;
@@ -61,7 +60,9 @@ export class Watch {
 
 	async #tell(): Promise<void> {
 		const { store, clock, webhook } = this.#options;
-		const due = await store.dueConfirmationNotices({ scope: OPERATOR, now: clock.now(), limit: AT_ONCE });
+		const now = clock.now();
+		const latest = now + LONGEST_PAUSE_MS;
+		const due = await store.dueConfirmationNotices({ scope: OPERATOR, now, latest, limit: AT_ONCE });
 		for (const { target, attempts, confirmation } of due) {
 			const to = webhook(target);
 			const told = !to

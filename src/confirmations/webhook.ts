@@ -5,6 +5,7 @@ import type { Confirmation } from "../store/index.ts";
 const TIMEOUT_MS = 10_000;
 const MOST_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 5_000;
+export const LONGEST_PAUSE_MS = FIRST_PAUSE_MS * 2 ** (MOST_ATTEMPTS - 2);
 
 export interface Webhook {
 	readonly url: string;

@@ -15,9 +15,9 @@ import {
 	type Store,
 	type Undone,
 } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
-import type { GatewayClock } from "./clock.ts";
 import { type ConversationFiles, withFiles } from "./conversation-files.ts";
 import type { Lanes } from "./lanes.ts";
 import { planRewind, restoreFiles } from "./rewind.ts";
@@ -70,7 +70,7 @@ export interface Actions {
 
 export interface ActionsOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;

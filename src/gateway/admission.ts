@@ -11,10 +11,10 @@ import {
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { BusyMode, Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { type Authorisation, authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { Admission, Inbound } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { type Parsed, parseCommand } from "./commands/index.ts";
 import type { Door } from "./door.ts";
 import { profileFor } from "./profiles.ts";
@@ -28,7 +28,7 @@ type AcceptArgs = Parameters<Store["accept"]>[0];
 
 export interface AdmissionOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	/** What a channel hands in at once is committed in its order. */
 	readonly door: Door;
@@ -86,16 +86,17 @@ export async function admit(
 	const { id, conversation, principal, duplicate } = accepted;
 	const refused = accepted.disposition?.kind === "refused" ? accepted.disposition.reason : null;
 	if (!duplicate && conversation !== null && accepted.disposition === null) {
-		const acceptedAt = clock.now();
-		const sentAt = inbound.sentAt ?? acceptedAt;
-		const late = acceptedAt - sentAt > LATE_MS;
+		const now = clock.now();
+		const arrivedAt = clock.monotonic();
+		const sentAt = inbound.sentAt ?? now;
+		const late = now - sentAt > LATE_MS;
 		const approver = inbound.transport?.approver ?? null;
 		if (parsed)
 			options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation, approver });
 		else
 			options.onMessage(
 				conversation,
-				{ id, kind: "person", principal, role: roleOf(authorisation), acceptedAt, sentAt, batchMs, late },
+				{ id, kind: "person", principal, role: roleOf(authorisation), arrivedAt, sentAt, batchMs, late },
 				accepted.busy ?? config.gateway.busy,
 			);
 	}

@@ -7,9 +7,9 @@ export interface Waiting {
 	readonly principal: string | null;
 	/** What its sender was let in as; null for what no person wrote. */
 	readonly role: Role | null;
-	/** When this process learned of it. */
-	readonly acceptedAt: number;
-	/** When its sender wrote it, as far as known. */
+	/** When this process learned of it, by the monotonic clock. */
+	readonly arrivedAt: number;
+	/** When its sender wrote it, as far as known, by the wall clock. */
 	readonly sentAt: number;
 	/** A burst may still be going on until then. */
 	readonly batchMs: number;
@@ -19,11 +19,11 @@ export interface Waiting {
 
 export type Batch =
 	| { readonly kind: "empty" }
-	/** The burst may not be over yet. */
+	/** The burst may not be over yet. By the monotonic clock. */
 	| { readonly kind: "wait"; readonly until: number }
 	| { readonly kind: "take"; readonly items: readonly Waiting[] };
 
-/** First in, first out. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
+/** First in, first out. `now` is the monotonic clock's. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
 export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
 	const first = queue[0];
 	if (!first) return { kind: "empty" };
@@ -35,7 +35,7 @@ export function nextBatch(queue: readonly Waiting[], now: number, capMs: number)
 		const items = takeWhile(queue, (item) => item.kind === "person" && item.late);
 		const last = items.at(-1) as Waiting;
 		// No cap: what was sent while nobody listened comes to an end.
-		const until = last.acceptedAt + last.batchMs;
+		const until = last.arrivedAt + last.batchMs;
 		return items.length === queue.length && until > now ? { kind: "wait", until } : { kind: "take", items };
 	}
 
@@ -45,14 +45,14 @@ export function nextBatch(queue: readonly Waiting[], now: number, capMs: number)
 		const together =
 			item.kind === "person" &&
 			item.principal === first.principal &&
-			item.acceptedAt - previous.acceptedAt <= item.batchMs &&
-			item.acceptedAt - first.acceptedAt <= capMs &&
+			item.arrivedAt - previous.arrivedAt <= item.batchMs &&
+			item.arrivedAt - first.arrivedAt <= capMs &&
 			item.batchMs > 0;
 		if (!together) return { kind: "take", items };
 		items.push(item);
 	}
 	const last = items.at(-1) as Waiting;
-	const until = Math.min(last.acceptedAt + last.batchMs, first.acceptedAt + capMs);
+	const until = Math.min(last.arrivedAt + last.batchMs, first.arrivedAt + capMs);
 	return last.batchMs > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
 }
 

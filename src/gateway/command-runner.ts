@@ -13,11 +13,11 @@ import {
 	type InboxItem,
 	type Store,
 } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
 import { plainText } from "./admission.ts";
 import type { Authorisation } from "./authorise.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
-import type { GatewayClock } from "./clock.ts";
 import {
 	COMMANDS,
 	type Command,
@@ -37,7 +37,7 @@ import { untilWritten } from "./until-written.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;

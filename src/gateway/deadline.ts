@@ -1,5 +1,5 @@
 // Waiting for something that may never come, under a signal and a deadline.
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 
 export class DeadlinePassed extends Error {}
 export class Aborted extends Error {}
@@ -7,7 +7,7 @@ export class Aborted extends Error {}
 /** The value, or DeadlinePassed, or Aborted. What it waited for goes on by itself; its late outcome is ignored. */
 export function within<Value>(
 	promise: Promise<Value>,
-	{ clock, ms, signal }: { readonly clock: GatewayClock; readonly ms: number; readonly signal: AbortSignal },
+	{ clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
 ): Promise<Value> {
 	return new Promise((resolve, reject) => {
 		if (signal.aborted) return reject(new Aborted());
@@ -34,15 +34,15 @@ export async function* withDeadlines<Item>(
 		limits,
 		signal,
 	}: {
-		readonly clock: GatewayClock;
+		readonly clock: Clock;
 		readonly limits: { readonly firstTokenMs: number; readonly totalMs: number };
 		readonly signal: AbortSignal;
 	},
 ): AsyncGenerator<Item> {
-	const began = clock.now();
+	const began = clock.monotonic();
 	const iterator = stream[Symbol.asyncIterator]();
 	for (let first = true; ; first = false) {
-		const left = began + limits.totalMs - clock.now();
+		const left = began + limits.totalMs - clock.monotonic();
 		const next = await within(iterator.next(), {
 			clock,
 			ms: first ? Math.min(limits.firstTokenMs, left) : left,

@@ -8,6 +8,7 @@ import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
 import { admit, roleOf } from "./admission.ts";
@@ -15,7 +16,6 @@ import { authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { CommandTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { CommandRunner } from "./command-runner.ts";
 import { ConversationFiles } from "./conversation-files.ts";
 import { tellCutOff } from "./cut-off.ts";
@@ -58,7 +58,7 @@ export interface GatewayOptions {
 	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
 	readonly channels: readonly Channel[];
 	readonly config: Config;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
 	readonly log?: (message: string, error: unknown) => void;
@@ -352,14 +352,14 @@ class RunningGateway implements Gateway {
 
 	/** What a human, the clock or a program has come to begins a turn. */
 	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process"): void {
-		const now = this.#options.clock.now();
+		const { clock } = this.#options;
 		this.#lanes.add(conversation, {
 			id,
 			kind,
 			principal: null,
 			role: null,
-			acceptedAt: now,
-			sentAt: now,
+			arrivedAt: clock.monotonic(),
+			sentAt: clock.now(),
 			batchMs: 0,
 			late: false,
 		});

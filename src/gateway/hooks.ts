@@ -1,7 +1,7 @@
 // Programs that are told what happens: JSON on standard input, ten seconds. A hook that fails is logged and stops nothing.
 import { spawn } from "node:child_process";
 import type { Config } from "../config/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 
 const HOOK_MS = 10_000;
 
@@ -13,7 +13,7 @@ export interface Hooks {
 
 export function createHooks(
 	config: Config,
-	clock: GatewayClock,
+	clock: Clock,
 	log: (message: string, error: unknown) => void,
 ): Hooks {
 	return {
@@ -36,7 +36,7 @@ function matches(pattern: string, name: string): boolean {
 }
 
 /** What went wrong, or null. */
-function run(command: readonly string[], input: string, clock: GatewayClock): Promise<string | null> {
+function run(command: readonly string[], input: string, clock: Clock): Promise<string | null> {
 	const [program = "", ...args] = command;
 	return new Promise((resolve) => {
 		const child = spawn(program, args, { stdio: ["pipe", "ignore", "ignore"] });

@@ -1,5 +1,6 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
 
+export { type Clock, systemClock } from "../time/index.ts";
 export type { Actions } from "./actions.ts";
 export { storeAttachments } from "./attachments.ts";
 export type {
@@ -11,7 +12,6 @@ export type {
 	Outgoing,
 	SendResult,
 } from "./channel.ts";
-export { type GatewayClock, systemClock } from "./clock.ts";
 export { COMMANDS as commandList } from "./commands/index.ts";
 export type { Delta, Partial } from "./deltas.ts";
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";

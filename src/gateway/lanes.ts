@@ -2,8 +2,8 @@
 // the store is the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are bounded, first come
 // first served.
 import type { BusyMode, ToolProgress } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { type Batch, nextBatch, type Waiting } from "./batch.ts";
-import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
 import type { StopReason, Turn } from "./turn.ts";
 
@@ -49,7 +49,7 @@ interface Lane {
 }
 
 export interface LanesOptions {
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly maxTurns: number;
 	readonly batchCapMs: number;
 	readonly work: LaneWork;
@@ -219,7 +219,7 @@ export class Lanes {
 		}
 		if (batch.kind === "wait") {
 			lane.state = "waiting";
-			lane.cancel = this.#options.clock.after(batch.until - this.#options.clock.now(), () => {
+			lane.cancel = this.#options.clock.after(batch.until - this.#options.clock.monotonic(), () => {
 				lane.state = "idle";
 				this.#consider(lane);
 			});
@@ -233,7 +233,7 @@ export class Lanes {
 	#next(lane: Lane): Batch {
 		if (lane.resume !== null || lane.begun) return { kind: "take", items: [] };
 		if (lane.parked) return { kind: "empty" };
-		return nextBatch(lane.queue, this.#options.clock.now(), this.#options.batchCapMs);
+		return nextBatch(lane.queue, this.#options.clock.monotonic(), this.#options.batchCapMs);
 	}
 
 	#pump(): void {
@@ -303,7 +303,7 @@ export class Lanes {
 			lane.resume = null;
 			return begun;
 		}
-		const batch = nextBatch(lane.queue, clock.now(), batchCapMs);
+		const batch = nextBatch(lane.queue, clock.monotonic(), batchCapMs);
 		if (batch.kind !== "take") return { kind: "none" };
 		const begun = await work.begin(lane.conversation, batch.items);
 		if (begun.kind === "turn" || begun.kind === "none") {

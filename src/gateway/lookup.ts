@@ -1,7 +1,7 @@
 // Asking a platform what became of a delivery (I7). Never throws and never waits for ever: what nobody says is unknown.
 import type { Destination } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
 
 const LOOK_UP_MS = 15_000;
@@ -11,7 +11,7 @@ type LookedUp = Awaited<ReturnType<NonNullable<Channel["lookup"]>>>;
 export async function lookUp(
 	channel: Channel | undefined,
 	{ id, destination }: { readonly id: string; readonly destination: Destination },
-	clock: GatewayClock,
+	clock: Clock,
 ): Promise<LookedUp> {
 	const asked = channel?.lookup?.(id, destination);
 	if (!asked) return { kind: "unknown" };

@@ -1,6 +1,6 @@
 // One model step: the agent's stream under its deadlines. Whatever the agent does, the answer is a value.
 import type { AgentFailure, AssistantMessage, StepAgent, StepInput, Usage } from "../agents/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 import { Aborted, DeadlinePassed, signalWithin, withDeadlines } from "./deadline.ts";
 
 export type StepOutcome =
@@ -20,7 +20,7 @@ export async function modelStep(
 		clock,
 		limits,
 		onText,
-	}: { readonly clock: GatewayClock; readonly limits: StepLimits; readonly onText: (delta: string) => void },
+	}: { readonly clock: Clock; readonly limits: StepLimits; readonly onText: (delta: string) => void },
 ): Promise<StepOutcome> {
 	// A signal of its own: a step that passed its deadline is told to stop, the turn goes on to say so.
 	const { signal, end } = signalWithin(input.signal);

@@ -2,8 +2,8 @@
 // Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store.
 import type { Config } from "../config/index.ts";
 import type { Delivery, Store } from "../store/index.ts";
+import { type Clock, WallHistory, wakeAt } from "../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, within } from "./deadline.ts";
 import { lookUp } from "./lookup.ts";
 import { untilWritten } from "./until-written.ts";
@@ -23,7 +23,7 @@ type Settlement = Parameters<Store["settleDelivery"]>[0]["settlement"];
 
 export interface OutboxOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	readonly log: (message: string, error: unknown) => void;
@@ -33,7 +33,13 @@ export class Outbox {
 	readonly #options: OutboxOptions;
 	readonly #stop = new AbortController();
 	readonly #idle: (() => void)[] = [];
+	/** By the monotonic clock. */
 	readonly #downSince = new Map<Channel, number>();
+	/** Until when a delivery that was tried here is not tried again, by the monotonic clock. */
+	readonly #pauses = new Map<string, number>();
+	readonly #wall: WallHistory;
+	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
+	#jumpedBy = 0;
 	#sending = 0;
 	#pumping = false;
 	#again = false;
@@ -41,6 +47,7 @@ export class Outbox {
 
 	constructor(options: OutboxOptions) {
 		this.#options = options;
+		this.#wall = new WallHistory(options.clock);
 	}
 
 	/** Something may be due: called after each commit. */
@@ -65,11 +72,13 @@ export class Outbox {
 		try {
 			while (this.#again && this.#sending < AT_ONCE && !this.#stop.signal.aborted) {
 				this.#again = false;
+				await this.#followWallClock();
 				const { deliveries, nextDueAt } = await store.claimDeliveries({
 					limit: AT_ONCE - this.#sending,
 					timeoutMs: SEND_MS,
 				});
 				for (const delivery of deliveries) {
+					this.#pauses.delete(delivery.id);
 					this.#sending++;
 					void this.#deliver(delivery);
 				}
@@ -78,7 +87,8 @@ export class Outbox {
 			}
 		} catch (error) {
 			log("the outbox could not claim", error);
-			this.#wakeAt(clock.now() + 1000);
+			this.#cancel();
+			this.#cancel = clock.after(1000, () => this.kick());
 		}
 		this.#pumping = false;
 		this.#ended();
@@ -87,7 +97,22 @@ export class Outbox {
 	#wakeAt(at: number | null): void {
 		this.#cancel();
 		if (at === null) return;
-		this.#cancel = this.#options.clock.after(Math.max(0, at - this.#options.clock.now()), () => this.kick());
+		this.#cancel = wakeAt(this.#options.clock, at, () => this.kick());
+	}
+
+	/** What waits is due by the wall clock, in the store. Where that was set, each pause stays as long as it was. */
+	async #followWallClock(): Promise<void> {
+		const { store, clock } = this.#options;
+		this.#jumpedBy += this.#wall.jumped();
+		if (this.#jumpedBy === 0) return;
+		const left = [...this.#pauses].map(([id, until]) => ({ id, ms: until - clock.monotonic() }));
+		const now = clock.now();
+		await store.retimeDeliveries({
+			due: left.map(({ id, ms }) => ({ id, at: now + Math.max(0, Math.ceil(ms)) })),
+			// Nobody here knows how long other pauses were: one that a clock set back has prolonged is cut short.
+			...(this.#jumpedBy < 0 && { latest: now + LONGEST_BACKOFF_MS }),
+		});
+		this.#jumpedBy = 0;
 	}
 
 	async #deliver(delivery: Claimed): Promise<void> {
@@ -166,7 +191,7 @@ export class Outbox {
 			this.#downSince.delete(channel);
 			return null;
 		}
-		const now = this.#options.clock.now();
+		const now = this.#options.clock.monotonic();
 		const since = this.#downSince.get(channel) ?? now;
 		this.#downSince.set(channel, since);
 		return now - since;
@@ -202,12 +227,13 @@ export class Outbox {
 		const { clock, config } = this.#options;
 		const pause = afterMs !== undefined;
 		// Platforms ask for fractions of a second; the store counts whole milliseconds.
-		const at = clock.now() + Math.ceil(afterMs ?? backoff(delivery.id, delivery.attempts));
-		const tooOld = at - delivery.createdAt > config.outbox.max_age_minutes * 60_000;
+		const ms = Math.ceil(afterMs ?? backoff(delivery.id, delivery.attempts));
+		const tooOld = this.#wall.ageOf(delivery.createdAt) + ms > config.outbox.max_age_minutes * 60_000;
 		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
 		if (tooOld || tooOften)
 			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${reason}` };
-		return { kind: "retry", at, reason, pause };
+		this.#pauses.set(delivery.id, clock.monotonic() + ms);
+		return { kind: "retry", at: clock.now() + ms, reason, pause };
 	}
 }
 

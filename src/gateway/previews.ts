@@ -2,8 +2,8 @@
 // first preview is sent (I7); the outbox gives it its final text.
 import { platformTraits } from "../domain/index.ts";
 import type { Destination, NewDelivery, Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { within } from "./deadline.ts";
 import { lookUp } from "./lookup.ts";
 import { renderParts } from "./render/index.ts";
@@ -20,21 +20,22 @@ type State = "unopened" | "sending" | "shown" | "given up";
 export class Preview {
 	readonly #store: Store;
 	readonly #channel: Channel;
-	readonly #clock: GatewayClock;
+	readonly #clock: Clock;
 	readonly #turn: { readonly id: string; readonly token: number };
 	readonly #destination: Destination;
 	#state: State = "unopened";
 	#receipt = "";
 	#wanted = "";
 	#shown = "";
-	#nextAt = 0;
-	#notBefore = 0;
+	/** By the monotonic clock: no edit before the one, not the final text before the other. */
+	#nextAt = Number.NEGATIVE_INFINITY;
+	#notBefore = Number.NEGATIVE_INFINITY;
 	#busy: Promise<void> = Promise.resolve();
 
 	constructor(options: {
 		readonly store: Store;
 		readonly channel: Channel;
-		readonly clock: GatewayClock;
+		readonly clock: Clock;
 		readonly turn: { readonly id: string; readonly token: number };
 		readonly destination: Destination;
 	}) {
@@ -53,8 +54,9 @@ export class Preview {
 	/** The text so far. Sends or edits at most once a second; never throws. */
 	show(text: string): void {
 		this.#wanted = text;
-		if (this.#state === "given up" || this.#state === "sending" || this.#clock.now() < this.#nextAt) return;
-		this.#nextAt = this.#clock.now() + EDIT_EVERY_MS;
+		if (this.#state === "given up" || this.#state === "sending" || this.#clock.monotonic() < this.#nextAt)
+			return;
+		this.#nextAt = this.#clock.monotonic() + EDIT_EVERY_MS;
 		this.#busy = this.#busy.then(() => this.#push()).catch(() => this.#giveUp());
 	}
 
@@ -68,7 +70,7 @@ export class Preview {
 		const state = this.#state;
 		this.#giveUp();
 		if (isQuiet) return;
-		if (state === "shown") this.#notBefore = this.#clock.now() + SEND_MS;
+		if (state === "shown") this.#notBefore = this.#clock.monotonic() + SEND_MS;
 		else await this.#record({ kind: "unknown", reason: "the turn ended before the platform answered" });
 	}
 
@@ -88,8 +90,9 @@ export class Preview {
 	/** The reply's deliveries, the previewed one held back for as long as the platform asked. */
 	holdBack(deliveries: readonly NewDelivery[]): NewDelivery[] {
 		const { id } = this;
+		const left = Math.ceil(this.#notBefore - this.#clock.monotonic());
 		return deliveries.map((delivery) =>
-			delivery.id === id && this.#notBefore > 0 ? { ...delivery, notBefore: this.#notBefore } : delivery,
+			delivery.id === id && left > 0 ? { ...delivery, notBefore: this.#clock.now() + left } : delivery,
 		);
 	}
 
@@ -120,7 +123,7 @@ export class Preview {
 			return;
 		}
 		if (sent.kind === "unknown" || sent.kind === "absent") await this.#record(sent);
-		if (sent.kind === "retry") this.#notBefore = this.#clock.now() + Math.ceil(sent.afterMs ?? 0);
+		if (sent.kind === "retry") this.#notBefore = this.#clock.monotonic() + Math.ceil(sent.afterMs ?? 0);
 		this.#giveUp();
 	}
 
@@ -130,7 +133,7 @@ export class Preview {
 		const edited = edit && (await this.#inTime(edit));
 		if (edited?.kind === "sent") this.#shown = outgoing.body.text;
 		else if (edited?.kind === "retry") {
-			this.#nextAt = this.#clock.now() + Math.ceil(edited.afterMs ?? EDIT_EVERY_MS);
+			this.#nextAt = this.#clock.monotonic() + Math.ceil(edited.afterMs ?? EDIT_EVERY_MS);
 			this.#notBefore = this.#nextAt;
 		} else this.#giveUp();
 	}
@@ -138,7 +141,7 @@ export class Preview {
 	#found(receipt: string): void {
 		this.#receipt = receipt;
 		this.#state = "shown";
-		this.#nextAt = 0;
+		this.#nextAt = Number.NEGATIVE_INFINITY;
 	}
 
 	async #send(outgoing: Outgoing): Promise<SendResult | Absent> {

@@ -2,7 +2,7 @@
 import type { AgentFailure, LoopAgent, LoopEvent, LoopInput, Usage } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { NewMessage } from "../domain/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 import { withDeadlines } from "./deadline.ts";
 import { asRow } from "./turn-end.ts";
 
@@ -29,7 +29,7 @@ export class ProgramReport {
 	async follow(
 		agent: LoopAgent,
 		input: LoopInput,
-		{ clock, turn }: { readonly clock: GatewayClock; readonly turn: Config["turn"] },
+		{ clock, turn }: { readonly clock: Clock; readonly turn: Config["turn"] },
 	): Promise<{ readonly kind: "done" } | { readonly kind: "failed"; readonly failure: AgentFailure }> {
 		// Its own controller: a program that passed a deadline is told to stop, the turn goes on to say so.
 		const controller = new AbortController();

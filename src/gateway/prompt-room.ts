@@ -14,7 +14,7 @@ import {
 	summaryContent,
 } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 import { Aborted } from "./deadline.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import { modelStep } from "./model-step.ts";
@@ -39,7 +39,7 @@ const MOST_STEPS = 8;
 export interface PromptRoomOptions {
 	readonly store: Store;
 	readonly agent: StepAgent;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly start: TurnStart;
 	readonly calls: ModelCalls;

@@ -3,9 +3,9 @@
 import type { Config } from "../config/index.ts";
 import { type ConversationId, cleanTitle } from "../domain/index.ts";
 import { type BusyMode, destinationOf, type InboxItem, type Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import { plainText } from "./admission.ts";
 import type { Waiting } from "./batch.ts";
-import type { GatewayClock } from "./clock.ts";
 import { parseCommand } from "./commands/index.ts";
 import { toDeliveries } from "./reply.ts";
 import { expiredSentence, SUSPENDED } from "./sentences.ts";
@@ -25,21 +25,25 @@ export interface Unfinished {
 
 export interface RecoveryOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	/** When Keryx last did anything, as far as the store knows. */
 	readonly aliveAt: number | null;
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
-	const { store, clock } = options;
-	const { aliveAt } = options;
+	const { store, aliveAt } = options;
 	await store.interruptTurns({
 		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
 		...(aliveAt !== null && { at: aliveAt }),
 	});
 	await store.recoverDeliveries();
-	const turns = await store.dueTurns({ scope, now: clock.now(), limit: Number.MAX_SAFE_INTEGER });
+	// All of them, due or not: the clock may have been set back since they were interrupted.
+	const turns = await store.dueTurns({
+		scope,
+		now: Number.MAX_SAFE_INTEGER,
+		limit: Number.MAX_SAFE_INTEGER,
+	});
 	const waiting = await allWaiting(store);
 	const commands = waiting.filter(isCommand);
 	const messages = await withoutExpired(
@@ -82,12 +86,12 @@ async function withoutExpired(
 			continue;
 		}
 		const { id, kind, principal, role, acceptedAt: sentAt } = item;
-		const acceptedAt = clock.now();
+		const arrivedAt = clock.monotonic();
 		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
 		const batchMs = config.gateway.batch_ms;
 		messages.push({
 			conversation: item.conversation,
-			item: { id, kind, principal, role, acceptedAt, sentAt, batchMs, late: true },
+			item: { id, kind, principal, role, arrivedAt, sentAt, batchMs, late: true },
 			busy: config.gateway.busy,
 		});
 	}

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../tools/index.ts";
 import type { Asked, Waiting } from "./asking.ts";
 import { storeAttachments } from "./attachments.ts";
-import type { GatewayClock } from "./clock.ts";
 import { Aborted, DeadlinePassed, signalWithin, within } from "./deadline.ts";
 
 export interface CallOutcome {
@@ -54,7 +54,7 @@ export function interruptedCall(call: ToolCall): CallOutcome {
 export interface CallEnvironment {
 	readonly store: Store;
 	readonly tools: ToolRegistry;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly toolMs: number;
 	readonly turn: { readonly id: string; readonly token: number };
 	readonly context: Omit<ToolContext, "call" | "now" | "signal" | "interrupted">;

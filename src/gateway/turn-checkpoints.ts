@@ -3,7 +3,7 @@
 import type { TakeOutcome } from "../checkpoints/index.ts";
 import { type CheckpointOutcome, cleanTitle, type Message } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { DeadlinePassed, within } from "./deadline.ts";
 import { toDeliveries } from "./reply.ts";
@@ -20,7 +20,7 @@ export interface TurnCheckpointsOptions {
 	/** Null: there are none. */
 	readonly files: ConversationFiles | null;
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly start: TurnStart;
 	readonly signal: AbortSignal;
 	readonly rows: () => readonly Message[];

@@ -22,10 +22,10 @@ import {
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Conversation, Process, Store, ToolProgress } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import type { Channel } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { Aborted, DeadlinePassed } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
@@ -72,7 +72,7 @@ export interface TurnTools {
 	readonly mayAnswer: boolean;
 	/** Null: no checkpoints are taken. */
 	readonly files: ConversationFiles | null;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly deltas: Deltas;
 	readonly channel: Channel | undefined;

@@ -1,17 +1,13 @@
 // The sign that somebody is writing, for as long as a turn works.
 import type { Destination } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 
 /** Platforms take it away after a few seconds. */
 const AGAIN_MS = 4000;
 
 /** Shown until the function that is answered is called. */
-export function keepTyping(
-	channel: Channel | undefined,
-	destination: Destination,
-	clock: GatewayClock,
-): () => void {
+export function keepTyping(channel: Channel | undefined, destination: Destination, clock: Clock): () => void {
 	if (!channel?.typing) return () => {};
 	let cancel = () => {};
 	const again = () => {

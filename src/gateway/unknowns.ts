@@ -2,15 +2,15 @@
 // asked (I7). What it still cannot say when they have got too old waits for a person.
 import type { Config } from "../config/index.ts";
 import type { Delivery, Store } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { Channel } from "./channel.ts";
-import type { GatewayClock } from "./clock.ts";
 import { lookUp } from "./lookup.ts";
 
 const LOOK_EVERY_MS = 30_000;
 
 export interface UnknownsOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly config: Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	readonly log: (message: string, error: unknown) => void;

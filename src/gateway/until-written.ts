@@ -1,6 +1,6 @@
 // Writing what must not be given up while the store is in trouble: a full disk, a lock, a failing device.
 import { type ErrorCode, KeryxError } from "../errors.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 
 /** Nothing was written, and the same write may be made again when the cause is gone. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
@@ -20,7 +20,7 @@ export async function untilWritten<Value>(
 		givenUp,
 		log,
 	}: {
-		readonly clock: GatewayClock;
+		readonly clock: Clock;
 		readonly givenUp: () => boolean;
 		readonly log: (error: unknown) => void;
 	},

@@ -3,7 +3,7 @@
 import type { Config } from "../config/index.ts";
 import type { ChatType, ResetPolicy } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
-import type { GatewayClock } from "./clock.ts";
+import type { Clock } from "../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
 const LOOK_EVERY_MS = 30_000;
@@ -12,7 +12,7 @@ const AT_ONCE = 100;
 
 export interface WatcherOptions {
 	readonly store: Store;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly hooks: Hooks;
 	readonly policyFor: (platform: string, chatType: ChatType) => ResetPolicy;
 	/** Asked each time: it may change. */

@@ -6,6 +6,7 @@ import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
+import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
 import { Access, cookieName, type Entrance, type Visitor } from "./auth.ts";
 import type { ApiHost } from "./call.ts";
@@ -69,7 +70,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`)),
 	);
 	app.use("*", harmless);
-	app.use("*", settleVisitor(access, new Rates(ratePerMinute, host.now)));
+	app.use("*", settleVisitor(access, new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic)));
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
 		app.all(path, (c) =>
 			answerConfirm(c, {

@@ -46,6 +46,8 @@ export interface ApiHost {
 	readonly agent: string;
 	readonly startedAt: number;
 	readonly now: () => number;
+	/** For durations; left out: the machine's. */
+	readonly monotonic?: () => number;
 }
 
 /** A way in by its name, for whoever has its secret. */

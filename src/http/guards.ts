@@ -64,6 +64,7 @@ export function isJson(contentType: string | null | undefined): boolean {
 /** So many requests of one caller in a minute, in a burst or spread. In memory: a restart forgives. */
 export class Rates {
 	readonly #perMinute: number;
+	/** The monotonic clock. */
 	readonly #now: () => number;
 	readonly #callers = new Map<string, { left: number; at: number }>();
 

@@ -2,6 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Store, StoreEvent, Workload } from "../store/index.ts";
+import { systemClock } from "../time/index.ts";
 import type { ApiHost } from "./call.ts";
 import type { App } from "./environment.ts";
 import { toKeryxError } from "./errors.ts";
@@ -68,20 +69,25 @@ class Meter {
 	readonly #host: ApiHost;
 	readonly #closing: AbortSignal;
 	readonly #tally: Tally;
+	readonly #monotonic: () => number;
+	readonly #began: number;
 	#delay: ReturnType<typeof monitorEventLoopDelay> | null = null;
 
 	constructor(host: ApiHost, closing: AbortSignal) {
 		this.#host = host;
 		this.#closing = closing;
 		this.#tally = new Tally(host.store);
+		this.#monotonic = host.monotonic ?? systemClock.monotonic;
+		this.#began = this.#monotonic();
 	}
 
 	async read(): Promise<string> {
-		const { store, now, startedAt } = this.#host;
+		const { store } = this.#host;
+		const uptime = (this.#monotonic() - this.#began) / 1000;
 		const [workload] = await Promise.all([store.workload({ scope: OPERATOR }), this.#tally.catchUp()]);
 		const { rss, heapUsed } = process.memoryUsage();
 		return [
-			...metric("keryx_uptime_seconds", "gauge", "since it was started", [[{}, (now() - startedAt) / 1000]]),
+			...metric("keryx_uptime_seconds", "gauge", "since it was started", [[{}, uptime]]),
 			...workLines(workload),
 			...metric("keryx_events_total", "counter", "what happened, by type of event", this.#tally.events),
 			...metric("keryx_turns_total", "counter", "turns that ended, by outcome", this.#tally.outcomes),

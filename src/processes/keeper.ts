@@ -3,10 +3,11 @@
 // forget it; whatever cannot be recorded now is found again by looking once more.
 import { KeryxError } from "../errors.ts";
 import type { Process, ProcessEnd, Store, Woken } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { ProcessPlace } from "./place.ts";
 import { tailOf } from "./reading.ts";
-import type { ProcessClock, ProcessSettings, StartRequest } from "./registry.ts";
+import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
 
@@ -22,7 +23,7 @@ const IDLE_MS = 60_000;
 
 export interface KeeperOptions {
 	readonly store: Store;
-	readonly clock: ProcessClock;
+	readonly clock: Clock;
 	readonly place: ProcessPlace;
 	readonly settings: () => ProcessSettings;
 	hide(text: string): string;

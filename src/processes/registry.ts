@@ -9,16 +9,12 @@ import type {
 	Store,
 	Woken,
 } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { LogPart, LogPartOptions } from "./log-part.ts";
 import type { ProcessPlace } from "./place.ts";
 import type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
-
-export interface ProcessClock {
-	now(): number;
-	after(ms: number, callback: () => void): () => void;
-}
 
 /** Asked for at each use: they may change while Keryx runs. */
 export interface ProcessSettings {
@@ -32,7 +28,7 @@ export interface ProcessSettings {
 export interface ProcessesOptions {
 	readonly store: Store;
 	readonly place: ProcessPlace;
-	readonly clock: ProcessClock;
+	readonly clock: Clock;
 	readonly ids: Pick<Ids, "bytes">;
 	readonly settings: () => ProcessSettings;
 	/** Puts `${secret:NAME}` in the place of each known secret in what is read (I12). */

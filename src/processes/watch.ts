@@ -1,10 +1,9 @@
 // What happens to processes without anybody: progress is told to the chat they came from, what still prints is noted, and what ended
 // long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
-import { Rounds } from "../rounds.ts";
 import type { Destination, NewDelivery, Process, Store } from "../store/index.ts";
+import { type Clock, Rounds } from "../time/index.ts";
 import type { ProcessPlace } from "./place.ts";
 import { newOutput } from "./reading.ts";
-import type { ProcessClock } from "./registry.ts";
 import { progressText } from "./words.ts";
 
 const AT_ONCE = 100;
@@ -19,7 +18,7 @@ const FAR = 253_402_300_000_000;
 
 export interface ProcessWatchOptions {
 	readonly store: Store;
-	readonly clock: ProcessClock;
+	readonly clock: Clock;
 	readonly place: ProcessPlace;
 	keepDays(): number;
 	hide(text: string): string;
@@ -35,6 +34,7 @@ export class ProcessWatch {
 	/** How much each had printed when it was last looked at. */
 	readonly #printed = new Map<string, number>();
 	readonly #rounds: Rounds;
+	/** When each was last done, by the monotonic clock. */
 	#printedAt = Number.NEGATIVE_INFINITY;
 	#sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -60,17 +60,17 @@ export class ProcessWatch {
 	}
 
 	async #round(): Promise<number> {
-		const { store } = this.#options;
+		const { store, clock } = this.#options;
 		await this.#tellProgress();
 		const runs = await this.#notePrinting();
 		await this.#sweep();
 		const [next] = await store.dueProcessChecks({ scope: OPERATOR, now: FAR, limit: 1 });
-		const wakes = [
+		const pause = Math.min(
 			this.#sweptAt + SWEEP_EVERY_MS,
-			...(runs ? [this.#printedAt + PRINTED_EVERY_MS] : []),
-			...(next?.nextCheckAt == null ? [] : [next.nextCheckAt]),
-		];
-		return Math.min(...wakes);
+			runs ? this.#printedAt + PRINTED_EVERY_MS : Infinity,
+		);
+		const wakes = clock.now() + pause - clock.monotonic();
+		return next?.nextCheckAt == null ? wakes : Math.min(wakes, next.nextCheckAt);
 	}
 
 	async #tellProgress(): Promise<void> {
@@ -110,8 +110,8 @@ export class ProcessWatch {
 		const { store, clock, place } = this.#options;
 		const running = await store.unfinishedProcesses({ scope: OPERATOR });
 		const now = clock.now();
-		if (now < this.#printedAt + PRINTED_EVERY_MS) return running.length > 0;
-		this.#printedAt = now;
+		if (clock.monotonic() < this.#printedAt + PRINTED_EVERY_MS) return running.length > 0;
+		this.#printedAt = clock.monotonic();
 		const ids = new Set(running.map(({ id }) => id));
 		for (const id of this.#printed.keys()) if (!ids.has(id)) this.#printed.delete(id);
 		for (const { id, status, backend } of running) {
@@ -125,8 +125,8 @@ export class ProcessWatch {
 
 	async #sweep(): Promise<void> {
 		const { store, clock, place, keepDays, log } = this.#options;
-		if (clock.now() < this.#sweptAt + SWEEP_EVERY_MS) return;
-		this.#sweptAt = clock.now();
+		if (clock.monotonic() < this.#sweptAt + SWEEP_EVERY_MS) return;
+		this.#sweptAt = clock.monotonic();
 		const before = clock.now() - keepDays() * DAY_MS;
 		for (;;) {
 			const old = await store.oldProcesses({ scope: OPERATOR, before, limit: AT_ONCE });

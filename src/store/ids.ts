@@ -1,8 +1,9 @@
 // Ids of our own making: time-ordered UUIDs as 32 hex digits, so that new rows stand together in every index.
 import { randomFillSync } from "node:crypto";
-import type { Clock, Ids } from "./store.ts";
+import type { Clock } from "../time/index.ts";
+import type { Ids } from "./store.ts";
 
-export function systemIds(clock: Clock): Ids {
+export function systemIds(clock: Pick<Clock, "now">): Ids {
 	const pool = new Uint8Array(4096);
 	let used = pool.length;
 	const bytes = (length: number): Uint8Array => {
@@ -22,5 +23,3 @@ export function systemIds(clock: Clock): Ids {
 		},
 	};
 }
-
-export const systemClock: Clock = { now: () => Date.now() };

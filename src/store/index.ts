@@ -1,5 +1,6 @@
 // keryx/store: the one store, in the words of the domain.
 
+export { systemClock } from "../time/index.ts";
 export {
 	type Archive,
 	type ArchiveOptions,
@@ -9,7 +10,7 @@ export {
 	pruneConversation,
 } from "./archive.ts";
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
-export { systemClock, systemIds } from "./ids.ts";
+export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
 export type { AuditFilter, Verified } from "./operations/audit.ts";
@@ -41,7 +42,6 @@ export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { ownerOf } from "./sqlite/ownership.ts";
 export {
-	type Clock,
 	type Ids,
 	type OpenOptions,
 	openEngine,

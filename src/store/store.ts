@@ -1,14 +1,11 @@
 // The only door to the database. Each method is one operation in one transaction; nothing above knows the engine.
 import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { Clock } from "../time/index.ts";
 import type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
 import type { Op } from "./query.ts";
 import { openSqlite } from "./sqlite/engine.ts";
-
-export interface Clock {
-	now(): number;
-}
 
 export interface Ids {
 	uuid(): string;
@@ -39,7 +36,7 @@ export interface Store extends Writes, Reads {
 export interface OpenOptions {
 	/** sqlite:<path>, or sqlite::memory: for tests. */
 	readonly url: string;
-	readonly clock: Clock;
+	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
 	/** own (default): this process alone writes. read: beside an owner, or without one. */
 	readonly access?: "own" | "read";

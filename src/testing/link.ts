@@ -1,7 +1,8 @@
 // The line between a channel and its platform: requests one way, updates the other. In this process it is a few calls; behind
 // a socket (socket-link.ts) it is lines of JSON. A line that breaks leaves its open requests without an answer.
-import type { GatewayClock, Outgoing, SendResult } from "../gateway/index.ts";
+import type { Outgoing, SendResult } from "../gateway/index.ts";
 import type { Destination } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 import type { ScriptedPlatform, Update } from "./platform.ts";
 
 export type PlatformRequest =
@@ -33,7 +34,7 @@ export interface Link {
 /** Serves one request. A request that has reached the platform is done in its time, whoever still listens. */
 export function serve(
 	platform: ScriptedPlatform,
-	clock: GatewayClock,
+	clock: Clock,
 	request: PlatformRequest,
 ): Promise<PlatformAnswer> {
 	if (request.do === "lookup") return Promise.resolve(platform.lookup(request.id));
@@ -84,7 +85,7 @@ export interface DirectLink extends Link {
 	break(): void;
 }
 
-export function directLink(platform: ScriptedPlatform, clock: GatewayClock): DirectLink {
+export function directLink(platform: ScriptedPlatform, clock: Clock): DirectLink {
 	let events: LinkEvents | undefined;
 	let unfollow = () => {};
 	const open = new Set<() => void>();

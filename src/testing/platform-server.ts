@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GatewayClock, systemClock } from "../gateway/index.ts";
+import { type Clock, systemClock } from "../time/index.ts";
 import { follow, serve } from "./link.ts";
 import type { ScriptedPlatform } from "./platform.ts";
 import { type FromChannel, onLines, writeLine } from "./wire.ts";
@@ -23,7 +23,7 @@ export async function createPlatformServer({
 	clock = systemClock,
 }: {
 	readonly platform: ScriptedPlatform;
-	readonly clock?: GatewayClock;
+	readonly clock?: Clock;
 }): Promise<PlatformServer> {
 	const directory = mkdtempSync(join(tmpdir(), "keryx-platform-"));
 	const address = join(directory, "socket");
@@ -53,7 +53,7 @@ export async function createPlatformServer({
 	};
 }
 
-function serveConnection(platform: ScriptedPlatform, clock: GatewayClock, socket: Socket): void {
+function serveConnection(platform: ScriptedPlatform, clock: Clock, socket: Socket): void {
 	let unfollow = () => {};
 	// A killed process resets its connections: that is an end like any other.
 	socket.on("error", () => {});

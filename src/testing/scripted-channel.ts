@@ -1,13 +1,6 @@
 // A channel to a scripted platform. It keeps the promises of every channel: updates are handed in in order and acknowledged only
 // after the gateway has committed them (I3), it never retries by itself, and an answer that did not come is "unknown".
-import type {
-	Channel,
-	ChannelHealth,
-	ChannelHost,
-	GatewayClock,
-	Outgoing,
-	SendResult,
-} from "../gateway/index.ts";
+import type { Channel, ChannelHealth, ChannelHost, Clock, Outgoing, SendResult } from "../gateway/index.ts";
 import { directLink, type Link, type PlatformRequest } from "./link.ts";
 import { type PlatformOptions, ScriptedPlatform, type Update } from "./platform.ts";
 
@@ -25,7 +18,7 @@ export interface ChannelAbilities {
 }
 
 /** With `on` the platform outlives the channel; else it gets one of its own, by the options given here. */
-export type ScriptedChannelOptions = ChannelAbilities & { readonly clock: GatewayClock } & (
+export type ScriptedChannelOptions = ChannelAbilities & { readonly clock: Clock } & (
 		| PlatformOptions
 		| { readonly on: ScriptedPlatform }
 	);
@@ -47,7 +40,7 @@ export function createScriptedChannel(options: ScriptedChannelOptions): Scripted
 export interface ChannelSettings extends ChannelAbilities {
 	readonly platform: string;
 	readonly account?: string;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 }
 
 export function channelOver(link: Link, settings: ChannelSettings): Channel {
@@ -84,7 +77,7 @@ const UNKNOWN = { kind: "unknown", reason: "the connection broke before the plat
 /** What belongs to an earlier connection or subscription is recognised by its number, and ignored. */
 class Line {
 	readonly #link: Link;
-	readonly #clock: GatewayClock;
+	readonly #clock: Clock;
 	readonly #window: number;
 	readonly #byCursor: boolean;
 	readonly #reconnectMs: number;

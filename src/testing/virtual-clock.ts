@@ -2,9 +2,9 @@
 // given room to happen.
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { KeryxError } from "../errors.ts";
-import type { GatewayClock } from "../gateway/index.ts";
+import type { Clock } from "../time/index.ts";
 
-export interface VirtualClock extends GatewayClock {
+export interface VirtualClock extends Clock {
 	/** Lets so much time pass: fires what falls due, in order, and resolves when that has settled. */
 	advance(ms: number): Promise<void>;
 	/** The same, up to an instant, which must not be in the past. */
@@ -24,7 +24,7 @@ export interface VirtualClockOptions {
 }
 
 interface Timer {
-	/** On a clock that no jump moves. */
+	/** By the monotonic clock. */
 	readonly at: number;
 	readonly callback: () => void;
 }
@@ -67,6 +67,7 @@ export function createVirtualClock(
 
 	return {
 		now: () => wall,
+		monotonic: () => elapsed,
 		after: (ms, callback) => {
 			const timer = { at: elapsed + Math.max(0, ms), callback };
 			timers.add(timer);

@@ -32,7 +32,7 @@ function lanesThatBegin(begin: () => Promise<Begun>) {
 			kind: "person",
 			principal: null,
 			role: null,
-			acceptedAt: NOW,
+			arrivedAt: 0,
 			sentAt: NOW,
 			batchMs: 0,
 			late: false,

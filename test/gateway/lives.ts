@@ -186,7 +186,7 @@ export function agentOf({ script = ECHO, model }: Told, onPause = () => {}): Age
 		},
 		env: { MODEL_KEY: "sk-of-every-life" },
 		clock: {
-			now: systemClock.now,
+			...systemClock,
 			after: (ms, callback) => {
 				const cancel = systemClock.after(ms, callback);
 				onPause();

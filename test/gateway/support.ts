@@ -19,7 +19,7 @@ import {
 	createConfirmations,
 } from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
-import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
+import { type Channel, type Clock, createGateway, type Gateway } from "../../src/gateway/index.ts";
 import { toDeliveries } from "../../src/gateway/reply.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
 import type { Engine, InboxItem, Message, Store } from "../../src/store/index.ts";
@@ -94,7 +94,7 @@ export interface SceneFiles {
 export interface SceneOptions {
 	readonly script?: Script;
 	readonly kind?: "step" | "loop";
-	readonly agent?: (clock: GatewayClock) => Agent;
+	readonly agent?: (clock: Clock) => Agent;
 	readonly config?: ConfigInput;
 	readonly platform?: Partial<PlatformOptions>;
 	readonly channel?: ChannelAbilities;
@@ -104,7 +104,7 @@ export interface SceneOptions {
 	/** Takes checkpoints of this folder. */
 	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
-	readonly wrap?: (channel: Channel, clock: GatewayClock) => Channel;
+	readonly wrap?: (channel: Channel, clock: Clock) => Channel;
 	/** Makes the store misbehave. */
 	readonly engine?: (engine: Engine) => Engine;
 	/** On a file, so that it can crash and come back. */
@@ -418,7 +418,7 @@ export function dangerOnFile(file: string): Tool {
 /** As in every scene and every life. */
 export function confirmationsOn(
 	store: Store,
-	clock: GatewayClock,
+	clock: Clock,
 	config: ReturnType<typeof configOf>,
 ): Confirmations {
 	return createConfirmations({
@@ -453,7 +453,7 @@ export const failTool = defineTool({
 });
 
 /** Takes as many milliseconds as it is told; deaf to being stopped. */
-function slowTool(clock: GatewayClock): Tool {
+function slowTool(clock: Clock): Tool {
 	return defineTool({
 		name: "slow",
 		description: "takes its time",

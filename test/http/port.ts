@@ -98,6 +98,7 @@ export async function onPort(
 			agent: "none",
 			startedAt: clock.now(),
 			now: clock.now,
+			monotonic: clock.monotonic,
 		});
 		const served = await serveOnPort(api, { host: "127.0.0.1", port: 0, ...options });
 		const local = await serveOnSocket(api, socketPath);

@@ -244,6 +244,7 @@ describe("asking again", () => {
 		const controller = new AbortController();
 		const clock = {
 			now: () => 0,
+			monotonic: () => 0,
 			after: () => {
 				setImmediate(() => controller.abort());
 				return () => {};
@@ -398,7 +399,7 @@ describe("check", () => {
 
 	test("says ok with the model's name and how long it took", async () => {
 		let now = 0;
-		const clock = { ...instantClock(), now: () => (now += 20) };
+		const clock = { ...instantClock(), monotonic: () => (now += 20) };
 		const agent = modelAgent({ base_url: server.url, reasoning: "high" }, { clock });
 		expect(await agent.check(signal())).toEqual({
 			ok: true,

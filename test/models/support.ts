@@ -27,6 +27,7 @@ export function instantClock(): ModelAgentOptions["clock"] & Waits {
 	return {
 		waits,
 		now: () => 1_000_000,
+		monotonic: () => 0,
 		after: (ms, callback) => {
 			waits.push(ms);
 			const timer = setImmediate(callback);

@@ -59,6 +59,7 @@ function timedClock() {
 	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
 	return {
 		now: () => clock.now(),
+		monotonic: () => clock.now(),
 		after: (ms: number, callback: () => void) => {
 			const timer = { at: clock.now() + ms, callback };
 			timers.add(timer);

@@ -1,7 +1,9 @@
 // Time and ids that only a test moves.
-import type { Clock, Ids } from "../../src/store/index.ts";
+import type { Ids } from "../../src/store/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 
-export interface VirtualClock extends Clock {
+/** The wall clock alone, which is all that a store looks at. */
+export interface VirtualClock extends Pick<Clock, "now"> {
 	advance(ms: number): void;
 	set(at: number): void;
 }

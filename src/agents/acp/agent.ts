@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { hideSecretLike } from "../../config/index.ts";
-import type { AgentClock } from "../clock.ts";
+import type { Clock } from "../../time/index.ts";
 import {
 	type AgentFailure,
 	type LoopAgent,
@@ -30,7 +30,7 @@ export interface AcpAgentOptions {
 	readonly args: readonly string[];
 	/** All that the program sees of Keryx's environment. */
 	readonly env: Readonly<Record<string, string | undefined>>;
-	readonly clock: AgentClock;
+	readonly clock: Clock;
 	/** Where the conversation's program works; made when it is not there. */
 	readonly workspaceOf: (conversation: string) => string;
 	readonly idleMinutes?: number;
@@ -78,7 +78,7 @@ interface AcpTurnOptions {
 	readonly pool: Pool;
 	/** How to start the conversation's program. */
 	readonly starter: (conversation: string) => Promise<() => Program>;
-	readonly clock: AgentClock;
+	readonly clock: Clock;
 	readonly hide: (text: string) => string;
 }
 
@@ -87,7 +87,7 @@ class AcpTurn {
 	readonly #events: EventQueue<LoopEvent>;
 	readonly #pool: Pool;
 	readonly #starter: AcpTurnOptions["starter"];
-	readonly #clock: AgentClock;
+	readonly #clock: Clock;
 	readonly #hide: (text: string) => string;
 	readonly #report: Report;
 	/** What an abort has to do now. */

@@ -1,10 +1,10 @@
 // The programs that run: at most one per conversation, used by one turn at a time, and so many in all. One that nobody uses is
 // stopped after a while, or at once when another conversation needs its place.
-import type { AgentClock } from "../clock.ts";
+import type { Clock } from "../../time/index.ts";
 import type { Program } from "./program.ts";
 
 export interface PoolOptions {
-	readonly clock: AgentClock;
+	readonly clock: Clock;
 	readonly idleMs: number;
 	readonly maxPrograms: number;
 }

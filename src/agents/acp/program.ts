@@ -16,7 +16,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
-import type { AgentClock } from "../clock.ts";
+import type { Clock } from "../../time/index.ts";
 import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
 import { messageStream } from "./messages.ts";
@@ -54,7 +54,7 @@ export interface ProgramOptions {
 	readonly args: readonly string[];
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly cwd: string;
-	readonly clock: AgentClock;
+	readonly clock: Clock;
 }
 
 /** A session of the program, and what it knows: how much of which history. */

@@ -1,7 +1,8 @@
 // The agent that asks a model: one step per call, over the providers of the AI SDK. Retries, pauses and failover are made here
 // and nowhere else, and only as long as nothing of an answer was shown: a user never sees an answer begin twice. It keeps no
 // state, and no key (I12).
-import { type AgentClock, elapsed } from "../clock.ts";
+import type { Clock } from "../../time/index.ts";
+import { elapsed } from "../elapsed.ts";
 import type { AgentFailure, StepAgent, StepEvent, StepInput } from "../types.ts";
 import type { ReadBlob } from "./attachments.ts";
 import { type Attempt, type AttemptOptions, attempt, type Shown } from "./attempt.ts";
@@ -12,7 +13,7 @@ export interface ModelAgentOptions {
 	readonly settings: ModelSettings;
 	/** Where keys are read from, at every step. */
 	readonly env: Readonly<Record<string, string | undefined>>;
-	readonly clock: AgentClock & { now(): number };
+	readonly clock: Clock;
 	readonly readBlob: ReadBlob;
 	/** From 0 up to 1: spreads those who have to ask again. */
 	readonly random?: () => number;
@@ -49,9 +50,9 @@ export function createModelAgent({ random = Math.random, ...options }: ModelAgen
 			const { provider, model } = settings;
 			if (typeof targets === "string")
 				return { ok: false, provider, model, failure: { kind: "refused", detail: targets } };
-			const began = clock.now();
+			const began = clock.monotonic();
 			const outcome = await ended(attempt(targets[0], { ...TINY, signal }, tiny(options)));
-			if (outcome.kind === "done") return { ok: true, provider, model, ms: clock.now() - began };
+			if (outcome.kind === "done") return { ok: true, provider, model, ms: clock.monotonic() - began };
 			const failure: AgentFailure =
 				outcome.kind === "failed"
 					? outcome.verdict.failure
@@ -70,7 +71,7 @@ type Failed = Extract<Attempt, { kind: "failed" }>;
 async function* ask(
 	targets: readonly Target[],
 	input: StepInput,
-	options: AttemptOptions & { readonly clock: AgentClock },
+	options: AttemptOptions & { readonly clock: Clock },
 	random: () => number,
 ): AsyncGenerator<Shown, Ending> {
 	const failed: Failed[] = [];

@@ -1,5 +1,6 @@
 // One question to one model, streamed. Whatever comes of it is a value; only a failed read of our own store throws.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { Clock } from "../../time/index.ts";
 import type { AssistantMessage, StepEvent, StepInput, ToolSpec, Usage } from "../types.ts";
 import { Answer } from "./answer.ts";
 import type { ReadBlob } from "./attachments.ts";
@@ -20,7 +21,7 @@ export type Attempt =
 export interface AttemptOptions {
 	readonly settings: ModelSettings;
 	readonly env: Readonly<Record<string, string | undefined>>;
-	readonly clock: { now(): number };
+	readonly clock: Pick<Clock, "now">;
 	readonly readBlob: ReadBlob;
 }
 

@@ -1,11 +1,11 @@
 // When to draw: at once if the screen has been still, otherwise with the next frame; never while the terminal has not yet taken
 // what it was given.
 import type { Writable } from "node:stream";
-import type { GatewayClock } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
 
 export interface PacerOptions {
 	readonly output: Writable;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	/** What to write to show the state of things; "" if it is shown. */
 	readonly frame: () => string;
 }
@@ -28,7 +28,7 @@ export class Pacer {
 
 	/** For how long the screen has been as it is. */
 	get stillFor(): number {
-		return this.#options.clock.now() - this.#writtenAt;
+		return this.#options.clock.monotonic() - this.#writtenAt;
 	}
 
 	/** Drawing has to wait. */
@@ -52,9 +52,8 @@ export class Pacer {
 	draw(): void {
 		if (this.#cancel || this.#isFull || this.#isStopped) return;
 		const { clock } = this.#options;
-		const since = clock.now() - this.#drawnAt;
-		// A clock that was set back must not stop the screen.
-		if (since >= FRAME_MS || since < 0) {
+		const since = clock.monotonic() - this.#drawnAt;
+		if (since >= FRAME_MS) {
 			this.#drawNow();
 			return;
 		}
@@ -68,7 +67,7 @@ export class Pacer {
 	write(text: string): void {
 		if (text === "") return;
 		const { output, clock } = this.#options;
-		this.#writtenAt = clock.now();
+		this.#writtenAt = clock.monotonic();
 		if (output.write(text) || this.#isFull) return;
 		this.#isFull = true;
 		output.once("drain", () => {
@@ -84,7 +83,7 @@ export class Pacer {
 	}
 
 	#drawNow(): void {
-		this.#drawnAt = this.#options.clock.now();
+		this.#drawnAt = this.#options.clock.monotonic();
 		this.write(this.#options.frame());
 	}
 }

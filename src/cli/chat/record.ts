@@ -1,6 +1,6 @@
 // The conversation as it is shown: what is to be printed next, and what is still moving. Events become lines here; what was
 // taken is on the screen and never asked for again.
-import type { GatewayClock } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { Answers, type Print } from "./answers.ts";
 import { boundaryLines, callLines, noticeLines, runningLine, userLines } from "./entries.ts";
 import type { ChatEvent, EventOf } from "./events.ts";
@@ -10,7 +10,7 @@ import { type Line, span } from "./style.ts";
 export interface ChatRecordOptions {
 	readonly columns: () => number;
 	readonly colour: boolean;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	/** Time alone has changed what is to be shown. */
 	readonly onChange: () => void;
 }
@@ -128,7 +128,7 @@ export class ChatRecord {
 	#begin(turn: string): void {
 		// Text may be here before the word that its turn has begun; only a second word means that it starts over.
 		if (this.#working?.turn === turn) this.#print(this.#answers.restart(turn));
-		this.#working = { turn, since: this.#options.clock.now() };
+		this.#working = { turn, since: this.#options.clock.monotonic() };
 		this.#tick();
 	}
 
@@ -148,7 +148,7 @@ export class ChatRecord {
 		this.#cancelTick?.();
 		const { clock, onChange } = this.#options;
 		if (!this.#working) return;
-		const shown = (clock.now() - this.#working.since) % 1000;
+		const shown = (clock.monotonic() - this.#working.since) % 1000;
 		this.#cancelTick = clock.after(1000 - shown, () => {
 			onChange();
 			this.#tick();
@@ -158,7 +158,7 @@ export class ChatRecord {
 	#notes(): Line[] {
 		const lines: Line[] = [];
 		if (this.#working) {
-			const seconds = Math.floor((this.#options.clock.now() - this.#working.since) / 1000);
+			const seconds = Math.floor((this.#options.clock.monotonic() - this.#working.since) / 1000);
 			lines.push([span(`working ${seconds} s`, "dim")]);
 		}
 		if (!this.#isConnected) lines.push([span("connection lost, trying again", "warn")]);

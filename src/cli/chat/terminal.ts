@@ -2,7 +2,7 @@
 // again: the answer in the making, what goes on, and the box one writes in. Nothing that arrives touches what is being typed.
 import { emitKeypressEvents, type Key as TerminalKey } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { GatewayClock } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { createEditor, type Effect, reduce, replaceText } from "./editor.ts";
 import type { Complete } from "./editor-state.ts";
 import type { ChatEvent } from "./events.ts";
@@ -22,7 +22,7 @@ export interface ChatTerminalOptions {
 	readonly colour: boolean;
 	readonly columns: () => number;
 	readonly rows: () => number;
-	readonly clock: GatewayClock;
+	readonly clock: Clock;
 	readonly complete: Complete;
 	/** What was sent in earlier runs, oldest first. */
 	readonly history?: readonly string[];
@@ -91,7 +91,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
 			options.onLeave();
 			return;
 		}
-		const at = clock.now();
+		const at = clock.monotonic();
 		interruptedAt = at;
 		clock.after(LEAVE_MS, () => {
 			if (interruptedAt === at) interruptedAt = null;

@@ -55,7 +55,7 @@ function runDiff(
 			if (output.json) output.value({ files: [] });
 			return output.note("There is no checkpoint yet; `keryx checkpoint` takes one.");
 		}
-		const { files } = await whileWaiting(context, output, "looking at the files", () =>
+		const { files } = await whileWaiting(output, "looking at the files", () =>
 			client.checkpointDiff({ conversation, id, to: flags.to, ...(file !== undefined && { file }) }),
 		);
 		if (output.json) output.value({ files });

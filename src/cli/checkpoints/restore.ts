@@ -49,8 +49,7 @@ function runRestore(context: CliContext, id: string, file: string | undefined, f
 		const { client, output } = connection;
 		const conversation = await conversationOf(connection, flags);
 		const wanted = { conversation, id, ...(file !== undefined && { file }) };
-		const wait = <Result>(work: () => Promise<Result>) =>
-			whileWaiting(context, output, "looking at the files", work);
+		const wait = <Result>(work: () => Promise<Result>) => whileWaiting(output, "looking at the files", work);
 		if (dryRun) {
 			const plan = await wait(() => client.checkpointPlan({ ...wanted, force: force ? "true" : "false" }));
 			if (output.json) output.value(plan);

@@ -34,7 +34,7 @@ function runTake(context: CliContext, label: string, flags: ConversationFlag): P
 	return withConnection(context, "change", async (connection) => {
 		const { client, output } = connection;
 		const conversation = await conversationOf(connection, flags);
-		const taken = await whileWaiting(context, output, "looking at the files", () =>
+		const taken = await whileWaiting(output, "looking at the files", () =>
 			client.takeCheckpoint({ conversation, ...(label !== "" && { label }) }),
 		);
 		if (output.json) return output.value(taken);

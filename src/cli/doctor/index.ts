@@ -64,7 +64,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		const { findings, client } = await lookForKeryx(home);
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));
-		tell(...(await lookAtStore({ context, output, home, client, quick, fix, rebuild })));
+		tell(...(await lookAtStore({ output, home, client, quick, fix, rebuild })));
 	}
 	end(context, output, findings);
 }

@@ -5,7 +5,6 @@ import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../gateway/index.ts";
 import type { Client } from "../../http/index.ts";
 import { openStore, SCHEMA_VERSION, type Store, systemIds } from "../../store/index.ts";
-import type { CliContext } from "../context.ts";
 import type { Home } from "../home.ts";
 import type { Output } from "../output.ts";
 import { whileWaiting, withProgress } from "../progress.ts";
@@ -13,7 +12,6 @@ import { bytesInWords, counted } from "../words.ts";
 import { type Finding, fine, fixed, wrong } from "./finding.ts";
 
 export interface StoreLook {
-	readonly context: CliContext;
 	readonly output: Output;
 	readonly home: Home;
 	/** Of the Keryx that runs. */
@@ -60,13 +58,13 @@ const ABOUT_SEARCH = "the search index ";
 
 async function lookInto(
 	store: Store,
-	{ context, output, home, quick }: StoreLook,
+	{ output, home, quick }: StoreLook,
 ): Promise<{ findings: Finding[]; search: SearchState }> {
 	const size = bytesInWords(statSync(home.storePath).size);
 	const opened = fine("store", `${home.storePath}, ${size}, schema version ${SCHEMA_VERSION}`);
 	const damage = await searching(store);
 	if (quick) return { findings: [opened], search: { problem: damage, isDamaged: damage !== null } };
-	const { problems } = await whileWaiting(context, output, "looking through the store", () =>
+	const { problems } = await whileWaiting(output, "looking through the store", () =>
 		store.checkIntegrity({ scope: OPERATOR }),
 	);
 	const rows = problems.filter((problem) => !problem.startsWith(ABOUT_SEARCH));
@@ -112,11 +110,11 @@ async function search({ problem, isDamaged }: SearchState, look: StoreLook): Pro
 	}
 }
 
-async function rebuild({ context, output, home, client }: StoreLook, wipe: boolean): Promise<number> {
+async function rebuild({ output, home, client }: StoreLook, wipe: boolean): Promise<number> {
 	const store = client ? null : await open(home, "own");
 	const step = (args: { cursor?: string; wipe: boolean }) => (client ?? (store as Store)).rebuildSearch(args);
 	try {
-		return await withProgress(context, output, async (tell) => {
+		return await withProgress(output, async (tell) => {
 			let total = 0;
 			for (let cursor: string | null = ""; cursor !== null; ) {
 				const { indexed, next } = await step({ wipe, ...(cursor !== "" && { cursor }) });

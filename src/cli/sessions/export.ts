@@ -53,7 +53,7 @@ async function runExport(context: CliContext, flags: Flags): Promise<void> {
 	await withConnection(context, "read", async ({ client, output }) => {
 		const within = await placeOf(client, flags);
 		const chunks = client.export({ format, ...within });
-		const bytes = await withProgress(context, output, async (tell) => {
+		const bytes = await withProgress(output, async (tell) => {
 			let sum = 0;
 			const written = (chunk: Uint8Array): void => {
 				sum += chunk.length;

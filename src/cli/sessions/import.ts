@@ -33,9 +33,7 @@ async function runImport(context: CliContext, file: string, origin: string): Pro
 	const size = file === "-" ? undefined : await sizeOf(file);
 	const bytes = file === "-" ? context.stdin : createReadStream(file);
 	await withConnection(context, "change", async ({ client, output }) => {
-		const counts = await withProgress(context, output, (tell) =>
-			client.import(counting(bytes, size, tell), origin),
-		);
+		const counts = await withProgress(output, (tell) => client.import(counting(bytes, size, tell), origin));
 		if (output.json) output.value(counts);
 		else printCounts(output, counts);
 	});

@@ -68,6 +68,12 @@ const turnOf = sql<{ state: TurnState; detail: string | null }>(
 const sendingOfEarlier = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?`,
 );
+const setDue = sql("UPDATE deliveries SET due_at = ? WHERE id = ? AND state = 'pending'");
+const pullForward = sql("UPDATE deliveries SET due_at = ? WHERE due_at > ? AND state = 'pending'");
+/** Dated by a clock that was set back while nobody ran. */
+const fromTheFuture = sql(
+	"UPDATE deliveries SET due_at = ? WHERE due_at > ? AND created_at > ? AND state = 'pending'",
+);
 /** One that waits behind another of its conversation is not next, however long it has been due. */
 const nextDueAt = sql<{ due_at: number }>(
 	`SELECT d.due_at FROM deliveries d WHERE d.due_at IS NOT NULL AND d.state = 'pending'
@@ -351,9 +357,23 @@ function* settleRow(
 	);
 }
 
+/** The wall clock was set: what waits is due at other times now. */
+export function* retimeDeliveries(
+	context: Context,
+	args: {
+		readonly due: readonly { readonly id: string; readonly at: number }[];
+		/** Others that would wait for longer are due now. Left out: they stay as they are. */
+		readonly latest?: number;
+	},
+): Op<void> {
+	if (args.latest !== undefined) yield* run(pullForward, context.now, args.latest);
+	for (const { id, at } of args.due) yield* run(setDue, at, id);
+}
+
 /** Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. */
 export function* recoverDeliveries(context: Context): Op<{ unknown: readonly Delivery[] }> {
 	const unknown: Delivery[] = [];
+	yield* run(fromTheFuture, context.now, context.now, context.now);
 	for (const row of yield* all(sendingOfEarlier, `${context.epoch}:%`)) {
 		const settlement: Settlement =
 			row.receipt === null

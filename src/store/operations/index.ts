@@ -29,6 +29,7 @@ import {
 	recordPreview,
 	recoverDeliveries,
 	resolveDelivery,
+	retimeDeliveries,
 	settleDelivery,
 } from "./deliveries.ts";
 import { noteConfig } from "./events.ts";
@@ -140,6 +141,7 @@ export const writes = {
 	claimDeliveries,
 	settleDelivery,
 	resolveDelivery,
+	retimeDeliveries,
 	recordLookup,
 	recoverDeliveries,
 	notify,

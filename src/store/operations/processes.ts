@@ -67,8 +67,9 @@ const ofAll = sql<ProcessRow>(
 	`SELECT ${COLUMNS} FROM processes ORDER BY CASE WHEN due_at IS NULL THEN 1 ELSE 0 END, n DESC LIMIT ?`,
 );
 const unfinished = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL ORDER BY n`);
+/** Also those whose last check is in the future: the clock was set back, and they would be silent until it has caught up. */
 const dueChecks = sql<ProcessRow>(
-	`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+	`SELECT ${COLUMNS} FROM processes WHERE due_at IS NOT NULL AND (due_at <= ? OR due_at - check_ms > ?) ORDER BY due_at LIMIT ?`,
 );
 const runningInAll = sql<{ n: number }>("SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL");
 const runningHere = sql<{ n: number }>(
@@ -339,7 +340,7 @@ export function* dueProcessChecks(args: {
 	readonly now: number;
 	readonly limit: number;
 }): Op<readonly Process[]> {
-	return (yield* all(dueChecks, args.now, args.limit)).map(toProcess);
+	return (yield* all(dueChecks, args.now, args.now, args.limit)).map(toProcess);
 }
 
 /** Ended ones that may be forgotten, with their logs. */

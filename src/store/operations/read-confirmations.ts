@@ -38,7 +38,7 @@ const nextNotice = sql<{ at: number | null }>(
 );
 const dueNotices = sql<{ confirmation: string; target: string; attempts: number }>(
 	`SELECT confirmation, target, attempts FROM confirmation_notices
-	WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+	WHERE due_at IS NOT NULL AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?`,
 );
 const settleNotice = sql(
 	`UPDATE confirmation_notices SET state = ?, attempts = attempts + 1, reason = ?, due_at = ?
@@ -115,10 +115,17 @@ export interface DueNotice {
 export function* dueConfirmationNotices(args: {
 	readonly scope: OperatorScope;
 	readonly now: number;
+	/** No pause ends later, unless the clock was set back: what waits for more is due too. */
+	readonly latest: number;
 	readonly limit: number;
 }): Op<readonly DueNotice[]> {
 	const due: DueNotice[] = [];
-	for (const { confirmation: id, target, attempts } of yield* all(dueNotices, args.now, args.limit)) {
+	for (const { confirmation: id, target, attempts } of yield* all(
+		dueNotices,
+		args.now,
+		args.latest,
+		args.limit,
+	)) {
 		const row = (yield* confirmationRow(id)) as ConfirmationRow;
 		due.push({ target, attempts, confirmation: yield* toConfirmation(row, args.now) });
 	}

@@ -1,6 +1,6 @@
 // The outbox: order within a conversation, claims, settlements, and what nobody knows.
 import { expect } from "vitest";
-import { MINUTE } from "../../support/clock.ts";
+import { HOUR, MINUTE } from "../../support/clock.ts";
 import { ADA, type Begun, BOB, delivery, OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
 
 export function deliveryConformance(tell: Tell): void {
@@ -54,6 +54,24 @@ export function deliveryConformance(tell: Tell): void {
 		await settle(scene, again, { kind: "dead", reason: "chat not found" });
 		expect(await scene.deliverAll()).toEqual(["a2"]);
 	});
+
+	tell(
+		"after a clock was set what waits is due at its new time, and the rest at once where it is too far away",
+		async (scene) => {
+			await replies(scene, ADA, ["a1"]);
+			await replies(scene, BOB, ["b1"]);
+			for (const one of await claim(scene))
+				await settle(scene, one, { kind: "retry", at: scene.clock.now() + MINUTE, reason: "429" });
+			scene.clock.advance(-HOUR);
+			const at = scene.clock.now() + MINUTE;
+			await scene.store.retimeDeliveries({ due: [{ id: "a1", at }], latest: at });
+			expect((await claim(scene)).map(({ id }) => id)).toEqual(["b1"]);
+			scene.clock.set(at);
+			await scene.store.retimeDeliveries({ due: [{ id: "b1", at: 0 }] });
+			expect((await claim(scene)).map(({ id }) => id)).toEqual(["a1"]);
+			expect((await scene.store.delivery({ scope: OPERATOR, id: "b1" })).state).toBe("sending");
+		},
+	);
 
 	tell("a pause that the platform asked for uses up no attempt", async (scene) => {
 		await replies(scene, ADA, ["a1"]);

@@ -177,6 +177,19 @@ export function processConformance(tell: Tell): void {
 		},
 	);
 
+	tell("progress does not wait for a clock that was set back", async (scene) => {
+		const conversation = await talk(scene);
+		const { id } = await begin(scene, conversation, "proc_00000000000a", { checkMs: MINUTE });
+		await begin(scene, conversation, "proc_00000000000b");
+		scene.clock.advance(-HOUR);
+		const now = scene.clock.now();
+		const due = await scene.store.dueProcessChecks({ scope: OPERATOR, now, limit: 10 });
+		expect(due.map((one) => one.id)).toEqual([id]);
+		await scene.store.processChecked({ id, to: 0, deliveries: [] });
+		expect((await find(scene, id)).nextCheckAt).toBe(now + MINUTE);
+		expect(await scene.store.dueProcessChecks({ scope: OPERATOR, now, limit: 10 })).toEqual([]);
+	});
+
 	tell("what has been handed over is never handed over again", async (scene) => {
 		const conversation = await talk(scene);
 		const { id } = await begin(scene, conversation);

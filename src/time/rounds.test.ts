@@ -4,6 +4,7 @@ import { Rounds } from "./rounds.ts";
 /** Rounds whose time and whose answers only the test gives. */
 function scene() {
 	let now = 0;
+	let setBy = 0;
 	let timer: { readonly at: number; readonly run: () => void } | null = null;
 	const open: { readonly answer: (next: number | null) => void; readonly fail: (error: Error) => void }[] =
 		[];
@@ -11,7 +12,8 @@ function scene() {
 	let begun = 0;
 	const rounds = new Rounds({
 		clock: {
-			now: () => now,
+			now: () => now + setBy,
+			monotonic: () => now,
 			after: (ms, run) => {
 				timer = { at: now + ms, run };
 				return () => {
@@ -37,6 +39,9 @@ function scene() {
 			if (!due || due.at > now) return;
 			timer = null;
 			due.run();
+		},
+		set: (by: number) => {
+			setBy += by;
 		},
 		end: async (next: number | null) => {
 			open.shift()?.answer(next);
@@ -110,3 +115,17 @@ test("once stopped, nothing begins any more", async () => {
 	rounds.look();
 	expect([begun(), wakesAt(), rounds.isStopped]).toEqual([1, null, true]);
 });
+
+test.each([86_400_000, -86_400_000])(
+	"a wall clock that is set by %i ms is followed within a minute",
+	async (by) => {
+		const { rounds, begun, pass, end, set } = scene();
+		rounds.start();
+		await end(10_000_000);
+		pass(60_000);
+		expect(begun()).toBe(1);
+		set(by);
+		pass(60_000);
+		expect(begun()).toBe(2);
+	},
+);

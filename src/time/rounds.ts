@@ -1,15 +1,13 @@
 // What is done in rounds: a round does what is due and says when there is something to do again. One runs at a time, none is lost: a
-// call during a round is followed by another one.
+// call during a round is followed by another one. What is due is due by the wall clock; a round follows within a minute of a jump.
+import type { Clock } from "./clock.ts";
+import { wakeAt } from "./instants.ts";
 
 /** After a round that failed. */
 const RETRY_MS = 5_000;
 
 export interface RoundsOptions {
-	readonly clock: {
-		now(): number;
-		/** Answers how to cancel it. */
-		after(ms: number, callback: () => void): () => void;
-	};
+	readonly clock: Clock;
 	/** Answers when there is something to do again; null: not before something new happens. */
 	round(): Promise<number | null>;
 	failed(error: unknown): void;
@@ -77,9 +75,8 @@ export class Rounds {
 	}
 
 	#sleepUntil(at: number): void {
-		const { clock } = this.#options;
 		this.#cancel();
 		this.#wakesAt = at;
-		this.#cancel = clock.after(Math.max(1, at - clock.now()), () => this.look());
+		this.#cancel = wakeAt(this.#options.clock, at, () => this.look());
 	}
 }

@@ -1,12 +1,8 @@
-// Waiting, as agents do it: on a clock that is given to them, and no longer than nobody aborts.
-
-/** What an agent needs of a clock: something to happen later, and how to cancel that. */
-export interface AgentClock {
-	after(ms: number, callback: () => void): () => void;
-}
+// Waiting, as agents do it: on a clock that is given to them, and until somebody aborts.
+import type { Clock } from "../time/index.ts";
 
 /** False as soon as it is aborted. */
-export function elapsed(clock: AgentClock, ms: number, signal: AbortSignal): Promise<boolean> {
+export function elapsed(clock: Pick<Clock, "after">, ms: number, signal: AbortSignal): Promise<boolean> {
 	return new Promise((resolve) => {
 		if (signal.aborted || ms === 0) return resolve(!signal.aborted);
 		const abort = () => {

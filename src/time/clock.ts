@@ -1,0 +1,48 @@
+// The only source of time. It answers two questions that must not be mixed up: what time it is, which somebody may change at any
+// moment, and how much time has passed, which nobody can.
+
+export interface Clock {
+	/** The wall clock: milliseconds since 1970 in UTC. For instants that are stored, shown or compared with a policy. May jump. */
+	now(): number;
+	/** For durations: only the difference of two values means anything. Never jumps; the time a machine sleeps may not count. */
+	monotonic(): number;
+	/** Calls back after so many milliseconds by the monotonic clock, however many; answers how to cancel that. */
+	after(ms: number, callback: () => void): () => void;
+}
+
+/** Node fires a timer that is set further away at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A clock on the timers of the machine. Lets an idle process exit: its timers keep nothing alive. */
+export function createSystemClock(timers: SystemTimers = nodeTimers): Clock {
+	return {
+		now: () => Date.now(),
+		monotonic: () => performance.now(),
+		after: (ms, callback) => {
+			let cancel = () => {};
+			const wait = (left: number) => {
+				cancel =
+					left > LONGEST_TIMER_MS
+						? timers.set(LONGEST_TIMER_MS, () => wait(left - LONGEST_TIMER_MS))
+						: timers.set(Math.max(0, left), callback);
+			};
+			wait(ms);
+			return () => cancel();
+		},
+	};
+}
+
+/** What the machine's timers can do. */
+export interface SystemTimers {
+	/** At most 2^31 - 1 milliseconds; answers how to cancel it. */
+	set(ms: number, callback: () => void): () => void;
+}
+
+const nodeTimers: SystemTimers = {
+	set: (ms, callback) => {
+		const timer = setTimeout(callback, ms).unref();
+		return () => clearTimeout(timer);
+	},
+};
+
+export const systemClock: Clock = createSystemClock();

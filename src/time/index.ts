@@ -1,0 +1,4 @@
+// Time: the clock, waiting for instants on it, and work that is done when it is due.
+export { type Clock, createSystemClock, type SystemTimers, systemClock } from "./clock.ts";
+export { WallHistory, wakeAt } from "./instants.ts";
+export { Rounds, type RoundsOptions } from "./rounds.ts";

@@ -1,0 +1,94 @@
+// Instants on a wall clock that may be set at any moment: waiting for one, and telling how long ago one was.
+import type { Clock } from "./clock.ts";
+
+/** A wall clock that was set is noticed after this at the latest. */
+const LOOK_EVERY_MS = 60_000;
+/** Machines correct their clocks by less than this all the time; more is a jump. */
+const JUMP_MS = 1000;
+/** Older stretches are forgotten: a clock that is set this often tells nobody's age. */
+const MOST_STRETCHES = 32;
+
+type Clocks = Pick<Clock, "now" | "monotonic">;
+
+/**
+ * Calls back when the wall clock shows `at`; also when it was set meanwhile, within a minute, so that the caller looks at what is due
+ * by the new time and waits anew. Answers how to cancel it.
+ */
+export function wakeAt(clock: Clock, at: number, callback: () => void): () => void {
+	const offset = offsetOf(clock);
+	let cancel = () => {};
+	const wait = () => {
+		cancel = clock.after(Math.min(LOOK_EVERY_MS, Math.max(0, at - clock.now())), () => {
+			if (clock.now() >= at || hasJumped(clock, offset)) callback();
+			else wait();
+		});
+	};
+	wait();
+	return () => cancel();
+}
+
+/** While the wall clock is not set, it is the monotonic clock plus an offset. */
+interface Stretch {
+	readonly offset: number;
+	/** By the monotonic clock: at the earliest, at the latest. */
+	readonly from: number;
+	until: number;
+}
+
+/** What the wall clock has shown since the process began, so that the age of what it dated does not jump with it. */
+export class WallHistory {
+	readonly #clock: Clocks;
+	/** The newest last; what was dated before the process began counts to the first. */
+	readonly #stretches: Stretch[];
+	/** The offset that was last told of. */
+	#told: number;
+
+	constructor(clock: Clocks) {
+		this.#clock = clock;
+		this.#told = offsetOf(clock);
+		this.#stretches = [{ offset: this.#told, from: Number.NEGATIVE_INFINITY, until: clock.monotonic() }];
+	}
+
+	/** By how much the wall clock was set since this was last asked; 0 where it was not, or was set right again. */
+	jumped(): number {
+		this.#look();
+		const by = this.#newest.offset - this.#told;
+		this.#told = this.#newest.offset;
+		return by;
+	}
+
+	/** How many milliseconds have passed since the wall clock showed this. 0 for what it has not shown yet. */
+	ageOf(instant: number): number {
+		this.#look();
+		const at = this.#stretches
+			.map(({ offset, from, until }) => ({ at: instant - offset, from, until }))
+			.findLast((one) => one.at >= one.from - JUMP_MS && one.at <= one.until + JUMP_MS)?.at;
+		return at === undefined ? this.#beyond(instant) : Math.max(0, this.#clock.monotonic() - at);
+	}
+
+	/** Dated by a stretch that is forgotten, or in the future: only the wall clock can tell. */
+	#beyond(instant: number): number {
+		return Math.max(0, this.#clock.now() - instant);
+	}
+
+	#look(): void {
+		const { offset, until } = this.#newest;
+		const now = this.#clock.monotonic();
+		this.#newest.until = now;
+		if (!hasJumped(this.#clock, offset)) return;
+		this.#stretches.push({ offset: offsetOf(this.#clock), from: until, until: now });
+		if (this.#stretches.length > MOST_STRETCHES) this.#stretches.shift();
+	}
+
+	get #newest(): Stretch {
+		return this.#stretches.at(-1) as Stretch;
+	}
+}
+
+function offsetOf(clock: Clocks): number {
+	return clock.now() - clock.monotonic();
+}
+
+function hasJumped(clock: Clocks, offset: number): boolean {
+	return Math.abs(offsetOf(clock) - offset) > JUMP_MS;
+}
