@@ -2,6 +2,7 @@
 const layers = [
 	"errors\\.ts$",
 	"domain/",
+	"secrets/",
 	"(config|time)/",
 	"store/",
 	"(confirmations|processes|checkpoints)/",

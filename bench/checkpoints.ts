@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { createCheckpoints } from "../src/checkpoints/index.ts";
-import { openStore, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, systemClock, systemIds } from "../src/store/index.ts";
 import { atMost, measured, median, type Row } from "./harness.ts";
 
 const SIZES = [
@@ -31,7 +31,12 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 	makeFiles(ours, files);
 	cpSync(ours, plain, { recursive: true });
 	const clock = systemClock;
-	const store = await openStore({ url: `sqlite:${join(home, "keryx.db")}`, clock, ids: systemIds(clock) });
+	const store = await openStore({
+		url: `sqlite:${join(home, "keryx.db")}`,
+		clock,
+		ids: systemIds(clock),
+		secrets: NO_SECRETS,
+	});
 	const settings = { maxSnapshots: 1000, maxTotalMb: 5000, maxFileMb: 10, maxFiles: 100_000 };
 	const checkpoints = createCheckpoints({ home, store, clock, settings: () => settings });
 	const keryx = async (): Promise<void> => {

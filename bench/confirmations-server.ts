@@ -10,7 +10,7 @@ import { configSchema } from "../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../src/confirmations/index.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { createApi, serveOnPort } from "../src/http/index.ts";
-import { openStore, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, systemIds } from "../src/store/index.ts";
 
 const [which, folder = "", secret = ""] = process.argv.slice(2);
 process.stdout.write(`${which === "keryx" ? await keryx() : await bare()}\n`);
@@ -21,6 +21,7 @@ async function keryx(): Promise<number> {
 		url: `sqlite:${join(folder, "keryx.db")}`,
 		clock: systemClock,
 		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
 		auditKey: randomBytes(32),
 	});
 	const values = configSchema.parse({ confirmations: { rate_limit: 100_000, global_limit: 1_000_000 } });

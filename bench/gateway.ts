@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { systemClock } from "../src/gateway/index.ts";
-import { openStore, type Store, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { addConversations, chatOf } from "./gateway-data.ts";
 import { AT_ONCE, type Chats, gatewayLoad, roundsInAll, roundsPerSecond, storeLoad } from "./gateway-load.ts";
 import { atLeast, measured, median, type Row } from "./harness.ts";
@@ -146,5 +146,10 @@ async function inFolder(measure: (folder: string) => Promise<Row[]>): Promise<Ro
 }
 
 function open(path: string): Promise<Store> {
-	return openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) });
+	return openStore({
+		url: `sqlite:${path}`,
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+	});
 }

@@ -13,7 +13,7 @@ import { configSchema } from "../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../src/confirmations/index.ts";
 import { createGateway, type Gateway, systemClock } from "../src/gateway/index.ts";
 import { createApi, serveOnPort } from "../src/http/index.ts";
-import { openStore, type Store, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { createScriptedAgent } from "../src/testing/index.ts";
 import { createTools } from "../src/tools/index.ts";
 
@@ -28,6 +28,7 @@ async function keryx(): Promise<{ readonly port: number; readonly login: string 
 		url: `sqlite:${join(folder, "keryx.db")}`,
 		clock: systemClock,
 		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
 		auditKey: new Uint8Array(32),
 	});
 	const config = configSchema.parse({

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { systemClock } from "../src/gateway/index.ts";
-import { openStore, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, systemIds } from "../src/store/index.ts";
 import { addConversations } from "./gateway-data.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { fanOut } from "./http-events.ts";
@@ -61,7 +61,14 @@ export async function measureHttp(): Promise<Row[]> {
 
 export async function makeStore(folder: string): Promise<void> {
 	const path = join(folder, "keryx.db");
-	await (await openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) })).close();
+	await (
+		await openStore({
+			url: `sqlite:${path}`,
+			clock: systemClock,
+			ids: systemIds(systemClock),
+			secrets: NO_SECRETS,
+		})
+	).close();
 	addConversations(path, CONVERSATIONS);
 	copyFileSync(path, join(folder, "copy.db"));
 }

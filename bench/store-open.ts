@@ -1,13 +1,14 @@
 // One start in a process of its own, as JSON: `store-open.ts <path>`. Everything that a gateway asks before it takes its first
 // message; then a few reads, and what the process holds in memory.
 import { performance } from "node:perf_hooks";
-import { openStore, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, systemClock, systemIds } from "../src/store/index.ts";
 
 const began = performance.now();
 const store = await openStore({
 	url: `sqlite:${process.argv[2]}`,
 	clock: systemClock,
 	ids: systemIds(systemClock),
+	secrets: NO_SECRETS,
 });
 const now = systemClock.now();
 await store.interruptTurns({ suspendedNotice: { text: "", plain: "" } });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import Database from "better-sqlite3";
 import type { ConversationId } from "../src/domain/index.ts";
-import { openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
 import { searchTags, searchText } from "../src/store/search-text.ts";
 import { atMost, measured, type Row } from "./harness.ts";
 
@@ -238,7 +238,12 @@ function percentiles(name: string, times: readonly number[], hasBar: boolean): R
 }
 
 function open(path: string): Promise<Store> {
-	return openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) });
+	return openStore({
+		url: `sqlite:${path}`,
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+	});
 }
 
 /** The same numbers in every run. */

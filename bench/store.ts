@@ -8,7 +8,7 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { SessionId } from "../src/domain/index.ts";
-import { openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { addConversations, LONG, progress, sessionOf } from "./store-data.ts";
 import { KeryxRounds, LANES, type Pick } from "./store-rounds.ts";
@@ -171,5 +171,10 @@ async function medianMs(read: () => Promise<readonly unknown[]>): Promise<number
 }
 
 function open(path: string): Promise<Store> {
-	return openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock) });
+	return openStore({
+		url: `sqlite:${path}`,
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+	});
 }

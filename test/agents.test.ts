@@ -8,7 +8,7 @@ import {
 import { loadConfig } from "../src/config/index.ts";
 import { finalLimitText, limitInfo, nearLimitText } from "../src/domain/index.ts";
 import { createGateway } from "../src/gateway/index.ts";
-import { openEngine, storeOn } from "../src/store/index.ts";
+import { NO_SECRETS, openEngine, storeOn } from "../src/store/index.ts";
 import { createScriptedChannel, createVirtualClock, trackedEngine } from "../src/testing/index.ts";
 import { createTools, sessionSearch } from "../src/tools/index.ts";
 import { type AgentUnderTest, type Ask, agentConformance, person, tool } from "./conformance/agent.ts";
@@ -110,7 +110,7 @@ test("the offline agent finds what was said, through the gateway, the store's se
 	const clock = createVirtualClock(NOON, { settle: engine.idle });
 	const channel = createScriptedChannel({ platform: "telegram", clock });
 	const gateway = createGateway({
-		store: storeOn(engine, { clock, ids: countedIds() }),
+		store: storeOn(engine, { clock, ids: countedIds(), secrets: NO_SECRETS }),
 		agent: createOfflineAgent(),
 		tools: createTools([sessionSearch]),
 		channels: [channel],

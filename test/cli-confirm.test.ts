@@ -8,7 +8,7 @@ import { auditKey, homeAt, openHome } from "../src/cli/home.ts";
 import { createConfirmations } from "../src/confirmations/index.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { createClient, socketTransport } from "../src/http/index.ts";
-import { openStore, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, systemIds } from "../src/store/index.ts";
 import { asJson, call, commandIn, type Gateway, HOSTILE, type Run } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-confirm-"));
@@ -46,6 +46,7 @@ async function asked(
 		url: homeAt(home).storeUrl,
 		clock: systemClock,
 		ids,
+		secrets: NO_SECRETS,
 		auditKey: auditKey(openHome(home), ids.bytes),
 	});
 	const confirmations = createConfirmations({ store, clock: systemClock, settings: () => SETTINGS });

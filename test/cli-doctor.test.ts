@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
-import { openStore } from "../src/store/index.ts";
+import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { asJson, call, commandIn, homeWithPast, type Run } from "./support/keryx.ts";
 
@@ -155,7 +155,7 @@ describe.concurrent("keryx doctor", () => {
 	test("a process that owns the store without listening is named", async () => {
 		const path = await home();
 		const url = `sqlite:${join(path, "keryx.db")}`;
-		const store = await openStore({ url, clock: virtualClock(), ids: countedIds() });
+		const store = await openStore({ url, clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
 		try {
 			expect(await ailments(path)).toMatchObject([
 				0,

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import type { ConversationId } from "../src/domain/index.ts";
 import { encodeFrame, FrameReader } from "../src/processes/frames.ts";
 import { connectHost, type HostClient, type ProcessInfo } from "../src/processes/index.ts";
-import { openStore, type Store } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
 import { ADA, GROUP, Scene } from "./conformance/store/scene.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { asJson, call, commandIn, MAIN, type Run } from "./support/keryx.ts";
@@ -38,7 +38,12 @@ async function place(): Promise<Place> {
 	const home = join(root, `home-${places.length}`);
 	mkdirSync(home, { mode: 0o700 });
 	const clock = virtualClock(Date.now());
-	const store = await openStore({ url: `sqlite:${join(home, "keryx.db")}`, clock, ids: countedIds() });
+	const store = await openStore({
+		url: `sqlite:${join(home, "keryx.db")}`,
+		clock,
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+	});
 	const scene = new Scene({ store, clock, close: () => store.close() });
 	const ada = (await scene.say("hello", ADA)).conversation;
 	const group = (await scene.say("hello", GROUP)).conversation;

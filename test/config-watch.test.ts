@@ -48,6 +48,7 @@ function follow(): void {
 	watch = watchConfig({
 		home,
 		env: {},
+		onSecrets: () => {},
 		onChange: ({ values }) => hear(`${values.session_reset.idle_minutes}`),
 		onProblem: (problems: readonly ConfigProblem[]) =>
 			hear(problems.map(describeProblem).join("\n").replaceAll(`${home}/`, "")),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { followConfig } from "../src/cli/follow-config.ts";
 import { createGateway, systemClock } from "../src/gateway/index.ts";
-import { openStore, type StoreEvent, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type StoreEvent, systemIds } from "../src/store/index.ts";
 import { createScriptedAgent } from "../src/testing/index.ts";
 import { createTools } from "../src/tools/index.ts";
 import { configOf } from "./gateway/support.ts";
@@ -18,7 +18,12 @@ afterEach(async () => {
 test("a good change is in force and told by its keys, a bad one is told by its line and changes nothing", async () => {
 	const home = mkdtempSync(join(tmpdir(), "keryx-follow-"));
 	ends.push(() => rmSync(home, { recursive: true, force: true }));
-	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids: systemIds(systemClock) });
+	const store = await openStore({
+		url: "sqlite::memory:",
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+	});
 	ends.push(() => store.close());
 	const gateway = createGateway({
 		store,
@@ -34,7 +39,13 @@ test("a good change is in force and told by its keys, a bad one is told by its l
 	const warnings: string[] = [];
 	const write = (yaml: string) => writeFileSync(join(home, "config.yaml"), yaml);
 	write("gateway: { batch_ms: 0 }\n");
-	const following = followConfig({ home, env: {}, gateway, output: { warn: (text) => warnings.push(text) } });
+	const following = followConfig({
+		home,
+		env: {},
+		gateway,
+		secrets: store.secrets,
+		output: { warn: (text) => warnings.push(text) },
+	});
 	ends.push(() => following.close());
 
 	const told = async (count: number): Promise<StoreEvent[]> => {

@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConversationId } from "../src/domain/index.ts";
-import { openStore, type Scope, type Store } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Scope, type Store } from "../src/store/index.ts";
 import { holdsAll } from "../src/store/search-match.ts";
 import { parseQuery } from "../src/store/search-query.ts";
 import { storeOn } from "../src/store/store.ts";
@@ -31,7 +31,7 @@ type Hit = SearchResult["hits"][number];
 
 const tell = teller(async () => {
 	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds() });
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	return { store, clock, close: () => store.close() };
 });
 
@@ -287,7 +287,7 @@ describe("who searches", () => {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-search-"));
 		const clock = virtualClock();
 		const open = (): Promise<Store> =>
-			openStore({ url: `sqlite:${join(folder, "store.db")}`, clock, ids: countedIds() });
+			openStore({ url: `sqlite:${join(folder, "store.db")}`, clock, ids: countedIds(), secrets: NO_SECRETS });
 		try {
 			const scene = new Scene({ store: await open(), clock, close: () => Promise.resolve() });
 			const ada = await scene.say("secret of Ada");
@@ -609,7 +609,8 @@ describe("rebuilding", () => {
 		const folder = mkdtempSync(join(tmpdir(), "keryx-search-"));
 		const clock = virtualClock();
 		const path = join(folder, "store.db");
-		const open = (): Promise<Store> => openStore({ url: `sqlite:${path}`, clock, ids: countedIds() });
+		const open = (): Promise<Store> =>
+			openStore({ url: `sqlite:${path}`, clock, ids: countedIds(), secrets: NO_SECRETS });
 		try {
 			const scene = new Scene({ store: await open(), clock, close: () => Promise.resolve() });
 			await story(scene);
@@ -651,7 +652,11 @@ describe("rebuilding", () => {
 test("an engine without full-text search says so", async () => {
 	const db = await PGlite.create();
 	try {
-		const store = storeOn(await openPglite(db), { clock: virtualClock(), ids: countedIds() });
+		const store = storeOn(await openPglite(db), {
+			clock: virtualClock(),
+			ids: countedIds(),
+			secrets: NO_SECRETS,
+		});
 		await expect(store.search({ scope: OPERATOR, query: "x", limit: 1 })).rejects.toMatchObject({
 			code: "store.unsupported",
 		});

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStore } from "../src/store/index.ts";
+import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { storeOn } from "../src/store/store.ts";
 import { AUDIT_KEY } from "./conformance/store/confirmations.ts";
 import { QUIET, refusal, Scene } from "./conformance/store/scene.ts";
@@ -24,14 +24,26 @@ storeConformance("a SQLite file", async () => (await openFile()).opened, { apart
 
 async function openInMemory(): Promise<Opened> {
 	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), auditKey: AUDIT_KEY });
+	const store = await openStore({
+		url: "sqlite::memory:",
+		clock,
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+		auditKey: AUDIT_KEY,
+	});
 	return { store, clock, close: () => store.close() };
 }
 
 async function openFile(): Promise<{ readonly opened: Opened; readonly path: string }> {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-store-"));
 	const path = join(folder, "store.db");
-	const settings = { url: `sqlite:${path}`, clock: virtualClock(), ids: countedIds(), auditKey: AUDIT_KEY };
+	const settings = {
+		url: `sqlite:${path}`,
+		clock: virtualClock(),
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+		auditKey: AUDIT_KEY,
+	};
 	let store = await openStore(settings);
 	const opened: Opened = {
 		store,
@@ -58,7 +70,7 @@ describe("PostgreSQL", () => {
 
 	const open = async (): Promise<Opened> => {
 		await emptied(db);
-		const given = { clock: virtualClock(), ids: countedIds() };
+		const given = { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS };
 		let store = storeOn(await openPglite(db, AUDIT_KEY), given);
 		return {
 			store,
@@ -190,7 +202,7 @@ describe("SQLite", () => {
 		let draws: number[] = [];
 		const ids = { ...countedIds(), bytes: () => Uint8Array.of(0, 0, 0, draws.shift() ?? 1) };
 		const clock = virtualClock();
-		const store = await openStore({ url: "sqlite::memory:", clock, ids });
+		const store = await openStore({ url: "sqlite::memory:", clock, ids, secrets: NO_SECRETS });
 		const scene = new Scene({ store, clock, close: () => store.close() });
 		const { conversation, session } = await scene.exchange("one", "1");
 		expect(session).toMatch(/_00000001$/);

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
-import { type Store, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, type Store, systemClock, systemIds } from "../src/store/index.ts";
 import { openSqlite } from "../src/store/sqlite/engine.ts";
 import { storeOn } from "../src/store/store.ts";
 import { type Ack, type Orders, randomBy } from "./crash/acks.ts";
@@ -137,7 +137,7 @@ test.each([".owner", "", "-journal", "-wal"])(
 
 test("the writer's own connection syncs every commit, also after it has written", async () => {
 	const engine = await openSqlite({ path: bench.file("sync.db"), startedAt: Date.now(), access: "own" });
-	const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock) });
+	const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 	const safe = { journalMode: "wal", synchronous: FULL, foreignKeys: true };
 	expect(await engine.writerSettings()).toEqual(safe);
 	await store.accept(hello("1"));

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ConversationId, SessionId } from "../src/domain/index.ts";
-import { openStore } from "../src/store/index.ts";
+import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { OPERATOR } from "./conformance/store/scene.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { ModelConversation, type ModelSession } from "./support/store-model.ts";
@@ -114,7 +114,7 @@ function anyStep(): fc.Arbitrary<StepCommand>[] {
 /** Two conversations of one person and one of another, each known and silent. */
 async function newWorld(): Promise<World> {
 	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds() });
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	const conversations: ModelConversation[] = [];
 	await store.link({ a: { platform: "telegram", id: "100" }, b: { platform: "web", id: "100" } });
 	for (const source of PLACES) {

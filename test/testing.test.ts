@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Engine, openEngine, openStore, storeOn } from "../src/store/index.ts";
+import { type Engine, NO_SECRETS, openEngine, openStore, storeOn } from "../src/store/index.ts";
 import {
 	createVirtualClock,
 	killingEngine,
@@ -41,7 +41,12 @@ function runWriter(path: string, at: number, when: string) {
 }
 
 async function committed(path: string): Promise<number> {
-	const store = await openStore({ url: `sqlite:${path}`, clock: { now: () => 0 }, ids: countedIds() });
+	const store = await openStore({
+		url: `sqlite:${path}`,
+		clock: { now: () => 0 },
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+	});
 	const items = await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 10 });
 	await store.close();
 	return items.length;
@@ -109,7 +114,7 @@ describe("a virtual clock over a tracked engine", () => {
 		let engine: TrackedEngine | undefined;
 		const clock = createVirtualClock(1000, { settle: async () => engine?.idle() });
 		engine = trackedEngine(await openEngine({ url: `sqlite:${join(folder, "clock.db")}`, clock }));
-		const store = storeOn(engine, { clock, ids: countedIds() });
+		const store = storeOn(engine, { clock, ids: countedIds(), secrets: NO_SECRETS });
 		const seen: string[] = [];
 		const say = async (id: string) => {
 			const { key } = await store.accept({

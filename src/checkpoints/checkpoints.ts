@@ -94,7 +94,7 @@ class GitCheckpoints implements Checkpoints {
 			const first = find(all, ids[0], "from");
 			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
 			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
-			return diffs.map((diff) => ({ ...diff, text: this.#hide(diff.text) }));
+			return diffs.map((diff) => ({ ...diff, text: this.#options.store.secrets.hide(diff.text) }));
 		});
 	}
 
@@ -311,11 +311,7 @@ class GitCheckpoints implements Checkpoints {
 	#recorded({ kind = "manual", label, conversation, session, turn }: TakeInput): Recorded {
 		const edge = kind === "before" ? "from" : kind === "after" ? "to" : undefined;
 		const window = edge && turn !== undefined ? { owner: turn, edge } : null;
-		return { kind, label: this.#hide(label), conversation, session, turn, window } as Recorded;
-	}
-
-	#hide(text: string): string {
-		return this.#options.hide?.(text) ?? text;
+		return { kind, label, conversation, session, turn, window } as Recorded;
 	}
 
 	/** Behind the way of a turn: what is over the limits goes, and the space with it. */

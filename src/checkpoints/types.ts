@@ -18,8 +18,6 @@ export interface CheckpointsOptions {
 	readonly clock: Pick<Clock, "now">;
 	/** Asked each time: they may change. */
 	readonly settings: () => CheckpointSettings;
-	/** Puts something in place of known secrets, in what is stored or shown: labels and the text of differences. */
-	readonly hide?: (text: string) => string;
 	readonly log?: (message: string, error: unknown) => void;
 }
 

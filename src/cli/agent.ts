@@ -9,7 +9,7 @@ import {
 	type ModelSettings,
 	parseScript,
 } from "../agents/index.ts";
-import { type Config, type Environment, keryxHome, secretHider } from "../config/index.ts";
+import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createWorkspaces } from "../gateway/index.ts";
@@ -21,7 +21,7 @@ import { programEnvironment } from "./program-environment.ts";
 export function createAgent(
 	config: Config,
 	env: Environment,
-	store: Pick<Store, "blob">,
+	store: Pick<Store, "blob" | "secrets">,
 	whole: Config = config,
 ): Agent {
 	switch (config.agent.kind) {
@@ -35,7 +35,7 @@ export function createAgent(
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
 			});
 		case "acp":
-			return acpAgent(config, env, whole);
+			return acpAgent(config, env, store, whole);
 		case "scripted":
 			return scriptedAgent(config, systemClock);
 	}
@@ -53,7 +53,12 @@ function modelSettings({ agent }: Config): ModelSettings {
 	return { ...agent, provider, model };
 }
 
-function acpAgent({ agent, workspace }: Config, env: Environment, whole: Config): Agent {
+function acpAgent(
+	{ agent, workspace }: Config,
+	env: Environment,
+	{ secrets }: Pick<Store, "secrets">,
+	whole: Config,
+): Agent {
 	const { command, args, env_pass, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
 	const workspaces = createWorkspaces(workspace, keryxHome(env));
@@ -65,7 +70,7 @@ function acpAgent({ agent, workspace }: Config, env: Environment, whole: Config)
 		workspaceOf: (conversation) => workspaces.of(conversation),
 		idleMinutes: idle_minutes,
 		maxPrograms: max_programs,
-		hide: secretHider(env_pass, env),
+		secrets,
 	});
 }
 

@@ -15,7 +15,7 @@ export interface CliContext extends Streams {
 /** The configuration in force and an output that hides its secrets. Its warnings are printed. */
 export function openConfig(context: CliContext, file?: string): { config: LoadedConfig; output: Output } {
 	const config = loadConfig({ home: keryxHome(context.env), env: context.env, file });
-	const output = createOutput(context, { json: context.json, hide: config.hideSecrets });
+	const output = createOutput(context, { json: context.json, hide: (text) => config.secrets.hide(text) });
 	for (const warning of config.warnings) output.warn(warning);
 	return { config, output };
 }

@@ -1,21 +1,25 @@
 // Tells a gateway that runs of each change of config.yaml, and its operator of what came of it.
 import { type ConfigWatch, describeProblem, type Environment, watchConfig } from "../config/index.ts";
 import type { Gateway } from "../gateway/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { Output } from "./output.ts";
 
 export interface FollowOptions {
 	readonly home: string;
 	readonly env: Environment;
 	readonly gateway: Pick<Gateway, "reconfigure" | "refuseConfig">;
+	/** Learns what the file names, however the rest of it is. */
+	readonly secrets: Pick<Secrets, "learn">;
 	readonly output: Pick<Output, "warn">;
 }
 
-export function followConfig({ home, env, gateway, output }: FollowOptions): ConfigWatch {
+export function followConfig({ home, env, gateway, secrets, output }: FollowOptions): ConfigWatch {
 	const untold = (error: unknown) =>
 		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
 		home,
 		env,
+		onSecrets: (values) => secrets.learn(values),
 		onChange: ({ values, warnings }) => {
 			for (const warning of warnings) output.warn(warning);
 			gateway.reconfigure(values).then(({ keys, restart }) => {

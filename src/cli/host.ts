@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
-import { type Config, createConfigView, keryxHome, type LoadedConfig } from "../config/index.ts";
+import { type Config, createConfigView, keryxHome, LiveConfig, type LoadedConfig } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createGateway, type Gateway, systemClock, toDeliveries, workspaceFinder } from "../gateway/index.ts";
@@ -55,12 +55,13 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		url: home.storeUrl,
 		clock: systemClock,
 		ids,
+		secrets: config.secrets,
 		access,
 		auditKey: auditKey(home, ids.bytes),
 	});
 	try {
-		const { values } = config;
-		let inForce = values;
+		const { values, secrets } = config;
+		const live = new LiveConfig(values);
 		let listening: Listening | null = null;
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
@@ -70,8 +71,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const confirmations = createConfirmations({
 			store,
 			clock: systemClock,
-			settings: () => confirmationSettings(inForce, context.env),
-			hide: config.hideSecrets,
+			settings: () => confirmationSettings(live.values, context.env),
 			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
 			log,
 		});
@@ -80,8 +80,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			place: localPlace(home.path),
 			clock: systemClock,
 			ids,
-			settings: () => processSettings(inForce),
-			hide: config.hideSecrets,
+			settings: () => processSettings(live.values),
 			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
 			log,
 		});
@@ -90,8 +89,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 					home: home.path,
 					store,
 					clock: systemClock,
-					settings: () => checkpointSettings(inForce),
-					hide: config.hideSecrets,
+					settings: () => checkpointSettings(live.values),
 					log,
 				})
 			: null;
@@ -104,7 +102,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				sessionSearch,
 				sessionRead,
 				clarify,
-				...createTerminal({ processes, env: context.env, workspaceOf, config: () => inForce }),
+				...createTerminal({ processes, env: context.env, workspaceOf, secrets, config: () => live.values }),
 			]),
 			confirmations,
 			processes,
@@ -114,7 +112,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				...(["local", "web", "api_server"] as const),
 				...(webhooks.length > 0 ? (["webhook"] as const) : []),
 			].map((platform) => createLocalChannel(platform, context.now)),
-			config: values,
+			config: live,
 			clock: systemClock,
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
@@ -130,7 +128,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			config: createConfigView({ home: home.path, env: context.env, atStart: config }),
 			url: () => listening?.url ?? null,
 			webhooks,
-			timeZone: () => inForce.session_reset.timezone,
+			timeZone: () => live.values.session_reset.timezone,
 			profiles: Object.keys(values.profiles),
 			operatorSecret: operatorSecret(home, ids.bytes),
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
@@ -157,13 +155,8 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			followConfig({
 				home: home.path,
 				env: context.env,
-				gateway: {
-					reconfigure: (changed) => {
-						inForce = changed;
-						return gateway.reconfigure(changed);
-					},
-					refuseConfig: (problem) => gateway.refuseConfig(problem),
-				},
+				gateway,
+				secrets,
 				output,
 			});
 		return {

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import { systemClock, type workspaceFinder } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import { createTerminalTools, type Tool } from "../tools/index.ts";
 import { programEnvironment } from "./program-environment.ts";
 
@@ -13,17 +14,25 @@ export interface TerminalParts {
 	readonly processes: Processes;
 	readonly env: Environment;
 	readonly workspaceOf: ReturnType<typeof workspaceFinder>;
+	/** What is put into a command comes from what hides it again. */
+	readonly secrets: Pick<Secrets, "valueOf">;
 	/** Asked each time: it may change. */
 	config(): Config;
 }
 
-export function createTerminal({ processes, env, workspaceOf, config }: TerminalParts): readonly Tool[] {
+export function createTerminal({
+	processes,
+	env,
+	workspaceOf,
+	secrets,
+	config,
+}: TerminalParts): readonly Tool[] {
 	const home = keryxHome(env);
 	return createTerminalTools({
 		processes,
 		workspaceOf: (place) => workspaceOf(place).folder,
 		environment: () => programEnvironment(config(), env, []),
-		secret: (name) => (config().secrets.includes(name) ? env[name] : undefined),
+		secret: (name) => (config().secrets.includes(name) ? secrets.valueOf(name) : undefined),
 		facts: { keryxHome: home, home: env.HOME ?? homedir() },
 		mode: () => config().approvals.mode,
 		limits: () => {

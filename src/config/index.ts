@@ -3,6 +3,7 @@
 export { type ConfigChange, compareConfig } from "./change.ts";
 export { editConfig } from "./edit.ts";
 export { listKeys } from "./keys.ts";
+export { LiveConfig } from "./live.ts";
 export {
 	type ConfigCheck,
 	type ConfigEntry,
@@ -17,7 +18,7 @@ export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./mode
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { CONFIG_KEYS, type Config } from "./schema.ts";
-export { hideSecretLike, secretHider } from "./secrets.ts";
+export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";

@@ -2,13 +2,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { createSecrets, type Secrets, SHORTEST_HIDDEN } from "../secrets/index.ts";
 import { readDocument } from "./document.ts";
 import { readEnvironment } from "./environment.ts";
 import type { Key } from "./keys.ts";
 import { USUAL_KEY_VARIABLES } from "./models.ts";
 import { type ConfigProblem, configError } from "./problems.ts";
 import { CONFIG_KEYS, type Config, hostTimeZone } from "./schema.ts";
-import { hideSecretLike, SHORTEST_HIDDEN, secretHider } from "./secrets.ts";
+import { hideSecretLike } from "./secrets.ts";
 import { type Origin, readSettings, type Setting } from "./settings.ts";
 import { validate } from "./validate.ts";
 
@@ -35,8 +36,8 @@ export interface LoadedConfig {
 	readonly values: Config;
 	/** Every value in force, in the order of the schema. */
 	readonly entries: readonly ConfigEntry[];
-	/** Puts `${secret:NAME}` in place of each known secret. */
-	readonly hideSecrets: (text: string) => string;
+	/** Those that it names. A Keryx that runs goes on with this one object, which learns what a later configuration names. */
+	readonly secrets: Secrets;
 	readonly warnings: readonly string[];
 }
 
@@ -45,6 +46,8 @@ export interface ConfigCheck {
 	readonly file: string | undefined;
 	readonly problems: readonly ConfigProblem[];
 	readonly warnings: readonly string[];
+	/** Values of the secrets that it names, by name, also where there are problems. */
+	readonly secrets: ReadonlyMap<string, string>;
 	/** Present exactly when there is no problem. */
 	readonly config: LoadedConfig | undefined;
 }
@@ -70,11 +73,12 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 	const settings = overlay(written.settings, environment.values.map(fromVariable));
 
 	const names = secretNames(settings);
-	const hideSecrets = secretHider([...names, ...USUAL_KEYS], env);
-	const hide = (text: string) => hideSecretLike(hideSecrets(text));
+	const values = secretValues([...names, ...USUAL_KEYS], env);
+	const secrets = createSecrets(values);
+	const hide = (text: string) => hideSecretLike(secrets.hide(text));
 	const inFile = { file: source.file };
 
-	const { values, problems: wrong } = validate(settings, hide);
+	const { values: checked, problems: wrong } = validate(settings, hide);
 	const problems: ConfigProblem[] = [
 		...source.problems,
 		...document.problems.map(({ at, message }) => ({
@@ -102,9 +106,10 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 		...shortSecrets(names, env),
 		...unknownHostZone(settings),
 	];
-	if (problems.length > 0 || !values) return { file: source.file, problems, warnings, config: undefined };
-	const config = { values, entries: listEntries(values, settings), hideSecrets, warnings };
-	return { file: source.file, problems, warnings, config };
+	const found = { file: source.file, problems, warnings, secrets: values };
+	if (problems.length > 0 || !checked) return { ...found, config: undefined };
+	const entries = listEntries(checked, settings);
+	return { ...found, config: { values: checked, entries, secrets, warnings } };
 }
 
 /** In the order of the file, then the variables. */
@@ -165,11 +170,25 @@ function secretNames(settings: readonly Setting[]): string[] {
 	const inItems = (key: string, name: string) =>
 		items(key).map((entry) => (entry as Readonly<Record<string, unknown>> | null)?.[name]);
 	const keys = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
-	// Of the agent, of every profile's, and of what is signed.
-	const names = [...items("secrets"), ...at("api_key_env"), ...at("secret_env"), ...keys].filter(
-		(name) => typeof name === "string",
-	);
+	// Of the agent, of every profile's, of what is signed, and of what is given to one program and to no other.
+	const names = [
+		...items("secrets"),
+		...inItems("secrets", "name"),
+		...items("env_pass"),
+		...at("api_key_env"),
+		...at("secret_env"),
+		...keys,
+	].filter((name) => typeof name === "string");
 	return [...new Set(names)];
+}
+
+function secretValues(names: readonly string[], env: Environment): ReadonlyMap<string, string> {
+	return new Map(
+		names.flatMap((name) => {
+			const value = env[name];
+			return value ? [[name, value] as const] : [];
+		}),
+	);
 }
 
 function shortSecrets(names: readonly string[], env: Environment): string[] {

@@ -295,7 +295,7 @@ export const configSchema = z
 			.prefault({}),
 		privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
 		/** Names of environment variables whose values are never shown. */
-		secrets: z.array(variableSchema).default([]).meta(RESTART),
+		secrets: z.array(variableSchema).default([]),
 	})
 	.superRefine(({ profiles, profile_rules, webhooks }, context) => {
 		for (const [name, { profile }] of Object.entries(webhooks))

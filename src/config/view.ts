@@ -30,7 +30,9 @@ export function createConfigView({
 	let good = atStart;
 	return {
 		look: () => {
-			const { file, problems, warnings, config } = checkConfig({ home, env });
+			const { file, problems, warnings, config, secrets } = checkConfig({ home, env });
+			// It may be read here first.
+			atStart.secrets.learn(secrets);
 			good = config ?? good;
 			const waiting = new Set(compareConfig(atStart.values, good.values).restart);
 			const before = new Map(shownEntries(atStart).map((entry) => [entry.key, entry]));
@@ -48,8 +50,8 @@ export function createConfigView({
 	};
 }
 
-export function shownEntries({ entries, hideSecrets }: LoadedConfig): readonly ConfigEntry[] {
-	const hide = (text: string) => hideSecretLike(hideSecrets(text));
+export function shownEntries({ entries, secrets }: LoadedConfig): readonly ConfigEntry[] {
+	const hide = (text: string) => hideSecretLike(secrets.hide(text));
 	return entries.map(({ key, value, origin }) => ({ key: hide(key), value: hidden(value, hide), origin }));
 }
 

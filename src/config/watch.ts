@@ -6,6 +6,8 @@ import { checkConfig, type LoadedConfig, type LoadOptions } from "./load.ts";
 import type { ConfigProblem } from "./problems.ts";
 
 export interface WatchOptions extends Pick<LoadOptions, "home" | "env"> {
+	/** The secrets that the file names, each time that it was read, before anything else is told of it; also where it is wrong. */
+	readonly onSecrets: (secrets: ReadonlyMap<string, string>) => void;
 	/** A good configuration: also the first time, since the file may have changed before it was watched. */
 	readonly onChange: (config: LoadedConfig) => void;
 	/** What is wrong with a bad one, in the order of the file; the last good one stays. */
@@ -74,8 +76,9 @@ class Watching implements ConfigWatch {
 		if (!settled) this.#later();
 		if (!settled || now === this.#read) return;
 		this.#read = now;
-		const { home, env, onChange, onProblem } = this.#options;
-		const { config, problems } = checkConfig({ home, env });
+		const { home, env, onSecrets, onChange, onProblem } = this.#options;
+		const { config, problems, secrets } = checkConfig({ home, env });
+		onSecrets(secrets);
 		if (config) onChange(config);
 		else onProblem(problems);
 	}

@@ -50,8 +50,6 @@ export interface ConfirmationsOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly settings: () => ConfirmationSettings;
-	/** Puts `${secret:NAME}` in the place of each known secret (I12). */
-	readonly hide?: (text: string) => string;
 	/** A question as a chat of that platform shows it. */
 	readonly render?: (
 		text: string,
@@ -175,15 +173,12 @@ class StoredConfirmations implements Confirmations {
 				field: "session_key",
 			});
 		}
-		const { hide = same } = this.#options;
-		const requested = await this.#options.store.requestConfirmation(
+		const { store } = this.#options;
+		const details = JSON.parse(canonicalDetails(input.details)) as Details;
+		const requested = await store.requestConfirmation(
 			this.#form({
-				...input,
-				action: hide(input.action),
-				description: hide(input.description),
-				requester: hide(input.requester),
 				// Hidden before it is hashed, so that what is stored, shown and hashed stays one.
-				details: JSON.parse(hide(canonicalDetails(input.details))) as Details,
+				...store.secrets.hideInRows({ ...input, details }),
 				askedBy: caller.who,
 				via: caller.via,
 			}),
@@ -231,7 +226,7 @@ class StoredConfirmations implements Confirmations {
 		caller: Caller,
 	): Promise<ResolveArgs> {
 		await this.#assertMay(caller, "resolve", id);
-		const { store, clock, hide = same } = this.#options;
+		const { store, clock } = this.#options;
 		// What it is about matters only to who asks for more than yes or no.
 		const before =
 			grant || editedDetails ? await store.confirmation({ scope: OPERATOR, id, now: clock.now() }) : null;
@@ -246,8 +241,8 @@ class StoredConfirmations implements Confirmations {
 			decision,
 			by: caller.who,
 			via: caller.via,
-			...(label && { label: hide(label) }),
-			...(reason && { reason: hide(reason) }),
+			...(label && { label }),
+			...(reason && { reason }),
 			...(grant && { grant }),
 			...(before && editedDetails && { edited: this.#edited(before, editedDetails) }),
 			useWithinMs: this.#settings.useWithinMinutes * 60_000,
@@ -431,18 +426,15 @@ class StoredConfirmations implements Confirmations {
 	}
 
 	#edited(before: Confirmation, details: Details): { details: Details; digest: string } {
-		const { hide = same } = this.#options;
 		const canonical = canonicalDetails(details, "edited_details");
-		if (hide(canonical) !== canonical) throw secretNamed("edited_details");
+		if (this.#options.store.secrets.isIn(details)) throw secretNamed("edited_details");
 		const { action, requester, sessionKey } = before;
 		const kept = JSON.parse(canonical) as Details;
 		return { details: kept, digest: confirmationDigest({ action, details: kept, requester, sessionKey }) };
 	}
 
 	#namesSecret({ details, description }: CallQuestion): boolean {
-		const { hide = same } = this.#options;
-		const text = canonicalDetails(details) + description;
-		return hide(text) !== text;
+		return this.#options.store.secrets.isIn([details, description]);
 	}
 
 	#ownRequest({ action, description, details, sessionKey, askedBy, from }: CallQuestion): Asking {
@@ -504,8 +496,4 @@ function secretNamed(field: string): KeryxError {
 		field,
 		hint: `write ${PLACEHOLDER} in its place`,
 	});
-}
-
-function same(text: string): string {
-	return text;
 }

@@ -32,6 +32,8 @@ export interface AdmissionOptions {
 	readonly config: Config;
 	/** What a channel hands in at once is committed in its order. */
 	readonly door: Door;
+	/** An owner writes from here. */
+	readonly onOwner: (source: Source) => void;
 	/** A message waits for its turn. */
 	readonly onMessage: (conversation: ConversationId, item: Waiting, busy: BusyMode) => void;
 	readonly onCommand: (command: {
@@ -46,15 +48,19 @@ export interface AdmissionOptions {
 }
 
 export async function admit(
-	inbound: Inbound,
+	received: Inbound,
 	account: string,
 	options: AdmissionOptions,
 ): Promise<Admission> {
 	const { store, clock, config } = options;
+	// Here already: a command is carried out from what was written, not from the row.
+	const { source: from, content } = received;
+	const inbound = { ...received, ...store.secrets.hideInRows({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
 	const profile = profileFor(given, inbound.transport?.mayChooseProfile ?? false, config);
 	const source = withProfile(given, profile);
 	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
+	if (roleOf(authorisation) === "owner") options.onOwner(source);
 	const addressed = inbound.addressed ?? true;
 	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
 	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;

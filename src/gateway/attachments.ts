@@ -28,9 +28,11 @@ export async function storeAttachments(
 
 async function putBlob(
 	store: Store,
-	{ data, mediaType }: Extract<ToolPart, { readonly data: Uint8Array }>,
+	{ data: given, mediaType }: Extract<ToolPart, { readonly data: Uint8Array }>,
 ): Promise<{ id: string; digest: string }> {
 	const { id } = await store.beginBlob({ mediaType });
+	// Whole: a secret may stand across two chunks.
+	const data = store.secrets.hideBytes(given);
 	for (let n = 0; n * CHUNK < data.byteLength; n++)
 		await store.putBlobChunk({ id, n, bytes: data.slice(n * CHUNK, (n + 1) * CHUNK) });
 	const { digest } = await store.finishBlob({ id });

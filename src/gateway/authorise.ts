@@ -46,7 +46,7 @@ export function authorise({ source, transport, ids }: Caller, auth: Config["auth
 }
 
 /** Whoever speaks with a token through the API; its turns go on as such, also when nothing says any more who it was. */
-function isProgram({ platform, chatId }: Source): boolean {
+export function isProgram({ platform, chatId }: Pick<Source, "platform" | "chatId">): boolean {
 	return platform === "api_server" && chatId.startsWith("token:");
 }
 

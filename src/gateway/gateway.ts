@@ -2,7 +2,7 @@
 // store says is unfinished, and kill -9 at any moment is safe.
 import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -12,6 +12,7 @@ import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
 import { admit, roleOf } from "./admission.ts";
+import { Audiences } from "./audiences.ts";
 import { authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { CommandTurn } from "./changes.ts";
@@ -24,7 +25,6 @@ import { Door } from "./door.ts";
 import { HookFollower } from "./hook-follower.ts";
 import { createHooks } from "./hooks.ts";
 import { type Begun, Lanes } from "./lanes.ts";
-import { LiveConfig } from "./live-config.ts";
 import { Outbox } from "./outbox.ts";
 import { leastRole, toolsFor } from "./profiles.ts";
 import { expire, recover } from "./recovery.ts";
@@ -57,7 +57,8 @@ export interface GatewayOptions {
 	/** Where a conversation's files are; checkpoints need it. */
 	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
 	readonly channels: readonly Channel[];
-	readonly config: Config;
+	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
+	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
@@ -97,9 +98,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 class RunningGateway implements Gateway {
-	readonly #options: GatewayOptions;
+	readonly #options: GatewayOptions & { readonly config: Config };
 	readonly #log: (message: string, error: unknown) => void;
 	readonly #channels = new Map<string, Channel>();
+	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #surroundings: Surroundings;
 	readonly #lanes: Lanes;
@@ -119,7 +121,7 @@ class RunningGateway implements Gateway {
 
 	constructor(options: GatewayOptions) {
 		const { store, clock, tools, channels, pseudonymKey } = options;
-		const live = new LiveConfig(options.config);
+		const live = options.config instanceof LiveConfig ? options.config : new LiveConfig(options.config);
 		this.#config = live;
 		this.#options = {
 			...options,
@@ -128,7 +130,12 @@ class RunningGateway implements Gateway {
 			},
 		};
 		this.#log = options.log ?? (() => {});
-		for (const channel of channels) this.#channels.set(`${channel.platform} ${channel.account}`, channel);
+		this.#audiences = new Audiences(() => live.values.auth);
+		for (const channel of channels)
+			this.#channels.set(
+				`${channel.platform} ${channel.account}`,
+				this.#audiences.on(channel, store.secrets.forOthers),
+			);
 		const log = this.#log;
 		this.#surroundings = createSurroundings({
 			get config() {
@@ -202,7 +209,7 @@ class RunningGateway implements Gateway {
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
-		const hooks = createHooks(options.config, clock, log);
+		const hooks = createHooks(live.values, clock, log);
 		this.#follower = new HookFollower(store, hooks, log);
 		this.#watchers = new Watchers({
 			store,
@@ -345,6 +352,7 @@ class RunningGateway implements Gateway {
 			clock,
 			config,
 			door,
+			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
 		});
@@ -493,6 +501,7 @@ class RunningGateway implements Gateway {
 			confirmations: confirmations ?? null,
 			files: this.#files,
 			mayAnswer: role !== "guest",
+			isOwners: role === "owner" && !start.place.shared,
 			tools: onlyTools(
 				tools,
 				toolsFor(tools.names, config, { profile, platform: start.place.platform, role }),

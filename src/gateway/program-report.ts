@@ -1,7 +1,8 @@
-// What a program that loops itself reports, stored as if the gateway had run it.
+// What a program that loops itself reports, stored as if the gateway had run it. No known secret goes on from here (I12).
 import type { AgentFailure, LoopAgent, LoopEvent, LoopInput, Usage } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { NewMessage } from "../domain/index.ts";
+import type { Secrets, TextStream } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import { withDeadlines } from "./deadline.ts";
 import { asRow } from "./turn-end.ts";
@@ -18,11 +19,16 @@ export interface ReportSink {
 
 export class ProgramReport {
 	readonly #sink: ReportSink;
+	readonly #secrets: Secrets;
+	/** Hides in the text that is being written. */
+	#text: TextStream;
 	/** The message that may be the last: that one is committed with the end of the turn. */
 	#held: NewMessage | null = null;
 
-	constructor(sink: ReportSink) {
+	constructor(sink: ReportSink, secrets: Secrets) {
 		this.#sink = sink;
+		this.#secrets = secrets;
+		this.#text = secrets.stream();
 	}
 
 	/** Follows the program to its end. Throws what a deadline or the signal throws. */
@@ -38,12 +44,14 @@ export class ProgramReport {
 		try {
 			const events = withDeadlines(agent.run({ ...input, signal }), { clock, limits, signal: input.signal });
 			for await (const event of events) {
-				if (event.type === "text") this.#sink.onText(event.delta);
-				else if (event.type === "failed") return { kind: "failed", failure: event.failure };
+				if (event.type === "text") this.#tell(this.#text.push(event.delta));
+				else if (event.type === "failed")
+					return { kind: "failed", failure: this.#secrets.hideInRows(event.failure) };
 				else if (event.type === "done") return { kind: "done" };
 				else if (event.type !== "thinking") await this.#store(event);
 			}
 		} finally {
+			this.#tellRest();
 			controller.abort();
 		}
 		return { kind: "failed", failure: { kind: "malformed", detail: "the agent ended without an answer" } };
@@ -55,8 +63,19 @@ export class ProgramReport {
 		return held ? [held] : [];
 	}
 
+	#tell(delta: string): void {
+		if (delta !== "") this.#sink.onText(delta);
+	}
+
+	#tellRest(): void {
+		this.#tell(this.#text.end());
+		this.#text = this.#secrets.stream();
+	}
+
 	/** Each message is written when the next thing follows. */
-	async #store(event: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
+	async #store(reported: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
+		const event = this.#secrets.hideInRows(reported);
+		this.#tellRest();
 		await this.#appendHeld();
 		this.#sink.messageEnded();
 		if (event.type === "message") {

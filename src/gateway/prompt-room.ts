@@ -164,7 +164,7 @@ export class PromptRoom {
 	}
 
 	async #summarise({ rows }: Cover): Promise<{ readonly text: string } | { readonly failure: AgentFailure }> {
-		const { agent, clock, config, start, calls, signal } = this.#options;
+		const { store, agent, clock, config, start, calls, signal } = this.#options;
 		const { conversation, session, turn, place } = start;
 		const outcome = await modelStep(
 			agent,
@@ -187,6 +187,7 @@ export class PromptRoom {
 					firstTokenMs: config.turn.first_token_seconds * 1000,
 					totalMs: config.turn.model_seconds * 1000,
 				},
+				secrets: store.secrets,
 				onText: () => {},
 			},
 		);

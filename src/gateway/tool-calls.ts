@@ -51,6 +51,17 @@ export function interruptedCall(call: ToolCall): CallOutcome {
 	return result(call, INTERRUPTED_RESULT, true);
 }
 
+/** A secret was written out: what is stored, shown and run could not be the same (I12). */
+export function literalCall(call: ToolCall): CallOutcome {
+	return result(
+		call,
+		`The arguments hold a known secret, so it was not done. Write ${SECRET} in its place.`,
+		true,
+	);
+}
+
+const SECRET = "\u0024{secret:NAME}";
+
 export interface CallEnvironment {
 	readonly store: Store;
 	readonly tools: ToolRegistry;

@@ -1,13 +1,6 @@
 // One turn, from its begin to its end. The gateway owns the loop: one model step per call of the agent, then the tools it asked
 // for, each finished message appended under the turn's token (I5). The final text is committed with the end of the turn (I7).
-import type {
-	Agent,
-	AgentFailure,
-	AssistantMessage,
-	LoopAgent,
-	StepAgent,
-	StepInput,
-} from "../agents/index.ts";
+import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
@@ -35,7 +28,14 @@ import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
-import { type CallOutcome, interruptedCall, runApproved, runCall, unansweredCalls } from "./tool-calls.ts";
+import {
+	type CallOutcome,
+	interruptedCall,
+	literalCall,
+	runApproved,
+	runCall,
+	unansweredCalls,
+} from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
 import {
@@ -70,6 +70,8 @@ export interface TurnTools {
 	readonly confirmations: Confirmations | null;
 	/** Whether who is answered may decide what is asked. */
 	readonly mayAnswer: boolean;
+	/** The owner alone sees names of secrets. */
+	readonly isOwners: boolean;
 	/** Null: no checkpoints are taken. */
 	readonly files: ConversationFiles | null;
 	readonly clock: Clock;
@@ -102,15 +104,7 @@ export class Turn {
 	/** Text of the message that is being written. */
 	#partial = "";
 	#said: string[] = [];
-	readonly #report = new ProgramReport({
-		onText: (delta) => this.#onText(delta),
-		append: (messages) => this.#append(messages),
-		said: ({ content }) => this.#said.push(contentText(content)),
-		used: (usage) => this.#calls.record(usage, "ok"),
-		messageEnded: () => {
-			this.#partial = "";
-		},
-	});
+	readonly #report: ProgramReport;
 	readonly #calls: ModelCalls;
 	#preview: Preview | undefined;
 	readonly #toolsShown: ToolsShown;
@@ -128,6 +122,18 @@ export class Turn {
 		this.#index = start.nextIndex;
 		this.#calls = new ModelCalls(tools.store, start);
 		const { store, confirmations, mayAnswer } = tools;
+		this.#report = new ProgramReport(
+			{
+				onText: (delta) => this.#onText(delta),
+				append: (messages) => this.#append(messages),
+				said: ({ content }) => this.#said.push(contentText(content)),
+				used: (usage) => this.#calls.record(usage, "ok"),
+				messageEnded: () => {
+					this.#partial = "";
+				},
+			},
+			store.secrets,
+		);
 		this.#asking = new Asking({
 			store,
 			confirmations,
@@ -235,20 +241,25 @@ export class Turn {
 			await this.#join();
 			const outcome = await this.#step(agent, room);
 			if (outcome.kind !== "done") return outcome;
-			const { message } = outcome;
-			calls = message.toolCalls;
-			if (calls.length === 0) return this.#completed([asRow(message)]);
-			await this.#append([asRow(message)]);
+			const { message, literal } = outcome;
+			if (message.toolCalls.length === 0) return this.#completed([asRow(message)]);
+			calls = message.toolCalls.filter(({ id }) => !literal.has(id));
+			// In one commit with the calls: a crash after it must not leave one that is then made with the name in place of the secret.
+			const refused = message.toolCalls.filter(({ id }) => literal.has(id)).map(literalCall);
+			const repeats = await this.#append([asRow(message), ...refused.map((call) => call.message)], refused);
+			if (repeats >= config.loop.max_repeats) return this.#looping(refused.at(-1)?.message.toolName, repeats);
 			this.#said.push(contentText(message.content));
 			this.#partial = "";
 		}
 	}
 
+	#looping(tool: string | undefined, repeats: number): Outcome {
+		const name = tool ?? "";
+		return { kind: "failed", reason: `loop: ${name}`, sentence: loopSentence(name, repeats) };
+	}
+
 	/** One step, asked again where the provider refuses what can be made smaller or left out. */
-	async #step(
-		agent: StepAgent,
-		room: PromptRoom,
-	): Promise<Outcome | { readonly kind: "done"; readonly message: AssistantMessage }> {
+	async #step(agent: StepAgent, room: PromptRoom): Promise<Outcome | Extract<StepOutcome, { kind: "done" }>> {
 		this.#rows.push(...(await room.make(this.#rows)));
 		for (;;) {
 			const outcome = await this.#ask(agent);
@@ -281,6 +292,7 @@ export class Turn {
 				firstTokenMs: config.turn.first_token_seconds * 1000,
 				totalMs: config.turn.model_seconds * 1000,
 			},
+			secrets: this.#with.store.secrets,
 			onText: (delta) => this.#onText(delta),
 		});
 	}
@@ -378,8 +390,7 @@ export class Turn {
 				continue;
 			}
 			const repeats = await this.#append([outcome.message], [outcome]);
-			if (repeats >= config.loop.max_repeats)
-				return { kind: "failed", reason: `loop: ${call.name}`, sentence: loopSentence(call.name, repeats) };
+			if (repeats >= config.loop.max_repeats) return this.#looping(call.name, repeats);
 		}
 		// From the store, not from memory: a turn that was cut off after asking has its question still to put.
 		const questions = waits ? await this.#asking.open() : [];
@@ -469,12 +480,15 @@ export class Turn {
 
 	#input(): StepInput {
 		const { conversation, session, turn, context } = this.#start;
+		const { store, isOwners } = this.#with;
+		const history = promptHistory(this.#rows, { shared: this.#start.place.shared });
+		const { forOthers } = store.secrets;
 		return {
 			conversation,
 			session,
 			turn,
-			system: context,
-			history: promptHistory(this.#rows, { shared: this.#start.place.shared }),
+			system: isOwners ? context : forOthers.hide(context),
+			history: isOwners ? history : forOthers.hideIn(history),
 			notes: notesFor(this.#start, {
 				limit: limitInfo(this.#count + 1, this.#cap),
 				now: this.#with.clock.now(),
@@ -521,7 +535,9 @@ export class Turn {
 	}
 
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
-	async #ending(outcome: Outcome): Promise<Parameters<Store["endTurn"]>[0]> {
+	async #ending(given: Outcome): Promise<Parameters<Store["endTurn"]>[0]> {
+		// Before it is split: a part of a secret would not be recognised.
+		const outcome = this.#with.store.secrets.hideInRows(given);
 		const { turn, purpose, token, boundary, place } = this.#start;
 		// A compaction says nothing in the conversation, however it ends.
 		const rows =
@@ -533,7 +549,7 @@ export class Turn {
 		const full = this.#cap > 0 && count >= this.#cap;
 		const leftOut = this.#rows.filter((row) => row.turn === turn).flatMap((row) => row.leavesOut ?? []);
 		const reply = [
-			...replyTo(outcome, this.#start, this.#policy),
+			...replyTo(this.#toShow(outcome), this.#start, this.#policy),
 			...leftOutNotice(outcome, this.#start, leftOut.length),
 		];
 		return {
@@ -557,6 +573,11 @@ export class Turn {
 				}),
 			}),
 		};
+	}
+
+	#toShow(outcome: Outcome): Outcome {
+		const { store, isOwners } = this.#with;
+		return isOwners ? outcome : store.secrets.forOthers.hideIn(outcome);
 	}
 
 	/** What goes on in the background, whatever becomes of the session. */

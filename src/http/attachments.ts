@@ -141,10 +141,7 @@ async function put(store: Store, id: string, body: ReadableStream<Uint8Array>): 
 		waiting = [];
 		length = 0;
 	};
-	// Left, not cancelled, where it is too long: the connection must live to hear the answer.
-	for await (const chunk of body.values({ preventCancel: true })) {
-		size += chunk.length;
-		if (size > MOST_BYTES) throw tooLarge(MOST_BYTES);
+	const take = async (chunk: Uint8Array): Promise<void> => {
 		for (let at = 0; at < chunk.length; ) {
 			const part = chunk.subarray(at, at + CHUNK - length);
 			waiting.push(part);
@@ -152,6 +149,15 @@ async function put(store: Store, id: string, body: ReadableStream<Uint8Array>): 
 			at += part.length;
 			if (length === CHUNK) await write();
 		}
+	};
+	// Before it is cut into chunks: a secret may stand across two of them.
+	const hidden = store.secrets.byteStream();
+	// Left, not cancelled, where it is too long: the connection must live to hear the answer.
+	for await (const chunk of body.values({ preventCancel: true })) {
+		size += chunk.length;
+		if (size > MOST_BYTES) throw tooLarge(MOST_BYTES);
+		await take(hidden.push(chunk));
 	}
+	await take(hidden.end());
 	await write();
 }

@@ -26,7 +26,6 @@ export interface KeeperOptions {
 	readonly clock: Clock;
 	readonly place: ProcessPlace;
 	readonly settings: () => ProcessSettings;
-	hide(text: string): string;
 	/** Told after each end that was recorded here. */
 	ended(id: string, woken: Woken | null): void;
 	log(message: string, error: unknown): void;
@@ -182,11 +181,14 @@ export class ProcessKeeper {
 
 	/** Records an end, and lets the host forget it. Whoever comes second finds it done. */
 	async #settle(row: Process, info: ProcessInfo): Promise<void> {
-		const { clock, place } = this.#options;
+		const { store, clock, place } = this.#options;
 		const { survivors } = info;
 		const end = endOf(info);
 		const at = info.end?.endedAt ?? clock.now();
-		const output = await tailOf(place.read, row.id, NOTE_LENGTH);
+		const output = await tailOf(place.read, row.id, {
+			most: NOTE_LENGTH,
+			hide: (text) => store.secrets.hide(text),
+		});
 		const note = completionNote(row, end, { at, output, survivors });
 		await this.#record(row, end, { at, logBytes: output.to, note });
 		if (survivors.length > 0) return;
@@ -211,7 +213,7 @@ export class ProcessKeeper {
 		end: ProcessEnd,
 		{ at, logBytes, note }: { readonly at: number; readonly logBytes: number; readonly note: string },
 	): Promise<void> {
-		const { store, settings, hide, ended } = this.#options;
+		const { store, settings, ended } = this.#options;
 		const isKnown = background && this.#known.has(id);
 		const recorded = await store.endProcess({
 			id,
@@ -219,7 +221,7 @@ export class ProcessKeeper {
 			at,
 			logBytes,
 			logLost: Math.max(0, logBytes - settings().maxLogBytes),
-			note: isKnown ? null : hide(note),
+			note: isKnown ? null : note,
 		});
 		this.#known.delete(id);
 		ended(id, recorded?.woken ?? null);

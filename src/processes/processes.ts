@@ -45,13 +45,12 @@ class StoredProcesses implements Processes {
 
 	constructor(options: ProcessesOptions) {
 		this.#options = options;
-		const { store, clock, settings, place, render = () => [], hide = same, log = () => {} } = options;
+		const { store, clock, settings, place, render = () => [], log = () => {} } = options;
 		this.#keeper = new ProcessKeeper({
 			store,
 			clock,
 			place,
 			settings,
-			hide,
 			log,
 			ended: (id, woken) => {
 				for (const told of [...(this.#waiting.get(id) ?? [])]) told();
@@ -63,7 +62,6 @@ class StoredProcesses implements Processes {
 			clock,
 			place,
 			keepDays: () => settings().keepDays,
-			hide,
 			render,
 			log,
 		});
@@ -85,7 +83,13 @@ class StoredProcesses implements Processes {
 
 	async start(request: StartRequest, owner: ProcessOwner): Promise<Process> {
 		const { store, place, ids, settings } = this.#options;
-		const { command, cwd, background, pty, notify, checkMs } = request;
+		const { command, argv, cwd, background, pty, notify, checkMs } = request;
+		// It would stand in the process's own file (I12).
+		if (store.secrets.isIn([command, argv]))
+			throw new KeryxError("argument.invalid", "the command holds a known secret", {
+				field: "command",
+				hint: "write \u0024{secret:NAME} in its place",
+			});
 		const { maxRunning, maxPerConversation } = settings();
 		const id = `proc_${Buffer.from(ids.bytes(6)).toString("hex")}`;
 		await this.#keeper.starting(id, async () => {
@@ -127,15 +131,19 @@ class StoredProcesses implements Processes {
 		const { store, place } = this.#options;
 		const process = await this.find(scope, id);
 		const ended = process.endedAt !== null;
-		const output = await newOutput(place.read, process.id, { from: process.polledTo, most, ended });
+		const output = await newOutput(place.read, process.id, {
+			from: process.polledTo,
+			most,
+			ended,
+			hide: this.#hide,
+		});
 		await store.processPolled({ id: process.id, to: output.to });
-		return { process, output: { ...output, text: this.#hidden(output.text) } };
+		return { process, output };
 	}
 
 	async tail(scope: ProcessScope, id: string, most: number): Promise<NewOutput> {
 		const process = await this.find(scope, id);
-		const output = await tailOf(this.#options.place.read, process.id, most);
-		return { ...output, text: this.#hidden(output.text) };
+		return tailOf(this.#options.place.read, process.id, { most, hide: this.#hide });
 	}
 
 	async output(
@@ -144,8 +152,7 @@ class StoredProcesses implements Processes {
 		options: { readonly most: number; readonly mark: (leftOut: string) => string },
 	): Promise<WholeOutput> {
 		const process = await this.find(scope, id);
-		const whole = await bothEnds(this.#options.place.read, process.id, options);
-		return { ...whole, text: this.#hidden(whole.text) };
+		return bothEnds(this.#options.place.read, process.id, { ...options, hide: this.#hide });
 	}
 
 	async log(
@@ -155,14 +162,15 @@ class StoredProcesses implements Processes {
 	): Promise<LogLines> {
 		const process = await this.find(scope, id);
 		const found = await logLines(this.#options.place.read, process.id, options);
-		return { ...found, lines: found.lines.map((line) => this.#hidden(line)) };
+		// As one text: a secret may stand on several lines.
+		return { ...found, lines: found.lines.length > 0 ? this.#hide(found.lines.join("\n")).split("\n") : [] };
 	}
 
 	async part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart> {
 		const process = await this.find(scope, id);
 		const ended = process.endedAt !== null;
 		const found = await logPart(this.#options.place.read, process.id, { ...options, ended });
-		return { ...found, text: this.#hidden(found.text) };
+		return { ...found, text: this.#hide(found.text) };
 	}
 
 	async read(
@@ -274,13 +282,8 @@ class StoredProcesses implements Processes {
 		}
 	}
 
-	#hidden(text: string): string {
-		return this.#options.hide?.(text) ?? text;
-	}
-}
-
-function same(text: string): string {
-	return text;
+	/** In what programs printed (I12). */
+	readonly #hide = (text: string): string => this.#options.store.secrets.hide(text);
 }
 
 function isUnknown(error: unknown): boolean {

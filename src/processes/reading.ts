@@ -18,17 +18,25 @@ export interface NewOutput {
 	readonly cut: boolean;
 }
 
+/** Takes secrets out of a text, before it is cut: of what is cut through, a part would stay. */
+type Hide = (text: string) => string;
+
 /** What was printed from a position on: its end, where it is longer than `most`. A character that is not whole yet is left for later. */
 export async function newOutput(
 	read: ReadLog,
 	id: string,
-	{ from, most, ended }: { readonly from: number; readonly most: number; readonly ended: boolean },
+	{
+		from,
+		most,
+		ended,
+		hide,
+	}: { readonly from: number; readonly most: number; readonly ended: boolean; readonly hide: Hide },
 ): Promise<NewOutput> {
 	const { size } = await read(id, { from, limit: 1 });
 	const start = Math.max(from, size - most * BYTES_PER_CHARACTER);
 	const { data, lost } = await bytesBetween(read, id, start, size);
 	const readable = ended ? data.length : readableLength(data);
-	const text = terminalText(decode(data.subarray(0, readable), start > from));
+	const text = hide(terminalText(decode(data.subarray(0, readable), start > from)));
 	const shown = lastOf(text, most);
 	return {
 		text: shown,
@@ -38,8 +46,12 @@ export async function newOutput(
 }
 
 /** The end of everything that was printed. */
-export async function tailOf(read: ReadLog, id: string, most: number): Promise<NewOutput> {
-	return newOutput(read, id, { from: 0, most, ended: true });
+export async function tailOf(
+	read: ReadLog,
+	id: string,
+	options: { readonly most: number; readonly hide: Hide },
+): Promise<NewOutput> {
+	return newOutput(read, id, { ...options, from: 0, ended: true });
 }
 
 export interface WholeOutput {
@@ -51,7 +63,11 @@ export interface WholeOutput {
 export async function bothEnds(
 	read: ReadLog,
 	id: string,
-	{ most, mark }: { readonly most: number; readonly mark: (leftOut: string) => string },
+	{
+		most,
+		mark,
+		hide,
+	}: { readonly most: number; readonly mark: (leftOut: string) => string; readonly hide: Hide },
 ): Promise<WholeOutput> {
 	const { size } = await read(id, { from: 0, limit: 1 });
 	const head = Math.floor(most * 0.4);
@@ -59,13 +75,13 @@ export async function bothEnds(
 	const window = most * BYTES_PER_CHARACTER;
 	if (size <= 2 * window) {
 		const { data, lost } = await bytesBetween(read, id, 0, size);
-		const text = terminalText(decode(data, false));
+		const text = hide(terminalText(decode(data, false)));
 		if (text.length <= most && lost === 0) return { text, truncated: false };
 		const left = `${Math.max(0, text.length - most)} characters${lost > 0 ? `, and ${lost} bytes that the log has lost,` : ""}`;
 		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left)), truncated: true };
 	}
-	const first = terminalText(decode((await bytesBetween(read, id, 0, window)).data, false));
-	const last = terminalText(decode((await bytesBetween(read, id, size - window, size)).data, true));
+	const first = hide(terminalText(decode((await bytesBetween(read, id, 0, window)).data, false)));
+	const last = hide(terminalText(decode((await bytesBetween(read, id, size - window, size)).data, true)));
 	const [begins, ends] = [firstOf(first, head), lastOf(last, tail)];
 	const left = `about ${size - Buffer.byteLength(begins) - Buffer.byteLength(ends)} bytes`;
 	return { text: joined(begins, ends, mark(left)), truncated: true };

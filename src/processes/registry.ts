@@ -31,8 +31,6 @@ export interface ProcessesOptions {
 	readonly clock: Clock;
 	readonly ids: Pick<Ids, "bytes">;
 	readonly settings: () => ProcessSettings;
-	/** Puts `${secret:NAME}` in the place of each known secret in what is read (I12). */
-	readonly hide?: (text: string) => string;
 	/** A notice as a chat of that platform shows it. */
 	readonly render?: (
 		text: string,

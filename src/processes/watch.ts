@@ -21,7 +21,6 @@ export interface ProcessWatchOptions {
 	readonly clock: Clock;
 	readonly place: ProcessPlace;
 	keepDays(): number;
-	hide(text: string): string;
 	render(
 		text: string,
 		to: { readonly id: string; readonly destination: Destination },
@@ -87,9 +86,14 @@ export class ProcessWatch {
 
 	/** Silence is not told: only what is new is worth a message. */
 	async #tell(process: Process): Promise<void> {
-		const { store, clock, place, hide, render } = this.#options;
+		const { store, clock, place, render } = this.#options;
 		const { id, checkedTo, destination } = process;
-		const output = await newOutput(place.read, id, { from: checkedTo, most: PROGRESS_LENGTH, ended: false });
+		const output = await newOutput(place.read, id, {
+			from: checkedTo,
+			most: PROGRESS_LENGTH,
+			ended: false,
+			hide: (text) => store.secrets.hide(text),
+		});
 		const isNew = output.to > checkedTo;
 		const now = clock.now();
 		await store.processChecked({
@@ -97,7 +101,7 @@ export class ProcessWatch {
 			to: output.to,
 			...(isNew && { printedAt: now }),
 			deliveries: isNew
-				? render(hide(progressText(process, { now, output })), {
+				? render(store.secrets.hide(progressText(process, { now, output })), {
 						id: `process:${id}:${output.to}`,
 						destination,
 					})

@@ -1,5 +1,6 @@
 // keryx/store: the one store, in the words of the domain.
 
+export { createSecrets, NO_SECRETS, type Secrets } from "../secrets/index.ts";
 export { systemClock } from "../time/index.ts";
 export {
 	type Archive,

@@ -1,6 +1,8 @@
-// The only door to the database. Each method is one operation in one transaction; nothing above knows the engine.
+// The only door to the database. Each method is one operation in one transaction; nothing above knows the engine. Guards I12:
+// known secrets are taken out of whatever an operation is given, so that no row, event, delivery or index can hold one.
 import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
@@ -28,6 +30,8 @@ type Reads = {
 export interface Store extends Writes, Reads {
 	/** Counts the owners of this store. */
 	readonly epoch: number;
+	/** What it hides. Whoever hashes, splits or sends a text before it gets here hides it with this first. */
+	readonly secrets: Secrets;
 	/** Called after each commit; what happened is in the events. */
 	onCommit(listener: () => void): () => void;
 	close(): Promise<void>;
@@ -38,6 +42,8 @@ export interface OpenOptions {
 	readonly url: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
+	/** What no row may hold; NO_SECRETS where there are none. */
+	readonly secrets: Secrets;
 	/** own (default): this process alone writes. read: beside an owner, or without one. */
 	readonly access?: "own" | "read";
 	/** Of the audit of confirmations; kept outside the store. Without it nothing can be confirmed. */
@@ -63,8 +69,11 @@ export async function openEngine({
 	return openSqlite({ path, startedAt: clock.now(), access, auditKey });
 }
 
-/** The store on any engine: draws the clock and the ids, and hands each operation over by its name. */
-export function storeOn(engine: Engine, { clock, ids }: Pick<OpenOptions, "clock" | "ids">): Store {
+/** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */
+export function storeOn(
+	engine: Engine,
+	{ clock, ids, secrets }: Pick<OpenOptions, "clock" | "ids" | "secrets">,
+): Store {
 	const draw = (name: WriteName): Drawn => {
 		const now = clock.now();
 		const { uuids = 0, sessions = 0 } = DRAWS[name] ?? {};
@@ -76,12 +85,14 @@ export function storeOn(engine: Engine, { clock, ids }: Pick<OpenOptions, "clock
 	};
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(writes) as WriteName[])
-		operations[name] = (args: unknown) => engine.write(name, args, draw(name));
+		operations[name] = (args: unknown) => engine.write(name, secrets.hideInRows(args), draw(name));
+	// What is asked for by a name was written under the hidden one.
 	for (const name of Object.keys(reads) as ReadName[])
-		operations[name] = (args: unknown) => engine.read(name, args);
+		operations[name] = (args: unknown) => engine.read(name, secrets.hideInRows(args));
 	return {
 		...(operations as unknown as Writes & Reads),
 		epoch: engine.epoch,
+		secrets,
 		onCommit: (listener) => engine.onCommit(listener),
 		close: () => engine.close(),
 	};

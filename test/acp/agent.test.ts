@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { LoopInput, Permission } from "../../src/agents/index.ts";
+import { createSecrets } from "../../src/secrets/index.ts";
 import { type AgentUnderTest, agentConformance, person as someone } from "../conformance/agent.ts";
 import { inputOf, person } from "./input.ts";
 import { answer, Bench, begun, rowsOf, textIn, told } from "./support.ts";
@@ -114,8 +115,12 @@ describe("what a program reports", () => {
 	});
 
 	test("a secret that the program was given is not in what it says", async () => {
-		const { agent } = bench.make("good", { hide: (text) => text.replaceAll("hunter2", "(hidden)") });
-		expect(textIn(await answer(agent, "hunter2 is my word"))).toBe("You said: (hidden) is my word");
+		const { agent } = bench.make("good", {
+			secrets: createSecrets(new Map([["WORD", "hunter2"]])),
+		});
+		expect(textIn(await answer(agent, "hunter2 is my word"))).toBe(
+			"You said: \u0024{secret:WORD} is my word",
+		);
 	});
 });
 

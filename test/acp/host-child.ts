@@ -1,6 +1,7 @@
 // A process that has an agent with a program at work, and is killed.
 import { createAcpAgent } from "../../src/agents/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { inputOf, person } from "./input.ts";
 
 const [program = "", manner = "", folder = ""] = process.argv.slice(2);
@@ -10,6 +11,7 @@ const agent = createAcpAgent({
 	env: { PATH: process.env.PATH },
 	clock: systemClock,
 	workspaceOf: () => folder,
+	secrets: NO_SECRETS,
 });
 for await (const event of agent.run(inputOf({ history: [person("wait with a child")] })))
 	if (event.type === "text") process.stdout.write(`${event.delta}\n`);

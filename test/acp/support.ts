@@ -12,6 +12,7 @@ import {
 	type LoopInput,
 } from "../../src/agents/index.ts";
 import type { PromptMessage } from "../../src/domain/index.ts";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
 import { inputOf } from "./input.ts";
 
@@ -35,6 +36,7 @@ export class Bench {
 			env: this.env,
 			clock,
 			workspaceOf: () => this.folder,
+			secrets: NO_SECRETS,
 			...options,
 		});
 		const made = { agent, clock };

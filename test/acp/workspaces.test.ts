@@ -8,6 +8,7 @@ import { createAgent } from "../../src/cli/agent.ts";
 import { programEnvironment } from "../../src/cli/program-environment.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createWorkspaces } from "../../src/gateway/index.ts";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 
 const ID = "01a1df6124a57928b4169b8dca60f65e";
 let home: string;
@@ -120,7 +121,7 @@ describe("the environment of a program", () => {
 });
 
 describe("an acp agent from the configuration", () => {
-	const store = { blob: () => Promise.reject(new Error("not asked for")) };
+	const store = { blob: () => Promise.reject(new Error("not asked for")), secrets: NO_SECRETS };
 
 	test("needs a command", () => {
 		const config = configSchema.parse({ agent: { kind: "acp" } });

@@ -21,12 +21,13 @@ if (orders.work.kind === "restore") dieAtChange(orders.work.dieAt);
 
 // After that: what is imported now uses what was put in place.
 const { createCheckpoints } = await import("../../src/checkpoints/index.ts");
-const { openStore, systemClock, systemIds } = await import("../../src/store/index.ts");
+const { NO_SECRETS, openStore, systemClock, systemIds } = await import("../../src/store/index.ts");
 
 const store = await openStore({
 	url: `sqlite:${orders.store}`,
 	clock: systemClock,
 	ids: systemIds(systemClock),
+	secrets: NO_SECRETS,
 });
 const checkpoints = createCheckpoints({
 	home: orders.home,

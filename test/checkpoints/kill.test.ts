@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { type Checkpoints, createCheckpoints } from "../../src/checkpoints/index.ts";
-import { openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
 import type { ChildOrders } from "./child.ts";
 import { filesOf, put, SETTINGS } from "./support.ts";
 
@@ -43,6 +43,7 @@ async function live<T>(
 		url: `sqlite:${scene.store}`,
 		clock: systemClock,
 		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
 	});
 	const checkpoints = createCheckpoints({
 		home: scene.home,

@@ -1,7 +1,7 @@
 // What the store keeps of checkpoints, the same on each engine.
 import { PGlite } from "@electric-sql/pglite";
 import { describe, expect, test } from "vitest";
-import { openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
 import { countedIds, virtualClock } from "../support/clock.ts";
 import { openPglite } from "../support/pglite-engine.ts";
 
@@ -9,9 +9,14 @@ const OPERATOR = { kind: "operator" } as const;
 type Recorded = Parameters<Store["recordCheckpoint"]>[0];
 
 const ENGINES: Record<string, () => Promise<Store>> = {
-	SQLite: () => openStore({ url: "sqlite::memory:", clock: virtualClock(), ids: countedIds() }),
+	SQLite: () =>
+		openStore({ url: "sqlite::memory:", clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS }),
 	PostgreSQL: async () =>
-		storeOn(await openPglite(await PGlite.create()), { clock: virtualClock(), ids: countedIds() }),
+		storeOn(await openPglite(await PGlite.create()), {
+			clock: virtualClock(),
+			ids: countedIds(),
+			secrets: NO_SECRETS,
+		}),
 };
 
 describe.each(Object.entries(ENGINES))("on %s", (_, open) => {

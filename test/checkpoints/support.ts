@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type CheckpointSettings, type Checkpoints, createCheckpoints } from "../../src/checkpoints/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
 import { countedIds, type VirtualClock, virtualClock } from "../support/clock.ts";
 
 export const SETTINGS: CheckpointSettings = {
@@ -44,7 +44,7 @@ export async function openBench(settings: Partial<CheckpointSettings> = {}): Pro
 	const home = join(folder, "home");
 	mkdirSync(home);
 	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds() });
+	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
 	const logged: string[] = [];
 	const opened: Checkpoints[] = [];
 	const again = (changed: Partial<CheckpointSettings> = {}): Checkpoints => {

@@ -6,7 +6,7 @@ import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { createProcesses, localPlace, processSettings } from "../../src/processes/index.ts";
-import { openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createTerminalTools, createTools } from "../../src/tools/index.ts";
 
 export interface Program {
@@ -70,7 +70,12 @@ export async function openLife(folder: string): Promise<Life> {
 		shutdown: { drain_seconds: 0 },
 	});
 	const ids = systemIds(systemClock);
-	const store = await openStore({ url: `sqlite:${join(folder, "keryx.db")}`, clock: systemClock, ids });
+	const store = await openStore({
+		url: `sqlite:${join(folder, "keryx.db")}`,
+		clock: systemClock,
+		ids,
+		secrets: NO_SECRETS,
+	});
 	const processes = createProcesses({
 		store,
 		place: localPlace(folder, { idleMs: 3000 }),

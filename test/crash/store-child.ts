@@ -8,6 +8,7 @@ import {
 	type Message,
 	type NewDelivery,
 	type NewMessage,
+	NO_SECRETS,
 	openStore,
 	type Store,
 	systemClock,
@@ -28,6 +29,7 @@ const store = await openStore({
 	url: `sqlite:${orders.path}`,
 	clock: systemClock,
 	ids: systemIds(systemClock),
+	secrets: NO_SECRETS,
 });
 say({ op: "opened", epoch: store.epoch });
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { KeryxError } from "../../src/errors.ts";
-import { openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
 
 export type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -76,7 +76,13 @@ export async function killed(child: Child): Promise<void> {
 }
 
 export function open(path: string, access: "own" | "read" = "own"): Promise<Store> {
-	return openStore({ url: `sqlite:${path}`, clock: systemClock, ids: systemIds(systemClock), access });
+	return openStore({
+		url: `sqlite:${path}`,
+		clock: systemClock,
+		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
+		access,
+	});
 }
 
 /** A person's message, with this id on its platform. */

@@ -5,7 +5,7 @@ import type { Agent } from "../../src/agents/index.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { type Actions, createGateway } from "../../src/gateway/index.ts";
-import type { Store } from "../../src/store/index.ts";
+import { NO_SECRETS, type Store } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { createTools } from "../../src/tools/index.ts";
@@ -57,7 +57,7 @@ async function refusal(action: Promise<unknown>): Promise<string> {
 async function sleeping(): Promise<Actions> {
 	await scene.die();
 	const engine = await openSqlite({ path: scene.path, startedAt: scene.clock.now(), access: "own" });
-	asleep = storeOn(engine, { clock: scene.clock, ids: scene.ids });
+	asleep = storeOn(engine, { clock: scene.clock, ids: scene.ids, secrets: NO_SECRETS });
 	scene.store = asleep;
 	const agent: Agent = {
 		kind: "step",

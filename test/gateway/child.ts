@@ -1,7 +1,7 @@
 // A gateway in a process of its own, on a platform that the test holds. It kills itself at the write it is told to.
 import { writeSync } from "node:fs";
 import { createGateway, systemClock } from "../../src/gateway/index.ts";
-import { type Engine, systemIds } from "../../src/store/index.ts";
+import { type Engine, NO_SECRETS, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, killingEngine } from "../../src/testing/index.ts";
@@ -38,6 +38,7 @@ try {
 	const store = storeOn(killOn === undefined ? counted : onlyOn(killOn, killing), {
 		clock: systemClock,
 		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
 	});
 	const confirmations = confirmationsOn(store, systemClock, configOf(config));
 	const gateway = createGateway({

@@ -15,7 +15,10 @@ const start = async (options: SceneOptions = {}) => {
 };
 afterEach(() => scene.end());
 
-/** `do a, b` calls the dangerous tool once for each in one step; to an outcome it says what it was told last. */
+/**
+ * `do a, b` calls the dangerous tool once for each in one step, in place of SECRET with the secret that it knows; to an outcome it says
+ * what it was told last.
+ */
 function asking(): StepAgent {
 	return {
 		kind: "step",
@@ -27,6 +30,7 @@ function asking(): StepAgent {
 			const toolCalls = wants
 				? text
 						.slice(3)
+						.replaceAll("SECRET", SECRET)
 						.split(", ")
 						.map((what, n) => ({
 							id: `c${history.length}-${n}`,
@@ -105,11 +109,16 @@ describe("asking", () => {
 
 	test("arguments that hold a known secret are refused with the way to name it", async () => {
 		await start();
-		const id = await scene.say(`do ${SECRET}`);
-		expect(await open(id)).toEqual([]);
-		expect((await scene.rows(id)).find(({ role }) => role === "tool")?.content).toContain(
-			"Write \u0024{secret:NAME} in its place",
-		);
+		const id = await scene.say("do SECRET, harm");
+		expect(await open(id)).toMatchObject([{ details: { what: "harm" } }]);
+		const rows = await scene.rows(id);
+		expect(rows.find(({ role }) => role === "tool")).toMatchObject({
+			isError: true,
+			content: expect.stringContaining("Write \u0024{secret:NAME} in its place"),
+		});
+		expect(rows.find(({ toolCalls }) => toolCalls)?.toolCalls?.[0]?.input).toEqual({
+			what: "\u0024{secret:TEST}",
+		});
 	});
 
 	test("asking too often is refused, and the agent is told for how long", async () => {

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/index.ts";
-import { openStore, systemClock, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, systemClock, systemIds } from "../../src/store/index.ts";
 import { Lives, type Told } from "./lives.ts";
 import { OPERATOR } from "./support.ts";
 
@@ -275,6 +275,7 @@ async function reading<Value>(life: Lives, look: (store: Store) => Promise<Value
 		url: `sqlite:${life.path}`,
 		clock: systemClock,
 		ids: systemIds(systemClock),
+		secrets: NO_SECRETS,
 		access: "read",
 	});
 	try {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Agent, createModelAgent } from "../../src/agents/index.ts";
 import { createGateway, systemClock } from "../../src/gateway/index.ts";
-import { type Store, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
@@ -124,7 +124,7 @@ export class Lives {
 			access: "own",
 			auditKey: AUDIT_KEY,
 		});
-		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock) });
+		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 		const effects = join(this.folder, "effects");
 		const confirmations = confirmationsOn(store, systemClock, configOf(config));
 		const gateway = createGateway({

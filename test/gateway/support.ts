@@ -22,7 +22,13 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { type Channel, type Clock, createGateway, type Gateway } from "../../src/gateway/index.ts";
 import { toDeliveries } from "../../src/gateway/reply.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
-import type { Engine, InboxItem, Message, Store } from "../../src/store/index.ts";
+import {
+	createSecrets,
+	type Engine,
+	type InboxItem,
+	type Message,
+	type Store,
+} from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
@@ -160,7 +166,11 @@ export class Scene {
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
-		this.store = storeOn(options.engine?.(engine) ?? engine, { clock, ids: this.ids });
+		this.store = storeOn(options.engine?.(engine) ?? engine, {
+			clock,
+			ids: this.ids,
+			secrets: createSecrets(new Map([["TEST", SECRET]])),
+		});
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		const config = configOf(options.config);
@@ -286,7 +296,6 @@ export class Scene {
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),
-			hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
 			render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
 			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
 		});
@@ -298,7 +307,6 @@ export class Scene {
 			store: this.store,
 			clock: this.clock,
 			settings: () => ({ ...checkpointSettings(config), ...settings }),
-			hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
 			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
 		});
 		return wrap?.(made) ?? made;
@@ -425,7 +433,6 @@ export function confirmationsOn(
 		store,
 		clock,
 		settings: () => confirmationSettings(config, {}),
-		hide: (text) => text.replaceAll(SECRET, "\u0024{secret:TEST}"),
 		render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
 	});
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configSchema } from "../../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
-import { openStore, type Store } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
 import { BOB, type Place, QUIET, Scene } from "../conformance/store/scene.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
@@ -20,7 +20,13 @@ let api: Api;
 let client: Client;
 
 beforeAll(async () => {
-	store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), auditKey: new Uint8Array(32) });
+	store = await openStore({
+		url: "sqlite::memory:",
+		clock,
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+		auditKey: new Uint8Array(32),
+	});
 	const confirmations = createConfirmations({
 		store,
 		clock: createVirtualClock(clock.now()),

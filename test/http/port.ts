@@ -11,7 +11,7 @@ import {
 	createConfirmations,
 } from "../../src/confirmations/index.ts";
 import { type Api, createApi, type PortOptions, serveOnPort, serveOnSocket } from "../../src/http/index.ts";
-import { openStore, type Store, systemIds, type TokenRole } from "../../src/store/index.ts";
+import { createSecrets, openStore, type Store, systemIds, type TokenRole } from "../../src/store/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
 
 export const SECRET = "operator-secret-of-these-tests-0123456789";
@@ -79,12 +79,17 @@ export async function onPort(
 	};
 	const open = async () => {
 		const ids = systemIds(clock);
-		const store = await openStore({ url: `sqlite:${file}`, clock, ids, auditKey: AUDIT_KEY });
+		const store = await openStore({
+			url: `sqlite:${file}`,
+			clock,
+			ids,
+			secrets: createSecrets(new Map([["PASSWORD", "hunter2hunter2"]])),
+			auditKey: AUDIT_KEY,
+		});
 		const confirmations = createConfirmations({
 			store,
 			clock,
 			settings: () => confirmationSettings(values, {}),
-			hide: (text) => text.replaceAll("hunter2hunter2", "\u0024{secret:PASSWORD}"),
 		});
 		confirmations.start();
 		const api = createApi({

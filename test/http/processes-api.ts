@@ -34,7 +34,6 @@ export async function withProcesses(): Promise<WithProcesses> {
 			clock: systemClock,
 			ids: systemIds(systemClock),
 			settings: () => processSettings(configSchema.parse({})),
-			hide: (text) => text.replaceAll("hunter2hunter2", "\u0024{secret:PASSWORD}"),
 		});
 		return { processes };
 	});

@@ -64,7 +64,9 @@ describe("processes", () => {
 
 	test("show what they printed, by position, without known secrets and without half characters", async () => {
 		const { client } = here.keryx;
-		const id = await here.start("printf 'a\\033[31mred\\033[0m\\nhunter2hunter2\\n\\303\\244\\303\\244\\n'");
+		const id = await here.start(
+			"printf 'a\\033[31mred\\033[0m\\nhunter2''hunter2\\n\\303\\244\\303\\244\\n'",
+		);
 		await ended(id);
 		const all = await client.processLog({ id });
 		expect(all).toMatchObject({ from: 0, lost: 0, output: "ared\n\u0024{secret:PASSWORD}\nää\n" });

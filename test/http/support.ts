@@ -14,7 +14,7 @@ import {
 	createApi,
 	createClient,
 } from "../../src/http/index.ts";
-import { openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { createSecrets, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
 import { clarify, createTools, sessionSearch, type Tool } from "../../src/tools/index.ts";
 
@@ -55,7 +55,13 @@ export async function serve(
 ): Promise<Served> {
 	const ids = systemIds(systemClock);
 	const auditKey = ids.bytes(32);
-	const store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, auditKey });
+	const store = await openStore({
+		url: "sqlite::memory:",
+		clock: systemClock,
+		ids,
+		secrets: createSecrets(new Map([["PASSWORD", "hunter2hunter2"]])),
+		auditKey,
+	});
 	const values = configSchema.parse({ session_reset: { mode: "none" }, ...config });
 	const confirmations = createConfirmations({
 		store,

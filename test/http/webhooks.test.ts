@@ -275,7 +275,7 @@ describe("the configuration of webhooks", () => {
 		expect(config && webhookRoutes(config.values, env)).toEqual([
 			{ name: "deploy", secret: env.DEPLOY_SECRET, profile: null, text: null },
 		]);
-		expect(config?.hideSecrets(`it is ${env.DEPLOY_SECRET}`)).toBe("it is \u0024{secret:DEPLOY_SECRET}");
+		expect(config?.secrets.hide(`it is ${env.DEPLOY_SECRET}`)).toBe("it is \u0024{secret:DEPLOY_SECRET}");
 		expect(readFileSync(join(home, "config.yaml"), "utf8")).not.toContain("sesame");
 	});
 });

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createAgent } from "../../src/cli/agent.ts";
 import { checkConfig } from "../../src/config/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { KEY } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-models-"));
@@ -56,7 +57,7 @@ describe("what a model agent needs", () => {
 		createAgent(
 			configSchema.parse({ agent: { kind: "ai-sdk", ...settings } }),
 			{},
-			{ blob: async () => new Uint8Array() },
+			{ blob: async () => new Uint8Array(), secrets: NO_SECRETS },
 		);
 
 	test.each([
@@ -106,6 +107,8 @@ test("the examples of the guide to models are right configurations", () => {
 		const { problems, config } = check(yaml);
 		expect(problems).toEqual([]);
 		if (config?.values.agent.kind === "ai-sdk")
-			expect(createAgent(config.values, {}, { blob: async () => new Uint8Array() }).name).toBe("ai-sdk");
+			expect(
+				createAgent(config.values, {}, { blob: async () => new Uint8Array(), secrets: NO_SECRETS }).name,
+			).toBe("ai-sdk");
 	}
 });

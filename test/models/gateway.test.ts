@@ -8,7 +8,7 @@ import { confirmationSettings, createConfirmations } from "../../src/confirmatio
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { apiTransport, createApi, createClient } from "../../src/http/index.ts";
-import { type Message, openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { type Message, NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createTools, defineTool } from "../../src/tools/index.ts";
 import { TERMINAL } from "../http/support.ts";
 import {
@@ -54,7 +54,7 @@ beforeEach(async () => {
 	server.forget();
 	logged.length = 0;
 	const ids = systemIds(systemClock);
-	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids });
+	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, secrets: NO_SECRETS });
 	const config = configSchema.parse({
 		session_reset: { mode: "none" },
 		turn: { first_token_seconds: 1 },

@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditKey, openHome } from "../../src/cli/home.ts";
-import { openStore, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 import { Scene } from "../conformance/store/scene.ts";
 import { virtualClock } from "../support/clock.ts";
 
@@ -15,7 +15,13 @@ export async function homeWithHistory(
 	const home = openHome(mkdtempSync(join(tmpdir(), "keryx-page-")));
 	const clock = virtualClock(startsAt);
 	const ids = systemIds(clock);
-	const store = await openStore({ url: home.storeUrl, clock, ids, auditKey: auditKey(home, ids.bytes) });
+	const store = await openStore({
+		url: home.storeUrl,
+		clock,
+		ids,
+		secrets: NO_SECRETS,
+		auditKey: auditKey(home, ids.bytes),
+	});
 	try {
 		await happen(new Scene({ store, clock, close: () => store.close() }));
 	} finally {

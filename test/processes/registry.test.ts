@@ -10,7 +10,7 @@ import {
 	type ProcessSettings,
 	type StartRequest,
 } from "../../src/processes/index.ts";
-import { type Ids, openStore, type Store, type Woken } from "../../src/store/index.ts";
+import { createSecrets, type Ids, openStore, type Store, type Woken } from "../../src/store/index.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
 import { isRunning, ProcessHome, until } from "../support/process-home.ts";
 
@@ -41,7 +41,12 @@ beforeEach(async () => {
 		onShutdown: "keep",
 	};
 	ids = countedIds();
-	store = await openStore({ url: "sqlite::memory:", clock, ids });
+	store = await openStore({
+		url: "sqlite::memory:",
+		clock,
+		ids,
+		secrets: createSecrets(new Map([["TEST", SECRET]])),
+	});
 	conversation = await talk("1");
 	await openProcesses();
 });
@@ -83,7 +88,6 @@ async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void
 		clock,
 		ids,
 		settings: () => settings,
-		hide: (text) => text.replaceAll(SECRET, "***"),
 		render: (text, { id, destination }) => [{ id, kind: "notice", destination, body: { text, plain: text } }],
 		log: (message, error) => log.push(`${message}: ${String(error)}`),
 		...more,
@@ -292,11 +296,11 @@ describe("reading", () => {
 
 	test("what is no text reads as something, progress bars as their end, secrets not at all", async () => {
 		const { id } = await start(
-			`printf '\\377\\000\\001x\\n'; printf '10%%\\r100%%\\n'; printf '\\033[31mred\\033[0m\\n'; echo "${SECRET}"`,
+			`printf '\\377\\000\\001x\\n'; printf '10%%\\r100%%\\n'; printf '\\033[31mred\\033[0m\\n'; echo correct "horse battery staple"`,
 		);
 		await ended(id);
 		const { lines } = await processes.log(OPERATOR, id, { limit: 10 });
-		expect(lines).toEqual(["�x", "100%", "red", "***"]);
+		expect(lines).toEqual(["�x", "100%", "red", "\u0024{secret:TEST}"]);
 		expect(await output(id)).not.toContain(SECRET);
 		expect((await notes()).join()).not.toContain(SECRET);
 		expect((await processes.output(OPERATOR, id, { most: 1000, mark: () => "" })).text).not.toContain(SECRET);

@@ -8,7 +8,7 @@ import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { systemClock, workspaceFinder } from "../../src/gateway/index.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
-import { openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { createSecrets, NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import type { Tool, ToolContext } from "../../src/tools/index.ts";
 import { ProcessHome, until } from "../support/process-home.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 	home = new ProcessHome();
 	keryxHome = mkdtempSync(join(tmpdir(), "keryx-home-"));
 	const ids = systemIds(systemClock);
-	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids });
+	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, secrets: NO_SECRETS });
 	processes = createProcesses({
 		store,
 		place: home.place,
@@ -55,6 +55,7 @@ beforeAll(async () => {
 		processes,
 		env,
 		workspaceOf: workspaceFinder(config, keryxHome),
+		secrets: createSecrets(new Map([["API_TOKEN", SECRET]])),
 		config: () => config,
 	});
 	here = await talk("1");

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { CliContext } from "../../src/cli/context.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { reportError } from "../../src/cli/report.ts";
-import { openStore } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
 
@@ -159,7 +159,7 @@ export async function homeWithPast(home: string): Promise<Past> {
 	);
 	const clock = virtualClock(Date.now() - 5 * HOUR);
 	const url = `sqlite:${join(home, "keryx.db")}`;
-	const store = await openStore({ url, clock, ids: countedIds() });
+	const store = await openStore({ url, clock, ids: countedIds(), secrets: NO_SECRETS });
 	const scene = new Scene({ store, clock, close: () => store.close() });
 	try {
 		const first = await scene.turn("plant tulips before the frost");

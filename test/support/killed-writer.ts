@@ -1,6 +1,6 @@
 // A program that accepts messages into a store until it is killed at the write it was told. Says each that was acknowledged.
 import { writeSync } from "node:fs";
-import { openEngine, storeOn } from "../../src/store/index.ts";
+import { NO_SECRETS, openEngine, storeOn } from "../../src/store/index.ts";
 import { type KillPoint, killingEngine } from "../../src/testing/killing-engine.ts";
 import { countedIds } from "./clock.ts";
 
@@ -9,6 +9,7 @@ const engine = await openEngine({ url: `sqlite:${path}`, clock: { now: () => 0 }
 const store = storeOn(killingEngine(engine, { at: Number(at), when: when as KillPoint["when"] }), {
 	clock: { now: () => 0 },
 	ids: countedIds(),
+	secrets: NO_SECRETS,
 });
 for (let n = 1; n <= 3; n++) {
 	await store.accept({

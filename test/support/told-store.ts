@@ -8,6 +8,7 @@ import {
 	type ExportWhat,
 	exportJsonl,
 	type Ids,
+	NO_SECRETS,
 	openStore,
 	type Scope,
 	type Store,
@@ -54,7 +55,7 @@ async function told(
 	clean: () => void,
 ): Promise<Told> {
 	const clock = virtualClock(at);
-	const store = await openStore({ url, clock, ids: markedIds(ids) });
+	const store = await openStore({ url, clock, ids: markedIds(ids), secrets: NO_SECRETS });
 	const close = async (): Promise<void> => {
 		await store.close();
 		clean();

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { configSchema } from "../../src/config/schema.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { type Channel, createGateway, systemClock } from "../../src/gateway/index.ts";
-import { type Delivery, systemIds } from "../../src/store/index.ts";
+import { type Delivery, NO_SECRETS, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
 import { connectScriptedChannel, createScriptedAgent, killingEngine } from "../../src/testing/index.ts";
@@ -37,6 +37,7 @@ const engine = await openSqlite({ path: orders.path, startedAt: systemClock.now(
 const store = storeOn(killingEngine(engine, { at: orders.killAt, when: orders.killWhen }), {
 	clock: systemClock,
 	ids: systemIds(systemClock),
+	secrets: NO_SECRETS,
 });
 const gateway = createGateway({
 	store,

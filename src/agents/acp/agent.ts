@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { hideSecretLike } from "../../config/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import {
 	type AgentFailure,
@@ -35,8 +36,8 @@ export interface AcpAgentOptions {
 	readonly workspaceOf: (conversation: string) => string;
 	readonly idleMinutes?: number;
 	readonly maxPrograms?: number;
-	/** Takes the secrets that the program was given out of what it says. */
-	readonly hide?: (text: string) => string;
+	/** Taken out of what the program says. */
+	readonly secrets: Secrets;
 }
 
 export interface AcpAgent extends LoopAgent {
@@ -47,7 +48,7 @@ export function createAcpAgent({
 	idleMinutes = 15,
 	maxPrograms = 8,
 	workspaceOf,
-	hide = (text) => text,
+	secrets,
 	...options
 }: AcpAgentOptions): AcpAgent {
 	const pool = new Pool({ clock: options.clock, idleMs: idleMinutes * MINUTE, maxPrograms });
@@ -62,7 +63,7 @@ export function createAcpAgent({
 		async *run(input): AsyncGenerator<LoopEvent> {
 			if (input.signal.aborted) return;
 			const events = new EventQueue<LoopEvent>();
-			void new AcpTurn({ input, events, pool, starter, hide, clock: options.clock }).run();
+			void new AcpTurn({ input, events, pool, starter, secrets, clock: options.clock }).run();
 			for await (const event of events) {
 				if (input.signal.aborted) return;
 				yield event;
@@ -79,7 +80,7 @@ interface AcpTurnOptions {
 	/** How to start the conversation's program. */
 	readonly starter: (conversation: string) => Promise<() => Program>;
 	readonly clock: Clock;
-	readonly hide: (text: string) => string;
+	readonly secrets: Secrets;
 }
 
 class AcpTurn {
@@ -88,20 +89,20 @@ class AcpTurn {
 	readonly #pool: Pool;
 	readonly #starter: AcpTurnOptions["starter"];
 	readonly #clock: Clock;
-	readonly #hide: (text: string) => string;
+	readonly #secrets: Secrets;
 	readonly #report: Report;
 	/** What an abort has to do now. */
 	#onAbort = () => {};
 	readonly #aborted = Promise.withResolvers<"cancelled">();
 
-	constructor({ input, events, pool, starter, clock, hide }: AcpTurnOptions) {
+	constructor({ input, events, pool, starter, clock, secrets }: AcpTurnOptions) {
 		this.#input = input;
 		this.#events = events;
 		this.#pool = pool;
 		this.#starter = starter;
 		this.#clock = clock;
-		this.#hide = hide;
-		this.#report = new Report(input.history, { emit: (event) => events.push(event), hide });
+		this.#secrets = secrets;
+		this.#report = new Report(input.history, { emit: (event) => events.push(event), secrets });
 	}
 
 	/** Never throws: what goes wrong is an event. */
@@ -121,7 +122,7 @@ class AcpTurn {
 			const failure = failureOf(error);
 			this.#events.push({
 				type: "failed",
-				failure: { ...failure, detail: hideSecretLike(this.#hide(failure.detail)) },
+				failure: { ...failure, detail: hideSecretLike(this.#secrets.hide(failure.detail)) },
 			});
 		} finally {
 			signal.removeEventListener("abort", abort);

@@ -1,5 +1,6 @@
 // What a program asks leave for, as a question to a human; and the human's answer in the words of the protocol and of the transcript.
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type { Secrets } from "../../secrets/index.ts";
 import type { Permission } from "../types.ts";
 
 /** Of what a human is to decide about. */
@@ -28,9 +29,8 @@ export function descriptionOf(text: string): string {
 }
 
 /** Whether a human can be shown all of it: not what is too long, nor what holds a secret. */
-export function isAskable(input: unknown, hide: (text: string) => string): boolean {
-	const text = JSON.stringify(input);
-	return text.length <= LONGEST_ASKED && hide(text) === text;
+export function isAskable(input: unknown, secrets: Secrets): boolean {
+	return JSON.stringify(input).length <= LONGEST_ASKED && !secrets.isIn(input);
 }
 
 type Options = RequestPermissionRequest["options"];

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createSecrets, NO_SECRETS } from "../../secrets/index.ts";
 import type { LoopEvent, Permission } from "../types.ts";
 import { NO_USAGE } from "../types.ts";
 import { type Ask, Report } from "./report.ts";
@@ -8,7 +9,7 @@ const USAGE = { ...NO_USAGE, provider: "acp", model: "test" };
 
 function reported(act: (report: Report) => void): LoopEvent[] {
 	const events: LoopEvent[] = [];
-	act(new Report([], { emit: (event) => events.push(event), hide: (text) => text }));
+	act(new Report([], { emit: (event) => events.push(event), secrets: NO_SECRETS }));
 	return events;
 }
 
@@ -223,9 +224,13 @@ test("a human is asked about the arguments, or what the program shows in their p
 });
 
 test("what holds a secret is shown to nobody", () => {
-	const report = new Report([], { emit: () => {}, hide: (text) => text.replaceAll("hunter2", "(hidden)") });
+	const secrets = createSecrets(new Map([["WORD", "hunter2"]]));
+	const report = new Report([], { emit: () => {}, secrets });
 	const ask = report.ask({ toolCallId: "a", title: "Log in with hunter2", rawInput: { word: "hunter2" } });
-	expect(ask).toMatchObject({ question: { description: "Log in with (hidden)" }, isAskable: false });
+	expect(ask).toMatchObject({
+		question: { description: "Log in with \u0024{secret:WORD}" },
+		isAskable: false,
+	});
 });
 
 test("a result and arguments of any size are kept within bounds, and said to be cut", () => {

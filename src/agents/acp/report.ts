@@ -3,6 +3,7 @@
 // when a turn goes on after a crash. Nothing that a program sends can make this throw.
 import { z } from "zod";
 import { INTERRUPTED_RESULT, type PromptMessage, type ToolCall } from "../../domain/index.ts";
+import type { Secrets, TextStream } from "../../secrets/index.ts";
 import { callId } from "../history.ts";
 import type { AssistantMessage, LoopEvent, Permission, Usage } from "../types.ts";
 import { actionOf, descriptionOf, isAskable, refusalText } from "./permission.ts";
@@ -69,7 +70,9 @@ export interface Spent {
 export class Report {
 	readonly #history: readonly PromptMessage[];
 	readonly #emit: (event: LoopEvent) => void;
-	readonly #hide: (text: string) => string;
+	readonly #secrets: Secrets;
+	/** Hides in the text that is being written. */
+	#stream: TextStream;
 	/** By the program's ids. */
 	readonly #calls = new Map<string, Call>();
 	#made = 0;
@@ -85,17 +88,18 @@ export class Report {
 	#alive = false;
 	spent: Spent | null = null;
 
-	/** `hide`: takes known secrets out of a text (I12). */
+	/** `secrets`: taken out of whatever is reported (I12). */
 	constructor(
 		history: readonly PromptMessage[],
-		{ emit, hide }: { emit: (event: LoopEvent) => void; hide: (text: string) => string },
+		{ emit, secrets }: { emit: (event: LoopEvent) => void; secrets: Secrets },
 	) {
 		this.#history = history;
 		this.#emit = (event) => {
 			this.#alive = true;
 			emit(event);
 		};
-		this.#hide = (text) => hide(text.toWellFormed());
+		this.#secrets = secrets;
+		this.#stream = secrets.stream();
 	}
 
 	/** One update, as it came. Of plans, modes and thoughts only that there are some; what cannot be read is none. */
@@ -126,7 +130,7 @@ export class Report {
 		const ask = {
 			call: { id: call.id, name, input },
 			question: { action: actionOf(data.kind ?? call.kind), description: descriptionOf(call.title || name) },
-			isAskable: isAskable(input, this.#hide),
+			isAskable: isAskable(input, this.#secrets),
 		};
 		this.#asks.set(ask, call);
 		return ask;
@@ -150,6 +154,7 @@ export class Report {
 	/** The prompt was cut off: what is known is said, what is not known is said to be so. */
 	cutOff(): void {
 		this.#close(INTERRUPTED_RESULT);
+		this.#say(this.#stream.end());
 	}
 
 	/** The rows of this turn as the next history shows them. */
@@ -159,15 +164,20 @@ export class Report {
 		return [...this.#rows, ...partial];
 	}
 
-	#text(given: string): void {
-		const text = this.#hide(given);
+	#text(text: string): void {
 		if (text === "") return;
-		if (this.#open) {
-			this.#waiting.push({ text });
-			return;
-		}
+		if (this.#open) this.#waiting.push({ text });
+		else this.#say(this.#stream.push(text.toWellFormed()));
+	}
+
+	#say(text: string): void {
+		if (text === "") return;
 		this.#said += text;
 		this.#emit({ type: "text", delta: text });
+	}
+
+	#hide(text: string): string {
+		return this.#secrets.hide(text.toWellFormed());
 	}
 
 	#call(update: CallUpdate): void {
@@ -273,14 +283,16 @@ export class Report {
 		return cut(this.#hide(typeof rawOutput === "string" ? rawOutput : JSON.stringify(rawOutput)));
 	}
 
-	/** Arguments that would fill the transcript, or hold a secret, are kept as text. */
+	/** Arguments that would fill the transcript are kept as text. */
 	#bounded(input: unknown): unknown {
-		const text = JSON.stringify(input);
-		const hidden = this.#hide(text);
-		return hidden === text && text.length <= LONGEST ? input : cut(hidden);
+		const hidden = this.#secrets.hideIn(input);
+		const text = JSON.stringify(hidden);
+		return text.length <= LONGEST ? hidden : cut(text);
 	}
 
 	#message(toolCalls: AssistantMessage["toolCalls"], finishReason: string, usage?: Usage): void {
+		this.#say(this.#stream.end());
+		this.#stream = this.#secrets.stream();
 		const content = this.#said;
 		this.#said = "";
 		this.#emit({ type: "message", message: { content, toolCalls, finishReason }, ...(usage && { usage }) });

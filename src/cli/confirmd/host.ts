@@ -51,6 +51,7 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		url: `sqlite:${dbPath}`,
 		clock: systemClock,
 		ids,
+		secrets: config.secrets,
 		access: options.as === "read" ? "read" : "own",
 		auditKey: auditKeyAt(`${dbPath}.audit.key`, ids.bytes),
 	});
@@ -60,7 +61,6 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 			store,
 			clock: systemClock,
 			settings: () => settings,
-			hide: config.hideSecrets,
 			log: (message, error) => output.warn(`${message}: ${error instanceof Error ? error.message : error}`),
 		});
 		const api = createApi({

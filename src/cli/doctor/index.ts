@@ -1,6 +1,7 @@
 // `keryx doctor`: looks at everything Keryx stands on, and says of each that it is fine, or what is wrong and what to do.
 import type { Command } from "commander";
 import { checkConfig, keryxHome } from "../../config/index.ts";
+import { createSecrets } from "../../secrets/index.ts";
 import type { CliContext } from "../context.ts";
 import { homeAt } from "../home.ts";
 import { createOutput, type Output } from "../output.ts";
@@ -44,8 +45,9 @@ Exit codes: 0 when all is fine or was fixed, 1 when something is wrong, 2 wrong 
 async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	const { env } = context;
 	const home = homeAt(keryxHome(env));
-	const { config } = checkConfig({ home: home.path, env });
-	const output = createOutput(context, { json: context.json, ...(config && { hide: config.hideSecrets }) });
+	const { config, secrets: values } = checkConfig({ home: home.path, env });
+	const secrets = createSecrets(values);
+	const output = createOutput(context, { json: context.json, hide: (text) => secrets.hide(text) });
 	const findings: Finding[] = [];
 	const tell = (...found: readonly Finding[]): void => {
 		findings.push(...found);
@@ -64,7 +66,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		const { findings, client } = await lookForKeryx(home);
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));
-		tell(...(await lookAtStore({ output, home, client, quick, fix, rebuild })));
+		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
 	}
 	end(context, output, findings);
 }

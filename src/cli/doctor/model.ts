@@ -2,6 +2,7 @@
 import type { ModelAgent } from "../../agents/index.ts";
 import type { Config, Environment } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
+import { NO_SECRETS } from "../../secrets/index.ts";
 import { createAgent } from "../agent.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 
@@ -24,6 +25,7 @@ async function lookAt(check: string, config: Config, env: Environment): Promise<
 	try {
 		const agent = createAgent(config, env, {
 			blob: () => Promise.reject(new Error("no blobs here")),
+			secrets: NO_SECRETS,
 		}) as ModelAgent;
 		const found = await agent.check(AbortSignal.timeout(CHECK_MS));
 		const name = `${found.provider} ${found.model}`;

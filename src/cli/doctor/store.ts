@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../gateway/index.ts";
 import type { Client } from "../../http/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import { openStore, SCHEMA_VERSION, type Store, systemIds } from "../../store/index.ts";
 import type { Home } from "../home.ts";
 import type { Output } from "../output.ts";
@@ -14,6 +15,7 @@ import { type Finding, fine, fixed, wrong } from "./finding.ts";
 export interface StoreLook {
 	readonly output: Output;
 	readonly home: Home;
+	readonly secrets: Secrets;
 	/** Of the Keryx that runs. */
 	readonly client: Client | null;
 	/** Not the long look through every row. */
@@ -29,7 +31,7 @@ export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 	if (!existsSync(storePath)) return [fine("store", "there is none yet: the first start makes it")];
 	let looked: { findings: Finding[]; search: SearchState };
 	try {
-		const store = await open(look.home, "read");
+		const store = await open(look, "read");
 		try {
 			looked = await lookInto(store, look);
 		} finally {
@@ -41,8 +43,11 @@ export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 	return [...looked.findings, await search(looked.search, look)];
 }
 
-function open({ storeUrl: url }: Home, access: "read" | "own"): Promise<Store> {
-	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), access });
+function open(
+	{ home: { storeUrl: url }, secrets }: Pick<StoreLook, "home" | "secrets">,
+	access: "read" | "own",
+): Promise<Store> {
+	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access });
 }
 
 /** In the words of integrity checks and errors; null while all is well. */
@@ -110,8 +115,9 @@ async function search({ problem, isDamaged }: SearchState, look: StoreLook): Pro
 	}
 }
 
-async function rebuild({ output, home, client }: StoreLook, wipe: boolean): Promise<number> {
-	const store = client ? null : await open(home, "own");
+async function rebuild(look: StoreLook, wipe: boolean): Promise<number> {
+	const { output, client } = look;
+	const store = client ? null : await open(look, "own");
 	const step = (args: { cursor?: string; wipe: boolean }) => (client ?? (store as Store)).rebuildSearch(args);
 	try {
 		return await withProgress(output, async (tell) => {

@@ -6,6 +6,7 @@ import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../gateway/index.ts";
 import { localPlace, type ProcessPlace } from "../../processes/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import { type Conversation, openStore, type Store, systemIds } from "../../store/index.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import { type Home, homeAt } from "../home.ts";
@@ -27,11 +28,11 @@ export async function withProcesses(
 	{ needsStore }: { readonly needsStore: boolean },
 	use: (reach: Reach) => Promise<void>,
 ): Promise<void> {
-	const { output } = openConfig(context);
+	const { config, output } = openConfig(context);
 	const home = homeAt(keryxHome(context.env));
 	let opened: Promise<Store | null> | undefined;
 	const open = () =>
-		storeIn(home).catch((error: unknown) => {
+		storeIn(home, config.secrets).catch((error: unknown) => {
 			if (needsStore || !(error instanceof KeryxError)) throw error;
 			output.warn(`the store cannot be read: ${error.message}`);
 			return null;
@@ -44,9 +45,9 @@ export async function withProcesses(
 	}
 }
 
-function storeIn({ storePath, storeUrl: url }: Home): Promise<Store | null> {
+function storeIn({ storePath, storeUrl: url }: Home, secrets: Secrets): Promise<Store | null> {
 	if (!existsSync(storePath)) return Promise.resolve(null);
-	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), access: "read" });
+	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access: "read" });
 }
 
 /** By its id or its key; one that is not there is an error. */

@@ -1,0 +1,152 @@
+// Takes known secrets out of texts, of texts that come in pieces, and of bytes (I12). What is put in their place depends on who
+// reads: the owner sees the name, everybody else that something was there.
+import { nameOf, type Stretch, type Words } from "./words.ts";
+
+/** Stands for a secret where its name would tell too much. */
+export const HIDDEN = "***";
+
+/** Who will see what is hidden. */
+export type Audience = "owner" | "others";
+
+export function hideText(words: Words, text: string, audience: Audience): string {
+	if (!words.isIn(text)) return text;
+	const stream = new HidingStream(() => words, audience);
+	return stream.push(text) + stream.end();
+}
+
+/** How many characters the longest secret in it has; 0 where there is none. Names are none. */
+export function longestIn(words: Words, text: string): number {
+	return Math.max(0, ...stretchesIn(words, text).map(({ word }) => (word.isName ? 0 : word.length)));
+}
+
+function stretchesIn(words: Words, text: string): readonly Stretch[] {
+	if (!words.isIn(text)) return [];
+	const search = words.search();
+	search.read(text);
+	search.end();
+	return search.takeUpTo(text.length);
+}
+
+/**
+ * Hides in a text that comes in pieces, as if it had come whole. What it answers is final; only an end that may still become a
+ * secret is held back.
+ */
+export class HidingStream {
+	readonly #current: () => Words;
+	readonly #audience: Audience;
+	#words: Words;
+	#search: ReturnType<Words["search"]>;
+	/** What was held back, and where it begins. */
+	#held = "";
+	#from = 0;
+
+	/** `current`: what is known at that moment; it may become more. */
+	constructor(current: () => Words, audience: Audience) {
+		this.#current = current;
+		this.#audience = audience;
+		this.#words = current();
+		this.#search = this.#words.search();
+	}
+
+	push(text: string): string {
+		const words = this.#current();
+		if (words !== this.#words) {
+			this.#words = words;
+			this.#search = words.search();
+			this.#search.read(this.#held);
+			this.#from = 0;
+		}
+		this.#search.read(text);
+		this.#held += text;
+		return this.#release(this.#search.settledTo);
+	}
+
+	/** What was held back. */
+	end(): string {
+		this.#search.end();
+		return this.#release(this.#from + this.#held.length);
+	}
+
+	#release(to: number): string {
+		let released = "";
+		let at = this.#from;
+		for (const stretch of this.#search.takeUpTo(to)) {
+			released += this.#held.slice(at - this.#from, stretch.from - this.#from) + this.#shown(stretch);
+			at = stretch.to;
+		}
+		released += this.#held.slice(at - this.#from, to - this.#from);
+		this.#held = this.#held.slice(to - this.#from);
+		this.#from = to;
+		return released;
+	}
+
+	#shown({ word }: Stretch): string {
+		return this.#audience === "owner" ? nameOf(word.name) : HIDDEN;
+	}
+}
+
+/** Bytes keep their number and their lines, so that what they are part of keeps its form. */
+export function hideBytes(words: Words, bytes: Uint8Array): Uint8Array {
+	if (!words.isInBytes(bytes)) return bytes;
+	const text = latin(bytes);
+	return covered(bytes, stretchesIn(words, text));
+}
+
+/** Of bytes without a secret only so many of the last are looked at: a secret is shorter, whatever it is written as. */
+const LONGEST_OPEN = 64 * 1024;
+
+/** The same for bytes that come in pieces. */
+export class HidingBytes {
+	readonly #words: Words;
+	#held: Uint8Array = new Uint8Array();
+
+	constructor(words: Words) {
+		this.#words = words;
+	}
+
+	push(piece: Uint8Array): Uint8Array {
+		const bytes = joined(this.#held, piece);
+		const text = latin(bytes);
+		const skipped = this.#words.isIn(text) ? 0 : Math.max(0, text.length - LONGEST_OPEN);
+		const search = this.#words.search();
+		search.read(text.slice(skipped));
+		const settled = skipped + search.settledTo;
+		// A backslash may make a line break of what follows it: the two are read together.
+		const whole = settled - (/\\+$/.exec(text.slice(0, settled))?.[0].length ?? 0);
+		const stretches = search.takeUpTo(settled - skipped);
+		const across = stretches.find(({ to }) => skipped + to > whole);
+		const to = across ? skipped + across.from : whole;
+		this.#held = bytes.slice(to);
+		return covered(
+			bytes.subarray(0, to),
+			stretches.filter((stretch) => skipped + stretch.to <= to),
+		);
+	}
+
+	/** What was held back. */
+	end(): Uint8Array {
+		const held = this.#held;
+		this.#held = new Uint8Array();
+		return hideBytes(this.#words, held);
+	}
+}
+
+function covered(bytes: Uint8Array, stretches: readonly Stretch[]): Uint8Array {
+	const hidden = Uint8Array.from(bytes);
+	for (const { from, to, word } of stretches)
+		for (let at = from; at < to && !word.isName; at++)
+			if (hidden[at] !== LINE_FEED && hidden[at] !== RETURN) hidden[at] = ASTERISK;
+	return hidden;
+}
+
+const LINE_FEED = 10;
+const RETURN = 13;
+const ASTERISK = 42;
+
+function latin(bytes: Uint8Array): string {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+	return a.length === 0 ? b : new Uint8Array(Buffer.concat([a, b]));
+}

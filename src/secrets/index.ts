@@ -1,0 +1,11 @@
+// Known secrets, and how they are kept out of everything that is written down or sent (I12).
+
+export {
+	type ByteStream,
+	createSecrets,
+	type Hider,
+	NO_SECRETS,
+	type Secrets,
+	type TextStream,
+} from "./secrets.ts";
+export { SHORTEST_HIDDEN } from "./spellings.ts";

@@ -1,0 +1,147 @@
+// The secrets that a Keryx knows, and the one way of hiding them (I12). They may become more while it runs: whatever holds this
+// object hides a secret from the moment that its name is read. None is forgotten before the end, since what was written with it may
+// still be on its way.
+import { type Audience, HIDDEN, HidingBytes, HidingStream, hideBytes, hideText, longestIn } from "./hider.ts";
+import { type Hiding, hideIn, isHiddenIn } from "./walk.ts";
+import { Words } from "./words.ts";
+
+/** Hides in a text that comes in pieces, as if it had come whole. */
+export interface TextStream {
+	/** Everything that is final by now. */
+	push(text: string): string;
+	/** The rest. */
+	end(): string;
+}
+
+export interface ByteStream {
+	push(bytes: Uint8Array): Uint8Array;
+	end(): Uint8Array;
+}
+
+/** How secrets are hidden from somebody. */
+export interface Hider {
+	hide(text: string): string;
+	stream(): TextStream;
+	/** In every text, name of a field, number and byte of a value; answers the same value where there is none. */
+	hideIn<Value>(value: Value): Value;
+}
+
+/** By itself it hides from the owner, who sees names. */
+export interface Secrets extends Hider {
+	/** From everybody else: names are hidden, too, so that hiding confirms no guess. */
+	readonly forOthers: Hider;
+	/** Whether a value holds one, in whatever form; a name that stands for one is none. */
+	isIn(value: unknown): boolean;
+	/** Bytes keep their number. */
+	hideBytes(bytes: Uint8Array): Uint8Array;
+	byteStream(): ByteStream;
+	/** As `hideIn`, for what goes into the store: a short secret that is part of its own ids and kinds by chance is left there. */
+	hideInRows<Value>(value: Value): Value;
+	/** What `${secret:NAME}` stands for. */
+	valueOf(name: string): string | undefined;
+	/** More of them, by name. */
+	learn(values: ReadonlyMap<string, string>): void;
+}
+
+export function createSecrets(values: ReadonlyMap<string, string> = new Map()): Secrets {
+	return new KnownSecrets(values);
+}
+
+/** Any name in hidden text; where a text was cut, the beginning of one. */
+const NAME = /\$\{secret:\w*\}?/g;
+
+class KnownSecrets implements Secrets {
+	readonly #values = new Map<string, string>();
+	/** Values that a name had before. */
+	readonly #earlier: (readonly [string, string])[] = [];
+	/** Made when they are needed. */
+	#text: Words | undefined;
+	#bytes: Words | undefined;
+	readonly #hiding: Hiding;
+	readonly forOthers: Hider;
+
+	constructor(values: ReadonlyMap<string, string>) {
+		this.learn(values);
+		this.#hiding = this.#hidingFrom("owner");
+		const fromOthers = this.#hidingFrom("others");
+		this.forOthers = {
+			hide: fromOthers.hide,
+			stream: () => new HidingStream(() => this.#inText(), "others"),
+			hideIn: (value) => hideIn(value, fromOthers, false),
+		};
+	}
+
+	hide(text: string): string {
+		return this.#hiding.hide(text);
+	}
+
+	stream(): TextStream {
+		return new HidingStream(() => this.#inText(), "owner");
+	}
+
+	hideIn<Value>(value: Value): Value {
+		return hideIn(value, this.#hiding, false);
+	}
+
+	hideInRows<Value>(value: Value): Value {
+		return hideIn(value, this.#hiding, true);
+	}
+
+	isIn(value: unknown): boolean {
+		return isHiddenIn(value, this.#hiding);
+	}
+
+	hideBytes(bytes: Uint8Array): Uint8Array {
+		return this.#hiding.hideBytes(bytes);
+	}
+
+	byteStream(): ByteStream {
+		return new HidingBytes(this.#inBytes());
+	}
+
+	valueOf(name: string): string | undefined {
+		return this.#values.get(name);
+	}
+
+	learn(values: ReadonlyMap<string, string>): void {
+		for (const [name, value] of values) {
+			const before = this.#values.get(name);
+			if (before === value) continue;
+			if (before !== undefined) this.#earlier.push([name, before]);
+			this.#values.set(name, value);
+			this.#text = undefined;
+			this.#bytes = undefined;
+		}
+	}
+
+	#hidingFrom(audience: Audience): Hiding {
+		const words = () => this.#inText();
+		const hide = (text: string) => hideText(words(), text, audience);
+		return {
+			isIn:
+				audience === "owner"
+					? (text) => words().isIn(text)
+					: (text) => words().isIn(text) || text.search(NAME) >= 0,
+			isInBytes: (bytes) => this.#inBytes().isInBytes(bytes),
+			get hasNumbers() {
+				return words().hasNumbers;
+			},
+			hide: audience === "owner" ? hide : (text) => hide(text).replace(NAME, HIDDEN),
+			hideBytes: (bytes) => hideBytes(this.#inBytes(), bytes),
+			longestIn: (text) => longestIn(words(), text),
+		};
+	}
+
+	#inText(): Words {
+		this.#text ??= new Words([...this.#values, ...this.#earlier], "text");
+		return this.#text;
+	}
+
+	#inBytes(): Words {
+		this.#bytes ??= new Words([...this.#values, ...this.#earlier], "bytes");
+		return this.#bytes;
+	}
+}
+
+/** Where there are none: for tests, and for programs that keep theirs elsewhere. */
+export const NO_SECRETS: Secrets = createSecrets();

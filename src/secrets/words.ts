@@ -1,0 +1,166 @@
+// The words that known secrets are found by: every spelling of each value, and each name as it stands in hidden text, which is left as
+// it is. So hiding a second time changes nothing, also where a value is part of a name.
+import { Automaton } from "./automaton.ts";
+import { type Found, isReadTwice, type Manner, readAs, Search } from "./reading.ts";
+import { SHORTEST_HIDDEN, spellings } from "./spellings.ts";
+
+/** What was found is one spelling of a secret, or its name. */
+export interface Word {
+	readonly name: string;
+	readonly isName: boolean;
+	/** How many of its characters count. */
+	readonly length: number;
+}
+
+/** A stretch of text that is hidden, or a name that stays. */
+export interface Stretch {
+	readonly from: number;
+	readonly to: number;
+	/** The longest of those in it. */
+	readonly word: Word;
+	/** Where that begins. */
+	readonly at: number;
+}
+
+interface Reading {
+	readonly words: readonly string[];
+	readonly known: readonly Word[];
+	readonly automaton: Automaton;
+}
+
+export class Words {
+	readonly #strict: Reading;
+	readonly #loose: Reading;
+	/** A number may hold one of them. */
+	readonly hasNumbers: boolean;
+
+	/** Names with their values. `units`: bytes for what is read byte by byte. */
+	constructor(values: readonly (readonly [name: string, value: string])[], units: "text" | "bytes") {
+		const all = values.flatMap(([name, value]) => [
+			...spellings(value).map((spelling) => ({ name, isName: false, spelling })),
+			{ name, isName: true, spelling: nameOf(name) },
+		]);
+		const written = all.map(({ spelling, ...word }) => ({
+			...word,
+			spelling: units === "bytes" ? Buffer.from(spelling).toString("latin1") : spelling,
+		}));
+		this.#strict = reading("strict", written);
+		const loose = reading("loose", written);
+		const isSame = loose.words.every((word, index) => word === this.#strict.words[index]);
+		this.#loose = isSame ? this.#strict : loose;
+		this.hasNumbers = values.some(([, value]) => /^[-+.\de]+$/i.test(value.trim()));
+	}
+
+	/** Whether anything is found in it. */
+	isIn(text: string): boolean {
+		if (text.length < SHORTEST_HIDDEN) return false;
+		if (this.#strict.automaton.isIn(text)) return true;
+		return isReadTwice(text) && this.#loose.automaton.isIn(readAs("loose", text));
+	}
+
+	isInBytes(bytes: Uint8Array): boolean {
+		if (this.#strict.automaton.isInBytes(bytes)) return true;
+		return bytes.includes(BACKSLASH) || bytes.includes(LINE_FEED) || bytes.includes(RETURN)
+			? this.isIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"))
+			: false;
+	}
+
+	/** Finds them in a text that comes in pieces. */
+	search(): WordSearch {
+		return new WordSearch(
+			[this.#strict, this.#loose].map(
+				({ known, automaton, words }, index) =>
+					(found: (stretch: Stretch) => void) =>
+						new Search(index === 0 ? "strict" : "loose", automaton, words, ({ from, to, word }: Found) =>
+							found({ from, to, word: known[word] as Word, at: from }),
+						),
+			),
+		);
+	}
+}
+
+const LINE_FEED = 10;
+const RETURN = 13;
+const BACKSLASH = 92;
+
+/** A secret in hidden text. */
+export function nameOf(name: string): string {
+	return `\u0024{secret:${name}}`;
+}
+
+function reading(
+	manner: Manner,
+	written: readonly { readonly name: string; readonly isName: boolean; readonly spelling: string }[],
+): Reading {
+	const counting = written
+		.map(({ spelling, ...word }) => ({ ...word, text: readAs(manner, spelling) }))
+		.filter(({ text }) => text.length >= SHORTEST_HIDDEN);
+	const words = counting.map(({ text }) => text);
+	return {
+		words,
+		known: counting.map(({ name, isName, text }) => ({ name, isName, length: text.length })),
+		automaton: new Automaton(words),
+	};
+}
+
+/** What is found in a text, in whatever pieces it comes. Stretches that overlap are one, by the name of the longest. */
+export class WordSearch {
+	readonly #searches: readonly Search[];
+	/** In order; none overlaps another. */
+	#stretches: Stretch[] = [];
+	#length = 0;
+
+	constructor(make: readonly ((found: (stretch: Stretch) => void) => Search)[]) {
+		this.#searches = make.map((search) => search((stretch) => this.#add(stretch)));
+	}
+
+	read(text: string): void {
+		for (let at = 0; at < text.length; at++) {
+			const unit = text.charCodeAt(at);
+			for (const search of this.#searches) search.read(unit, this.#length);
+			this.#length++;
+		}
+	}
+
+	end(): void {
+		for (const search of this.#searches) search.end(this.#length);
+	}
+
+	/** Up to here nothing more can be found: before it are whole stretches only. */
+	get settledTo(): number {
+		const open = Math.min(...this.#searches.map((search) => search.openFrom(this.#length)));
+		const across = this.#stretches.find(({ from, to }) => from < open && to > open);
+		return across ? across.from : open;
+	}
+
+	/** Stretches before this place, each once. */
+	takeUpTo(place: number): Stretch[] {
+		const taken = this.#stretches.filter(({ to }) => to <= place);
+		this.#stretches = this.#stretches.filter(({ to }) => to > place);
+		return taken;
+	}
+
+	#add(stretch: Stretch): void {
+		let joined = stretch;
+		const after: Stretch[] = [];
+		// What is found comes nearly in order: only the last ones can overlap it.
+		for (let last = this.#stretches.at(-1); last && last.to > stretch.from; last = this.#stretches.at(-1)) {
+			this.#stretches.pop();
+			if (last.from >= stretch.to) after.push(last);
+			else joined = join(joined, last);
+		}
+		this.#stretches.push(joined, ...after.reverse());
+	}
+}
+
+function join(a: Stretch, b: Stretch): Stretch {
+	const { word, at } = isBefore(a, b) ? a : b;
+	return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to), word, at };
+}
+
+/** The longest, then the first; the rest only makes it the same every time. */
+function isBefore(a: Stretch, b: Stretch): boolean {
+	if (a.word.length !== b.word.length) return a.word.length > b.word.length;
+	if (a.at !== b.at) return a.at < b.at;
+	return a.word.name <= b.word.name;
+}
