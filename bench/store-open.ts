@@ -12,7 +12,7 @@ const store = await openStore({
 });
 const now = systemClock.now();
 await store.interruptTurns({ suspendedNotice: { text: "", plain: "" } });
-await store.recoverDeliveries();
+await store.recoverDeliveries({ canAsk: [] });
 await store.waitingItems({ scope: { kind: "operator" }, after: 0, limit: 100 });
 await store.dueTurns({ scope: { kind: "operator" }, now, limit: 100 });
 await store.dueSessions({ scope: { kind: "operator" }, now, limit: 100 });

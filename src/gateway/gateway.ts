@@ -228,7 +228,13 @@ class RunningGateway implements Gateway {
 		this.#awaySince = await store.lastEventAt({ scope: OPERATOR });
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#finishRestores();
-		const unfinished = await recover({ store, clock, config, aliveAt: this.#awaySince });
+		const unfinished = await recover({
+			store,
+			clock,
+			config,
+			aliveAt: this.#awaySince,
+			channels: this.#channels.values(),
+		});
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),

@@ -6,15 +6,25 @@ import { within } from "./deadline.ts";
 
 const LOOK_UP_MS = 15_000;
 
-type LookedUp = Awaited<ReturnType<NonNullable<Channel["lookup"]>>>;
+export type LookedUp =
+	| Awaited<ReturnType<NonNullable<Channel["lookup"]>>>
+	/** The platform can be asked, and is not connected: it is asked when it is again. */
+	| { readonly kind: "unreached" };
 
 export async function lookUp(
 	channel: Channel | undefined,
 	{ id, destination }: { readonly id: string; readonly destination: Destination },
 	clock: Clock,
 ): Promise<LookedUp> {
-	const asked = channel?.lookup?.(id, destination);
-	if (!asked) return { kind: "unknown" };
+	if (!channel?.lookup) return { kind: "unknown" };
+	if (!isConnected(channel)) return { kind: "unreached" };
 	const { signal } = new AbortController();
-	return within(asked, { clock, ms: LOOK_UP_MS, signal }).catch(() => ({ kind: "unknown" }));
+	const found = await within(channel.lookup(id, destination), { clock, ms: LOOK_UP_MS, signal }).catch(
+		() => ({ kind: "unknown" }) as const,
+	);
+	return found.kind === "unknown" && !isConnected(channel) ? { kind: "unreached" } : found;
+}
+
+function isConnected(channel: Channel): boolean {
+	return channel.health().state === "connected";
 }

@@ -1,5 +1,6 @@
 // The outbox: claims due deliveries, sends each through its channel, and settles it with what the platform said (I7).
-// Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store.
+// Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store, and so is the order (I19): the store hands
+// out one delivery per destination, and the next one when that is settled.
 import type { Config } from "../config/index.ts";
 import type { Delivery, Store } from "../store/index.ts";
 import { type Clock, WallHistory, wakeAt } from "../time/index.ts";
@@ -40,7 +41,10 @@ export class Outbox {
 	readonly #wall: WallHistory;
 	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
 	#jumpedBy = 0;
-	#sending = 0;
+	/** What is being sent, by id. */
+	readonly #sending = new Set<string>();
+	/** A claim failed: it may have been written all the same, and then nobody sends what it took. */
+	#lostClaim = false;
 	#pumping = false;
 	#again = false;
 	#cancel = () => {};
@@ -60,26 +64,30 @@ export class Outbox {
 	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
 	async stop(): Promise<void> {
 		this.kick();
-		if (this.#sending > 0 || this.#pumping) await new Promise<void>((resolve) => this.#idle.push(resolve));
+		if (this.#sending.size > 0 || this.#pumping)
+			await new Promise<void>((resolve) => this.#idle.push(resolve));
 		this.#stop.abort();
 		this.#cancel();
-		if (this.#sending > 0 || this.#pumping) await new Promise<void>((resolve) => this.#idle.push(resolve));
+		if (this.#sending.size > 0 || this.#pumping)
+			await new Promise<void>((resolve) => this.#idle.push(resolve));
 	}
 
 	async #pump(): Promise<void> {
 		const { store, clock, log } = this.#options;
 		this.#pumping = true;
 		try {
-			while (this.#again && this.#sending < AT_ONCE && !this.#stop.signal.aborted) {
+			while (this.#again && this.#sending.size < AT_ONCE && !this.#stop.signal.aborted) {
 				this.#again = false;
 				await this.#followWallClock();
+				if (this.#lostClaim) await store.releaseClaims({ holding: [...this.#sending] });
+				this.#lostClaim = false;
 				const { deliveries, nextDueAt } = await store.claimDeliveries({
-					limit: AT_ONCE - this.#sending,
+					limit: AT_ONCE - this.#sending.size,
 					timeoutMs: SEND_MS,
 				});
 				for (const delivery of deliveries) {
 					this.#pauses.delete(delivery.id);
-					this.#sending++;
+					this.#sending.add(delivery.id);
 					void this.#deliver(delivery);
 				}
 				if (deliveries.length > 0) this.#again = true;
@@ -87,6 +95,7 @@ export class Outbox {
 			}
 		} catch (error) {
 			log("the outbox could not claim", error);
+			this.#lostClaim = true;
 			this.#cancel();
 			this.#cancel = clock.after(1000, () => this.kick());
 		}
@@ -116,11 +125,11 @@ export class Outbox {
 	}
 
 	async #deliver(delivery: Claimed): Promise<void> {
-		const { store, clock, log } = this.#options;
+		const { clock, log } = this.#options;
 		try {
-			const settlement = await this.#settlement(delivery);
-			const { id, claim } = delivery;
-			await untilWritten(() => store.settleDelivery({ id, claim, settlement }), {
+			const { id } = delivery;
+			const write = await (delivery.state === "unknown" ? this.#ask(delivery) : this.#sendOne(delivery));
+			await untilWritten(write, {
 				clock,
 				givenUp: () => this.#stop.signal.aborted,
 				log: (error) => log(`delivery ${id} cannot be settled yet`, error),
@@ -129,17 +138,35 @@ export class Outbox {
 			// The row stays "sending": the next owner marks it unknown. It is not sent again from here.
 			log(`delivery ${delivery.id} could not be settled`, error);
 		}
-		this.#sending--;
+		this.#sending.delete(delivery.id);
 		this.#ended();
 		this.kick();
 	}
 
 	#ended(): void {
-		if (this.#sending === 0 && !this.#pumping) for (const resolve of this.#idle.splice(0)) resolve();
+		if (this.#sending.size === 0 && !this.#pumping) for (const resolve of this.#idle.splice(0)) resolve();
+	}
+
+	async #sendOne(delivery: Claimed): Promise<() => Promise<void>> {
+		const { id, claim } = delivery;
+		const settlement = await this.#settlement(delivery);
+		return () => this.#options.store.settleDelivery({ id, claim, settlement });
+	}
+
+	/** Those behind a delivery of unknown outcome go when its platform was asked about it, whatever it says (I19). */
+	async #ask(delivery: Claimed): Promise<() => Promise<void>> {
+		const { store, clock, config, channelOf } = this.#options;
+		const { id, destination, createdAt } = delivery;
+		const channel = channelOf(destination.platform, destination.account);
+		const found = await lookUp(channel, delivery, clock);
+		if (found.kind !== "unreached") return () => store.recordLookup({ id, found });
+		const at = clock.now() + lookPause((channel && this.#downMs(channel)) ?? 0);
+		const tooOld = at - createdAt > config.outbox.max_age_minutes * 60_000;
+		return () => store.recordLookup({ id, found: tooOld ? { kind: "unknown" } : { kind: "unreached", at } });
 	}
 
 	async #settlement(delivery: Claimed): Promise<Settlement> {
-		const { channelOf, clock } = this.#options;
+		const { channelOf } = this.#options;
 		const { platform, account } = delivery.destination;
 		const channel = channelOf(platform, account);
 		if (!channel)
@@ -153,7 +180,7 @@ export class Outbox {
 		if (downMs !== null)
 			return this.#retry(delivery, {
 				kind: "retry",
-				afterMs: Math.min(LAST_LOOK_MS, FIRST_LOOK_MS + downMs / 2),
+				afterMs: lookPause(downMs),
 				reason: `${platform} is not connected`,
 			});
 		const outgoing: Outgoing = {
@@ -165,12 +192,6 @@ export class Outbox {
 		let result = await this.#send(channel, delivery, outgoing);
 		if (result.kind === "markup_refused")
 			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
-		if (result.kind === "unknown") {
-			const found = await lookUp(channel, delivery, clock);
-			if (found.kind === "sent") result = found;
-			if (found.kind === "absent")
-				result = { kind: "retry", reason: "looked up: the platform has not taken it" };
-		}
 		switch (result.kind) {
 			case "sent":
 				return result;
@@ -181,7 +202,7 @@ export class Outbox {
 			case "refused":
 				return { kind: "dead", reason: result.reason };
 			case "unknown":
-				return result;
+				return { ...result, unasked: channel.lookup !== undefined };
 		}
 	}
 
@@ -235,6 +256,11 @@ export class Outbox {
 		this.#pauses.set(delivery.id, clock.monotonic() + ms);
 		return { kind: "retry", at: clock.now() + ms, reason, pause };
 	}
+}
+
+/** How soon to look again at a channel that has been without a connection for so long. */
+function lookPause(downMs: number): number {
+	return Math.ceil(Math.min(LAST_LOOK_MS, FIRST_LOOK_MS + downMs / 2));
 }
 
 /** Doubling, with a jitter of up to half that follows from the delivery itself, so that many do not come back at once. */

@@ -6,6 +6,7 @@ import { type BusyMode, destinationOf, type InboxItem, type Store } from "../sto
 import type { Clock } from "../time/index.ts";
 import { plainText } from "./admission.ts";
 import type { Waiting } from "./batch.ts";
+import type { Channel } from "./channel.ts";
 import { parseCommand } from "./commands/index.ts";
 import { toDeliveries } from "./reply.ts";
 import { expiredSentence, SUSPENDED } from "./sentences.ts";
@@ -29,6 +30,7 @@ export interface RecoveryOptions {
 	readonly config: Config;
 	/** When Keryx last did anything, as far as the store knows. */
 	readonly aliveAt: number | null;
+	readonly channels: Iterable<Channel>;
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
@@ -37,7 +39,8 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
 		...(aliveAt !== null && { at: aliveAt }),
 	});
-	await store.recoverDeliveries();
+	const canAsk = [...options.channels].filter(({ lookup }) => lookup !== undefined);
+	await store.recoverDeliveries({ canAsk: canAsk.map(({ platform, account }) => ({ platform, account })) });
 	// All of them, due or not: the clock may have been set back since they were interrupted.
 	const turns = await store.dueTurns({
 		scope,

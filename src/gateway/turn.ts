@@ -174,8 +174,9 @@ export class Turn {
 		try {
 			this.#openPreview();
 			const outcome = await this.#outcome();
-			if (!this.#abandoned) await this.#preview?.settle(this.#controller.signal);
+			if (this.#controller.signal.reason !== "lost") await this.#preview?.settle(this.#controller.signal);
 			if (this.#abandoned) {
+				if (this.#controller.signal.reason === "shutdown") await this.#preview?.leave();
 				this.#preview?.abandon();
 				// One that is to go on at the next start changes more files then.
 				if (this.#controller.signal.reason === "lost") void this.#checkpoints.after();
@@ -517,12 +518,12 @@ export class Turn {
 	}
 
 	#openPreview(): void {
-		const { channel, clock, config, store } = this.#with;
+		const { channel, clock, config, store, log } = this.#with;
 		const { turn, token, destination } = this.#start;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stands where it was first shown: what must be said before the reply would come after it.
 		if (noticesBefore(this.#start, this.#policy).length > 0) return;
-		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination });
+		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination, log });
 	}
 
 	showTools(show: ToolProgress): void {

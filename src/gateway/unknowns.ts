@@ -1,5 +1,5 @@
 // Deliveries whose outcome is unknown, of this life or an earlier one, are asked about again and again where the platform can be
-// asked (I7). What it still cannot say when they have got too old waits for a person.
+// asked (I7). What it still cannot say when they have got too old waits for a person. The first time the outbox asks.
 import type { Config } from "../config/index.ts";
 import type { Delivery, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";

@@ -543,6 +543,28 @@ CREATE INDEX deliveries_beside ON deliveries (conversation, kind, n) WHERE kind 
 CREATE INDEX turns_failed ON turns (conversation) WHERE state = 'failed';
 `;
 
+/**
+ * I19: a delivery's lane is its destination. `first_at` is set for the one delivery of a lane that is sent or may be sent next, and says
+ * from when on; those behind it have none. The unique index refuses a second one. A preview that was on its way when the store was last
+ * open has an unknown outcome: the next owner finds it as one that was being sent.
+ */
+const TABLES_9 = `
+ALTER TABLE deliveries ADD COLUMN lane TEXT NOT NULL DEFAULT '';
+ALTER TABLE deliveries ADD COLUMN first_at {int};
+CREATE INDEX deliveries_lane ON deliveries (lane, n) WHERE due_at IS NOT NULL;
+CREATE UNIQUE INDEX deliveries_first ON deliveries (lane) WHERE first_at IS NOT NULL;
+CREATE INDEX deliveries_next ON deliveries (first_at) WHERE first_at IS NOT NULL;
+DROP INDEX deliveries_due;
+UPDATE deliveries SET state = 'sending', due_at = created_at, claim = '0:preview' WHERE state = 'open' AND receipt IS NULL;
+`;
+
+/** As `laneOf` makes it. What was sent is never sent again, and needs none. */
+const lanesOfOld = (chat: string, thread: string) => `
+UPDATE deliveries SET lane = platform || '\n' || account || '\n' || coalesce(${chat}, '') || '\n' || coalesce(${thread}, '') WHERE state <> 'sent';
+UPDATE deliveries SET first_at = due_at WHERE due_at IS NOT NULL AND NOT EXISTS (
+	SELECT 1 FROM deliveries e WHERE e.lane = deliveries.lane AND e.due_at IS NOT NULL AND e.n < deliveries.n);
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -590,6 +612,13 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_6, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_7, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_8, own: { sqlite: "", postgres: "" } },
+	{
+		tables: TABLES_9,
+		own: {
+			sqlite: lanesOfOld("destination ->> 'chatId'", "destination ->> 'threadId'"),
+			postgres: lanesOfOld("destination::json ->> 'chatId'", "destination::json ->> 'threadId'"),
+		},
+	},
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -95,7 +95,7 @@ async function recover(): Promise<Map<ConversationId, Held>> {
 	happened(
 		...interrupted.map(({ turn, conversation }) => ({ type: "turn.interrupted", conversation, turn })),
 	);
-	const { unknown } = await store.recoverDeliveries();
+	const { unknown } = await store.recoverDeliveries({ canAsk: [] });
 	for (const { id, state } of unknown) say({ op: "settled", delivery: id, state });
 	for (const { id } of await store.dueTurns({
 		scope: { kind: "operator" },
@@ -263,8 +263,8 @@ class Lane {
 	}
 
 	async #preview({ id, token }: Held, delivery: NewDelivery): Promise<void> {
-		await store.openDelivery({ turn: id, token, delivery });
-		const outcome = { kind: "sent", receipt: `receipt ${++made}`, body: delivery.body } as const;
+		if ((await store.openDelivery({ turn: id, token, delivery })).kind !== "send") return;
+		const outcome = { kind: "sent", receipt: `receipt ${++made}` } as const;
 		await store.recordPreview({ turn: id, token, id: delivery.id, outcome });
 	}
 

@@ -442,6 +442,7 @@ describe("previews", () => {
 			"The user stopped this turn.",
 		]);
 		expect(await scene.disposition(id)).toBe("stopped");
+		await scene.clock.advance(MINUTE);
 		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
 	});
 

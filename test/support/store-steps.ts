@@ -15,7 +15,7 @@ import {
 
 export interface ModelDelivery {
 	readonly id: string;
-	readonly conversation: ModelConversation;
+	readonly chat: string;
 	state: string;
 	dueAt: number | null;
 }
@@ -177,15 +177,18 @@ export const STEPS = {
 		const messages = newMessages(world, turn.nextIndex, pick % 3);
 		const parts = Array.from({ length: pick % 3 }, (_, n) => `${turn.id}:${n}`);
 		const notice = `${turn.id}:notice`;
+		// Two conversations lead to one chat.
+		const chat = String(Math.floor(world.conversations.indexOf(conversation) / 2));
+		const to = { chatId: chat };
 		const args = {
 			turn: turn.id,
 			token: turn.token,
 			outcome: kind === "failed" ? { kind, reason: "provider down" } : { kind },
 			messages,
-			deliveries: parts.map((id) => delivery(id, id)),
+			deliveries: parts.map((id) => delivery(id, id, "reply", to)),
 			policy: POLICY,
 			noticeTold: flag,
-			ifRotated: { ...ROTATION, notice: [delivery(notice, notice, "notice")] },
+			ifRotated: { ...ROTATION, notice: [delivery(notice, notice, "notice", to)] },
 		};
 		const ended = await world.store.endTurn(args);
 		const { session } = turn;
@@ -194,13 +197,13 @@ export const STEPS = {
 		if (flag) session.noticePending = false;
 		conversation.endTurn(kind);
 		world.ended.push({ turn: turn.id, token: turn.token });
-		for (const id of parts) world.deliveries.push({ id, conversation, state: "pending", dueAt: now });
+		for (const id of parts) world.deliveries.push({ id, chat, state: "pending", dueAt: now });
 		const messageCount = conversation.messages(session);
 		const full = messageCount >= session.cap;
 		if (full) {
 			conversation.end(session, "message_limit");
 			conversation.succeed(session, now, true).id = ended.rotatedTo ?? "";
-			world.deliveries.push({ id: notice, conversation, state: "pending", dueAt: now });
+			world.deliveries.push({ id: notice, chat, state: "pending", dueAt: now });
 		}
 		expect(ended).toMatchObject({
 			repeated: false,
@@ -432,10 +435,9 @@ export const STEPS = {
 	async deliver(world, { pick }) {
 		const now = world.clock.now();
 		const { deliveries } = await world.store.claimDeliveries({ limit: 10, timeoutMs: MINUTE });
-		const heads = world.conversations
-			.map((one) =>
-				world.deliveries.find(({ conversation, dueAt }) => conversation === one && dueAt !== null),
-			)
+		const chats = [...new Set(world.deliveries.map(({ chat }) => chat))];
+		const heads = chats
+			.map((one) => world.deliveries.find(({ chat, dueAt }) => chat === one && dueAt !== null))
 			.filter((head) => head !== undefined && (head.dueAt ?? now + 1) <= now);
 		expect(deliveries.map(({ id }) => id).sort()).toEqual(heads.map((head) => head?.id).sort());
 		for (const { id, claim } of deliveries) {

@@ -1,13 +1,13 @@
-// The outbox (I7): deliveries are committed with the end of their turn, claimed one conversation at a time in order, and
-// settled with a receipt. One whose outcome is unknown is never sent again by itself.
+// The outbox: deliveries are committed with the end of their turn (I7), claimed one at a time for each destination in the order in which
+// they were committed (I19), and settled with a receipt. One whose outcome is unknown is never sent again by itself (I7).
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
-import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery, TurnState } from "../types.ts";
+import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../types.ts";
+import { bringForward, laneOf, letIn } from "./delivery-lanes.ts";
 import { emit } from "./events.ts";
 import { findConversation } from "./sessions.ts";
-import { heldTurn } from "./turns.ts";
 
 export interface DeliveryRow {
 	readonly n: number;
@@ -17,6 +17,7 @@ export interface DeliveryRow {
 	readonly kind: Delivery["kind"];
 	readonly state: DeliveryState;
 	readonly destination: string;
+	readonly lane: string;
 	readonly receipt: string | null;
 	readonly reason: string | null;
 	readonly attempts: number;
@@ -29,56 +30,59 @@ export interface DeliveryRow {
 }
 
 export const DELIVERY_COLUMNS =
-	"n, id, conversation, turn, kind, state, destination, receipt, reason, attempts, created_at, settled_at, body, body_key, due_at, claim";
+	"n, id, conversation, turn, kind, state, destination, lane, receipt, reason, attempts, created_at, settled_at, body, body_key, due_at, claim";
 
+/** What comes into an empty lane is the first there. */
 const insertDelivery = sql<{ n: number }>(
-	`INSERT INTO deliveries (id, conversation, turn, kind, state, platform, account, destination, created_at, body, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`,
+	`INSERT INTO deliveries (id, conversation, turn, kind, state, platform, account, destination, lane, created_at, body, due_at, claim, first_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		CASE WHEN EXISTS (SELECT 1 FROM deliveries e WHERE e.lane = ? AND e.due_at IS NOT NULL) THEN NULL ELSE CAST(? AS BIGINT) END)
+	ON CONFLICT (id) DO NOTHING RETURNING n`,
 );
 const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
-const fillOpen = sql(
-	"UPDATE deliveries SET state = 'pending', body = ?, due_at = ? WHERE id = ? AND state = 'open'",
+const fillShown = sql<{ lane: string }>(
+	`UPDATE deliveries SET state = 'pending', body = ?, due_at = ?
+	WHERE id = ? AND state = 'open' AND receipt IS NOT NULL RETURNING lane`,
 );
-const refillUnknown = sql("UPDATE deliveries SET body = ? WHERE id = ? AND state = 'unknown'");
-const setPreview = sql(
-	`UPDATE deliveries SET state = 'open', receipt = ?, body = ?, reason = NULL, settled_at = NULL
-	WHERE id = ? AND turn = ? AND state IN ('open', 'unknown')`,
-);
-const reopen = sql(
-	"UPDATE deliveries SET state = 'open', reason = NULL, settled_at = NULL WHERE id = ? AND turn = ? AND state = 'unknown'",
-);
-const openOfTurn = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? AND state = 'open'`,
+const dropUnshown = sql("DELETE FROM deliveries WHERE id = ? AND state = 'open' AND receipt IS NULL");
+const fillUncertain = sql(
+	"UPDATE deliveries SET body = ? WHERE id = ? AND (state = 'unknown' OR (state = 'sending' AND attempts = 0))",
 );
 const due = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries d WHERE d.due_at IS NOT NULL AND d.due_at <= ? AND d.state = 'pending'
-	AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.conversation = d.conversation AND e.due_at IS NOT NULL AND e.n < d.n)
-	ORDER BY d.due_at, d.n LIMIT ?`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND first_at <= ? AND state IN ('pending', 'unknown')
+	ORDER BY first_at, n LIMIT ?`,
 );
 const claimRow = sql(
-	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ? WHERE n = ?",
+	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ?, first_at = ? WHERE n = ?",
 );
+const claimAsking = sql("UPDATE deliveries SET due_at = ?, first_at = ? WHERE n = ?");
 const settle = sql(
-	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, settled_at = ?, claim = NULL,
-		attempts = attempts - ? WHERE n = ?`,
-);
-const turnOf = sql<{ state: TurnState; detail: string | null }>(
-	"SELECT state, detail FROM turns WHERE id = ?",
+	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
+		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
 const sendingOfEarlier = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY n`,
 );
-const setDue = sql("UPDATE deliveries SET due_at = ? WHERE id = ? AND state = 'pending'");
-const pullForward = sql("UPDATE deliveries SET due_at = ? WHERE due_at > ? AND state = 'pending'");
+const setDue = sql(
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE id = ? AND state = 'pending'`,
+);
+const pullForward = sql(
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE due_at > ? AND state = 'pending'`,
+);
 /** Dated by a clock that was set back while nobody ran. */
 const fromTheFuture = sql(
-	"UPDATE deliveries SET due_at = ? WHERE due_at > ? AND created_at > ? AND state = 'pending'",
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE due_at > ? AND created_at > ? AND state = 'pending'`,
 );
-/** One that waits behind another of its conversation is not next, however long it has been due. */
-const nextDueAt = sql<{ due_at: number }>(
-	`SELECT d.due_at FROM deliveries d WHERE d.due_at IS NOT NULL AND d.state = 'pending'
-	AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.conversation = d.conversation AND e.due_at IS NOT NULL AND e.n < d.n)
-	ORDER BY d.due_at LIMIT 1`,
+/** A preview is claimed by its turn, and counts no attempts. */
+const claimedNow = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND state = 'sending' AND attempts > 0 AND claim LIKE ?`,
+);
+/** Those behind another one are not next, however long they have been due. */
+const nextDueAt = sql<{ first_at: number }>(
+	"SELECT first_at FROM deliveries WHERE first_at IS NOT NULL AND state IN ('pending', 'unknown') ORDER BY first_at LIMIT 1",
 );
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -100,103 +104,80 @@ export function toDelivery(row: DeliveryRow): Delivery {
 	};
 }
 
-function dueOf({ now }: Context, { notBefore }: NewDelivery): number {
-	return Math.max(now, notBefore ?? 0);
-}
-
-/** Adds deliveries that are due at once, or after the pause they name. One that was opened for previews gets its final text; one that exists stays. */
+/**
+ * Adds deliveries that are due at once, or after the pause they name. One whose preview is shown gets its final text and keeps its place;
+ * one whose preview was never shown takes its place now (I19). One that exists otherwise stays.
+ */
 export function* addDeliveries(
 	context: Context,
 	conversation: string,
 	turn: string | null,
 	deliveries: readonly NewDelivery[],
 ): Op<void> {
-	for (const delivery of deliveries) {
-		const added = yield* insert(context, conversation, turn, delivery, "pending");
-		const filled = added
-			? 0
-			: yield* run(fillOpen, seal(delivery.body), dueOf(context, delivery), delivery.id);
-		if (added || filled) {
+	for (const delivery of deliveries)
+		if (yield* add(context, conversation, turn, delivery))
 			yield* emit(
 				context,
 				"delivery.pending",
 				{ conversation, turn, subject: delivery.id },
 				{ kind: delivery.kind },
 			);
-			continue;
-		}
-		// A preview of unknown outcome stays unknown; whoever sends it again by hand sends the final text.
-		yield* run(refillUnknown, seal(delivery.body), delivery.id);
-	}
 }
 
-function* insert(
+function* add(
 	context: Context,
 	conversation: string,
 	turn: string | null,
 	delivery: NewDelivery,
-	state: "open" | "pending",
-): Op<{ n: number } | undefined> {
-	const { id, kind, destination, body } = delivery;
-	const dueAt = state === "pending" ? dueOf(context, delivery) : null;
+): Op<boolean> {
+	const { id, notBefore = 0 } = delivery;
+	const dueAt = Math.max(context.now, notBefore);
+	const pending = { state: "pending", dueAt, claim: null } as const;
+	if (yield* insertRow(context, conversation, turn, delivery, pending)) return true;
+	const shown = yield* get(fillShown, seal(delivery.body), dueAt, id);
+	if (shown) {
+		yield* letIn(shown.lane);
+		return true;
+	}
+	if (yield* run(dropUnshown, id)) return yield* insertRow(context, conversation, turn, delivery, pending);
+	// A preview that is on its way, or of unknown outcome, stays so; what is sent or edited afterwards is the final text.
+	yield* run(fillUncertain, seal(delivery.body), id);
+	return false;
+}
+
+/** Behind everything that is on its way to its destination. False where there is one of that id. */
+export function* insertRow(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	{ id, kind, destination, body }: NewDelivery,
+	as: {
+		readonly state: "pending" | "sending";
+		readonly dueAt: number;
+		readonly claim: string | null;
+	},
+): Op<boolean> {
 	const { platform, account } = destination;
-	return yield* get(
+	const lane = laneOf(destination);
+	const added = yield* get(
 		insertDelivery,
 		id,
 		conversation,
 		turn,
 		kind,
-		state,
+		as.state,
 		platform,
 		account,
 		JSON.stringify(destination),
+		lane,
 		context.now,
 		seal(body),
-		dueAt,
+		as.dueAt,
+		as.claim,
+		lane,
+		as.dueAt,
 	);
-}
-
-/** Before the first preview of a streaming reply is sent, so that a crash finds the row. */
-export function* openDelivery(
-	context: Context,
-	args: { readonly turn: string; readonly token: number; readonly delivery: NewDelivery },
-): Op<Delivery> {
-	const turn = yield* heldTurn(context, args.turn, args.token);
-	const added = yield* insert(context, turn.conversation, turn.id, args.delivery, "open");
-	if (added)
-		yield* emit(context, "delivery.opened", {
-			conversation: turn.conversation,
-			turn: turn.id,
-			subject: args.delivery.id,
-		});
-	return toDelivery((yield* get(deliveryById, args.delivery.id)) as DeliveryRow);
-}
-
-/** What became of a preview. With a receipt, later edits may be repeated freely; without certainty it is not sent again. */
-export function* recordPreview(
-	context: Context,
-	args: {
-		readonly turn: string;
-		readonly token: number;
-		readonly id: string;
-		readonly outcome:
-			| { readonly kind: "sent"; readonly receipt: string; readonly body: DeliveryBody }
-			/** Looked up: the platform has not taken it, so the end of the turn may send it. */
-			| { readonly kind: "absent" }
-			| { readonly kind: "unknown"; readonly reason: string };
-	},
-): Op<void> {
-	yield* heldTurn(context, args.turn, args.token);
-	if (args.outcome.kind === "sent") {
-		yield* run(setPreview, args.outcome.receipt, seal(args.outcome.body), args.id, args.turn);
-		return;
-	}
-	if (args.outcome.kind === "absent") {
-		yield* run(reopen, args.id, args.turn);
-		return;
-	}
-	const row = yield* get(deliveryById, args.id);
-	if (row?.state === "open") yield* settleRow(context, row, args.outcome);
+	return added !== undefined;
 }
 
 /** A notice, at most once by its id; about a turn, where it names one. */
@@ -218,37 +199,43 @@ export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean>
 	return true;
 }
 
-/** What a turn leaves open when it ends without a final text: a visible preview stays as it was, an unsent one is dropped. */
-export function* closeOpen(context: Context, turn: string): Op<void> {
-	for (const row of yield* all(openOfTurn, turn)) {
-		const [state, reason] =
-			row.receipt === null
-				? (["dead", "the turn ended before anything was sent"] as const)
-				: (["sent", null] as const);
-		yield* run(settle, state, null, reason, null, context.now, 0, row.n);
-		yield* emit(context, `delivery.${state}`, { conversation: row.conversation, turn, subject: row.id });
-	}
-}
-
-/** A turn is resumed: a preview whose receipt never came may be visible or not, so it is not sent again by itself. */
-export function* recoverPreviews(context: Context, turn: string): Op<void> {
-	for (const row of yield* all(openOfTurn, turn))
-		if (row.receipt === null)
-			yield* settleRow(context, row, { kind: "unknown", reason: "Keryx died while sending" });
-}
-
-/** Due deliveries, the first of each conversation only, marked as being sent. */
+/**
+ * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
+ * (`recordLookup`). What is not asked about within the time is handed out again.
+ */
 export function* claimDeliveries(
 	context: Context,
 	args: { readonly limit: number; readonly timeoutMs: number },
 ): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
 	const claim = `${context.epoch}:${context.uuid()}`;
+	const until = context.now + args.timeoutMs;
 	const deliveries: (Delivery & { readonly claim: string })[] = [];
 	for (const row of yield* all(due, context.now, args.limit)) {
-		yield* run(claimRow, claim, context.now + args.timeoutMs, row.n);
-		deliveries.push({ ...toDelivery(row), state: "sending", attempts: row.attempts + 1, claim });
+		const delivery = { ...toDelivery(row), claim };
+		if (row.state === "unknown") {
+			yield* run(claimAsking, until, until, row.n);
+			deliveries.push(delivery);
+			continue;
+		}
+		yield* run(claimRow, claim, until, until, row.n);
+		deliveries.push({ ...delivery, state: "sending", attempts: row.attempts + 1 });
 	}
-	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.due_at ?? null };
+	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.first_at ?? null };
+}
+
+/**
+ * Takes back what was claimed by a call whose answer never came: nothing of it was sent. `holding` is what the caller does know it holds.
+ */
+export function* releaseClaims(context: Context, args: { readonly holding: readonly string[] }): Op<void> {
+	const holding = new Set(args.holding);
+	for (const row of yield* all(claimedNow, `${context.epoch}:%`))
+		if (!holding.has(row.id))
+			yield* settleRow(context, row, {
+				kind: "retry",
+				at: context.now,
+				reason: "it was claimed and never sent",
+				pause: true,
+			});
 }
 
 export type Settlement =
@@ -260,84 +247,35 @@ export type Settlement =
 			/** The platform asked for it: what was tried is not counted as an attempt. */
 			readonly pause?: boolean;
 	  }
-	| { readonly kind: "unknown" | "dead"; readonly reason: string };
+	| {
+			readonly kind: "unknown";
+			readonly reason: string;
+			/** The platform can be asked: it is claimed for that at once, and those behind wait until it was. */
+			readonly unasked?: boolean;
+	  }
+	| { readonly kind: "dead"; readonly reason: string };
 
 /** Ends a claim. A settlement of another claim's delivery is refused: two senders never decide about one. */
 export function* settleDelivery(
 	context: Context,
 	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
 ): Op<void> {
-	const row = yield* get(deliveryById, args.id);
-	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
-	if (row.state !== "sending" || row.claim !== args.claim)
-		throw new KeryxError(
-			"delivery.stale",
-			`delivery ${args.id} is ${row.state}; this claim does not hold it`,
-			{ field: "claim" },
-		);
-	yield* settleRow(context, row, args.settlement);
+	yield* settleRow(context, yield* claimedRow(args), args.settlement);
 }
 
-/** A person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
-export function* resolveDelivery(
-	context: Context,
-	args: { readonly id: string; readonly settlement: Settlement },
-): Op<void> {
-	const row = yield* get(deliveryById, args.id);
-	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
-	if (row.state !== "unknown" && row.state !== "dead")
-		throw new KeryxError(
-			"delivery.stale",
-			`delivery ${args.id} is ${row.state}: there is nothing to resolve`,
-			{ field: "id" },
-		);
-	if ((yield* finalText(row)) === "later")
-		throw new KeryxError("delivery.stale", `delivery ${args.id} belongs to a turn that goes on with it`, {
-			field: "id",
+/** The delivery that a claim holds. */
+export function* claimedRow({ id, claim }: { readonly id: string; readonly claim: string }): Op<DeliveryRow> {
+	const row = yield* get(deliveryById, id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
+	if (row.state !== "sending" || row.claim !== claim)
+		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}; this claim does not hold it`, {
+			field: "claim",
 		});
-	yield* settleRow(context, row, args.settlement);
+	return row;
 }
 
-/** What the platform said when it was asked about a delivery of unknown outcome. One that is no longer unknown stays as it is. */
-export function* recordLookup(
-	context: Context,
-	args: {
-		readonly id: string;
-		readonly found: { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" };
-	},
-): Op<void> {
-	const row = yield* get(deliveryById, args.id);
-	if (row?.state !== "unknown") return;
-	const text = yield* finalText(row);
-	if (text === "later") return;
-	const again = { kind: "retry", at: context.now } as const;
-	if (args.found.kind === "sent") {
-		// What is visible is a preview: the outbox edits it into the final text.
-		const previewed = row.attempts === 0 && text === "here";
-		const reason = "looked up: the platform shows its preview";
-		yield* settleRow(context, row, previewed ? { ...again, reason } : args.found, args.found.receipt);
-		return;
-	}
-	yield* settleRow(
-		context,
-		row,
-		text === "here"
-			? { ...again, reason: "looked up: the platform has not taken it" }
-			: { kind: "dead", reason: "the turn ended before anything was sent" },
-	);
-}
-
-/** Whether the row holds what is to be sent: a preview's turn may still be writing it, or have ended without it. */
-function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
-	// Claimed by the outbox before: only what is final is.
-	if (row.attempts > 0 || row.turn === null) return "here";
-	const turn = yield* get(turnOf, row.turn);
-	if (turn?.state === "running" || turn?.state === "interrupted") return "later";
-	const given = turn?.state === "completed" || (turn?.state === "failed" && turn.detail !== "interrupted");
-	return given ? "here" : "never";
-}
-
-function* settleRow(
+/** Writes what became of a delivery; those behind it move up. */
+export function* settleRow(
 	context: Context,
 	row: DeliveryRow,
 	settlement: Settlement,
@@ -345,10 +283,12 @@ function* settleRow(
 ): Op<void> {
 	const state: DeliveryState = settlement.kind === "retry" ? "pending" : settlement.kind;
 	const reason = settlement.kind === "sent" ? null : settlement.reason;
-	const dueAt = settlement.kind === "retry" ? settlement.at : null;
+	const dueAt = dueAfter(settlement, context.now);
 	const settledAt = settlement.kind === "retry" ? null : context.now;
 	const uncounted = settlement.kind === "retry" && settlement.pause ? 1 : 0;
 	yield* run(settle, state, receipt, reason, dueAt, settledAt, uncounted, row.n);
+	if (row.due_at !== null) yield* bringForward(row.lane);
+	else if (dueAt !== null) yield* letIn(row.lane);
 	yield* emit(
 		context,
 		`delivery.${settlement.kind}`,
@@ -366,22 +306,36 @@ export function* retimeDeliveries(
 		readonly latest?: number;
 	},
 ): Op<void> {
-	if (args.latest !== undefined) yield* run(pullForward, context.now, args.latest);
-	for (const { id, at } of args.due) yield* run(setDue, at, id);
+	if (args.latest !== undefined) yield* run(pullForward, context.now, context.now, args.latest);
+	for (const { id, at } of args.due) yield* run(setDue, at, at, id);
 }
 
-/** Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. */
-export function* recoverDeliveries(context: Context): Op<{ unknown: readonly Delivery[] }> {
+function dueAfter(settlement: Settlement, now: number): number | null {
+	if (settlement.kind === "retry") return settlement.at;
+	return settlement.kind === "unknown" && settlement.unasked ? now : null;
+}
+
+/**
+ * Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. Those behind one
+ * wait until its platform was asked about it, where that can be asked.
+ */
+export function* recoverDeliveries(
+	context: Context,
+	args: { readonly canAsk: readonly Pick<Destination, "platform" | "account">[] },
+): Op<{ unknown: readonly Delivery[] }> {
 	const unknown: Delivery[] = [];
-	yield* run(fromTheFuture, context.now, context.now, context.now);
+	yield* run(fromTheFuture, context.now, context.now, context.now, context.now);
 	for (const row of yield* all(sendingOfEarlier, `${context.epoch}:%`)) {
+		const delivery = toDelivery(row);
+		const { platform, account } = delivery.destination;
+		const unasked = args.canAsk.some((one) => one.platform === platform && one.account === account);
 		const settlement: Settlement =
 			row.receipt === null
-				? { kind: "unknown", reason: "Keryx died while sending" }
+				? { kind: "unknown", reason: "Keryx died while sending", unasked }
 				: { kind: "retry", at: context.now, reason: "Keryx died while editing" };
 		yield* settleRow(context, row, settlement);
 		if (settlement.kind === "unknown")
-			unknown.push({ ...toDelivery(row), state: "unknown", reason: settlement.reason });
+			unknown.push({ ...delivery, state: "unknown", reason: settlement.reason });
 	}
 	return { unknown };
 }

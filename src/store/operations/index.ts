@@ -24,14 +24,12 @@ import {
 import {
 	claimDeliveries,
 	notify,
-	openDelivery,
-	recordLookup,
-	recordPreview,
 	recoverDeliveries,
-	resolveDelivery,
+	releaseClaims,
 	retimeDeliveries,
 	settleDelivery,
 } from "./deliveries.ts";
+import { recordLookup, resolveDelivery } from "./delivery-outcomes.ts";
 import { noteConfig } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
@@ -44,6 +42,7 @@ import { answerCommand, endItems, performCommand, stopTurn } from "./inbox-ends.
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { recordModelCall } from "./model-calls.ts";
+import { openDelivery, recordPreview } from "./previews.ts";
 import { link } from "./principals.ts";
 import {
 	adoptProcess,
@@ -139,6 +138,7 @@ export const writes = {
 	endTurn,
 	stopTurn,
 	claimDeliveries,
+	releaseClaims,
 	settleDelivery,
 	resolveDelivery,
 	retimeDeliveries,

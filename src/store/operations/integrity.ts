@@ -61,7 +61,13 @@ const CHECKS: readonly Statement<Problem>[] = [
 		FROM messages m JOIN turns t ON t.id = m.turn WHERE m.session <> t.session`),
 
 	check(`SELECT 'I7: delivery ' || id || ' is ' || state || ', and its due time says otherwise' AS problem
-		FROM deliveries WHERE (state IN ('pending', 'sending')) <> (due_at IS NOT NULL)`),
+		FROM deliveries WHERE (state IN ('pending', 'sending') AND due_at IS NULL)
+			OR (state NOT IN ('pending', 'sending', 'unknown') AND due_at IS NOT NULL)`),
+	check(`SELECT 'I19: delivery ' || min(id) || ' waits, and of its destination ' || count(first_at) || ' are said to be first' AS problem
+		FROM deliveries WHERE due_at IS NOT NULL OR first_at IS NOT NULL GROUP BY lane HAVING count(first_at) <> 1`),
+	check(`SELECT 'I19: delivery ' || d.id || ' is said to be first, and another one of its destination is before it' AS problem
+		FROM deliveries d WHERE d.first_at IS NOT NULL AND (d.due_at IS NULL OR d.due_at <> d.first_at OR d.state = 'pending'
+			AND EXISTS (SELECT 1 FROM deliveries e WHERE e.lane = d.lane AND e.due_at IS NOT NULL AND e.n < d.n))`),
 	check(`SELECT 'I7: delivery ' || d.id || ' is open, and its turn is ' || coalesce(t.state, 'missing') AS problem
 		FROM deliveries d LEFT JOIN turns t ON t.id = d.turn
 		WHERE d.state = 'open' AND coalesce(t.state, '') NOT IN ('running', 'interrupted')`),

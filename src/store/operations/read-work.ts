@@ -179,7 +179,7 @@ export function* deliveries(args: {
 	);
 }
 
-/** Deliveries since then whose outcome is unknown and whose turn will not clear that up itself, newest first. */
+/** Deliveries since then whose outcome is unknown, newest first, without those that the outbox has yet to ask about. */
 export function* unknownDeliveries(args: {
 	readonly scope: OperatorScope;
 	readonly since: number;
@@ -190,9 +190,7 @@ export function* unknownDeliveries(args: {
 		for (const row of page) {
 			// Rows are numbered in time: what lies behind an old one is old, and costs nothing however much there is.
 			if (row.created_at < args.since) return found;
-			if (row.state !== "unknown") continue;
-			const turn = row.turn === null ? undefined : yield* get(turnById, row.turn);
-			if (turn?.state !== "running" && turn?.state !== "interrupted") found.push(toDelivery(row));
+			if (row.state === "unknown" && row.due_at === null) found.push(toDelivery(row));
 		}
 		const last = page.at(-1);
 		if (!last || page.length < PAGE) return found;

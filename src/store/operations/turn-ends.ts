@@ -22,8 +22,9 @@ import type {
 import { append, haveRows, type IndexedMessage } from "./append.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { cancelLive } from "./confirmation-calls.ts";
-import { addDeliveries, closeOpen, haveDeliveries, recoverPreviews } from "./deliveries.ts";
+import { addDeliveries, haveDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
+import { closeOpen } from "./previews.ts";
 import {
 	type BoundaryMaterial,
 	decide,
@@ -352,7 +353,6 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 	const token = conversation.token + 1;
 	yield* run(setToken, token, conversation.id);
 	yield* run(resume, token, context.epoch, args.deadlineAt, turn.id);
-	yield* recoverPreviews(context, turn.id);
 	const session = yield* sessionOfKey(turn.session);
 	yield* emit(
 		context,

@@ -1,7 +1,18 @@
-// The outbox: order within a conversation, claims, settlements, and what nobody knows.
+// The outbox: order within a destination, claims, settlements, previews, and what nobody knows.
 import { expect } from "vitest";
+import type { NewDelivery } from "../../../src/store/index.ts";
 import { HOUR, MINUTE } from "../../support/clock.ts";
-import { ADA, type Begun, BOB, delivery, OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
+import {
+	ADA,
+	type Begun,
+	BOB,
+	delivery,
+	OPERATOR,
+	type Place,
+	refusal,
+	type Scene,
+	type Tell,
+} from "./scene.ts";
 
 export function deliveryConformance(tell: Tell): void {
 	tell("I7: a reply's parts are committed with the end of their turn, in order", async (scene) => {
@@ -22,7 +33,7 @@ export function deliveryConformance(tell: Tell): void {
 		});
 	});
 
-	tell("of each conversation only the first that waits is claimed", async (scene) => {
+	tell("of each destination only the first that waits is claimed", async (scene) => {
 		await replies(scene, ADA, ["a1", "a2"]);
 		await replies(scene, BOB, ["b1"]);
 		const first = await claim(scene);
@@ -33,6 +44,52 @@ export function deliveryConformance(tell: Tell): void {
 		expect(await claim(scene)).toEqual([]);
 		await settle(scene, first[0], { kind: "sent", receipt: "r" });
 		expect((await claim(scene)).map(({ id }) => id)).toEqual(["a2"]);
+	});
+
+	tell("I19: several conversations that lead to one destination keep one order", async (scene) => {
+		const here = { chatId: "-7" };
+		const end = async (place: Place, ids: readonly string[], to: Partial<NewDelivery["destination"]>) => {
+			const turn = await scene.turn("hello", place);
+			await scene.reply(turn, "reply", { deliveries: ids.map((id) => delivery(id, id, "reply", to)) });
+			return turn.conversation;
+		};
+		const conversation = await end(ADA, ["a1", "a2"], here);
+		await end(BOB, ["b1"], here);
+		await scene.store.notify({ conversation, deliveries: [delivery("a3", "a3", "notice", here)] });
+		await end(BOB, ["thread"], { ...here, threadId: "1" });
+		await end(BOB, ["account"], { ...here, account: "second" });
+		const claimed = await claim(scene);
+		expect(claimed.map(({ id }) => id)).toEqual(["a1", "thread", "account"]);
+		for (const one of claimed) await settle(scene, one, { kind: "sent", receipt: "r" });
+		expect(await scene.deliverAll()).toEqual(["a2", "b1", "a3"]);
+	});
+
+	tell("I19: one that comes back goes before those that have only waited", async (scene) => {
+		await replies(scene, ADA, ["a1", "a2", "a3"]);
+		const [first] = await claim(scene);
+		await settle(scene, first, { kind: "dead", reason: "chat not found" });
+		const [second] = await claim(scene);
+		const again = { kind: "retry", at: scene.clock.now(), reason: "by hand" } as const;
+		await scene.store.resolveDelivery({ id: "a1", settlement: again });
+		// Not while another one is being sent.
+		expect(await claim(scene)).toEqual([]);
+		const at = scene.clock.now() + MINUTE;
+		await settle(scene, second, { kind: "retry", at, reason: "429" });
+		const [back] = await claim(scene);
+		expect(back).toMatchObject({ id: "a1" });
+		scene.clock.set(at);
+		expect(await claim(scene)).toEqual([]);
+		await settle(scene, back, { kind: "sent", receipt: "r" });
+		expect(await scene.deliverAll()).toEqual(["a2", "a3"]);
+	});
+
+	tell("what was claimed by a call whose answer never came is taken back", async (scene) => {
+		await replies(scene, ADA, ["a1", "a2"]);
+		await replies(scene, BOB, ["b1"]);
+		const [first] = await claim(scene);
+		await scene.store.releaseClaims({ holding: [first?.id ?? ""] });
+		expect(await claim(scene)).toMatchObject([{ id: "b1", attempts: 1 }]);
+		await settle(scene, first, { kind: "sent", receipt: "r" });
 	});
 
 	tell("a delivery that is to be tried later keeps those behind it waiting", async (scene) => {
@@ -147,30 +204,114 @@ export function deliveryConformance(tell: Tell): void {
 		"a previewed reply keeps its row and its receipt, and gets its final text at the end",
 		async (scene) => {
 			const turn = await scene.turn("one");
-			const held = { turn: turn.turn, token: turn.token };
-			const opened = await scene.store.openDelivery({ ...held, delivery: delivery("d", "") });
-			expect(opened).toMatchObject({ state: "open", dueAt: null });
-			expect(await scene.store.openDelivery({ ...held, delivery: delivery("d", "x") })).toEqual(opened);
-			const half = { kind: "sent", receipt: "r1", body: { text: "half", plain: "half" } } as const;
-			await scene.store.recordPreview({ ...held, id: "d", outcome: half });
+			const { held, row } = await shownPreview(scene, turn, "d");
+			expect(row).toMatchObject({ state: "open", receipt: "r1", dueAt: null });
 			expect(await claim(scene)).toEqual([]);
+			const again = await scene.store.openDelivery({ ...held, delivery: delivery("d", "x") });
+			expect(again).toEqual({ kind: "shown", receipt: "r1" });
 			await scene.reply(turn, "whole", { deliveries: [delivery("d", "whole"), delivery("d2", "rest")] });
 			const [first] = await claim(scene);
-			expect(first).toMatchObject({ n: opened.n, receipt: "r1", body: { text: "whole" } });
+			expect(first).toMatchObject({ n: row.n, receipt: "r1", body: { text: "whole" } });
 			await settle(scene, first, { kind: "sent", receipt: "r1" });
 			expect(await scene.deliverAll()).toEqual(["rest"]);
 		},
 	);
 
+	tell("I19: a preview is opened when nothing is on its way to its destination any more", async (scene) => {
+		await replies(scene, ADA, ["a1", "a2"]);
+		const { turn, token } = await scene.turn("next", ADA);
+		const open = () =>
+			scene.store.openDelivery({ turn, token, delivery: delivery("d", "half", "reply", ADAS) });
+		expect(await open()).toEqual({ kind: "wait" });
+		const [first] = await claim(scene);
+		await settle(scene, first, { kind: "retry", at: scene.clock.now() + MINUTE, reason: "429" });
+		expect(await open()).toEqual({ kind: "wait" });
+		expect(await refusal(scene.store.delivery({ scope: OPERATOR, id: "d" }))).toBe("store.not_found");
+		scene.clock.advance(MINUTE);
+		expect(await scene.deliverAll()).toEqual(["a1", "a2"]);
+		expect(await open()).toEqual({ kind: "send" });
+		expect(await open()).toEqual({ kind: "wait" });
+	});
+
+	tell("I19: what is committed while a preview is on its way waits for its outcome", async (scene) => {
+		const turn = await scene.turn("one");
+		const held = { turn: turn.turn, token: turn.token };
+		await scene.store.openDelivery({ ...held, delivery: delivery("d", "half") });
+		const notice = delivery("n1", "notice", "notice");
+		await scene.store.notify({ conversation: turn.conversation, deliveries: [notice] });
+		expect(await claim(scene)).toEqual([]);
+		await scene.store.recordPreview({ ...held, id: "d", outcome: { kind: "sent", receipt: "r1" } });
+		expect(await scene.deliverAll()).toEqual(["notice"]);
+		await scene.reply(turn, "whole", { deliveries: [delivery("d", "whole")] });
+		expect(await scene.deliverAll()).toEqual(["whole"]);
+	});
+
+	tell("I19: a reply whose preview was not taken has its place from the end of its turn", async (scene) => {
+		const turn = await scene.turn("one");
+		const held = { turn: turn.turn, token: turn.token };
+		await scene.store.openDelivery({ ...held, delivery: delivery("d", "half") });
+		const absent = { kind: "absent", reason: "429" } as const;
+		await scene.store.recordPreview({ ...held, id: "d", outcome: absent });
+		expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({
+			state: "open",
+			receipt: null,
+			dueAt: null,
+		});
+		const notice = delivery("n1", "notice", "notice");
+		await scene.store.notify({ conversation: turn.conversation, deliveries: [notice] });
+		expect(await scene.store.openDelivery({ ...held, delivery: delivery("d", "more") })).toEqual({
+			kind: "wait",
+		});
+		await scene.reply(turn, "whole", { deliveries: [delivery("d", "whole")] });
+		expect(await scene.deliverAll()).toEqual(["notice", "whole"]);
+	});
+
+	tell("a preview that is not answered when its turn ends is settled by who sent it", async (scene) => {
+		for (const [place, to, outcome, then] of [
+			[ADA, ADAS, { kind: "sent", receipt: "r1" }, { receipt: "r1", body: { text: "whole" } }],
+			[BOB, BOBS, { kind: "absent", reason: "refused" }, { receipt: null, body: { text: "whole" } }],
+		] as const) {
+			const turn = await scene.turn("one", place);
+			const held = { turn: turn.turn, token: turn.token };
+			const id = `${to.chatId}:1`;
+			await scene.store.openDelivery({ ...held, delivery: delivery(id, "half", "reply", to) });
+			const parts = [delivery(id, "whole", "reply", to), delivery(`${id}+`, "rest", "reply", to)];
+			await scene.reply(turn, "whole", { deliveries: parts });
+			expect(await claim(scene)).toEqual([]);
+			await scene.store.recordPreview({ ...held, id, outcome });
+			expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({
+				...then,
+				state: "pending",
+			});
+			expect(await scene.deliverAll()).toEqual(["whole", "rest"]);
+			expect(await refusal(scene.store.recordPreview({ ...held, id, outcome }))).toBe("delivery.stale");
+		}
+	});
+
+	tell("the same where the turn ended without a final text: it stays as it is", async (scene) => {
+		for (const [place, to, outcome, state] of [
+			[ADA, ADAS, { kind: "sent", receipt: "r1" }, "sent"],
+			[BOB, BOBS, { kind: "absent", reason: "refused" }, "dead"],
+		] as const) {
+			const turn = await scene.turn("one", place);
+			const held = { turn: turn.turn, token: turn.token };
+			const id = `${to.chatId}:1`;
+			await scene.store.openDelivery({ ...held, delivery: delivery(id, "half", "reply", to) });
+			await scene.store.stopTurn({ conversation: turn.conversation });
+			expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({ state: "sending" });
+			await scene.store.recordPreview({ ...held, id, outcome });
+			expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({ state, dueAt: null });
+		}
+	});
+
 	tell(
 		"a turn that ends without a final text leaves a visible preview, and drops an unsent one",
 		async (scene) => {
 			const turn = await scene.turn("one");
-			const held = { turn: turn.turn, token: turn.token };
-			for (const id of ["seen", "unseen"])
-				await scene.store.openDelivery({ ...held, delivery: delivery(id, "…") });
-			const sent = { kind: "sent", receipt: "r1", body: { text: "half", plain: "half" } } as const;
-			await scene.store.recordPreview({ ...held, id: "seen", outcome: sent });
+			const { held } = await shownPreview(scene, turn, "seen");
+			await scene.store.openDelivery({ ...held, delivery: delivery("unseen", "…") });
+			const absent = { kind: "absent", reason: "429" } as const;
+			await scene.store.recordPreview({ ...held, id: "unseen", outcome: absent });
 			await scene.store.stopTurn({ conversation: turn.conversation });
 			const { deliveries } = await scene.store.turn({ scope: OPERATOR, id: turn.turn });
 			expect(deliveries).toMatchObject([
@@ -183,10 +324,7 @@ export function deliveryConformance(tell: Tell): void {
 
 	tell("a preview whose outcome is unknown is not sent again, but keeps the final text", async (scene) => {
 		const turn = await scene.turn("one");
-		const held = { turn: turn.turn, token: turn.token };
-		await scene.store.openDelivery({ ...held, delivery: delivery("d", "…") });
-		const outcome = { kind: "unknown", reason: "timeout after sending" } as const;
-		await scene.store.recordPreview({ ...held, id: "d", outcome });
+		await unknownPreview(scene, turn, "d");
 		await scene.reply(turn, "whole", { deliveries: [delivery("d", "whole")] });
 		expect(await scene.deliverAll()).toEqual([]);
 		expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({
@@ -199,16 +337,12 @@ export function deliveryConformance(tell: Tell): void {
 		"a preview of unknown outcome that is looked up goes on: edited where it arrived, sent where not",
 		async (scene) => {
 			const turn = await scene.turn("one");
-			const held = { turn: turn.turn, token: turn.token };
-			const unknown = { kind: "unknown", reason: "timeout after sending" } as const;
-			const arrived = { kind: "sent", receipt: "r1", body: { text: "half", plain: "half" } } as const;
-			for (const [id, outcome] of [
-				["arrived", arrived],
+			for (const [id, found] of [
+				["arrived", { kind: "sent", receipt: "r1" }],
 				["absent", { kind: "absent" }],
 			] as const) {
-				await scene.store.openDelivery({ ...held, delivery: delivery(id, "…") });
-				await scene.store.recordPreview({ ...held, id, outcome: unknown });
-				await scene.store.recordPreview({ ...held, id, outcome });
+				await unknownPreview(scene, turn, id);
+				await scene.store.recordLookup({ id, found });
 				expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({
 					state: "open",
 					reason: null,
@@ -250,27 +384,25 @@ export function deliveryConformance(tell: Tell): void {
 		},
 	);
 
-	tell("I7: a preview of unknown outcome is its turn's own until that has ended", async (scene) => {
+	tell("I7: nobody sends a preview of unknown outcome while its turn goes on", async (scene) => {
 		const turn = await scene.turn("one");
 		await unknownPreview(scene, turn, "d");
-		const since = scene.clock.now();
-		expect(await scene.store.unknownDeliveries({ scope: OPERATOR, since })).toEqual([]);
-		await scene.store.recordLookup({ id: "d", found: { kind: "absent" } });
-		const again = { kind: "retry", at: since, reason: "by hand" } as const;
+		const again = { kind: "retry", at: scene.clock.now(), reason: "by hand" } as const;
 		expect(await refusal(scene.store.resolveDelivery({ id: "d", settlement: again }))).toBe("delivery.stale");
+		await scene.store.recordLookup({ id: "d", found: { kind: "absent" } });
 		expect(await claim(scene)).toEqual([]);
 	});
 
 	tell(
 		"I7: after its turn a preview that is found shown is edited into the final text, one that is not is sent",
 		async (scene) => {
-			for (const [place, id, found, receipt] of [
-				[ADA, "shown", { kind: "sent", receipt: "r1" }, "r1"],
-				[BOB, "absent", { kind: "absent" }, null],
+			for (const [place, to, id, found, receipt] of [
+				[ADA, ADAS, "shown", { kind: "sent", receipt: "r1" }, "r1"],
+				[BOB, BOBS, "absent", { kind: "absent" }, null],
 			] as const) {
 				const turn = await scene.turn("one", place);
-				await unknownPreview(scene, turn, id);
-				await scene.reply(turn, "whole", { deliveries: [delivery(id, "whole")] });
+				await unknownPreview(scene, turn, id, to);
+				await scene.reply(turn, "whole", { deliveries: [delivery(id, "whole", "reply", to)] });
 				await scene.store.recordLookup({ id, found });
 				expect(await claim(scene)).toMatchObject([{ id, receipt, body: { text: "whole" } }]);
 			}
@@ -334,15 +466,32 @@ type Settlement = Parameters<Scene["store"]["settleDelivery"]>[0]["settlement"];
 
 const UNKNOWN = { kind: "unknown", reason: "timeout after sending" } as const;
 
-async function unknownPreview(scene: Scene, { turn, token }: Begun, id: string): Promise<void> {
-	await scene.store.openDelivery({ turn, token, delivery: delivery(id, "half") });
+const ADAS = { chatId: "100" };
+const BOBS = { chatId: "200" };
+
+async function shownPreview(scene: Scene, { turn, token }: Begun, id: string) {
+	const held = { turn, token };
+	const opened = await scene.store.openDelivery({ ...held, delivery: delivery(id, "half") });
+	expect(opened).toEqual({ kind: "send" });
+	await scene.store.recordPreview({ ...held, id, outcome: { kind: "sent", receipt: "r1" } });
+	return { held, row: await scene.store.delivery({ scope: OPERATOR, id }) };
+}
+
+async function unknownPreview(
+	scene: Scene,
+	{ turn, token }: Begun,
+	id: string,
+	to: Partial<NewDelivery["destination"]> = ADAS,
+): Promise<void> {
+	await scene.store.openDelivery({ turn, token, delivery: delivery(id, "half", "reply", to) });
 	await scene.store.recordPreview({ turn, token, id, outcome: UNKNOWN });
 }
 
 /** A turn that ends with these deliveries, each its own text. */
 async function replies(scene: Scene, place: typeof ADA, texts: readonly string[]) {
 	const turn = await scene.turn("hello", place);
-	await scene.reply(turn, "reply", { deliveries: texts.map((text) => delivery(text, text)) });
+	const to = { chatId: String(place.chat_id) };
+	await scene.reply(turn, "reply", { deliveries: texts.map((text) => delivery(text, text, "reply", to)) });
 	return turn;
 }
 

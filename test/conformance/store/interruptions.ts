@@ -212,20 +212,20 @@ export function interruptionConformance(tell: Tell): void {
 			const held = { turn: turn.turn, token: turn.token };
 			const preview = delivery("edited", "…");
 			await scene.store.openDelivery({ ...held, delivery: preview });
-			const sent = { kind: "sent", receipt: "r1", body: preview.body } as const;
+			const sent = { kind: "sent", receipt: "r1" } as const;
 			await scene.store.recordPreview({ ...held, id: "edited", outcome: sent });
 			await scene.reply(turn, "1", { deliveries: [delivery("edited", "final")] });
 			const other = await scene.turn("one", { ...ADA, chat_id: "300", user_id: "300" });
-			await scene.reply(other, "1", { deliveries: [delivery("sent", "final")] });
+			await scene.reply(other, "1", { deliveries: [delivery("sent", "final", "reply", { chatId: "300" })] });
 			const { deliveries } = await scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
 			expect(deliveries.map(({ id, receipt }) => [id, receipt])).toEqual([
 				["edited", "r1"],
 				["sent", null],
 			]);
 			await scene.restart();
-			const { unknown } = await scene.store.recoverDeliveries();
+			const { unknown } = await scene.store.recoverDeliveries({ canAsk: [] });
 			expect(unknown).toMatchObject([{ id: "sent", state: "unknown" }]);
-			expect((await scene.store.recoverDeliveries()).unknown).toEqual([]);
+			expect((await scene.store.recoverDeliveries({ canAsk: [] })).unknown).toEqual([]);
 			const state = async (id: string) => await scene.store.delivery({ scope: OPERATOR, id });
 			expect(await state("sent")).toMatchObject({ state: "unknown", dueAt: null });
 			expect(await state("edited")).toMatchObject({ state: "pending", receipt: "r1", attempts: 1 });
@@ -241,7 +241,7 @@ export function interruptionConformance(tell: Tell): void {
 		const turn = await scene.turn("one");
 		await scene.reply(turn, "1", { deliveries: [delivery("d", "final")] });
 		const { deliveries } = await scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
-		expect(await scene.store.recoverDeliveries()).toEqual({ unknown: [] });
+		expect(await scene.store.recoverDeliveries({ canAsk: [] })).toEqual({ unknown: [] });
 		const [claimed] = deliveries as [(typeof deliveries)[number]];
 		await scene.store.settleDelivery({ ...claimed, settlement: { kind: "sent", receipt: "r" } });
 		expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({ state: "sent" });
@@ -250,8 +250,8 @@ export function interruptionConformance(tell: Tell): void {
 	tell("a resumed turn goes on with the delivery whose preview is known", async (scene) => {
 		const turn = await scene.turn("one");
 		const held = { turn: turn.turn, token: turn.token };
-		const opened = await scene.store.openDelivery({ ...held, delivery: delivery("d", "…") });
-		const sent = { kind: "sent", receipt: "r1", body: { text: "half", plain: "half" } } as const;
+		await scene.store.openDelivery({ ...held, delivery: delivery("d", "half") });
+		const sent = { kind: "sent", receipt: "r1" } as const;
 		await scene.store.recordPreview({ ...held, id: "d", outcome: sent });
 		await scene.restart();
 		await interrupt(scene);
@@ -262,7 +262,11 @@ export function interruptionConformance(tell: Tell): void {
 			token: resumed.token,
 			delivery: delivery("d", "another beginning"),
 		});
-		expect(again).toMatchObject({ n: opened.n, receipt: "r1", state: "open", body: { text: "half" } });
+		expect(again).toEqual({ kind: "shown", receipt: "r1" });
+		expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({
+			state: "open",
+			body: { text: "half" },
+		});
 		await scene.end(resumed, { deliveries: [delivery("d", "whole")] });
 		const { deliveries } = await scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
 		expect(deliveries).toMatchObject([{ id: "d", receipt: "r1", body: { text: "whole" } }]);
@@ -275,14 +279,49 @@ export function interruptionConformance(tell: Tell): void {
 			await scene.store.openDelivery({ turn: turn.turn, token: turn.token, delivery: delivery("d", "…") });
 			await scene.restart();
 			await interrupt(scene);
+			await scene.store.recoverDeliveries({ canAsk: [] });
 			const resumed = await resume(scene, turn);
 			if (resumed.kind !== "resumed") return expect.fail("the turn was not resumed");
+			const held = { turn: resumed.turn, token: resumed.token };
+			expect(await scene.store.openDelivery({ ...held, delivery: delivery("d", "again") })).toEqual({
+				kind: "uncertain",
+			});
 			await scene.end(resumed, { deliveries: [delivery("d", "whole")] });
 			expect(await scene.deliverAll()).toEqual([]);
 			expect(await scene.store.delivery({ scope: OPERATOR, id: "d" })).toMatchObject({
 				state: "unknown",
 				body: { text: "whole" },
 			});
+		},
+	);
+
+	tell(
+		"I19: after the owner's death those behind what it was sending wait until the platform was asked, where it can be",
+		async (scene) => {
+			for (const chatId of ["asked", "mute"]) {
+				const turn = await scene.turn("one", { ...ADA, chat_id: chatId, user_id: chatId });
+				const to = { chatId, account: chatId };
+				const parts = [1, 2].map((n) => delivery(`${chatId} ${n}`, `${chatId} ${n}`, "reply", to));
+				await scene.reply(turn, "1", { deliveries: parts });
+			}
+			await scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
+			await scene.restart();
+			await scene.store.recoverDeliveries({ canAsk: [{ platform: "telegram", account: "asked" }] });
+			const { deliveries } = await scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
+			expect(deliveries.map(({ id, state }) => [id, state])).toEqual([
+				["asked 1", "unknown"],
+				["mute 2", "sending"],
+			]);
+			// What is being asked about is handed out again only when the time for it is over.
+			const again = () => scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
+			expect(await again()).toMatchObject({ deliveries: [], nextDueAt: scene.clock.now() + 1000 });
+			scene.clock.advance(1000);
+			expect((await again()).deliveries).toMatchObject([{ id: "asked 1", state: "unknown" }]);
+			const at = scene.clock.now() + 5000;
+			await scene.store.recordLookup({ id: "asked 1", found: { kind: "unreached", at } });
+			expect(await again()).toMatchObject({ deliveries: [], nextDueAt: at });
+			await scene.store.recordLookup({ id: "asked 1", found: { kind: "absent" } });
+			expect(await scene.deliverAll()).toEqual(["asked 1", "asked 2"]);
 		},
 	);
 

@@ -261,11 +261,16 @@ export const ROTATION = {
 	notice: [],
 } as const satisfies NonNullable<Args<"endTurn">["ifRotated"]>;
 
-export function delivery(id: string, text: string, kind: NewDelivery["kind"] = "reply"): NewDelivery {
+export function delivery(
+	id: string,
+	text: string,
+	kind: NewDelivery["kind"] = "reply",
+	more: Partial<NewDelivery["destination"]> = {},
+): NewDelivery {
 	return {
 		id,
 		kind,
-		destination: { platform: "telegram", account: "", chatId: "100" },
+		destination: { platform: "telegram", account: "", chatId: "100", ...more },
 		body: { text, plain: text },
 	};
 }

@@ -113,7 +113,6 @@ export function turnConformance(tell: Tell): void {
 				scene.store.startCall({ ...held, call: "c1", tool: "shell", repeatable: false }),
 				scene.store.recordModelCall({ ...held, ...CALL }),
 				scene.store.openDelivery({ ...held, delivery: delivery("late", "late") }),
-				scene.store.recordPreview({ ...held, id: "d", outcome: { kind: "unknown", reason: "late" } }),
 				scene.end(held, { outcome: { kind: "failed", reason: "late" } }),
 				scene.store.cover({
 					session,
