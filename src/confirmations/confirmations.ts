@@ -124,7 +124,12 @@ export interface Confirmations {
 	auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]>;
 	verifyAudit(caller: Caller): Promise<Verified>;
 	/** Puts a refused attempt of somebody who was authenticated into the audit. */
-	refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void>;
+	refused(
+		caller: Pick<Caller, "who" | "via">,
+		attempt: string,
+		reason: string,
+		confirmation?: string,
+	): Promise<void>;
 	/** Told of each conversation that has an outcome to look at. */
 	onWoken(listener: (woken: Woken) => void): () => void;
 }
@@ -362,8 +367,12 @@ class StoredConfirmations implements Confirmations {
 		return this.#options.store.verifyAudit({ scope: OPERATOR });
 	}
 
-	async refused(caller: Caller, attempt: string, reason: string, confirmation?: string): Promise<void> {
-		const { who, via } = caller;
+	async refused(
+		{ who, via }: Pick<Caller, "who" | "via">,
+		attempt: string,
+		reason: string,
+		confirmation?: string,
+	): Promise<void> {
 		const noting = this.#options.store.auditRefusal({
 			who,
 			via,

@@ -10,7 +10,7 @@ import {
 	toWireSource,
 } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { BusyMode, Store } from "../store/index.ts";
+import type { BusyMode, Poster, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { type Authorisation, authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
@@ -43,7 +43,7 @@ export interface AdmissionOptions {
 		readonly source: Source;
 		readonly parsed: Parsed;
 		readonly authorisation: Authorisation;
-		readonly approver: string | null;
+		readonly poster: Poster | null;
 	}) => void;
 }
 
@@ -62,6 +62,7 @@ export async function admit(
 	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
 	if (roleOf(authorisation) === "owner") options.onOwner(source);
 	const addressed = inbound.addressed ?? true;
+	const poster = inbound.transport?.poster ?? null;
 	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
 	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
@@ -76,7 +77,7 @@ export async function admit(
 		},
 		as: profile === null ? UNKNOWN_PROFILE : asOf(authorisation, addressed),
 		...(authorisation.kind === "allowed" && { role: authorisation.role }),
-		...(inbound.transport?.approver !== undefined && { approver: inbound.transport.approver }),
+		...(poster && { poster }),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
 		...(inbound.cursor !== undefined && {
@@ -96,9 +97,8 @@ export async function admit(
 		const arrivedAt = clock.monotonic();
 		const sentAt = inbound.sentAt ?? now;
 		const late = now - sentAt > LATE_MS;
-		const approver = inbound.transport?.approver ?? null;
 		if (parsed)
-			options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation, approver });
+			options.onCommand({ inbox: id, conversation, principal, source, parsed, authorisation, poster });
 		else
 			options.onMessage(
 				conversation,

@@ -12,6 +12,10 @@ export type Authorisation =
 /** Ways in of our own: whoever reaches them is the local user or has been authenticated already. */
 const OWN: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
 
+export function isOwnWayIn(platform: string): boolean {
+	return OWN.has(platform);
+}
+
 export interface Caller {
 	readonly source: Source;
 	readonly transport: NonNullable<Inbound["transport"]>;

@@ -1,7 +1,7 @@
 // What the gateway asks of a way in and out. A channel normalises, transports and reports outcomes honestly: "they refused"
 // and "we do not know" are two answers. It never computes addresses, never retries by itself, never decides who may speak.
 import type { Content, ConversationId } from "../domain/index.ts";
-import type { DeliveryBody, Destination } from "../store/index.ts";
+import type { DeliveryBody, Destination, Poster } from "../store/index.ts";
 
 export interface Inbound {
 	/** On the wire, snake_case. */
@@ -29,8 +29,8 @@ export interface Inbound {
 		readonly role?: "owner" | "member" | "guest";
 		/** The sender's roles on the platform. */
 		readonly roles?: readonly string[];
-		/** Who was authenticated as somebody who may resolve confirmations; without it a way in of our own may not. */
-		readonly approver?: string;
+		/** Who posted it on a way in of our own. What a channel brings has none. */
+		readonly poster?: Poster;
 	};
 }
 

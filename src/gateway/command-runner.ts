@@ -11,6 +11,7 @@ import {
 	destinationOf,
 	type EndedRestore,
 	type InboxItem,
+	type Poster,
 	type Store,
 } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
@@ -30,6 +31,7 @@ import {
 } from "./commands/index.ts";
 import { type ConversationFiles, withFiles } from "./conversation-files.ts";
 import type { Lanes } from "./lanes.ts";
+import { assertProof } from "./proof.ts";
 import { toDeliveries } from "./reply.ts";
 import { type RestoreRequest, restoreFiles } from "./rewind.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
@@ -59,8 +61,8 @@ export interface ReceivedCommand {
 	readonly source: Source;
 	readonly parsed: Parsed;
 	readonly authorisation: Authorisation;
-	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
-	readonly approver: string | null;
+	/** Null: a channel brought it. */
+	readonly poster: Poster | null;
 }
 
 /** What a command will do: change something, take files back, or only say something. */
@@ -131,7 +133,7 @@ export class CommandRunner {
 			source: item.source,
 			parsed,
 			authorisation,
-			approver: item.approver,
+			poster: item.poster,
 		};
 		if (item.command === null) return this.#run(received);
 		await this.#answer(received, await this.#context(received), item.command.result);
@@ -219,7 +221,7 @@ export class CommandRunner {
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { store, lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
 		const { files, tools } = this.#options;
-		const { inbox, conversation: id, principal, source, parsed, authorisation, approver } = received;
+		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
 			store,
@@ -229,7 +231,7 @@ export class CommandRunner {
 			processes,
 			files,
 			tools,
-			approver,
+			poster,
 			agent: agentOf(conversation),
 			now: clock.now(),
 			inbox,
@@ -265,6 +267,7 @@ async function planOf(called: string, context: CommandContext): Promise<Plan> {
 	if (!mayUse(command, context.role))
 		return { name, said: `/${name} is not for you here. /help lists what is.` };
 	try {
+		if (command.asksForProof) await assertProof(name, context);
 		const restore = (await command.files?.plan(context)) ?? null;
 		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
 		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);

@@ -41,6 +41,7 @@ import type { ConversationPlace, Workspace } from "./workspaces.ts";
 /** A message that waited longer than this is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
 const OPERATOR = { kind: "operator" } as const;
+const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
 export interface GatewayOptions {
 	readonly store: Store;
@@ -301,8 +302,10 @@ class RunningGateway implements Gateway {
 		await this.#follower.stop();
 	}
 
+	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
 	accept(inbound: Inbound): Promise<Admission> {
-		return this.#admit(inbound, "", this.#door);
+		const transport = { poster: UNNAMED, ...inbound.transport };
+		return this.#admit({ ...inbound, transport }, "", this.#door);
 	}
 
 	async why(message: number, scope: Scope): Promise<string> {

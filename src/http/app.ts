@@ -40,6 +40,9 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"revokeToken",
 	"linkPrincipals",
 	"loginLink",
+	"setModel",
+	"setBusy",
+	"setTitle",
 ]);
 
 export interface Api {

@@ -1,9 +1,9 @@
 // Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
 // page's cookie does. Nothing but these decides: no header or body makes anybody somebody else.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Caller } from "../confirmations/index.ts";
+import { type Caller, may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Store, Token, TokenRole } from "../store/index.ts";
+import type { Poster, Store, Token, TokenRole } from "../store/index.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DAY_MS = 86_400_000;
@@ -181,6 +181,12 @@ export class Access {
 			.update(`login.${nonce}.${until}`)
 			.digest("base64url");
 	}
+}
+
+/** As whose a message is taken. */
+export function posterOf(visitor: Visitor): Poster {
+	const { who, via, proven } = visitor;
+	return { who, via, decides: proven && may(visitor, "resolve") };
 }
 
 /** Cookies know no ports: two of Keryx on one machine must not take each other's. */

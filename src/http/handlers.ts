@@ -1,10 +1,10 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
-import { may } from "../confirmations/index.ts";
 import { type ConversationId, toWireLimitInfo } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
+import { posterOf } from "./auth.ts";
 import { besideHandlers } from "./beside.ts";
 import { type ApiHost, type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelHandlers } from "./channels.ts";
@@ -113,10 +113,7 @@ export const handlers: HandlersOf<Endpoints> = {
 			content: parts.length === 0 ? text : [{ type: "text", text }, ...parts],
 			blobs,
 			// Whoever reaches this is the operator.
-			transport: {
-				mayChooseProfile: true,
-				...(visitor.proven && may(visitor, "resolve") && { approver: visitor.who }),
-			},
+			transport: { mayChooseProfile: true, poster: posterOf(visitor) },
 			...(conversation !== undefined && { conversation }),
 		});
 		const { id, duplicate, refused } = admission;

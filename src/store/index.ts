@@ -78,6 +78,7 @@ export type {
 	NewDelivery,
 	NewMessage,
 	Part,
+	Poster,
 	Process,
 	ProcessEnd,
 	ProcessIdentity,

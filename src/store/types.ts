@@ -105,8 +105,8 @@ export interface InboxItem {
 	readonly content: Content | null;
 	/** What its sender was let in as; kept as long as the content. */
 	readonly role: PersonRole | null;
-	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own; kept as long as the content. */
-	readonly approver: string | null;
+	/** Who posted it; null where a channel brought it. Kept as long as the content. */
+	readonly poster: Poster | null;
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
@@ -114,6 +114,15 @@ export interface InboxItem {
 	readonly message: number | null;
 	readonly disposition: Disposition | null;
 	readonly disposedAt: number | null;
+}
+
+/** Who posted a message through the API: for themselves, or with the name of somebody else. */
+export interface Poster {
+	/** As the audit names it. */
+	readonly who: string;
+	readonly via: AuditVia;
+	/** Has shown to be somebody who may decide. */
+	readonly decides: boolean;
 }
 
 export type TurnState = "running" | "interrupted" | "completed" | "failed" | "stopped" | "expired";

@@ -251,7 +251,9 @@ describe("answers", () => {
 				source: { platform: "local", chat_id: "cli", chat_type: "dm", user_id: "me" },
 				platformMessage: `m${text}${approver}`,
 				content: text,
-				...(approver !== undefined && { transport: { approver } }),
+				...(approver !== undefined && {
+					transport: { poster: { who: approver, via: "cli", decides: true } },
+				}),
 			});
 			await scene.clock.advance(0);
 			return admission;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ERRORS, type KeryxError } from "../../src/errors.ts";
-import { type Served, serve, TERMINAL } from "./support.ts";
+import { apiTransport, createClient } from "../../src/http/index.ts";
+import { SECRET, type Served, serve, TERMINAL } from "./support.ts";
 
 let keryx: Served;
 beforeAll(async () => {
@@ -100,7 +101,7 @@ describe("the API", () => {
 	});
 
 	test("undo, redo, retry, title, branch, new, continue, switch, extend, model and busy are calls too", async () => {
-		const { client } = keryx;
+		const client = createClient(apiTransport(keryx.api, { bearer: SECRET }));
 		const { conversation } = await keryx.say("take this back");
 		const before = await client.conversation({ conversation });
 		expect(await client.undo({ conversation })).toMatchObject({ rows: 2, turns: 1, text: "take this back" });

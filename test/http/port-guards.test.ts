@@ -1,5 +1,6 @@
 // What stands between a port and the API: who may come in, from where, how much and how fast.
 import { connect } from "node:net";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Rates } from "../../src/http/guards.ts";
 import { type Served, serveOnPort } from "../../src/http/index.ts";
@@ -159,6 +160,68 @@ describe("where a request comes from", () => {
 			200, 421,
 		]);
 		await open.close();
+	});
+});
+
+describe("a path in another spelling", () => {
+	/** Any of its characters as a percent code, and segments that change nothing. */
+	const spelled = (path: string) =>
+		fc
+			.tuple(fc.infiniteStream(fc.boolean()), fc.constantFrom("", "/.", "/%2e", "/x/..", "/x/%2E%2e"))
+			.map(([coded, segment]) =>
+				segment.concat(
+					[...path]
+						.map((character) =>
+							character !== "/" && coded.next().value
+								? `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`
+								: character,
+						)
+						.join(""),
+				),
+			);
+
+	test("is guarded as the plain one is: nobody without proof decides, grants or makes tokens by it", async () => {
+		const agent = await keryx.token("agent");
+		const id = await keryx.ask(agent, "restart");
+		const guarded = [
+			["POST", `/confirm/${id}/approve`, undefined],
+			["POST", `/confirm/${id}/deny`, undefined],
+			["POST", "/grants", { scope: "always", action: "restart" }],
+			["POST", "/api/tokens", { name: "spelled", role: "operator" }],
+			["POST", "/api/login-link", {}],
+		] as const;
+		const spelling = fc
+			.constantFrom(...guarded)
+			.chain(([method, path, body]) => spelled(path).map((other) => ({ method, path, other, body })));
+		await fc.assert(
+			fc.asyncProperty(spelling, async ({ method, path, other, body }) => {
+				const sent = body === undefined ? {} : { body };
+				const statuses = async (at: string) => [
+					(await keryx.local(method, at, sent)).status,
+					(await keryx.call(method, at, sent)).status,
+					(await keryx.call(method, at, { ...sent, bearer: agent })).status,
+				];
+				expect(await statuses(path)).toEqual([401, 401, 403]);
+				expect(await statuses(other), other).toEqual([401, 401, 403]);
+			}),
+			{ numRuns: 100 },
+		);
+		expect((await keryx.call("GET", `/confirm/${id}`, { bearer: agent })).body.status).toBe("pending");
+		const coded = await keryx.call("POST", `/confirm/${id}/%61pprove`, { bearer: SECRET });
+		expect(coded.body).toMatchObject({ status: "approved" });
+	});
+
+	test.each([
+		"//confirm/ID/approve",
+		"/confirm//ID/approve",
+		"/confirm/ID%2Fapprove",
+		"/confirm/ID/approve/",
+	])("%s is no path of anything, with proof either", async (path) => {
+		const id = await keryx.ask(await keryx.token("agent"), "restart");
+		const at = path.replace("ID", id);
+		expect((await keryx.local("POST", at)).status).toBeGreaterThanOrEqual(400);
+		expect((await keryx.call("POST", at, { bearer: SECRET })).status).toBeGreaterThanOrEqual(400);
+		expect((await keryx.call("GET", `/confirm/${id}`, { bearer: SECRET })).body.status).toBe("pending");
 	});
 });
 
@@ -463,9 +526,9 @@ test("a client that takes its time does not hold up the end", async () => {
 test("a message that comes with the operator's proof may decide, one on the socket without it may not", async () => {
 	const keryx = await serve();
 	const accept = keryx.gateway.accept.bind(keryx.gateway);
-	const approvers: unknown[] = [];
+	const posters: unknown[] = [];
 	keryx.gateway.accept = (inbound) => {
-		approvers.push(inbound.transport?.approver);
+		posters.push(inbound.transport?.poster);
 		return accept(inbound);
 	};
 	const say = async (headers: Record<string, string>) => {
@@ -482,7 +545,11 @@ test("a message that comes with the operator's proof may decide, one on the sock
 		await say({});
 		await say({ "x-keryx-via": "cli", "x-approver": "operator" });
 		await say({ authorization: `Bearer ${GATEWAYS_SECRET}` });
-		expect(approvers).toEqual([undefined, undefined, "operator"]);
+		expect(posters).toEqual([
+			{ who: "socket", via: "api", decides: false },
+			{ who: "socket", via: "cli", decides: false },
+			{ who: "operator", via: "api", decides: true },
+		]);
 	} finally {
 		await keryx.close();
 	}

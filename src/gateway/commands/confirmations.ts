@@ -23,6 +23,7 @@ export const approve: Changing<"resolveConfirmation"> = {
 	usage: "/approve [id] [scope]",
 	about: "say yes to what is asked",
 	group: "Answers",
+	asksForProof: true,
 	change: "resolveConfirmation",
 	plan: async (context) => {
 		const words = context.args === "" ? [] : context.args.split(/\s+/);
@@ -61,6 +62,7 @@ export const deny: Changing<"resolveConfirmation"> = {
 	usage: "/deny [id] [reason]",
 	about: "say no to what is asked",
 	group: "Answers",
+	asksForProof: true,
 	change: "resolveConfirmation",
 	plan: async (context) => {
 		const [first = "", ...rest] = context.args.split(/\s+/);
@@ -129,23 +131,11 @@ async function find(id: string | undefined, context: CommandContext): Promise<re
 	return every.filter(fits);
 }
 
-/** Throws for somebody who may not decide anything. */
-function callerOf({ source, role, approver }: CommandContext): Caller {
+/** Throws for somebody who may not decide anything. Whoever posts has shown who they are by now. */
+function callerOf({ source, role, poster }: CommandContext): Caller {
 	const { platform, userId, chatId } = source;
-	const via = OWN_WAYS[platform];
-	if (via) {
-		if (approver !== null) return { who: approver, role: "approver", via, sessionKey: null };
-		throw new KeryxError("confirmation.refused", "this way in did not say who you are", {
-			hint: "answer with keryx chat, keryx confirm, the page or an approver's token",
-		});
-	}
+	if (poster) return { who: poster.who, role: "approver", via: poster.via, sessionKey: null };
 	if (role === "guest")
 		throw new KeryxError("confirmation.refused", "only the owner or a member can decide that");
 	return { who: `${platform}:${userId ?? chatId}`, role: "approver", via: "chat", sessionKey: null };
 }
-
-const OWN_WAYS: Readonly<Record<string, "cli" | "page" | "api">> = {
-	local: "cli",
-	web: "page",
-	api_server: "api",
-};

@@ -44,6 +44,7 @@ export const busy: Changing<"setBusyMode"> = {
 	usage: "/busy [mode]",
 	about: "what a message does meanwhile",
 	group: "Answers",
+	asksForProof: true,
 	change: "setBusyMode",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.busy ?? config.gateway.busy;
@@ -68,6 +69,7 @@ export const verbose: Changing<"setToolProgress"> = {
 	usage: "/verbose [mode]",
 	about: "what you see of tools at work",
 	group: "Answers",
+	asksForProof: true,
 	change: "setToolProgress",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.toolProgress ?? config.display.tool_progress;
@@ -98,6 +100,7 @@ export const model: Changing<"setModelOverride"> = {
 	usage: "/model [name]",
 	about: "which model answers here",
 	group: "Answers",
+	asksForProof: true,
 	change: "setModelOverride",
 	plan: ({ conversation, conversationId, config, args }) => {
 		if (args === "")

@@ -53,6 +53,7 @@ export const setTitle: Changing<"setTitle"> = {
 	usage: "/title [text]",
 	about: "name this session",
 	group: "Conversation",
+	asksForProof: true,
 	change: "setTitle",
 	plan: async ({ store, scope, conversation, args }) => {
 		const id = conversation.liveSession;

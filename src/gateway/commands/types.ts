@@ -5,7 +5,7 @@ import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
 import type { Processes } from "../../processes/index.ts";
-import type { Conversation, EndedRestore, Scope, Store } from "../../store/index.ts";
+import type { Conversation, EndedRestore, Poster, Scope, Store } from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import type { Role } from "../authorise.ts";
 import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
@@ -36,8 +36,8 @@ export interface CommandContext {
 	readonly files: ConversationFiles | null;
 	/** Every one there is, whoever may use it. */
 	readonly tools: ToolRegistry;
-	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
-	readonly approver: string | null;
+	/** Null: a channel brought the message, and knows who wrote it. */
+	readonly poster: Poster | null;
 	/** What its writer may read, in the conversation it was written in. */
 	readonly scope: Scope;
 	readonly policy: ResetPolicy;
@@ -62,6 +62,8 @@ interface Described {
 	readonly group: (typeof GROUPS)[number];
 	/** Whoever may use it; default: owner and member. */
 	readonly roles?: readonly Role[];
+	/** It decides or changes settings: what a program posts with another's name does not (I17). */
+	readonly asksForProof?: true;
 	readonly files?: Restoring;
 }
 

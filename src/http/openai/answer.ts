@@ -1,10 +1,9 @@
 // One message through /v1: taken as any other, then followed until it has its end. Who hangs up stops listening, not the turn.
 import { randomUUID } from "node:crypto";
-import { may } from "../../confirmations/index.ts";
 import type { Content, ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { InboxItem, Spent, Store } from "../../store/index.ts";
-import type { Visitor } from "../auth.ts";
+import { posterOf, type Visitor } from "../auth.ts";
 import { type ApiHost, running } from "../call.ts";
 import type { Feed } from "../feed.ts";
 import type { WireEvent, WireMessage } from "../schemas.ts";
@@ -56,7 +55,7 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 		transport: {
 			mayChooseProfile: true,
 			role: visitor.role === "operator" ? "owner" : "member",
-			...(visitor.proven && may(visitor, "resolve") && { approver: visitor.who }),
+			poster: posterOf(visitor),
 		},
 		...(named && { conversation: named.id }),
 	});

@@ -16,7 +16,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { seal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
-import type { BusyMode, Content, Disposition, InboxKind, PersonRole } from "../types.ts";
+import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } from "../types.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { emit } from "./events.ts";
 import { ensurePrincipal, idsOf } from "./principals.ts";
@@ -42,8 +42,8 @@ export interface AcceptArgs {
 		| { readonly kind: "command"; readonly name: string };
 	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
 	readonly role?: PersonRole;
-	/** Who was authenticated as somebody who may resolve confirmations, on a way in of our own. */
-	readonly approver?: string;
+	/** Left out: a channel brought it, and knows who wrote it. */
+	readonly poster?: Poster;
 	/** Blobs put beforehand that the content refers to. */
 	readonly blobs?: readonly string[];
 	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
@@ -147,7 +147,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 			source: wire,
 			content: args.content,
 			...(args.role && { role: args.role }),
-			...(args.approver && { approver: args.approver }),
+			...(args.poster && { poster: args.poster }),
 		}),
 		waits ? (args.dueAt ?? context.now) : null,
 	);

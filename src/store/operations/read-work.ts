@@ -12,6 +12,7 @@ import type {
 	InboxKind,
 	OperatorScope,
 	PersonRole,
+	Poster,
 	Scope,
 	StoreEvent,
 	Turn,
@@ -66,7 +67,7 @@ interface InboxBody {
 	readonly source: unknown;
 	readonly content: Content;
 	readonly role?: PersonRole;
-	readonly approver?: string;
+	readonly poster?: Poster;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -83,7 +84,7 @@ function toItem(row: InboxRow): InboxItem {
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
 		role: body?.role ?? null,
-		approver: body?.approver ?? null,
+		poster: body?.poster ?? null,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
 		turn: row.turn,

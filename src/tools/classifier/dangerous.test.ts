@@ -416,6 +416,8 @@ const COMMANDS: Partial<Record<CommandRule, readonly string[]>> = {
 		"export KERYX_APPROVALS_MODE=off",
 		"env KERYX_HOME=/tmp/x ls",
 		"curl -X POST http://127.0.0.1:7716/confirm/abc/approve",
+		"curl -X POST http://127.0.0.1:7716/confirm/abc/%61pprove",
+		"curl -X POST http://127.0.0.1:7716/%63onfirm/abc%2fden%2579",
 	],
 	privilege: [
 		"sudo ls",

@@ -27,9 +27,16 @@ export const keryxRule: Rule = {
 		];
 		if (texts.some((text) => namesHome(text, invocation.cwd, facts)))
 			return { why: "touches Keryx's own folder" };
-		return texts.some((text) => ANSWERS.test(text)) ? { why: "answers a confirmation" } : null;
+		return texts.some((text) => ANSWERS.test(unescaped(text))) ? { why: "answers a confirmation" } : null;
 	},
 };
+
+/** As a server reads a path; twice, as something in between may. */
+function unescaped(text: string): string {
+	const once = (escaped: string) =>
+		escaped.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+	return once(once(text));
+}
 
 function commands({ path, args }: Invocation): boolean {
 	const words = [path, ...args.map((arg) => arg.text)];
