@@ -8,7 +8,7 @@ import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
-import { Access, cookieName, type Entrance, type Visitor } from "./auth.ts";
+import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./auth.ts";
 import type { ApiHost } from "./call.ts";
 import { answerConfirm, isConfirmPath } from "./confirm.ts";
 import { describeConfirm } from "./confirm-docs.ts";
@@ -173,6 +173,7 @@ function settleVisitor(access: Access, rates: Rates) {
 						{
 							authorization: c.req.header("authorization"),
 							cookie: c.req.header("cookie"),
+							pageKey: pageKeyOf(c.req.header("x-keryx-page"), c.req.header("sec-websocket-protocol")),
 							via: c.req.header("x-keryx-via"),
 						},
 						entrance,
@@ -245,17 +246,18 @@ async function login(c: Context<AppEnvironment>, access: Access): Promise<Respon
 	const { entrance } = c.env;
 	if (entrance.kind !== "port" || c.req.method !== "GET")
 		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
-	const done = await access.login(c.req.query("code") ?? "").catch((error: unknown) => {
+	const done = await access.login(c.req.query("code") ?? "", entrance.port).catch((error: unknown) => {
 		if (error instanceof KeryxError && error.code === "http.login" && acceptsHtml(c)) return error;
 		throw error;
 	});
 	if (done instanceof KeryxError) return notLoggedIn(c, done);
-	const { secret, maxAge } = done;
+	const { secret, key, maxAge } = done;
 	c.header(
 		"set-cookie",
 		`${cookieName(entrance.port)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`,
 	);
-	return c.redirect("/", 303);
+	// Behind the hash, which a browser keeps to itself and the page removes.
+	return c.redirect(`/#login=${key}`, 303);
 }
 
 function notLoggedIn(c: Context, { message }: KeryxError): Promise<Response> {

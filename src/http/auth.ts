@@ -1,5 +1,6 @@
 // Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
-// page's cookie does. Nothing but these decides: no header or body makes anybody somebody else.
+// page's login does. Nothing but these decides: no header or body makes anybody somebody else. A login has two halves, because a
+// browser sends a cookie to every port of a host: the cookie, and a key that only the origin knows which the login was made at.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Caller, may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -32,6 +33,8 @@ export interface Visitor extends Caller {
 export interface Credentials {
 	readonly authorization: string | undefined;
 	readonly cookie: string | undefined;
+	/** What the page keeps for its origin. */
+	readonly pageKey: string | undefined;
 	/** X-Keryx-Via. */
 	readonly via: string | undefined;
 }
@@ -40,6 +43,13 @@ export interface AccessOptions {
 	readonly store: Pick<Store, "tokenByDigest" | "createToken" | "revokeToken">;
 	readonly operatorSecret: string;
 	readonly now: () => number;
+}
+
+export interface Login {
+	readonly secret: string;
+	readonly key: string;
+	/** Seconds. */
+	readonly maxAge: number;
 }
 
 /** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
@@ -58,7 +68,10 @@ export class Access {
 	}
 
 	/** Null for a stranger, and for whoever comes with something that is not valid. */
-	async visitor({ authorization, cookie, via }: Credentials, entrance: Entrance): Promise<Visitor | null> {
+	async visitor(
+		{ authorization, cookie, pageKey, via }: Credentials,
+		entrance: Entrance,
+	): Promise<Visitor | null> {
 		if (entrance.kind === "compat")
 			return { who: "compat", role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
 		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
@@ -76,7 +89,8 @@ export class Access {
 				proven: false,
 			};
 		const session = cookieOf(cookie, cookieName(entrance.port));
-		return session === undefined ? null : this.#bearer(session, "page");
+		if (session === undefined || !same(pageKey ?? "", this.#pageKey(session, entrance.port))) return null;
+		return this.#bearer(session, "page");
 	}
 
 	async createToken(
@@ -126,8 +140,8 @@ export class Access {
 		return `/login?code=${nonce}.${until}.${this.#signature(nonce, until)}`;
 	}
 
-	/** The value of the page's cookie. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
-	async login(code: string): Promise<{ readonly secret: string; readonly maxAge: number }> {
+	/** The value of the page's cookie, and its key. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
+	async login(code: string, port: number): Promise<Login> {
 		const [, nonce = "", until = "", signature = ""] =
 			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
 		if (!same(signature, this.#signature(nonce, Number(until))))
@@ -140,7 +154,7 @@ export class Access {
 				{ name, role: "operator", days: COOKIE_DAYS },
 				{ who: "operator", via: "page" },
 			);
-			return { secret, maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+			return { secret, key: this.#pageKey(secret, port), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "token.taken")
 				throw new KeryxError("http.login", "this login link was used before");
@@ -176,6 +190,13 @@ export class Access {
 		this.#known.clear();
 	}
 
+	/** Nobody who has the cookie alone can make it; one of another port is another one. */
+	#pageKey(session: string, port: number): string {
+		return createHmac("sha256", this.#options.operatorSecret)
+			.update(`page.${port}.${session}`)
+			.digest("base64url");
+	}
+
 	#signature(nonce: string, until: number): string {
 		return createHmac("sha256", this.#options.operatorSecret)
 			.update(`login.${nonce}.${until}`)
@@ -192,6 +213,13 @@ export function posterOf(visitor: Visitor): Poster {
 /** Cookies know no ports: two of Keryx on one machine must not take each other's. */
 export function cookieName(port: number): string {
 	return `keryx_${port}`;
+}
+
+/** A page sends it as a header; with a WebSocket, where it can set none, as one of the protocols it offers. */
+export function pageKeyOf(header: string | undefined, protocols: string | undefined): string | undefined {
+	if (header !== undefined) return header;
+	const [, key] = /(?:^|,)\s*page\.([\w-]{43})\s*(?:,|$)/.exec(protocols ?? "") ?? [];
+	return key;
 }
 
 function cookieOf(header: string | undefined, name: string): string | undefined {

@@ -59,7 +59,7 @@ export function referenceOf({ info, paths, components }: Described): Html {
 	return html`<h1>Keryx ${info.version}: the API</h1>
 <p>${info.description}</p>
 <p>On a port each call needs <code>Authorization: Bearer</code> and a token, which <code>keryx token create</code> makes. The same as
-<a href="/openapi.json">OpenAPI 3.1</a>.</p>
+OpenAPI 3.1: <code>GET /openapi.json</code>.</p>
 <nav><ul>${names.map((name) => html`<li><a href="#${name}">${name}</a></li>`)}<li><a href="#shapes">shapes</a></li></ul></nav>
 ${names.map(
 	(name) => html`<section><h2 id="${name}">${name}</h2>

@@ -93,6 +93,7 @@ export function serveOnPort(
 }
 
 const MOST_FRAME_BYTES = 128 * 1024;
+const PROTOCOL = "keryx";
 const REFUSED = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 function serverFor(
@@ -105,6 +106,8 @@ function serverFor(
 		clientTracking: false,
 		perMessageDeflate: false,
 		maxPayload: MOST_FRAME_BYTES,
+		// What else is offered is the page's key, which is not said back.
+		handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
 	});
 	const server = createAdaptorServer({
 		createServer,

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Rates } from "../../src/http/guards.ts";
 import { type Served, serveOnPort } from "../../src/http/index.ts";
-import { exchange, onPort, type Ported, SECRET } from "./port.ts";
+import { exchange, loginOf, onPort, type Ported, SECRET } from "./port.ts";
 import { SECRET as GATEWAYS_SECRET, serve, TERMINAL } from "./support.ts";
 
 let keryx: Ported;
@@ -123,9 +123,8 @@ describe("where a request comes from", () => {
 	test("another origin reads nothing either, the stream of events least of all", async () => {
 		const own = `http://127.0.0.1:${keryx.port}`;
 		const login = await keryx.call("GET", keryx.api.loginPath());
-		const [cookie = ""] = login.headers["set-cookie"]?.[0]?.split(";") ?? [];
 		const follow = (origin: string) =>
-			fetch(`${own}/events`, { headers: { cookie, origin, accept: "text/event-stream" } });
+			fetch(`${own}/events`, { headers: { ...loginOf(login), origin, accept: "text/event-stream" } });
 		for (const origin of ["http://evil.example", "null", `http://127.0.0.1:${keryx.port + 1}`]) {
 			const refused = await follow(origin);
 			expect(refused.status, origin).toBe(403);
@@ -291,21 +290,35 @@ describe("logging in with a link", () => {
 	test("works once, and makes a browser the operator", async () => {
 		const link = keryx.api.loginPath();
 		const answer = await open(link);
-		expect([answer.status, answer.headers.location]).toEqual([303, "/"]);
+		expect([answer.status, answer.headers.location]).toEqual([
+			303,
+			expect.stringMatching(/^\/#login=[\w-]{43}$/),
+		]);
 		const [set = ""] = answer.headers["set-cookie"] ?? [];
 		expect(set).toMatch(
 			new RegExp(`^keryx_${keryx.port}=kx_[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000$`),
 		);
-		const [cookie = ""] = set.split(";");
-		expect((await open("/", { cookie })).text).toMatch(
+		const both = loginOf(answer);
+		const { cookie } = both;
+		expect((await open("/", both)).text).toMatch(
 			/^Keryx 0\.0\.0 runs, and you are token:page-[\w-]{12} here\./,
 		);
-		expect((await open("/api/tokens", { cookie })).status).toBe(200);
+		expect((await open("/api/tokens", both)).status).toBe(200);
+		// Neither half is worth anything, nor are two that do not belong together.
+		const other = loginOf(await open(keryx.api.loginPath()));
+		for (const half of [
+			{ cookie },
+			{ "x-keryx-page": both["x-keryx-page"] },
+			{ ...both, "x-keryx-page": other["x-keryx-page"] },
+			{ ...both, "x-keryx-page": "" },
+			{ cookie, authorization: `Bearer ${both["x-keryx-page"]}` },
+		])
+			expect((await open("/api/tokens", half)).status).toBe(401);
 		expect(await open(link)).toMatchObject({ status: 401, body: { error: { code: "http.login" } } });
 
 		const change = (headers: object) =>
 			keryx.call("POST", "/grants", {
-				headers: { cookie, ...headers },
+				headers: { ...both, ...headers },
 				body: { scope: "always", action: "a" },
 			});
 		expect((await change({})).status).toBe(403);

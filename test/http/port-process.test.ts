@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { commandIn, MAIN } from "../support/keryx.ts";
-import { exchange } from "./port.ts";
+import { exchange, loginOf } from "./port.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-port-process-"));
 const { keryx } = commandIn(root);
@@ -66,9 +66,10 @@ test("a start prints a login link that works, makes its keys for the user alone,
 		expect(statSync(join(home, name)).mode & 0o777, name).toBe(0o600);
 
 	const login = await exchange({ host, port }, "GET", `${pathname}${search}`);
-	const [cookie = ""] = login.headers["set-cookie"]?.[0]?.split(";") ?? [];
 	const bearer = readFileSync(join(home, "operator.secret"), "utf8").trim();
-	expect((await exchange({ host, port }, "GET", "/api/tokens", { headers: { cookie } })).status).toBe(200);
+	expect((await exchange({ host, port }, "GET", "/api/tokens", { headers: loginOf(login) })).status).toBe(
+		200,
+	);
 	expect((await exchange({ host, port }, "GET", "/api/conversations", { bearer })).status).toBe(200);
 	expect((await exchange({ host, port }, "GET", "/api/conversations")).status).toBe(401);
 

@@ -163,6 +163,12 @@ export async function onPort(
 	return ported;
 }
 
+/** Both halves of a login, as the page sends them. */
+export function loginOf({ headers }: Pick<Answer, "headers">): { cookie: string; "x-keryx-page": string } {
+	const [cookie = ""] = headers["set-cookie"]?.[0]?.split(";") ?? [];
+	return { cookie, "x-keryx-page": headers.location?.split("#login=")[1] ?? "" };
+}
+
 /** One request, as Node sends it: nothing is added or held back as fetch would. */
 export function exchange(
 	where: object,

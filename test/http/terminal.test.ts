@@ -7,7 +7,7 @@ import { serveTerminal } from "../../src/http/terminal.ts";
 import { Audiences } from "../../src/http/terminal-audience.ts";
 import { isTerminal } from "../../src/http/terminals.ts";
 import { until } from "../support/process-home.ts";
-import { exchange } from "./port.ts";
+import { exchange, loginOf } from "./port.ts";
 import { type WithProcesses, withProcesses } from "./processes-api.ts";
 import { SECRET } from "./support.ts";
 
@@ -34,8 +34,12 @@ interface Opened {
 
 type Headers = Readonly<Record<string, string>>;
 
-function dial(path: string, headers: Headers = { authorization: `Bearer ${SECRET}` }): Promise<Opened> {
-	const socket = new WebSocket(`ws://127.0.0.1:${here.port}${path}`, { headers });
+function dial(
+	path: string,
+	headers: Headers = { authorization: `Bearer ${SECRET}` },
+	protocols: string[] = [],
+): Promise<Opened> {
+	const socket = new WebSocket(`ws://127.0.0.1:${here.port}${path}`, protocols, { headers });
 	sockets.push(socket);
 	const output: Buffer[] = [];
 	const frames: Record<string, unknown>[] = [];
@@ -59,8 +63,8 @@ function dial(path: string, headers: Headers = { authorization: `Bearer ${SECRET
 	});
 }
 
-const open = (id: string, query = "", headers?: Headers) =>
-	dial(`/api/processes/${id}/terminal${query}`, headers);
+const open = (id: string, query = "", headers?: Headers, protocols?: string[]) =>
+	dial(`/api/processes/${id}/terminal${query}`, headers, protocols);
 const shows = (terminal: Opened, text: string | RegExp) =>
 	until(() =>
 		typeof text === "string"
@@ -188,16 +192,19 @@ describe("who may open one", () => {
 
 	test("no page of another origin, with whatever proof, and no cookie without an origin", async () => {
 		const login = await exchange({ host: "127.0.0.1", port: here.port }, "GET", page());
-		const [cookie = ""] = login.headers["set-cookie"]?.[0]?.split(";") ?? [];
+		const { cookie, "x-keryx-page": key } = loginOf(login);
+		const both = { cookie, "sec-websocket-protocol": `keryx, page.${key}` };
 		for (const origin of ["http://evil.example", "null", `http://127.0.0.1:${here.port + 1}`]) {
-			await expect(open(id, "", { cookie, origin })).rejects.toThrow("403");
+			await expect(open(id, "", { ...both, origin })).rejects.toThrow("403");
 			await expect(open(id, "", { ...bearer(SECRET), origin })).rejects.toThrow("403");
 		}
-		await expect(open(id, "", { cookie })).rejects.toThrow("403");
-		await expect(open(id, "", { cookie, origin: own(), "sec-fetch-site": "cross-site" })).rejects.toThrow(
+		await expect(open(id, "", both)).rejects.toThrow("403");
+		await expect(open(id, "", { ...both, origin: own(), "sec-fetch-site": "cross-site" })).rejects.toThrow(
 			"403",
 		);
-		const terminal = await open(id, "", { cookie, origin: own() });
+		await expect(open(id, "", { cookie, origin: own() })).rejects.toThrow("401");
+		const terminal = await open(id, "", { cookie, origin: own() }, ["keryx", `page.${key}`]);
+		expect(terminal.socket.protocol).toBe("keryx");
 		terminal.type({ type: "input", data: "from the page\n" });
 		await shows(terminal, "from the page\n");
 	});

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
+import { axeFindings, type Keryx, keepKey, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 import { box, message, tell, write } from "./talk.ts";
 
 let keryx: Keryx;
@@ -27,6 +27,10 @@ test("a link logs in, and its code is gone from the address", async () => {
 	expect(page.url()).toBe(`${keryx.url}/`);
 	const [cookie] = await context.cookies();
 	expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+	// Nor does a page that is read anew need it.
+	expect(await page.evaluate("location.hash")).toBe("");
+	await page.reload();
+	await page.getByRole("link", { name: /desk/ }).waitFor();
 	await leave();
 });
 
@@ -77,7 +81,10 @@ test("a login that is revoked ends at once, on a page that is open", async () =>
 test("a reader reads everything, and is told that writing is not allowed", async () => {
 	const { token } = await keryx.client.createToken({ name: "reader", role: "reader" });
 	const context = await browser.newContext();
-	await context.addCookies([{ name: `keryx_${new URL(keryx.url).port}`, value: token, url: keryx.url }]);
+	const { port } = new URL(keryx.url);
+	await context.addCookies([{ name: `keryx_${port}`, value: token, url: keryx.url }]);
+	const key = createHmac("sha256", secret()).update(`page.${port}.${token}`).digest("base64url");
+	await keepKey(context, keryx.url, key);
 	const page = await context.newPage();
 	await page.goto(`${keryx.url}/c/${conversation}`);
 	await message(page, "where are my keys?").waitFor();
@@ -93,8 +100,11 @@ test("a reader reads everything, and is told that writing is not allowed", async
 
 /** As Keryx would have made one that ends then. */
 function linkOf(until: number): string {
-	const secret = readFileSync(join(keryx.home, "operator.secret"), "utf8").trim();
 	const nonce = "abcdefghijkl";
-	const signature = createHmac("sha256", secret).update(`login.${nonce}.${until}`).digest("base64url");
+	const signature = createHmac("sha256", secret()).update(`login.${nonce}.${until}`).digest("base64url");
 	return `${keryx.url}/login?code=${nonce}.${until}.${signature}`;
+}
+
+function secret(): string {
+	return readFileSync(join(keryx.home, "operator.secret"), "utf8").trim();
 }

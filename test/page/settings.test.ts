@@ -44,6 +44,16 @@ test("every value in force stands there with its source, and no secret", async (
 	await leave();
 });
 
+test("the API reference opens, though a browser that goes there by itself is nobody", async () => {
+	const { page, context, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=about" });
+	const opened = context.waitForEvent("page");
+	await page.getByRole("button", { name: "Open the API reference" }).click();
+	await (await opened).getByRole("heading", { name: /the API$/ }).waitFor();
+	const alone = await context.request.get(`${keryx.url}/docs`);
+	expect(alone.status()).toBe(401);
+	await leave();
+});
+
 test("the settings can be filtered, and those that were changed stand alone", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings" });
 	await page.getByRole("searchbox", { name: "Filter" }).fill("drain");

@@ -105,7 +105,10 @@ export async function takeSeat(
 		troubles.filter((trouble) => !meant.some((pattern) => pattern.test(trouble)));
 	const page = watch(await context.newPage());
 	// The login itself needs no page, whose first view would only be left again.
-	if (path !== "/") await context.request.get(keryx.link());
+	if (path !== "/") {
+		const answer = await context.request.get(keryx.link(), { maxRedirects: 0 });
+		await keepKey(context, keryx.url, answer.headers().location?.split("#login=")[1] ?? "");
+	}
 	await page.goto(path === "/" ? keryx.link() : `${keryx.url}${path}`);
 	return {
 		page,
@@ -121,6 +124,13 @@ export async function takeSeat(
 			expect(unmeant(meant)).toEqual([]);
 		},
 	};
+}
+
+/** The half of a login that the page keeps itself. */
+export async function keepKey(context: BrowserContext, url: string, key: string): Promise<void> {
+	await context.addInitScript(
+		`if (location.origin === ${JSON.stringify(url)}) localStorage.setItem("keryx.login", ${JSON.stringify(key)})`,
+	);
 }
 
 /** What axe finds wrong, in a line each. The source is evaluated, since the page's policy lets no other script in. */

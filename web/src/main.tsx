@@ -1,3 +1,5 @@
+// First: it takes the login out of the address before anything else reads that.
+import "./api/page-key.ts";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

@@ -2,4 +2,4 @@ export { api } from "./api.ts";
 export { ApiError } from "./error.ts";
 export { useLoggedIn } from "./login.ts";
 export { apiKey, queryClient, useApi } from "./query.ts";
-export { request } from "./request.ts";
+export { readText, request } from "./request.ts";

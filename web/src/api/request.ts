@@ -1,6 +1,7 @@
 // One request to the server the page came from. A call that only reads waits out a limit of rate; anything else is for its caller.
 import { ApiError, errorOf, unreachable } from "./error.ts";
 import { loggedOut } from "./login.ts";
+import { pageHeaders } from "./page-key.ts";
 
 export interface RequestOptions {
 	readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -31,6 +32,14 @@ export async function request<Result>(
 	}
 }
 
+/** What is no JSON, as it is. */
+export async function readText(path: string): Promise<string> {
+	const response = await send("GET", path, undefined, undefined);
+	if (response.ok) return response.text().catch(lost);
+	if (response.status === 401) loggedOut();
+	throw await errorOf(response);
+}
+
 function send(
 	method: string,
 	address: string,
@@ -40,7 +49,7 @@ function send(
 	return fetch(address, {
 		method,
 		credentials: "same-origin",
-		headers: body === undefined ? {} : { "content-type": "application/json" },
+		headers: { ...pageHeaders(), ...(body !== undefined && { "content-type": "application/json" }) },
 		...(body !== undefined && { body: JSON.stringify(body) }),
 		...(signal && { signal }),
 	}).catch(lost);

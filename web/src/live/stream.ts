@@ -2,6 +2,7 @@
 // it knows. Frames are handed out in order, at most once per frame of the screen.
 import { errorOf } from "../api/error.ts";
 import { isLoggedIn, loggedOut } from "../api/login.ts";
+import { pageHeaders } from "../api/page-key.ts";
 import type { Delta, LiveEvent } from "../api/types.ts";
 import { createValue } from "../lib/value.ts";
 import { framesOf } from "./frames.ts";
@@ -70,7 +71,7 @@ async function followOnce(alive: () => void, onPlace: () => void): Promise<void>
 	try {
 		const address = cursor === undefined ? "/events" : `/events?after=${encodeURIComponent(cursor)}`;
 		const response = await fetch(address, {
-			headers: { accept: "text/event-stream" },
+			headers: { ...pageHeaders(), accept: "text/event-stream" },
 			credentials: "same-origin",
 			signal: ended.signal,
 		});

@@ -1,6 +1,8 @@
 // The wire to one process. It knows how many bytes it has shown, so that after a cut it goes on from there: nothing is shown twice,
 // nothing is left out. Who prints faster than the screen draws is let go for a while and taken up again at the same place.
 
+import { pageProtocols } from "../../api/page-key.ts";
+
 export interface End {
 	readonly state: string;
 	readonly exit_code: number | null;
@@ -89,7 +91,7 @@ export class TerminalLink {
 		const from = this.#at === null ? "" : `?from=${this.#at}`;
 		const address = new URL(`/api/processes/${encodeURIComponent(id)}/terminal${from}`, location.href);
 		address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-		const socket = new WebSocket(address);
+		const socket = new WebSocket(address, pageProtocols());
 		socket.binaryType = "arraybuffer";
 		socket.onopen = () => {
 			this.#attempt = 0;

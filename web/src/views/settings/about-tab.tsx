@@ -5,6 +5,7 @@ import { THEMES } from "../../app/theme-menu.tsx";
 import { classes } from "../../lib/classes.ts";
 import { fullTime } from "../../lib/time.ts";
 import { Badge, Code, ErrorState, SkeletonRows } from "../../ui/index.ts";
+import { Reference } from "./reference.tsx";
 
 const MODEL = `agent:
   kind: ai-sdk
@@ -20,6 +21,9 @@ export function AboutTab() {
 			</Part>
 			<Part title="What runs">
 				<WhatRuns />
+			</Part>
+			<Part title="API">
+				<Reference />
 			</Part>
 			<Part title="Connect a model">
 				<div className="flex max-w-160 flex-col gap-2 text-ink-2">
