@@ -56,7 +56,7 @@ export const ERRORS = {
 	"model.unreachable":
 		"check the name of the model, the key's variable and the network; --no-test writes it all the same",
 	"webhook.refused":
-		"sign `<X-Keryx-Timestamp>.<body>` with the route's secret as HMAC-SHA256, and send it within five minutes",
+		"sign `<X-Keryx-Timestamp>.<route>.<body>` with the route's secret as HMAC-SHA256, and send it within five minutes",
 	"webhook.replayed": "nothing need be done; to say the same again, sign it with the time of now",
 	"model.unknown": "use a name that GET /v1/models lists",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",

@@ -263,6 +263,7 @@ describe("its options", () => {
 		[{ compatPort: "x" }, {}, "--compat-port"],
 		[{ webhook: "ftp://x", webhookSecretEnv: "S" }, { S: "s" }, "--webhook"],
 		[{ webhook: "http://x", webhookSecretEnv: "S" }, {}, "--webhook-secret-env"],
+		[{ webhook: "http://x", webhookSecretEnv: "S" }, { S: "fifteen bytes.." }, "--webhook-secret-env"],
 	])("%j with %j is refused, naming %s", (flags, env, field) => {
 		expect(() => read(flags, env)).toThrow(expect.objectContaining({ code: "argument.invalid", field }));
 	});

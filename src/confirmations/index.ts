@@ -22,4 +22,4 @@ export {
 	readRequest,
 } from "./read.ts";
 export { confirmationSettings } from "./settings.ts";
-export type { Webhook } from "./webhook.ts";
+export { type Webhook, weakSecret } from "./webhook.ts";

@@ -1,8 +1,9 @@
 // What the configuration says of confirmations, in the words of this folder.
 import type { Config } from "../config/index.ts";
 import type { ConfirmationSettings } from "./confirmations.ts";
+import { weakSecret } from "./webhook.ts";
 
-/** A webhook whose secret is not set would send what nobody can check: it is left out, and `problems` says so. */
+/** A webhook whose secret is not set, or can be guessed, would send what nobody can check: it is left out, and `problems` says so. */
 export function confirmationSettings(
 	{ confirmations }: Pick<Config, "confirmations">,
 	env: Readonly<Record<string, string | undefined>>,
@@ -29,10 +30,12 @@ export function confirmationSettings(
 		),
 		webhooks: hooks.flatMap(({ webhook: url, secret_env }) => {
 			const secret = env[secret_env];
-			return secret ? [{ url, secret }] : [];
+			return secret && weakSecret(secret_env, secret) === null ? [{ url, secret }] : [];
 		}),
-		problems: hooks
-			.filter(({ secret_env }) => !env[secret_env])
-			.map(({ webhook, secret_env }) => `${webhook} is told nothing: ${secret_env} is not set`),
+		problems: hooks.flatMap(({ webhook, secret_env }) => {
+			const secret = env[secret_env];
+			const problem = secret ? weakSecret(secret_env, secret) : `${secret_env} is not set`;
+			return problem === null ? [] : [`${webhook} is told nothing: ${problem}`];
+		}),
 	};
 }

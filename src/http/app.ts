@@ -19,7 +19,8 @@ import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
 import { statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./guards.ts";
-import { handlers, strangersHealth } from "./handlers.ts";
+import { handlers } from "./handlers.ts";
+import { StrangersHealth } from "./health.ts";
 import { htmlPage } from "./html.ts";
 import { addObservation } from "./observe.ts";
 import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
@@ -63,6 +64,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const closing = new AbortController();
 	const feed = new Feed(host.store, host.gateway);
 	const access = new Access(host);
+	const rates = new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic);
+	const health = new StrangersHealth(host, closing.signal);
 	const app: App = new OpenAPIHono<AppEnvironment>({
 		defaultHook: (result) => {
 			if (!result.success) throw invalid(result.error);
@@ -73,22 +76,24 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`)),
 	);
 	app.use("*", harmless);
-	app.use("*", settleVisitor(access, new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic)));
+	app.use("*", settleVisitor(access, rates));
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
-		app.all(path, (c) =>
-			answerConfirm(c, {
+		app.all(path, (c) => {
+			const visitor = c.get("visitor");
+			if (!visitor) rates.assertStranger(c);
+			return answerConfirm(c, {
 				confirmations: host.confirmations,
 				bodyLimit: limit,
-				visitor: c.get("visitor"),
+				visitor,
 				base: c.env.entrance.kind === "socket" ? "" : new URL(c.req.url).origin,
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
-			}),
-		);
-	app.get("/login", (c) => login(c, access));
+			});
+		});
+	app.get("/login", (c) => login(c, access, rates));
 	const page = host.page === undefined ? null : loadPage(host.page);
 	if (page) addPage(app, page);
-	addWebhooks(app, host, limit);
-	app.use("*", assertMayCall(host, limit));
+	addWebhooks(app, host, { limit, rates });
+	app.use("*", assertMayCall(host, { limit, rates, health }));
 	const limited = bodyLimit({
 		maxSize: limit,
 		onError: () => {
@@ -109,7 +114,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
 			const visitor = c.get("visitor");
 			return c.json(
-				await handle(input, { host, feed, access, visitor, scope: OPERATOR, signal }),
+				await handle(input, { host, feed, health, access, visitor, scope: OPERATOR, signal }),
 				spec.status as 200,
 			);
 		});
@@ -179,13 +184,7 @@ function settleVisitor(access: Access, rates: Rates) {
 						entrance,
 					);
 		c.set("visitor", visitor);
-		if (entrance.kind !== "socket") {
-			const wait = rates.take(visitor?.who ?? `@${entrance.remote}`);
-			if (wait !== null) {
-				c.header("retry-after", String(wait));
-				throw new KeryxError("http.rate", `too many requests; try again in ${wait} s`);
-			}
-		}
+		if (entrance.kind !== "socket" && visitor) rates.assert(c, visitor.who);
 		if (visitor?.via === "page") assertOwnPage(c.req.raw);
 		await next();
 	};
@@ -197,7 +196,14 @@ function isForAnybody(method: string, path: string): boolean {
 }
 
 /** Readers read, operators do everything, agents talk through /v1 and have no other business here. */
-function assertMayCall(host: ApiHost, limit: number) {
+function assertMayCall(
+	host: ApiHost,
+	{
+		limit,
+		rates,
+		health,
+	}: { readonly limit: number; readonly rates: Rates; readonly health: StrangersHealth },
+) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<Response | undefined> => {
 		const { method, path } = c.req;
 		const { kind } = c.env.entrance;
@@ -208,9 +214,9 @@ function assertMayCall(host: ApiHost, limit: number) {
 				c.header("allow", "GET");
 				throw new KeryxError("http.method", "only GET is understood here");
 			}
-			if (kind !== "socket" && (!visitor || visitor.role === "agent"))
-				return c.json(await strangersHealth(host));
+			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
 		}
+		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit));
 		if (!visitor) throw new KeryxError("http.unauthenticated", "this asks for a token");
 		const isAgents = isOpenAiPath(path);
@@ -242,11 +248,12 @@ async function refuse({ confirmations }: ApiHost, visitor: Visitor, what: string
 
 const LONGEST_NOTED = 200;
 
-async function login(c: Context<AppEnvironment>, access: Access): Promise<Response> {
+async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): Promise<Response> {
 	const { entrance } = c.env;
 	if (entrance.kind !== "port" || c.req.method !== "GET")
 		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
 	const done = await access.login(c.req.query("code") ?? "", entrance.port).catch((error: unknown) => {
+		rates.assertStranger(c);
 		if (error instanceof KeryxError && error.code === "http.login" && acceptsHtml(c)) return error;
 		throw error;
 	});

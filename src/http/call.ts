@@ -11,6 +11,7 @@ import type { Scope, Store } from "../store/index.ts";
 import type { Access, Visitor } from "./auth.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Feed } from "./feed.ts";
+import type { StrangersHealth } from "./health.ts";
 
 /** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
 export interface ApiHost {
@@ -62,6 +63,7 @@ export interface WebhookRoute {
 export interface Call {
 	readonly host: ApiHost;
 	readonly feed: Feed;
+	readonly health: StrangersHealth;
 	readonly access: Access;
 	readonly visitor: Visitor;
 	readonly scope: Scope;

@@ -1,8 +1,10 @@
 // What a request on a port must be before anything else looks at it: meant for this server, not sent by a foreign page, of a bearable
 // size, and not one of too many.
 import { isIP } from "node:net";
+import type { Context } from "hono";
 import { KeryxError } from "../errors.ts";
 import type { Entrance } from "./auth.ts";
+import type { AppEnvironment } from "./environment.ts";
 
 const LONGEST_URL = 8192;
 const MOST_CALLERS = 10_000;
@@ -61,7 +63,10 @@ export function isJson(contentType: string | null | undefined): boolean {
 	return contentType?.split(";")[0]?.trim().toLowerCase() === "application/json";
 }
 
-/** So many requests of one caller in a minute, in a burst or spread. In memory: a restart forgives. */
+/**
+ * So many requests of one caller in a minute, in a burst or spread. In memory: a restart forgives. Whoever has shown who they are is
+ * counted by name, everybody else by address, and only when refused: strangers share addresses with those who are not.
+ */
 export class Rates {
 	readonly #perMinute: number;
 	/** The monotonic clock. */
@@ -71,6 +76,20 @@ export class Rates {
 	constructor(perMinute: number, now: () => number) {
 		this.#perMinute = perMinute;
 		this.#now = now;
+	}
+
+	/** Throws for a caller who has had enough, and tells how long to wait. */
+	assert(c: Context<AppEnvironment>, caller: string): void {
+		const wait = this.take(caller);
+		if (wait === null) return;
+		c.header("retry-after", String(wait));
+		throw new KeryxError("http.rate", `too many requests; try again in ${wait} s`);
+	}
+
+	/** The same for somebody who is about to be refused. */
+	assertStranger(c: Context<AppEnvironment>): void {
+		const { entrance } = c.env;
+		if (entrance.kind !== "socket") this.assert(c, `@${entrance.remote}`);
 	}
 
 	/** Null where it may pass, or the seconds to wait. */

@@ -6,7 +6,7 @@ import type { InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
 import { posterOf } from "./auth.ts";
 import { besideHandlers } from "./beside.ts";
-import { type ApiHost, type Call, type HandlersOf, operator, running } from "./call.ts";
+import { type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
 import { configHandlers } from "./config.ts";
@@ -231,8 +231,8 @@ export const handlers: HandlersOf<Endpoints> = {
 		revoked: await access.revokeToken(name, visitor),
 	}),
 	linkPrincipals: async ({ of, and }, { host }) => host.store.link({ a: of, b: and }),
-	health: async (_input, { host }) => ({
-		...(await strangersHealth(host)),
+	health: async (_input, { host, health }) => ({
+		...(await health.read()),
 		version: host.version,
 		pid: process.pid,
 		started_at: new Date(host.startedAt).toISOString(),
@@ -241,17 +241,6 @@ export const handlers: HandlersOf<Endpoints> = {
 		channels: (host.gateway?.health() ?? []).map(toWireChannel),
 	}),
 };
-
-/** What everybody may know. */
-export async function strangersHealth({ confirmations, now }: ApiHost) {
-	const at = now();
-	return {
-		status: "ok" as const,
-		pending_count: await confirmations.pendingCount(),
-		timestamp: at / 1000,
-		timestamp_iso: new Date(at).toISOString(),
-	};
-}
 
 /** What the caller may not see, it may not change: it is not found. */
 async function changing<Result>(

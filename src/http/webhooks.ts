@@ -1,16 +1,20 @@
 // Webhooks in: whoever knows a route's secret puts a message into the route's conversation. Nothing but the signature speaks for the
-// caller; it covers the time and the whole body, holds for five minutes, and is taken once: it is the message's id, so that the
-// store itself refuses the second. What the body says is text of a guest, never a command.
+// caller; it covers the time, the route and the whole body, holds for five minutes, and is taken once: it is the message's id, so
+// that the store itself refuses the second. What the body says is text of a guest, never a command.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
 import { type ApiHost, running } from "./call.ts";
 import type { App } from "./environment.ts";
-import { readBody } from "./guards.ts";
+import { type Rates, readBody } from "./guards.ts";
 
 const WINDOW_SECONDS = 300;
 
-export function addWebhooks(app: App, host: ApiHost, limit: number): void {
+export function addWebhooks(
+	app: App,
+	host: ApiHost,
+	{ limit, rates }: { readonly limit: number; readonly rates: Rates },
+): void {
 	const routes = new Map((host.webhooks ?? []).map((route) => [route.name, route]));
 	app.openapi(hookRoute, async (c) => {
 		if (c.env.entrance.kind === "compat")
@@ -19,12 +23,17 @@ export function addWebhooks(app: App, host: ApiHost, limit: number): void {
 		const { name } = c.req.valid("param");
 		const route = routes.get(name);
 		const signed = {
+			name,
 			timestamp: c.req.header("x-keryx-timestamp"),
 			signature: c.req.header("x-keryx-signature"),
 			body,
 		};
-		const signature = assertSigned(signed, route?.secret, host.now());
-		if (!route) throw notSigned();
+		const signature = signatureOf(signed, route?.secret, host.now());
+		if (signature instanceof KeryxError || !route) {
+			rates.assertStranger(c);
+			throw signature instanceof KeryxError ? signature : notSigned();
+		}
+		if (c.env.entrance.kind !== "socket") rates.assert(c, `hook:${name}`);
 		const { id, conversation, duplicate, refused } = await running(host).accept({
 			source: {
 				platform: "webhook",
@@ -55,7 +64,7 @@ const hookRoute = createRoute({
 			"x-keryx-signature": z
 				.string()
 				.optional()
-				.openapi({ description: "sha256= and HMAC-SHA256 of `<timestamp>.<body>` in hexadecimal" }),
+				.openapi({ description: "sha256= and HMAC-SHA256 of `<timestamp>.<name>.<body>` in hexadecimal" }),
 		}),
 	},
 	responses: {
@@ -74,29 +83,31 @@ const hookRoute = createRoute({
 	},
 });
 
-/** The signature, in one spelling. A route that is not there is refused as a wrong signature is, after as much work. */
-function assertSigned(
+/** In one spelling; or why it is none. A route that is not there is refused as a wrong signature is, after as much work. */
+function signatureOf(
 	{
+		name,
 		timestamp = "",
 		signature = "",
 		body,
 	}: {
+		readonly name: string;
 		readonly timestamp: string | undefined;
 		readonly signature: string | undefined;
 		readonly body: Uint8Array;
 	},
 	secret: string | undefined,
 	now: number,
-): string {
+): string | KeryxError {
 	const [, given] = /^sha256=([0-9a-f]{64})$/i.exec(signature) ?? [];
-	if (given === undefined || !/^\d{1,12}$/.test(timestamp)) throw notSigned();
+	if (given === undefined || !/^\d{1,12}$/.test(timestamp)) return notSigned();
 	if (Math.abs(now / 1000 - Number(timestamp)) > WINDOW_SECONDS)
-		throw new KeryxError("webhook.refused", "the timestamp is not of the last five minutes");
+		return new KeryxError("webhook.refused", "the timestamp is not of the last five minutes");
 	const right = createHmac("sha256", secret ?? "none")
-		.update(`${timestamp}.`)
+		.update(`${timestamp}.${name}.`)
 		.update(body)
 		.digest();
-	if (!timingSafeEqual(right, Buffer.from(given, "hex")) || secret === undefined) throw notSigned();
+	if (!timingSafeEqual(right, Buffer.from(given, "hex")) || secret === undefined) return notSigned();
 	return given.toLowerCase();
 }
 

@@ -1,7 +1,10 @@
 // What stands between a port and the API: who may come in, from where, how much and how fast.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Rates } from "../../src/http/guards.ts";
 import { type Served, serveOnPort } from "../../src/http/index.ts";
 import { exchange, loginOf, onPort, type Ported, SECRET } from "./port.ts";
@@ -269,6 +272,51 @@ describe("how much and how fast", () => {
 			expect((await ask(second)).status).toBe(200);
 		} finally {
 			await busy.close();
+		}
+	});
+
+	test("a stranger who was told to wait keeps nobody else out: not health, a login, the page or a token", async () => {
+		const page = mkdtempSync(join(tmpdir(), "keryx-page-"));
+		writeFileSync(join(page, "index.html"), "<title>Keryx</title>");
+		const busy = await onPort({}, { ratePerMinute: 60, page });
+		try {
+			const reader = await busy.token("reader");
+			const link = busy.api.loginPath();
+			const bad = ["/audit", "/api/tokens", "/login?code=x", "/events", "/nowhere"];
+			const statuses: number[] = [];
+			for (let n = 0; n < 70; n++)
+				statuses.push((await busy.call("GET", bad[n % bad.length] as string, { bearer: "guess" })).status);
+			expect(statuses.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => 401));
+			expect(statuses.slice(60)).toEqual(Array.from({ length: 10 }, () => 429));
+			for (let n = 0; n < 70; n++) expect((await busy.call("GET", "/health")).status).toBe(200);
+			const html = { headers: { accept: "text/html" } };
+			for (let n = 0; n < 70; n++) expect((await busy.call("GET", "/", html)).status).toBe(200);
+			const login = await busy.call("GET", link);
+			expect(login.status).toBe(303);
+			expect((await busy.call("GET", "/audit", { headers: loginOf(login) })).status).toBe(200);
+			expect((await busy.call("GET", "/audit", { bearer: reader })).status).toBe(200);
+		} finally {
+			await busy.close();
+			rmSync(page, { recursive: true });
+		}
+	});
+
+	test("health tells strangers how many wait as soon as it changes, and counts no more often than that", async () => {
+		const counted = await onPort();
+		const looks = vi.spyOn(counted.confirmations, "pendingCount");
+		try {
+			const agent = await counted.token("agent");
+			const count = async () => (await counted.call("GET", "/health")).body.pending_count;
+			expect(await count()).toBe(0);
+			await counted.ask(agent, "count_me", { timeout_seconds: 30 });
+			expect(await count()).toBe(1);
+			const before = looks.mock.calls.length;
+			for (let n = 0; n < 20; n++) expect(await count()).toBe(1);
+			expect(looks.mock.calls.length).toBe(before);
+			await counted.clock.advance(31_000);
+			expect(await count()).toBe(0);
+		} finally {
+			await counted.close();
 		}
 	});
 

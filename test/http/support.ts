@@ -102,7 +102,7 @@ export async function serve(
 		checkpoints,
 		workspaceOf: (conversation) => gateway.workspaceOf(conversation),
 		operatorSecret: SECRET,
-		ratePerMinute: 10_000_000,
+		ratePerMinute: added.ratePerMinute ?? 10_000_000,
 		version: "0.0.0",
 		agent: "scripted",
 		startedAt: systemClock.now(),

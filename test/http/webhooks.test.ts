@@ -13,21 +13,20 @@ import { exchange } from "./port.ts";
 import { type Served, serve } from "./support.ts";
 
 const SECRETS = { deploy: "a secret of the deploy route", news: "another secret, of the news" };
+const ROUTES = [
+	{ name: "deploy", secret: SECRETS.deploy, profile: null, text: null },
+	{
+		name: "news",
+		secret: SECRETS.news,
+		profile: null,
+		text: "{{title}} by {{author.name}}, {{tags.1}}{{missing}}{{__proto__}}: {{ body }}",
+	},
+];
 
 let keryx: Served;
 let port: ServedOnPort;
 beforeAll(async () => {
-	const routes = async () => ({
-		webhooks: [
-			{ name: "deploy", secret: SECRETS.deploy, profile: null, text: null },
-			{
-				name: "news",
-				secret: SECRETS.news,
-				profile: null,
-				text: "{{title}} by {{author.name}}, {{tags.1}}{{missing}}{{__proto__}}: {{ body }}",
-			},
-		],
-	});
+	const routes = async () => ({ webhooks: ROUTES });
 	keryx = await serve(undefined, { gateway: { batch_ms: 0 } }, {}, routes, { webhooks: true });
 	port = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
 });
@@ -47,8 +46,8 @@ function seconds(): number {
 	return Math.floor(Date.now() / 1000);
 }
 
-function signature(body: string, at: number, secret: string): string {
-	return `sha256=${createHmac("sha256", secret).update(`${at}.${body}`).digest("hex")}`;
+function signature(body: string, at: number, secret: string, name = "deploy"): string {
+	return `sha256=${createHmac("sha256", secret).update(`${at}.${name}.${body}`).digest("hex")}`;
 }
 
 function post(
@@ -59,7 +58,7 @@ function post(
 		body,
 		headers: headers ?? {
 			"x-keryx-timestamp": String(at),
-			"x-keryx-signature": signature(body, at, secret),
+			"x-keryx-signature": signature(body, at, secret, name),
 		},
 	});
 }
@@ -187,6 +186,15 @@ describe("what is refused leaves nothing", () => {
 		});
 	});
 
+	test("what was signed for another route: 401, also where both have one secret", async () => {
+		const headers = { ...time, "x-keryx-signature": signature("x", at, SECRETS.deploy, "news") };
+		expect((await post("x", { headers })).status).toBe(401);
+		const bare = createHmac("sha256", SECRETS.deploy).update(`${at}.x`).digest("hex");
+		expect((await post("x", { headers: { ...time, "x-keryx-signature": `sha256=${bare}` } })).status).toBe(
+			401,
+		);
+	});
+
 	test("another body than the signed one: 401", async () => {
 		const headers = { ...time, "x-keryx-signature": good };
 		expect((await post("y", { headers })).status).toBe(401);
@@ -206,7 +214,7 @@ describe("what is refused leaves nothing", () => {
 	test("an empty body, and one that is no text: 400", async () => {
 		expect((await post(" ")).status).toBe(400);
 		const body = Buffer.from([0xff, 0xfe]);
-		const hmac = createHmac("sha256", SECRETS.deploy).update(`${at}.`).update(body).digest("hex");
+		const hmac = createHmac("sha256", SECRETS.deploy).update(`${at}.deploy.`).update(body).digest("hex");
 		const answer = await keryx.api.fetch(
 			new Request("http://keryx/hooks/deploy", {
 				method: "POST",
@@ -244,6 +252,30 @@ describe("what is refused leaves nothing", () => {
 	});
 });
 
+test("a stranger who was told to wait does not keep out what is signed, nor one route another", async () => {
+	const routes = async () => ({ webhooks: ROUTES, ratePerMinute: 60 });
+	const busy = await serve(undefined, { gateway: { batch_ms: 0 } }, {}, routes, { webhooks: true });
+	const served = await serveOnPort(busy.api, { host: "127.0.0.1", port: 0 });
+	const hook = (name: "deploy" | "news", body: string, secret: string) =>
+		exchange({ host: "127.0.0.1", port: served.port }, "POST", `/hooks/${name}`, {
+			body,
+			headers: {
+				"x-keryx-timestamp": String(seconds()),
+				"x-keryx-signature": signature(body, seconds(), secret, name),
+			},
+		});
+	try {
+		for (let n = 0; n < 60; n++) expect((await hook("deploy", `${n}`, "guess")).status).toBe(401);
+		for (let n = 0; n < 10; n++) expect((await hook("deploy", `${n}`, "guess")).status).toBe(429);
+		for (let n = 0; n < 60; n++) expect((await hook("deploy", `${n}`, SECRETS.deploy)).status).toBe(202);
+		expect((await hook("deploy", "one too many", SECRETS.deploy)).status).toBe(429);
+		expect((await hook("news", "none too many", SECRETS.news)).status).toBe(202);
+	} finally {
+		await served.close();
+		await busy.close();
+	}
+});
+
 describe("the configuration of webhooks", () => {
 	const home = mkdtempSync(join(tmpdir(), "keryx-hooks-"));
 	afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -259,6 +291,19 @@ describe("the configuration of webhooks", () => {
 			expect(run.stderr).toContain("DEPLOY_SECRET is not set, or blank");
 		},
 	);
+
+	test.each([
+		["fifteen bytes..", 15],
+		["ÄÖÜäöüß", 14],
+	])("Keryx does not start with a secret that can be guessed: %s", async (secret, bytes) => {
+		write("webhooks:\n  deploy: { secret_env: DEPLOY_SECRET }\n");
+		const env = { KERYX_HOME: home, KERYX_HTTP_PORT: "0", DEPLOY_SECRET: secret };
+		const run = await call([], { env });
+		expect(run.code).not.toBe(0);
+		expect(run.stderr).toContain(`DEPLOY_SECRET has ${bytes} bytes, and must have 16 or more`);
+		expect(run.stderr).toContain("openssl rand -hex 32");
+		expect(run.stderr).not.toContain(secret);
+	});
 
 	test("a route must name its variable, and a profile that there is", () => {
 		write("webhooks:\n  deploy: { text: hello }\n  news: { secret_env: NEWS, profile: nobody }\n");

@@ -1,6 +1,6 @@
 // What `keryx confirmd` was told: by its options, then by the environment names of the daemon it replaces, then its own defaults.
 import { join, resolve } from "node:path";
-import type { Webhook } from "../../confirmations/index.ts";
+import { type Webhook, weakSecret } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { readCount } from "../arguments.ts";
 import type { CliContext } from "../context.ts";
@@ -66,6 +66,12 @@ function readWebhook(
 			field: "--webhook",
 		});
 	const secret = env[name];
+	const weak = secret ? weakSecret(name, secret) : null;
+	if (weak !== null)
+		throw new KeryxError("argument.invalid", weak, {
+			field: "--webhook-secret-env",
+			hint: "make one with `openssl rand -hex 32`, and give it to the receiver too",
+		});
 	if (secret) return { url, secret };
 	throw new KeryxError("argument.invalid", `${name} is not set: it must hold the secret of the webhook`, {
 		field: "--webhook-secret-env",

@@ -1,0 +1,40 @@
+// What everybody may know, as often as they ask: monitors must not be locked out, so no request for it is counted. What it costs is
+// one look into the store after a commit, or a second later.
+import type { ApiHost } from "./call.ts";
+
+const FRESH_MS = 1000;
+
+export class StrangersHealth {
+	readonly #host: Pick<ApiHost, "confirmations" | "now">;
+	#pending: { readonly count: Promise<number>; readonly at: number } | null = null;
+
+	constructor(host: Pick<ApiHost, "confirmations" | "store" | "now">, closing: AbortSignal) {
+		this.#host = host;
+		const unlisten = host.store.onCommit(() => {
+			this.#pending = null;
+		});
+		closing.addEventListener("abort", unlisten, { once: true });
+	}
+
+	async read() {
+		const at = this.#host.now();
+		return {
+			status: "ok" as const,
+			pending_count: await this.#count(at),
+			timestamp: at / 1000,
+			timestamp_iso: new Date(at).toISOString(),
+		};
+	}
+
+	#count(now: number): Promise<number> {
+		const known = this.#pending;
+		if (known && now >= known.at && now - known.at < FRESH_MS) return known.count;
+		const pending = { count: this.#host.confirmations.pendingCount(), at: now };
+		this.#pending = pending;
+		// A look that failed is answered to those who asked for it, and made again for the next.
+		pending.count.catch(() => {
+			if (this.#pending === pending) this.#pending = null;
+		});
+		return pending.count;
+	}
+}
