@@ -71,6 +71,7 @@ export const ERRORS = {
 	"process.unknown": "list the processes to see which there are",
 	"process.taken": "draw another id: one is never given twice",
 	"process.running": "end it first, or wait until it has ended",
+	"process.refused": "ask the owner, or somebody whose role is no less than that of whoever had it started",
 	"process.ended": "read its log and its exit code; start another one",
 	"process.input_closed": "start it again: it takes no more input",
 	"process.input_full": "write less at a time, and wait until the program reads",

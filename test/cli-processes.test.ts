@@ -86,6 +86,7 @@ async function record(
 		conversation,
 		principal: null,
 		turn: null,
+		role: null,
 		backend: "local",
 		command,
 		cwd: root,

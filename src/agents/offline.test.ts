@@ -22,6 +22,7 @@ async function step({ history, notes = [], tools = ["session_search"] }: Asked) 
 		history,
 		notes,
 		tools: tools.map((name) => ({ name, description: "", input: {} })),
+		standing: "owner",
 		override: null,
 		signal: new AbortController().signal,
 	};

@@ -18,6 +18,7 @@ function input(history: readonly PromptMessage[], signal = new AbortController()
 		history,
 		notes: [],
 		tools: [{ name: "echo", description: "", input: {} }],
+		standing: "owner",
 		override: null,
 		signal,
 		permit: () => Promise.resolve("impossible"),

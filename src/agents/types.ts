@@ -1,6 +1,6 @@
 // What answers. Two kinds: one that makes a model step per call, with the loop in the gateway; and one that loops itself and
 // reports what it did. Errors of a model are data (AgentFailure), never exceptions that reach a user.
-import type { Content, ModelOverride, PromptMessage, ToolCall } from "../domain/index.ts";
+import type { Content, ModelOverride, PromptMessage, Standing, ToolCall } from "../domain/index.ts";
 
 export interface ToolSpec {
 	readonly name: string;
@@ -19,6 +19,8 @@ export interface StepInput {
 	/** For this step only, last in the prompt, never stored. */
 	readonly notes: readonly string[];
 	readonly tools: readonly ToolSpec[];
+	/** The least that the people this turn speaks for are: what is kept for one must not serve another. */
+	readonly standing: Standing;
 	readonly override: ModelOverride | null;
 	/** Aborted when the turn is stopped or passes a deadline. */
 	readonly signal: AbortSignal;

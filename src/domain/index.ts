@@ -59,6 +59,17 @@ export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema 
 export { profileName } from "./profile.ts";
 export { INTERRUPTED_RESULT, leftOutOf, type PromptMessage, promptHistory } from "./prompt-history.ts";
 export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size.ts";
+export {
+	distinctSpeakers,
+	isAtLeast,
+	leastStanding,
+	lesser,
+	mayJoin,
+	type PersonRole,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "./rights.ts";
 export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
 export { readableLength, terminalText } from "./terminal-text.ts";

@@ -182,18 +182,19 @@ export function createActions(options: ActionsOptions): Actions {
 			const retried = await change("retry", conversation, () => {
 				if (!isRunning())
 					throw new KeryxError("gateway.stopped", "retry needs a Keryx that runs, to answer again");
-				return { conversation, deadlineAt: clock.now() + options.config.turn.max_minutes * 60_000 };
+				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				return { conversation, deadlineAt };
 			});
 			const { stopped } = retried;
 			if (retried.kind === "nothing") return { turn: null, hidden: 0, stopped };
 			return { turn: retried.turn, hidden: retried.hidden, stopped };
 		},
 		compress: async ({ conversation }) => {
-			const begun = await change("compress", conversation, ({ principal, source }) => {
+			const begun = await change("compress", conversation, ({ source }) => {
 				if (!isRunning())
 					throw new KeryxError("gateway.stopped", "summing up needs a Keryx that runs, to ask the model");
 				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
-				return { conversation, principal, destination: destinationOf(source), deadlineAt };
+				return { conversation, destination: destinationOf(source), deadlineAt };
 			});
 			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };
 		},
@@ -205,7 +206,9 @@ export function createActions(options: ActionsOptions): Actions {
 		stop: async ({ conversation, all = false, turn }) => {
 			const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
 			const { stopped, dropped } = await change("stopTurn", conversation, plan);
-			const killed = all ? ((await options.processes?.killAll(conversation)) ?? []) : [];
+			const killed = all
+				? ((await options.processes?.killAll({ kind: "operator" }, conversation)) ?? [])
+				: [];
 			return {
 				stopped,
 				dropped: dropped.length,

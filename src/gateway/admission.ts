@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import {
 	type Content,
 	type ConversationId,
+	type PersonRole,
 	parseSource,
 	personId,
 	type Source,
@@ -12,7 +13,7 @@ import {
 import { KeryxError } from "../errors.ts";
 import type { BusyMode, Poster, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
-import { type Authorisation, authorise, type Role } from "./authorise.ts";
+import { type Authorisation, authorise } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { Admission, Inbound } from "./channel.ts";
 import { type Parsed, parseCommand } from "./commands/index.ts";
@@ -76,7 +77,10 @@ export async function admit(
 			profile,
 		},
 		as: profile === null ? UNKNOWN_PROFILE : asOf(authorisation, addressed),
-		...(authorisation.kind === "allowed" && { role: authorisation.role }),
+		...(authorisation.kind === "allowed" && {
+			role: authorisation.role,
+			...(authorisation.platformRole !== undefined && { platformRole: authorisation.platformRole }),
+		}),
 		...(poster && { poster }),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
@@ -116,7 +120,7 @@ function withProfile({ profile: _, ...source }: Source, profile: string | null):
 	return profile ? { ...source, profile } : source;
 }
 
-export function roleOf(authorisation: Authorisation): Role {
+export function roleOf(authorisation: Authorisation): PersonRole {
 	return authorisation.kind === "allowed" ? authorisation.role : "guest";
 }
 

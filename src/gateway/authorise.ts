@@ -1,12 +1,15 @@
 // Who may speak. Default: nobody but the local user and the operator. Pure: facts in, a decision out.
 import type { Config } from "../config/index.ts";
-import { personId, type Source } from "../domain/index.ts";
+import { type PersonRole, personId, type Source } from "../domain/index.ts";
 import type { Inbound } from "./channel.ts";
 
-export type Role = "owner" | "member" | "guest";
-
 export type Authorisation =
-	| { readonly kind: "allowed"; readonly role: Role }
+	| {
+			readonly kind: "allowed";
+			readonly role: PersonRole;
+			/** The platform's own role that let them in. */
+			readonly platformRole?: string;
+	  }
 	| { readonly kind: "refused"; readonly reason: string };
 
 /** Ways in of our own: whoever reaches them is the local user or has been authenticated already. */
@@ -41,8 +44,10 @@ export function authorise({ source, transport, ids }: Caller, auth: Config["auth
 	);
 	const entry = rules.allow.map(readEntry).find(({ id }) => own.has(personId(source.platform, id, [])));
 	if (entry) return { kind: "allowed", role: entry.role };
-	const byRole = (transport.roles ?? []).map((role) => rules.roles[role]).find((role) => role !== undefined);
-	if (byRole) return { kind: "allowed", role: byRole };
+	for (const platformRole of transport.roles ?? []) {
+		const role = Object.hasOwn(rules.roles, platformRole) ? rules.roles[platformRole] : undefined;
+		if (role) return { kind: "allowed", role, platformRole };
+	}
 	if (rules.allow_all) return { kind: "allowed", role: "guest" };
 	if (source.chatType !== "dm" && rules.groups.includes(source.chatId))
 		return { kind: "allowed", role: "guest" };
@@ -54,6 +59,9 @@ export function isProgram({ platform, chatId }: Pick<Source, "platform" | "chatI
 	return platform === "api_server" && chatId.startsWith("token:");
 }
 
-function readEntry(entry: string | { readonly id: string; readonly role: Role }): { id: string; role: Role } {
+function readEntry(entry: string | { readonly id: string; readonly role: PersonRole }): {
+	id: string;
+	role: PersonRole;
+} {
 	return typeof entry === "string" ? { id: entry, role: "member" } : entry;
 }

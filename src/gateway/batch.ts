@@ -1,12 +1,12 @@
 // Which of the messages that wait in a conversation become the next turn. Pure.
-import type { Role } from "./authorise.ts";
+import type { PersonRole } from "../domain/index.ts";
 
 export interface Waiting {
 	readonly id: number;
 	readonly kind: "person" | "confirmation" | "process" | "schedule";
 	readonly principal: string | null;
 	/** What its sender was let in as; null for what no person wrote. */
-	readonly role: Role | null;
+	readonly role: PersonRole | null;
 	/** When this process learned of it, by the monotonic clock. */
 	readonly arrivedAt: number;
 	/** When its sender wrote it, as far as known, by the wall clock. */

@@ -3,7 +3,7 @@
 import type { Agent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
-import type { ConversationId, Source } from "../domain/index.ts";
+import type { ConversationId, Source, Speaker } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
-import { plainText } from "./admission.ts";
+import { plainText, roleOf } from "./admission.ts";
 import type { Authorisation } from "./authorise.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import {
@@ -34,6 +34,7 @@ import type { Lanes } from "./lanes.ts";
 import { assertProof } from "./proof.ts";
 import { toDeliveries } from "./reply.ts";
 import { type RestoreRequest, restoreFiles } from "./rewind.ts";
+import { reach } from "./rights.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
 import { untilWritten } from "./until-written.ts";
 
@@ -238,15 +239,10 @@ export class CommandRunner {
 			conversation,
 			conversationId: id,
 			source,
-			role: authorisation.kind === "allowed" ? authorisation.role : "guest",
+			role: roleOf(authorisation),
 			principal,
-			// What is answered in a shared conversation is read by all of it: nothing else of the writer's is shown there.
-			scope: {
-				kind: "principal",
-				principal: conversation.shared ? "" : (principal ?? ""),
-				profile: conversation.profile,
-				conversation: id,
-			},
+			speaker: speakerOf(received),
+			scope: reach(conversation, principal),
 			policy: policyOf(surroundings, conversation),
 			context: surroundings.contextOf({ source, shared: conversation.shared, profile: conversation.profile }),
 			args: parsed.args,
@@ -260,6 +256,23 @@ type Performed =
 	| { readonly kind: "done"; readonly result: unknown; readonly changed: ChangeName | null }
 	| { readonly kind: "nothing" };
 
+function speakerOf({ principal, source, authorisation }: ReceivedCommand): Speaker {
+	const role = roleOf(authorisation);
+	const platformRole = authorisation.kind === "allowed" ? authorisation.platformRole : undefined;
+	return { principal, role, platform: source.platform, ...(platformRole !== undefined && { platformRole }) };
+}
+
+function maySet({ role, conversation, principal }: CommandContext): boolean {
+	if (role === "owner") return true;
+	return !conversation.shared && principal !== null && conversation.principal === principal;
+}
+
+function notTheirs(name: string, { conversation }: CommandContext): string {
+	return conversation.shared
+		? `Nothing was changed: in a conversation that several people share, /${name} is the owner's.`
+		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
+}
+
 async function planOf(called: string, context: CommandContext): Promise<Plan> {
 	const command = findCommand(called);
 	if (!command) return { name: "unknown", said: noSuchCommand(called) };
@@ -272,6 +285,7 @@ async function planOf(called: string, context: CommandContext): Promise<Plan> {
 		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
 		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
 		if (typeof plan === "string") return { name, said: plan };
+		if (command.setting && !maySet(context)) return { name, said: notTheirs(name, context) };
 		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
 		return { name, change: change as Change };
 	} catch (error) {

@@ -4,16 +4,15 @@ import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
-import type { ConversationId } from "../domain/index.ts";
+import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import { type Actions, createActions } from "./actions.ts";
-import { admit, roleOf } from "./admission.ts";
+import { admit } from "./admission.ts";
 import { Audiences } from "./audiences.ts";
-import { authorise, type Role } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { CommandTurn } from "./changes.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
@@ -26,8 +25,9 @@ import { HookFollower } from "./hook-follower.ts";
 import { createHooks } from "./hooks.ts";
 import { type Begun, Lanes } from "./lanes.ts";
 import { Outbox } from "./outbox.ts";
-import { leastRole, toolsFor } from "./profiles.ts";
+import { toolsFor } from "./profiles.ts";
 import { expire, recover } from "./recovery.ts";
+import { type Rights, rightsOf } from "./rights.ts";
 import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
 import { Turn } from "./turn.ts";
@@ -413,11 +413,7 @@ class RunningGateway implements Gateway {
 			resumed: null,
 			away: this.#away(items),
 		};
-		const roles = items.map(({ role }) => role).filter((role) => role !== null);
-		return {
-			kind: "turn",
-			turn: this.#turn(start, roles.length > 0 ? leastRole(roles) : this.#roleIn(place)),
-		};
+		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
 	}
 
 	/** What was sent while Keryx was away and has got too old is given up, and listed once. */
@@ -446,16 +442,14 @@ class RunningGateway implements Gateway {
 		});
 		if (resumed.kind !== "resumed") return { kind: "none" };
 		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
-		return {
-			kind: "turn",
-			turn: this.#turn({
-				...resumed,
-				place,
-				attempt: resumed.attempts,
-				resumed: { reason: resumed.reason, started },
-				away: this.#awayFor(resumed.interruptedAt),
-			}),
+		const start = {
+			...resumed,
+			place,
+			attempt: resumed.attempts,
+			resumed: { reason: resumed.reason, started },
+			away: this.#awayFor(resumed.interruptedAt),
 		};
+		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
 	}
 
 	/** A turn that a command began; it waits in its lane until nothing else runs there. */
@@ -470,7 +464,16 @@ class RunningGateway implements Gateway {
 			resumed: null,
 			away: null,
 		};
-		this.#lanes.run(place.id, this.#turn(start));
+		this.#track(
+			untilWritten(() => this.#rights(start), {
+				clock: this.#options.clock,
+				givenUp: () => !this.#accepting,
+				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
+			}).then(
+				(rights) => this.#lanes.run(place.id, this.#turn(start, rights)),
+				(error: unknown) => this.#log(`turn ${turn.turn} is left to the next start`, error),
+			),
+		);
 	}
 
 	/** One line that Keryx was away, where what is answered now has waited for it. */
@@ -488,9 +491,9 @@ class RunningGateway implements Gateway {
 		return resumedSentence(interruptedAt, config.session_reset.timezone);
 	}
 
-	/** For a turn that goes on without a new message: what the lists say of who writes here. What a platform's roles gave is gone. */
-	#roleIn({ source }: Conversation): Role {
-		return roleOf(authorise({ source, transport: {}, ids: [] }, this.#options.config.auth));
+	#rights({ speakers, place }: Pick<TurnStart, "speakers" | "place">): Promise<Rights> {
+		const { store, config, clock } = this.#options;
+		return rightsOf(speakers, place, { store, config, now: clock.now() });
 	}
 
 	#agentOf({ profile }: Conversation): Agent {
@@ -498,7 +501,7 @@ class RunningGateway implements Gateway {
 		return profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile));
 	}
 
-	#turn(start: TurnStart, role: Role = this.#roleIn(start.place)): Turn {
+	#turn(start: TurnStart, rights: Rights): Turn {
 		const { store, tools, clock, config, confirmations } = this.#options;
 		const { platform, account } = start.destination;
 		const { profile } = start.place;
@@ -506,14 +509,13 @@ class RunningGateway implements Gateway {
 		return new Turn(start, {
 			store,
 			agent: this.#agentOf(start.place),
-			everyTool: tools,
 			confirmations: confirmations ?? null,
 			files: this.#files,
-			mayAnswer: role !== "guest",
-			isOwners: role === "owner" && !start.place.shared,
+			rights,
+			isOwners: rights.standing === "owner" && !start.place.shared && start.place.chatType === "dm",
 			tools: onlyTools(
 				tools,
-				toolsFor(tools.names, config, { profile, platform: start.place.platform, role }),
+				toolsFor(tools.names, config, { profile, platform: start.place.platform, role: rights.standing }),
 			),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,
@@ -521,7 +523,12 @@ class RunningGateway implements Gateway {
 			channel: this.#channels.get(`${platform} ${account}`),
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
 			contextOf: (conversation) => this.#surroundings.contextOf(conversation),
-			joining: () => this.#lanes.joining(start.conversation),
+			joining: () =>
+				this.#lanes.joining(
+					start.conversation,
+					({ principal, role }) =>
+						role !== null && mayJoin(start.speakers, { principal, role, platform: start.place.platform }),
+				),
 			joined: (inbox) => this.#lanes.remove(start.conversation, inbox),
 			log: this.#log,
 		});

@@ -111,11 +111,11 @@ export class Lanes {
 		this.#consider(lane);
 	}
 
-	/** Messages that may join the running turn: all that wait, in mode steer. They wait until they have joined. */
-	joining(conversation: string): readonly number[] {
+	/** People's messages that wait and may join the running turn, in mode steer. They wait until they have joined. */
+	joining(conversation: string, mayJoin: (item: Waiting) => boolean): readonly number[] {
 		const lane = this.#lanes.get(conversation);
 		if (lane?.busy !== "steer") return [];
-		return lane.queue.filter((item) => item.kind === "person").map((item) => item.id);
+		return lane.queue.filter((item) => item.kind === "person" && mayJoin(item)).map((item) => item.id);
 	}
 
 	/** They wait no longer: a turn has taken them, or their user has dropped them. */

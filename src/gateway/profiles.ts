@@ -1,7 +1,6 @@
 // Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
 import type { Config } from "../config/index.ts";
-import { profileName, type Source } from "../domain/index.ts";
-import type { Role } from "./authorise.ts";
+import { profileName, type Source, type Standing } from "../domain/index.ts";
 
 /**
  * The profile of a message: the one its transport may choose, or that of the first rule that fits; "" is none. Null for one that
@@ -47,7 +46,7 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** The tools that may be used: each list that applies narrows them. */
+/** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
 export function toolsFor(
 	all: readonly string[],
 	{ tools, profiles }: Pick<Config, "tools" | "profiles">,
@@ -55,19 +54,13 @@ export function toolsFor(
 		profile,
 		platform,
 		role,
-	}: { readonly profile: string; readonly platform: string; readonly role: Role | null },
+	}: { readonly profile: string; readonly platform: string; readonly role: Standing | null },
 ): string[] {
+	if (role === "none") return [];
 	const lists = [
 		(profile === "" ? undefined : profiles[profile]?.tools) ?? tools.enabled,
 		Object.hasOwn(tools.by_platform, platform) ? tools.by_platform[platform] : undefined,
 		role === null ? undefined : tools.by_role[role],
 	];
 	return all.filter((name) => lists.every((list) => list === undefined || list.includes(name)));
-}
-
-const RANK: Readonly<Record<Role, number>> = { guest: 0, member: 1, owner: 2 };
-
-/** Of several people in one turn, whoever may do least decides. */
-export function leastRole(roles: readonly Role[]): Role {
-	return roles.reduce((least, role) => (RANK[role] < RANK[least] ? role : least), roles[0] ?? "guest");
 }

@@ -178,6 +178,7 @@ export class PromptRoom {
 				],
 				notes: [],
 				tools: [],
+				standing: "none",
 				override: place.modelOverride,
 				signal,
 			},

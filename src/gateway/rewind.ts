@@ -111,6 +111,7 @@ async function mayHaveChanged(
 		return prepared.changesFiles({
 			conversation,
 			scope: { kind: "principal", principal: "", profile, conversation },
+			standing: "none",
 		});
 	};
 	for (const { call, tool } of started) {

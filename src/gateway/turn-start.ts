@@ -1,4 +1,4 @@
-import type { BoundaryFacts, ConversationId, SessionId } from "../domain/index.ts";
+import type { BoundaryFacts, ConversationId, SessionId, Speaker } from "../domain/index.ts";
 import type { Conversation, Destination, TurnPurpose } from "../store/index.ts";
 
 /** A turn that has begun in the store, or goes on there. */
@@ -12,6 +12,7 @@ export interface TurnStart {
 	readonly session: SessionId;
 	readonly destination: Destination;
 	readonly principal: string | null;
+	readonly speakers: readonly Speaker[];
 	readonly messages: number;
 	readonly cap: number;
 	readonly context: string;

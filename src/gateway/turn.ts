@@ -4,6 +4,7 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../ag
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
+	isAtLeast,
 	leftOutOf,
 	limitInfo,
 	type Message,
@@ -27,6 +28,7 @@ import { modelStep, type StepOutcome } from "./model-step.ts";
 import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
+import type { Rights } from "./rights.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
 import {
 	type CallOutcome,
@@ -64,12 +66,10 @@ export interface TurnTools {
 	readonly store: Store;
 	readonly agent: Agent;
 	readonly tools: ToolRegistry;
-	/** Also those that who writes now may not use: what was approved was allowed when it was asked. */
-	readonly everyTool: ToolRegistry;
 	/** Null: nobody can be asked before a dangerous call. */
 	readonly confirmations: Confirmations | null;
-	/** Whether who is answered may decide what is asked. */
-	readonly mayAnswer: boolean;
+	/** What the people it speaks for may do and see now (I18). */
+	readonly rights: Rights;
 	/** The owner alone sees names of secrets. */
 	readonly isOwners: boolean;
 	/** Null: no checkpoints are taken. */
@@ -121,7 +121,7 @@ export class Turn {
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
 		this.#calls = new ModelCalls(tools.store, start);
-		const { store, confirmations, mayAnswer } = tools;
+		const { store, confirmations, rights } = tools;
 		this.#report = new ProgramReport(
 			{
 				onText: (delta) => this.#onText(delta),
@@ -140,7 +140,7 @@ export class Turn {
 			mode: tools.config.approvals.mode,
 			start,
 			now: () => tools.clock.now(),
-			mayAnswer,
+			mayAnswer: isAtLeast(rights.standing, "member"),
 		});
 		this.#checkpoints = new TurnCheckpoints({
 			...tools,
@@ -414,13 +414,13 @@ export class Turn {
 				continue;
 			}
 			this.#showProgress(used.call);
-			const outcome = await runApproved(used.call, this.#callEnvironment(this.#with.everyTool));
+			const outcome = await runApproved(used.call, this.#callEnvironment(this.#with.tools));
 			await this.#append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
 		}
 	}
 
 	#callEnvironment(tools: ToolRegistry) {
-		const { store, clock, config } = this.#with;
+		const { store, clock, config, rights } = this.#with;
 		const { token, conversation, session, turn, principal, destination } = this.#start;
 		return {
 			store,
@@ -428,7 +428,16 @@ export class Turn {
 			clock,
 			toolMs: config.turn.tool_seconds * 1000,
 			turn: { id: turn, token },
-			context: { store, scope: this.#scope(), conversation, session, turn, speaker: principal, destination },
+			context: {
+				store,
+				scope: rights.scope,
+				standing: rights.standing,
+				conversation,
+				session,
+				turn,
+				speaker: principal,
+				destination,
+			},
 			signal: this.#controller.signal,
 			interrupted: () => this.#arrival.signal,
 			beforeFiles: () => this.#checkpoints.before(),
@@ -472,7 +481,8 @@ export class Turn {
 			nextIndex: this.#index,
 			policy: this.#policy,
 		});
-		this.#with.joined(inbox);
+		this.#with.joined(joined.joined);
+		if (joined.rows.length === 0) return;
 		this.#arrival = new AbortController();
 		this.#index = joined.nextIndex;
 		this.#count += joined.rows.length;
@@ -495,19 +505,9 @@ export class Turn {
 				now: this.#with.clock.now(),
 			}),
 			tools: this.#with.tools.specs,
+			standing: this.#with.rights.standing,
 			override: this.#start.place.modelOverride,
 			signal: this.#controller.signal,
-		};
-	}
-
-	#scope() {
-		const { principal, profile } = this.#start.place;
-		const speaker = this.#start.principal ?? principal;
-		return {
-			kind: "principal" as const,
-			principal: speaker ?? "",
-			profile,
-			conversation: this.#start.conversation,
 		};
 	}
 

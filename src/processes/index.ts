@@ -15,6 +15,7 @@ export type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
 export type {
 	KilledProcess,
 	ListedProcess,
+	ProcessActor,
 	Processes,
 	ProcessesOptions,
 	ProcessOwner,

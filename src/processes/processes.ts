@@ -1,5 +1,6 @@
 // The processes of a store: begun in it before anything is started, ended in it exactly once, whatever happens to the gateway or to
 // the program that holds them. Each is seen and touched only by its conversation, and by the operator.
+import { isAtLeast } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Process, ProcessScope, Woken } from "../store/index.ts";
 import type { ProcessBackend } from "./backend.ts";
@@ -17,6 +18,7 @@ import {
 import type {
 	KilledProcess,
 	ListedProcess,
+	ProcessActor,
 	Processes,
 	ProcessesOptions,
 	ProcessOwner,
@@ -33,6 +35,10 @@ const RECORD_MS = 5000;
 
 export function createProcesses(options: ProcessesOptions): Processes {
 	return new StoredProcesses(options);
+}
+
+function mayTouch(actor: ProcessActor, { role }: Pick<Process, "role">): boolean {
+	return actor.kind === "operator" || role === null || isAtLeast(actor.standing, role);
 }
 
 class StoredProcesses implements Processes {
@@ -214,11 +220,11 @@ class StoredProcesses implements Processes {
 		}
 	}
 
-	async kill(scope: ProcessScope, id: string, options: KillOptions = {}): Promise<KilledProcess> {
-		const process = await this.find(scope, id);
+	async kill(actor: ProcessActor, id: string, options: KillOptions = {}): Promise<KilledProcess> {
+		const process = await this.#touched(actor, id);
 		const { place } = this.#options;
 		if (process.endedAt !== null) return { process, ...(await this.#killLeftBehind(process, options)) };
-		if (scope.kind === "conversation") this.#keeper.isKnown(process.id);
+		if (actor.kind === "conversation") this.#keeper.isKnown(process.id);
 		const backend = await this.#keeper.connected();
 		const outcome = await backend.kill(process.id, options).catch(async (error: unknown) => {
 			if (!isUnknown(error)) throw error;
@@ -233,25 +239,29 @@ class StoredProcesses implements Processes {
 		return { process: after, ...outcome };
 	}
 
-	async killAll(conversation: Process["conversation"]): Promise<readonly KilledProcess[]> {
+	async killAll(
+		actor: ProcessActor,
+		conversation: Process["conversation"],
+	): Promise<readonly KilledProcess[]> {
 		const scope = { kind: "conversation", conversation } as const;
 		const listed = await this.list(scope, MOST_KILLED);
 		const living = listed.filter(({ endedAt, survivors }) => endedAt === null || survivors.length > 0);
-		return Promise.all(living.map(({ id }) => this.kill(scope, id)));
+		const theirs = living.filter((process) => mayTouch(actor, process));
+		return Promise.all(theirs.map(({ id }) => this.kill(actor, id)));
 	}
 
-	async write(scope: ProcessScope, id: string, data: Uint8Array): Promise<void> {
-		const process = await this.#running(scope, id);
+	async write(actor: ProcessActor, id: string, data: Uint8Array): Promise<void> {
+		const process = await this.#running(actor, id);
 		await (await this.#keeper.connected()).write(process.id, data);
 	}
 
-	async endInput(scope: ProcessScope, id: string): Promise<void> {
-		const process = await this.#running(scope, id);
+	async endInput(actor: ProcessActor, id: string): Promise<void> {
+		const process = await this.#running(actor, id);
 		await (await this.#keeper.connected()).endInput(process.id);
 	}
 
-	async resize(scope: ProcessScope, id: string, size: PtySize): Promise<void> {
-		const process = await this.#running(scope, id);
+	async resize(actor: ProcessActor, id: string, size: PtySize): Promise<void> {
+		const process = await this.#running(actor, id);
 		await (await this.#keeper.connected()).resize(process.id, size);
 	}
 
@@ -260,8 +270,17 @@ class StoredProcesses implements Processes {
 		return () => this.#listeners.delete(listener);
 	}
 
-	async #running(scope: ProcessScope, id: string): Promise<Process> {
-		const process = await this.find(scope, id);
+	/** Found by somebody who may end it and write to it. */
+	async #touched(actor: ProcessActor, id: string): Promise<Process> {
+		const process = await this.find(actor, id);
+		if (mayTouch(actor, process)) return process;
+		throw new KeryxError("process.refused", `${process.id} was started for somebody of a greater role`, {
+			field: "id",
+		});
+	}
+
+	async #running(actor: ProcessActor, id: string): Promise<Process> {
+		const process = await this.#touched(actor, id);
 		if (process.endedAt === null) return process;
 		throw new KeryxError("process.ended", `${process.id} has ended: it takes no input any more`, {
 			field: "id",

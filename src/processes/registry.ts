@@ -1,8 +1,11 @@
 // What the processes of a store are to whoever starts, reads and ends them.
+import type { Standing } from "../domain/index.ts";
 import type {
 	Destination,
 	Ids,
 	NewDelivery,
+	OperatorScope,
+	PersonRole,
 	Process,
 	ProcessNotify,
 	ProcessScope,
@@ -39,10 +42,20 @@ export interface ProcessesOptions {
 	readonly log?: (message: string, error: unknown) => void;
 }
 
+/** Who ends a program or writes to it. Of a lesser standing than the turn that started it, they may only look (I18). */
+export type ProcessActor =
+	| OperatorScope
+	| {
+			readonly kind: "conversation";
+			readonly conversation: Process["conversation"];
+			readonly standing: Standing;
+	  };
+
 export interface ProcessOwner {
 	readonly conversation: Process["conversation"];
 	readonly principal: string | null;
 	readonly turn: string | null;
+	readonly role: PersonRole | null;
 	readonly destination: Destination;
 }
 
@@ -122,12 +135,13 @@ export interface Processes {
 		options: { readonly ms: number; readonly signal?: AbortSignal },
 	): Promise<Process>;
 	/** Ends it and everything it started, verified. Who kills knows: its own conversation is not told again. */
-	kill(scope: ProcessScope, id: string, options?: KillOptions): Promise<KilledProcess>;
+	kill(actor: ProcessActor, id: string, options?: KillOptions): Promise<KilledProcess>;
 	/** Everything that runs in a conversation, and what ended ones have left behind. */
-	killAll(conversation: Process["conversation"]): Promise<readonly KilledProcess[]>;
-	write(scope: ProcessScope, id: string, data: Uint8Array): Promise<void>;
-	endInput(scope: ProcessScope, id: string): Promise<void>;
-	resize(scope: ProcessScope, id: string, size: PtySize): Promise<void>;
+	/** Those of the conversation that the actor may end. */
+	killAll(actor: ProcessActor, conversation: Process["conversation"]): Promise<readonly KilledProcess[]>;
+	write(actor: ProcessActor, id: string, data: Uint8Array): Promise<void>;
+	endInput(actor: ProcessActor, id: string): Promise<void>;
+	resize(actor: ProcessActor, id: string, size: PtySize): Promise<void>;
 	/** Told of each conversation that has an end to look at. */
 	onWoken(listener: (woken: Woken) => void): () => void;
 }

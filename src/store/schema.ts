@@ -565,6 +565,12 @@ UPDATE deliveries SET first_at = due_at WHERE due_at IS NOT NULL AND NOT EXISTS 
 	SELECT 1 FROM deliveries e WHERE e.lane = deliveries.lane AND e.due_at IS NOT NULL AND e.n < deliveries.n);
 `;
 
+/** Whom a turn speaks for, and with it what it starts and asks (I18). A row from before has none: its person is taken as they are now. */
+const TABLES_10 = `
+ALTER TABLE turns ADD COLUMN speakers TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE processes ADD COLUMN role TEXT CHECK (role IN ('owner', 'member', 'guest'));
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -619,6 +625,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 			postgres: lanesOfOld("destination::json ->> 'chatId'", "destination::json ->> 'threadId'"),
 		},
 	},
+	{ tables: TABLES_10, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -5,11 +5,24 @@ import type {
 	ConversationId,
 	EndReason,
 	ModelOverride,
+	PersonRole,
 	SessionId,
 	Source,
+	Speaker,
 } from "../domain/index.ts";
 
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "../domain/index.ts";
+export type {
+	Content,
+	Message,
+	MetaKind,
+	NewMessage,
+	Part,
+	PersonRole,
+	Range,
+	Role,
+	Speaker,
+	ToolCall,
+} from "../domain/index.ts";
 
 export interface Counters {
 	readonly messages: number;
@@ -79,9 +92,6 @@ export type Disposition =
 	| { readonly kind: "observed" | "dropped_by_user" }
 	| { readonly kind: "refused" | "expired" | "failed"; readonly reason: string };
 
-/** What a person may do, decided when a message is let in. */
-export type PersonRole = "owner" | "member" | "guest";
-
 export type InboxKind = "person" | "confirmation" | "process" | "schedule";
 
 /** Where a reply goes: a value on the inbound message, never looked up later. Ids only, no names. */
@@ -135,6 +145,8 @@ export interface Turn {
 	readonly conversation: ConversationId;
 	readonly session: SessionId;
 	readonly principal: string | null;
+	/** Whom it speaks for (I18). */
+	readonly speakers: readonly Speaker[];
 	readonly token: number;
 	readonly state: TurnState;
 	readonly detail: string | null;
@@ -348,6 +360,8 @@ export interface Process {
 	readonly id: string;
 	readonly conversation: ConversationId;
 	readonly turn: string | null;
+	/** Of the turn that started it. */
+	readonly role: PersonRole | null;
 	readonly backend: string;
 	readonly command: string;
 	readonly cwd: string;

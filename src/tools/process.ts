@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { z } from "zod";
 import { terminalText } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { ListedProcess } from "../processes/index.ts";
+import type { ListedProcess, ProcessActor } from "../processes/index.ts";
 import type { Process, ProcessScope } from "../store/index.ts";
 import { answer } from "./answer.ts";
 import { commandQuestion } from "./command-question.ts";
@@ -80,6 +80,10 @@ function idOf({ id, session_id }: Input): string {
 
 function scopeOf({ conversation }: Pick<ToolContext, "conversation">): ProcessScope {
 	return { kind: "conversation", conversation };
+}
+
+function actorOf({ conversation, standing }: ToolContext): ProcessActor {
+	return { kind: "conversation", conversation, standing };
 }
 
 const ACTIONS: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
@@ -204,7 +208,7 @@ async function kill(
 	if (name !== undefined && !Object.hasOwn(constants.signals, name))
 		return { content: `There is no signal ${JSON.stringify(signal)}.`, isError: true };
 	const { process, result, survivors } = await processes.kill(
-		scopeOf(context),
+		actorOf(context),
 		id,
 		name ? { signal: name } : {},
 	);
@@ -229,13 +233,13 @@ async function write(
 	const process = await processes.find(scopeOf(context), id);
 	const enter = process.pty ? ENTER_ON_A_TERMINAL : ENTER;
 	const bytes = Buffer.from(`${data ?? ""}${submits ? enter : ""}`);
-	await processes.write(scopeOf(context), process.id, bytes);
+	await processes.write(actorOf(context), process.id, bytes);
 	return answer({ status: "ok", process_id: process.id, bytes_written: bytes.length });
 }
 
 async function close({ processes }: Options, { id }: Named, context: ToolContext): Promise<ToolResult> {
 	const process = await processes.find(scopeOf(context), id);
-	await processes.endInput(scopeOf(context), process.id);
+	await processes.endInput(actorOf(context), process.id);
 	return answer({ status: "ok", process_id: process.id });
 }
 

@@ -93,7 +93,7 @@ function profileOf(scope: Scope): string {
 
 async function runCommand(options: TerminalOptions, given: Input, context: ToolContext): Promise<ToolResult> {
 	const { processes } = options;
-	const { conversation, scope, speaker: principal, turn, destination } = context;
+	const { conversation, scope, standing, speaker: principal, turn, destination } = context;
 	const readied = withSecrets(given.command, (name) => options.secret?.(name));
 	if ("problem" in readied) return { content: readied.problem, isError: true };
 	const workspace = options.workspaceOf({ conversation, profile: profileOf(scope) });
@@ -115,7 +115,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			notify: given.notify,
 			...(check !== null && { checkMs: check * 1000 }),
 		},
-		{ conversation, principal, turn, destination },
+		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	if (process.status === "failed_start")
 		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);

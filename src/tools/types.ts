@@ -1,13 +1,15 @@
 // What an agent may use. A tool states in its type what the gateway must know before it runs: whether a call may be made
 // again after an interruption, and whether a human must say yes first.
 import { z } from "zod";
-import type { ConversationId, Part, SessionId } from "../domain/index.ts";
+import type { ConversationId, Part, SessionId, Standing } from "../domain/index.ts";
 import type { Destination, Scope, Store } from "../store/index.ts";
 
 export interface ToolContext {
 	readonly store: Pick<Store, "search" | "session" | "messages">;
-	/** What this caller may read: its own conversations and the one it speaks in. */
+	/** What this caller may read: what everybody it speaks for may see (I18). */
 	readonly scope: Scope;
+	/** The least that the people it speaks for are. */
+	readonly standing: Standing;
 	readonly conversation: ConversationId;
 	readonly session: SessionId;
 	readonly turn: string;
@@ -24,7 +26,7 @@ export interface ToolContext {
 }
 
 /** Where a call would run: what a question about it may depend on. */
-export type CallPlace = Pick<ToolContext, "conversation" | "scope">;
+export type CallPlace = Pick<ToolContext, "conversation" | "scope" | "standing">;
 
 /** Text, an attachment that the conversation has already, or the bytes of a new one. */
 export type ToolPart =

@@ -14,6 +14,7 @@ export function inputOf(given: Partial<LoopInput> | string): LoopInput {
 		history: [],
 		notes: [],
 		tools: [],
+		standing: "owner",
 		override: null,
 		permit: () => Promise.resolve("impossible"),
 		signal: new AbortController().signal,

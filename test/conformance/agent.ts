@@ -175,6 +175,7 @@ function start(agent: Agent, ask: Ask, signal: AbortSignal): AsyncIterable<Event
 		system: "You are tested.",
 		notes: [],
 		tools: [],
+		standing: "owner",
 		override: null,
 		permit: () => Promise.resolve("impossible"),
 		...ask,

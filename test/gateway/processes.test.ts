@@ -277,7 +277,10 @@ describe("in the background", () => {
 		await scene.clock.advance(10 * MINUTE);
 		await settled("still there?", 2);
 		expect(await scene.sessions(message)).toHaveLength(1);
-		await scene.processes?.kill({ kind: "conversation", conversation: (await newest()).conversation }, id);
+		await scene.processes?.kill(
+			{ kind: "conversation", conversation: (await newest()).conversation, standing: "owner" },
+			id,
+		);
 		await scene.clock.advance(10 * MINUTE);
 		await scene.say("and now?");
 		await until(async () => {

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import { configSchema } from "../../src/config/schema.ts";
-import { parseSource } from "../../src/domain/index.ts";
-import { instructionsFor, leastRole, profileFor, toolsFor } from "../../src/gateway/profiles.ts";
+import { leastStanding, parseSource } from "../../src/domain/index.ts";
+import { instructionsFor, profileFor, toolsFor } from "../../src/gateway/profiles.ts";
 import { type Served, serve } from "../http/support.ts";
 
 let open: Served | undefined;
@@ -192,8 +192,8 @@ describe("which profile, tools and instructions", () => {
 	});
 
 	test("of several people, whoever may do least decides", () => {
-		expect(leastRole(["owner", "guest", "member"])).toBe("guest");
-		expect(leastRole(["owner", "member"])).toBe("member");
-		expect(leastRole([])).toBe("guest");
+		expect(leastStanding(["owner", "guest", "member"])).toBe("guest");
+		expect(leastStanding(["owner", "member"])).toBe("member");
+		expect(leastStanding([])).toBe("none");
 	});
 });

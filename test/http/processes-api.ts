@@ -66,6 +66,7 @@ export async function withProcesses(): Promise<WithProcesses> {
 					conversation: elsewhere as ConversationId,
 					principal: null,
 					turn: null,
+					role: null,
 					destination: { platform: TERMINAL.platform, account: "", chatId: TERMINAL.chat_id },
 				},
 			);

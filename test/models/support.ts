@@ -67,6 +67,7 @@ export function stepInput(input: Partial<StepInput> = {}): StepInput {
 		history: [{ role: "user", kind: "person", content: "hello" }],
 		notes: ["The time is now."],
 		tools: [],
+		standing: "owner",
 		override: null,
 		signal: new AbortController().signal,
 		...input,

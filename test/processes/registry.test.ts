@@ -125,7 +125,7 @@ function start(command: string, more: Partial<StartRequest> = {}, owner = conver
 			notify: "result",
 			...more,
 		},
-		{ conversation: owner, principal: null, turn: null, destination: DESTINATION },
+		{ conversation: owner, principal: null, turn: null, role: null, destination: DESTINATION },
 	);
 }
 
@@ -136,6 +136,7 @@ async function beginOnly(id: string): Promise<void> {
 		conversation,
 		principal: null,
 		turn: null,
+		role: null,
 		backend: "local",
 		command: "true",
 		cwd: "/",
@@ -205,7 +206,7 @@ describe("a process", () => {
 
 	test("of another conversation is not there", async () => {
 		const { id } = await start("sleep 100");
-		const scope = { kind: "conversation", conversation: await talk("2") } as const;
+		const scope = { kind: "conversation", conversation: await talk("2"), standing: "owner" } as const;
 		const attempts = [
 			processes.find(scope, id),
 			processes.poll(scope, id, 100),
@@ -346,7 +347,7 @@ describe("waiting", () => {
 describe("killing", () => {
 	test("ends it and everything it started, and is not told to the conversation that did it", async () => {
 		const { id, identity } = await start("sleep 1000 & sleep 1000");
-		const killed = await processes.kill({ kind: "conversation", conversation }, id);
+		const killed = await processes.kill({ kind: "conversation", conversation, standing: "member" }, id);
 		expect(killed).toMatchObject({ result: "killed", survivors: [], process: { status: "killed" } });
 		expect(isRunning(identity?.pid as number)).toBe(false);
 		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "already_exited" });
@@ -362,7 +363,7 @@ describe("killing", () => {
 	test("of all of one conversation leaves the others", async () => {
 		const other = await start("sleep 1000", {}, await talk("2"));
 		await Promise.all([start("sleep 1000"), start("trap '' TERM; sleep 0.2"), start("sleep 1000")]);
-		const killed = await processes.killAll(conversation);
+		const killed = await processes.killAll(OPERATOR, conversation);
 		expect(killed.map(({ result }) => result)).toEqual(["killed", "killed", "killed"]);
 		expect((await processes.find(OPERATOR, other.id)).status).toBe("running");
 	});

@@ -85,6 +85,7 @@ function contextIn(conversation: ConversationId, more: Partial<ToolContext> = {}
 	return {
 		store,
 		scope: { kind: "principal", principal: "", profile: "" },
+		standing: "owner",
 		conversation,
 		session: "20260310_120000_1a2b3c4d" as SessionId,
 		turn: "t",
@@ -144,7 +145,7 @@ describe("terminal", () => {
 	});
 
 	test("a command that only reads changes no files, and everything else may, input to a program too", () => {
-		const place = { conversation: here, scope: { kind: "operator" } } as const;
+		const place = { conversation: here, scope: { kind: "operator" }, standing: "owner" } as const;
 		const changes = (name: string, input: unknown) => {
 			const prepared = tools.find((tool) => tool.name === name)?.prepare(input);
 			if (!prepared || "problem" in prepared) throw new Error("not prepared");

@@ -73,6 +73,11 @@ export function createAcpAgent({
 	};
 }
 
+/** A program remembers what it was told and what it may use: one that served the owner never serves somebody of another role (I18). */
+function keptAs({ conversation, standing }: LoopInput): string {
+	return `${conversation} ${standing}`;
+}
+
 interface AcpTurnOptions {
 	readonly input: LoopInput;
 	readonly events: EventQueue<LoopEvent>;
@@ -107,14 +112,14 @@ class AcpTurn {
 
 	/** Never throws: what goes wrong is an event. */
 	async run(): Promise<void> {
-		const { conversation, signal } = this.#input;
+		const { signal } = this.#input;
 		const abort = () => {
 			this.#events.abandon();
 			this.#aborted.resolve("cancelled");
 			this.#onAbort();
 		};
 		signal.addEventListener("abort", abort, { once: true });
-		const leave = await this.#pool.enter(conversation);
+		const leave = await this.#pool.enter(keptAs(this.#input));
 		try {
 			await this.#talk();
 		} catch (error) {
@@ -133,7 +138,7 @@ class AcpTurn {
 
 	async #talk(): Promise<void> {
 		const { conversation, history, signal } = this.#input;
-		const taken = await this.#pool.take(conversation, signal, await this.#starter(conversation));
+		const taken = await this.#pool.take(keptAs(this.#input), signal, await this.#starter(conversation));
 		if (!taken) {
 			if (signal.aborted) return;
 			throw new ProgramFailure({ kind: "provider_down", detail: "Keryx is stopping" });

@@ -1,4 +1,4 @@
-// The programs that run: at most one per conversation, used by one turn at a time, and so many in all. One that nobody uses is
+// The programs that run: at most one per conversation and role, used by one turn at a time, and so many in all. One that nobody uses is
 // stopped after a while, or at once when another conversation needs its place.
 import type { Clock } from "../../time/index.ts";
 import type { Program } from "./program.ts";
@@ -20,7 +20,7 @@ interface Entry {
 export class Pool {
 	readonly #options: PoolOptions;
 	readonly #entries = new Map<string, Entry>();
-	/** By conversation: over when the last turn that asked for its program has left it. */
+	/** By conversation and role: over when the last turn that asked for its program has left it. */
 	readonly #lanes = new Map<string, Promise<void>>();
 	#uses = 0;
 	#freed = Promise.withResolvers<void>();
@@ -30,28 +30,28 @@ export class Pool {
 		this.#options = options;
 	}
 
-	/** Waits until the conversation's program is free; answers how to leave it again. */
-	async enter(conversation: string): Promise<() => void> {
-		const before = this.#lanes.get(conversation);
+	/** Waits until the program is free; answers how to leave it again. */
+	async enter(key: string): Promise<() => void> {
+		const before = this.#lanes.get(key);
 		const { promise, resolve } = Promise.withResolvers<void>();
-		this.#lanes.set(conversation, promise);
+		this.#lanes.set(key, promise);
 		await before;
 		return () => {
-			if (this.#lanes.get(conversation) === promise) this.#lanes.delete(conversation);
-			this.#rest(conversation);
+			if (this.#lanes.get(key) === promise) this.#lanes.delete(key);
+			this.#rest(key);
 			resolve();
 		};
 	}
 
 	/** For who has entered: its program, or the one that is started as soon as there is room. Null when aborted, or closed. */
 	async take(
-		conversation: string,
+		key: string,
 		signal: AbortSignal,
 		start: () => Program,
 	): Promise<{ program: Program; isNew: boolean } | null> {
 		for (;;) {
 			if (signal.aborted || this.#closed) return null;
-			const entry = this.#entries.get(conversation);
+			const entry = this.#entries.get(key);
 			if (entry && !entry.program.leaving) {
 				entry.stopIdling();
 				entry.busy = true;
@@ -64,10 +64,10 @@ export class Pool {
 		}
 		const program = start();
 		const entry = { program, busy: true, used: ++this.#uses, stopIdling: () => {} };
-		this.#entries.set(conversation, entry);
+		this.#entries.set(key, entry);
 		void program.over.then(() => {
 			entry.stopIdling();
-			this.#entries.delete(conversation);
+			this.#entries.delete(key);
 			this.#free();
 		});
 		return { program, isNew: true };
@@ -80,8 +80,8 @@ export class Pool {
 		await Promise.all([...this.#entries.values()].map(({ program }) => program.stop()));
 	}
 
-	#rest(conversation: string): void {
-		const entry = this.#entries.get(conversation);
+	#rest(key: string): void {
+		const entry = this.#entries.get(key);
 		if (entry) {
 			entry.busy = false;
 			entry.used = ++this.#uses;

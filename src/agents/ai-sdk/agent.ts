@@ -125,6 +125,7 @@ const TINY = {
 	history: [{ role: "user", kind: "person", content: "Please answer with the word ok." }],
 	notes: [],
 	tools: [],
+	standing: "none",
 	override: null,
 } as const;
 

@@ -13,13 +13,13 @@ export const compress: Changing<"compress"> = {
 	group: "Answers",
 	change: "compress",
 	plan: async (context) => {
-		const { agent, conversationId, source, principal, deadlineAt } = context;
+		const { agent, conversationId, source, speaker, deadlineAt } = context;
 		const whyNot = whyNotSummarising(agent);
 		if (whyNot !== null) return whyNot;
 		// Asked before anything is ended for it.
 		if (!(await hasRowsToCover(context))) return nothingToCompress(context.config.compaction.keep_last);
 		return {
-			args: { conversation: conversationId, principal, destination: destinationOf(source), deadlineAt },
+			args: { conversation: conversationId, by: speaker, destination: destinationOf(source), deadlineAt },
 		};
 	},
 	answer: ({ kind, stopped }, { config }) =>

@@ -23,8 +23,14 @@ export const stop: Changing<"stopTurn"> = {
 			args: await planStop(conversationId, { all: args === "all", before: inbox }, { store, lanes }),
 		};
 	},
-	answer: async ({ stopped, dropped, cancelled }, { args, processes, conversationId }) => {
-		const killed = args === "all" ? ((await processes?.killAll(conversationId)) ?? []) : [];
+	answer: async ({ stopped, dropped, cancelled }, { args, processes, conversationId, role }) => {
+		const killed =
+			args === "all"
+				? ((await processes?.killAll(
+						{ kind: "conversation", conversation: conversationId, standing: role },
+						conversationId,
+					)) ?? [])
+				: [];
 		const said = [
 			stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.",
 			...(args === "all"
@@ -45,6 +51,7 @@ export const busy: Changing<"setBusyMode"> = {
 	about: "what a message does meanwhile",
 	group: "Answers",
 	asksForProof: true,
+	setting: true,
 	change: "setBusyMode",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.busy ?? config.gateway.busy;
@@ -70,6 +77,7 @@ export const verbose: Changing<"setToolProgress"> = {
 	about: "what you see of tools at work",
 	group: "Answers",
 	asksForProof: true,
+	setting: true,
 	change: "setToolProgress",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.toolProgress ?? config.display.tool_progress;
@@ -101,6 +109,7 @@ export const model: Changing<"setModelOverride"> = {
 	about: "which model answers here",
 	group: "Answers",
 	asksForProof: true,
+	setting: true,
 	change: "setModelOverride",
 	plan: ({ conversation, conversationId, config, args }) => {
 		if (args === "")

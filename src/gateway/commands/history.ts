@@ -78,7 +78,9 @@ export const retry: Changing<"retry"> = {
 	about: "answer my last message again",
 	group: "Answers",
 	change: "retry",
-	plan: ({ conversationId, deadlineAt }) => ({ args: { conversation: conversationId, deadlineAt } }),
+	plan: ({ conversationId, speaker, deadlineAt }) => ({
+		args: { conversation: conversationId, by: speaker, deadlineAt },
+	}),
 	answer: (result) =>
 		result.kind === "nothing"
 			? `${stoppedFirst(result.stopped)}There is no message to answer again.`

@@ -2,7 +2,13 @@
 // it twice does nothing more.
 import { describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { endInWords, type KilledProcess, type ListedProcess, type Processes } from "../../processes/index.ts";
+import {
+	endInWords,
+	type KilledProcess,
+	type ListedProcess,
+	type ProcessActor,
+	type Processes,
+} from "../../processes/index.ts";
 import type { ProcessEnd, ProcessScope } from "../../store/index.ts";
 import { asCode, counted, shortened } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
@@ -39,7 +45,7 @@ export const killProcess: Telling = {
 		const { args } = context;
 		if (args === "" || /\s/.test(args))
 			throw wrongArgument("/kill takes the id of a process, or its beginning", args, "/kill proc_1a2b");
-		const killed = await programs(context).kill(scopeOf(context), args);
+		const killed = await programs(context).kill(actorOf(context), args);
 		const { result, process, survivors } = killed;
 		if (result === "already_exited") return `${process.id} had ended already. Nothing was changed.`;
 		return result === "killed"
@@ -76,6 +82,11 @@ function line(process: ListedProcess, now: number): string {
 
 function shown(command: string): string {
 	return asCode(shortened(command.replace(/\s+/g, " ").trim(), LONGEST_COMMAND));
+}
+
+/** Whoever is less than the one who had it started may look at it, and no more. */
+function actorOf(context: CommandContext): ProcessActor {
+	return { kind: "conversation", conversation: context.conversationId, standing: context.role };
 }
 
 /** A guest's conversation is a guest's; what is the owner's is not listed there. */

@@ -54,6 +54,7 @@ export const setTitle: Changing<"setTitle"> = {
 	about: "name this session",
 	group: "Conversation",
 	asksForProof: true,
+	setting: true,
 	change: "setTitle",
 	plan: async ({ store, scope, conversation, args }) => {
 		const id = conversation.liveSession;
@@ -73,6 +74,7 @@ export const extendSession: Changing<"extendSession"> = {
 	usage: "/extend [n]",
 	about: "allow n more messages (100)",
 	group: "Conversation",
+	setting: true,
 	change: "extendSession",
 	plan: ({ conversationId, args }) => ({
 		args: {

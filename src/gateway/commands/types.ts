@@ -3,11 +3,10 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, ResetPolicy, Source } from "../../domain/index.ts";
+import type { ConversationId, PersonRole, ResetPolicy, Source, Speaker } from "../../domain/index.ts";
 import type { Processes } from "../../processes/index.ts";
 import type { Conversation, EndedRestore, Poster, Scope, Store } from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
-import type { Role } from "../authorise.ts";
 import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
 import type { ConversationFiles } from "../conversation-files.ts";
 import type { Lanes } from "../lanes.ts";
@@ -25,9 +24,11 @@ export interface CommandContext {
 	readonly conversation: Conversation;
 	readonly conversationId: ConversationId;
 	readonly source: Source;
-	readonly role: Role;
+	readonly role: PersonRole;
 	/** Who wrote it; null where the platform does not say. */
 	readonly principal: string | null;
+	/** The writer, as a turn that the command begins speaks for them. */
+	readonly speaker: Speaker;
 	/** Null: this Keryx cannot ask anybody. */
 	readonly confirmations: Confirmations | null;
 	/** Null: this Keryx runs no programs. */
@@ -61,7 +62,9 @@ interface Described {
 	readonly about: string;
 	readonly group: (typeof GROUPS)[number];
 	/** Whoever may use it; default: owner and member. */
-	readonly roles?: readonly Role[];
+	readonly roles?: readonly PersonRole[];
+	/** It changes how a conversation works: in a shared one that is the owner's, in any other its own person's. */
+	readonly setting?: true;
 	/** It decides or changes settings: what a program posts with another's name does not (I17). */
 	readonly asksForProof?: true;
 	readonly files?: Restoring;
@@ -94,8 +97,8 @@ export interface Changing<Name extends ChangeName> extends Described {
 
 export type Command = Telling | { readonly [Name in ChangeName]: Changing<Name> }[ChangeName];
 
-export const EVERYBODY: readonly Role[] = ["owner", "member", "guest"];
+export const EVERYBODY: readonly PersonRole[] = ["owner", "member", "guest"];
 
-export function mayUse(command: Command, role: Role): boolean {
+export function mayUse(command: Command, role: PersonRole): boolean {
 	return (command.roles ?? ["owner", "member"]).includes(role);
 }

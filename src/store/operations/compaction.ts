@@ -1,5 +1,5 @@
 // Compaction (I6): rows are never changed. A summary is one row more, which names the ranges it stands for.
-import type { ConversationId, SessionId } from "../../domain/index.ts";
+import type { ConversationId, SessionId, Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
 import { type Context, get, type Op, run, sql } from "../query.ts";
@@ -93,8 +93,8 @@ export function* putOffCompaction(context: Context, args: PutOffArgs): Op<void> 
 
 export interface CompressArgs {
 	readonly conversation: ConversationId;
-	/** Who asked for it, and where the answer goes. */
-	readonly principal: string | null;
+	/** Who asked for it (left out: the operator), and where the answer goes. */
+	readonly by?: Speaker;
 	readonly destination: Destination;
 	readonly deadlineAt: number;
 }
@@ -109,6 +109,7 @@ export type Compressing =
 			readonly session: SessionId;
 			readonly destination: Destination;
 			readonly principal: string | null;
+			readonly speakers: readonly Speaker[];
 			readonly messages: number;
 			readonly cap: number;
 			readonly context: string;
@@ -118,16 +119,18 @@ export type Compressing =
 
 /** For `/compress`: ends the running turn and begins one that answers no message, in the live session. */
 export function* compress(context: Context, args: CompressArgs): Op<Compressing> {
-	const { destination, principal } = args;
+	const { destination, by } = args;
+	const speakers = by ? [by] : [];
 	const stopped = yield* stopOpenTurn(context, args.conversation);
 	const live = yield* findLive(args.conversation);
 	if (!live || live.suspended_at !== null) return { kind: "nothing", stopped };
+	const conversation = yield* findConversation(args.conversation);
+	const principal = by ? by.principal : conversation.principal;
 	const turn = yield* startTurn(
 		context,
-		yield* findConversation(args.conversation),
+		conversation,
 		live,
-		principal,
-		JSON.stringify(destination),
+		{ principal, speakers, destination },
 		args.deadlineAt,
 		"compaction",
 	);
@@ -139,6 +142,7 @@ export function* compress(context: Context, args: CompressArgs): Op<Compressing>
 		session: live.id,
 		destination,
 		principal,
+		speakers,
 		messages: live.messages,
 		cap: live.cap,
 		context: unseal<string>(live.context_body, live.body_key),

@@ -1,6 +1,6 @@
 // Confirmations (I14): asked once, resolved once, used once, each step with its audit entry in the same transaction. The
 // schema's triggers hold the order of steps; what is decided here is who, when and what follows.
-import type { ConversationId } from "../../domain/index.ts";
+import type { ConversationId, Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -59,7 +59,9 @@ const insertInbox = sql<{ id: number }>(
 	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at, body, due_at)
 	VALUES ('confirmation', 'keryx', '', ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
-const askingTurn = sql<{ principal: string | null }>("SELECT principal FROM turns WHERE id = ?");
+const askingTurn = sql<{ principal: string | null; speakers: string }>(
+	"SELECT principal, speakers FROM turns WHERE id = ?",
+);
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
 );
@@ -425,6 +427,7 @@ function* answerTurn(
 		content: outcomeNote(row, status, reason),
 		destination: JSON.parse(row.destination ?? "null") as unknown,
 		confirmation: row.id,
+		speakers: turn === undefined ? [] : (JSON.parse(turn.speakers) as Speaker[]),
 	});
 	const inserted = yield* get(
 		insertInbox,

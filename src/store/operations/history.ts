@@ -1,5 +1,5 @@
 // Undo, redo and retry (I6): rows are never changed. They add ranges that hide them.
-import type { ConversationId, SessionId } from "../../domain/index.ts";
+import { type ConversationId, distinctSpeakers, type SessionId, type Speaker } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { Destination, OperatorScope } from "../types.ts";
@@ -227,6 +227,7 @@ export type Retried =
 			readonly session: SessionId;
 			readonly destination: Destination;
 			readonly principal: string | null;
+			readonly speakers: readonly Speaker[];
 			readonly messages: number;
 			readonly cap: number;
 			readonly context: string;
@@ -238,7 +239,12 @@ export type Retried =
 /** Hides what was answered to the person's last turn and begins a new turn over the same messages. Dispositions stay. */
 export function* retry(
 	context: Context,
-	args: { readonly conversation: ConversationId; readonly deadlineAt: number },
+	args: {
+		readonly conversation: ConversationId;
+		/** Who asks for it: the turn speaks for them, too. Left out: the operator, who adds nothing to it. */
+		readonly by?: Speaker;
+		readonly deadlineAt: number;
+	},
 ): Op<Retried> {
 	const conversation = yield* findConversation(args.conversation);
 	const stopped = yield* stopOpenTurn(context, conversation.id);
@@ -257,13 +263,14 @@ export function* retry(
 		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
 	}
 	const hidden = answers.length > 0 ? yield* hide(context, conversation, live, joined(answers), "retry") : 0;
-	const { destination, principal } = yield* turnOrigin(conversation, start.row.turn);
+	const origin = yield* turnOrigin(conversation, start.row.turn);
+	const { destination, principal } = origin;
+	const speakers = distinctSpeakers([...origin.speakers, ...(args.by ? [args.by] : [])]);
 	const turn = yield* startTurn(
 		context,
 		yield* findConversation(conversation.id),
 		live,
-		principal,
-		JSON.stringify(destination),
+		{ principal, speakers, destination },
 		args.deadlineAt,
 	);
 	yield* emit(
@@ -280,6 +287,7 @@ export function* retry(
 		session: session.id,
 		destination,
 		principal,
+		speakers,
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),

@@ -42,6 +42,8 @@ export interface AcceptArgs {
 		| { readonly kind: "command"; readonly name: string };
 	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
 	readonly role?: PersonRole;
+	/** The platform's own role that let its sender in. */
+	readonly platformRole?: string;
 	/** Left out: a channel brought it, and knows who wrote it. */
 	readonly poster?: Poster;
 	/** Blobs put beforehand that the content refers to. */
@@ -147,6 +149,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 			source: wire,
 			content: args.content,
 			...(args.role && { role: args.role }),
+			...(args.platformRole && { platformRole: args.platformRole }),
 			...(args.poster && { poster: args.poster }),
 		}),
 		waits ? (args.dueAt ?? context.now) : null,

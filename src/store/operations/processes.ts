@@ -1,6 +1,6 @@
 // Background processes as the store knows them: begun before anything is started, ended exactly once, with the one inbox event that
 // tells the conversation. What they print is in their logs; here stand only the cursors of what has been reported.
-import type { ConversationId } from "../../domain/index.ts";
+import type { ConversationId, PersonRole, Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -27,6 +27,7 @@ interface ProcessRow {
 	readonly conversation: ConversationId;
 	readonly principal: string | null;
 	readonly turn: string | null;
+	readonly role: PersonRole | null;
 	readonly backend: string;
 	readonly status: ProcessStatus;
 	readonly background: number;
@@ -50,7 +51,7 @@ interface ProcessRow {
 	readonly body_key: number | null;
 }
 
-const COLUMNS = `n, id, conversation, principal, turn, backend, status, background, pty, notify, check_ms, identity, exit_code, signal,
+const COLUMNS = `n, id, conversation, principal, turn, role, backend, status, background, pty, notify, check_ms, identity, exit_code, signal,
 	cause, polled_to, checked_to, log_bytes, log_lost, destination, started_at, printed_at, ended_at, due_at, body, body_key`;
 const byId = sql<ProcessRow>(`SELECT ${COLUMNS} FROM processes WHERE id = ?`);
 const byPrefix = sql<ProcessRow>(
@@ -76,9 +77,9 @@ const runningHere = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM processes WHERE due_at IS NOT NULL AND conversation = ?",
 );
 const insertProcess = sql(
-	`INSERT INTO processes (id, conversation, principal, turn, backend, status, background, pty, notify, check_ms, destination,
+	`INSERT INTO processes (id, conversation, principal, turn, role, backend, status, background, pty, notify, check_ms, destination,
 		started_at, printed_at, body, due_at)
-	VALUES (?, ?, ?, ?, ?, 'starting', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	VALUES (?, ?, ?, ?, ?, ?, 'starting', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const setRunning = sql(
 	"UPDATE processes SET status = 'running', identity = ? WHERE id = ? AND status = 'starting'",
@@ -114,6 +115,8 @@ export interface BeginProcessArgs {
 	readonly conversation: ConversationId;
 	readonly principal: string | null;
 	readonly turn: string | null;
+	/** Of the turn that starts it: one of a lesser role may look at it, and no more. Null: nobody's in particular. */
+	readonly role: PersonRole | null;
 	readonly backend: string;
 	readonly command: string;
 	readonly cwd: string;
@@ -143,6 +146,7 @@ export function* beginProcess(context: Context, args: BeginProcessArgs): Op<Begu
 		conversation,
 		args.principal,
 		args.turn,
+		args.role,
 		args.backend,
 		args.background ? 1 : 0,
 		args.pty ? 1 : 0,
@@ -241,6 +245,7 @@ function* complete(context: Context, row: ProcessRow, note: string): Op<Woken | 
 			source: unseal(source.source_body, source.body_key),
 			content: note,
 			destination: JSON.parse(row.destination) as Destination,
+			speakers: yield* speakersOf(row.turn),
 		}),
 		context.now,
 	);
@@ -253,6 +258,12 @@ function* complete(context: Context, row: ProcessRow, note: string): Op<Woken | 
 	);
 	return { conversation: row.conversation, inbox: id };
 }
+
+function* speakersOf(turn: string | null): Op<readonly Speaker[]> {
+	const row = turn === null ? undefined : yield* get(speakersOfTurn, turn);
+	return row ? (JSON.parse(row.speakers) as Speaker[]) : [];
+}
+const speakersOfTurn = sql<{ speakers: string }>("SELECT speakers FROM turns WHERE id = ?");
 
 /** Output up to here has been handed to the conversation. Never goes back. */
 export function* processPolled(_: Context, args: { readonly id: string; readonly to: number }): Op<void> {
@@ -368,6 +379,7 @@ function toProcess(row: ProcessRow): Process {
 		id: row.id,
 		conversation: row.conversation,
 		turn: row.turn,
+		role: row.role,
 		backend: row.backend,
 		command,
 		cwd,

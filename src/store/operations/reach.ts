@@ -21,12 +21,14 @@ import { titleDigest } from "./titles.ts";
 /** conversation: only its own sessions; principal: also those of the person's other unshared conversations. */
 export type Within = "conversation" | "principal";
 
-type Place = Pick<ConversationRow, "id" | "principal" | "profile" | "shared">;
+type Place = Pick<ConversationRow, "id" | "principal" | "profile" | "shared" | "chat_type">;
 
 /** Whether a conversation's sessions may be taken up in this one. */
 export function* reachOf(from: Place, within: Within): Op<(other: Place) => boolean> {
 	const own = (other: Place): boolean => other.id === from.id;
-	if (within === "conversation" || from.principal === null || from.shared) return own;
+	// What is taken up in a group is read by all of it, also where everybody has a conversation of their own there.
+	if (within === "conversation" || from.principal === null || from.shared || from.chat_type !== "dm")
+		return own;
 	const persons = yield* samePrincipals(from.principal);
 	return (other) =>
 		own(other) ||
@@ -59,7 +61,9 @@ export interface ReachArgs {
 	readonly named?: { readonly id: SessionId } | { readonly title: string };
 }
 
-const placesOf = sql<Place>("SELECT id, principal, profile, shared FROM conversations WHERE principal = ?");
+const placesOf = sql<Place>(
+	"SELECT id, principal, profile, shared, chat_type FROM conversations WHERE principal = ?",
+);
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
 );

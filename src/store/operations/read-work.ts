@@ -14,14 +14,15 @@ import type {
 	PersonRole,
 	Poster,
 	Scope,
+	Speaker,
 	StoreEvent,
 	Turn,
 } from "../types.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
 import { toDisposition } from "./inbox.ts";
-import { findPrincipal, idsOf } from "./principals.ts";
+import { findPrincipal, idsOf, samePrincipals } from "./principals.ts";
 import { assertSees } from "./scope.ts";
-import { TURN_COLUMNS, type TurnRow } from "./turns.ts";
+import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns.ts";
 
 interface InboxRow {
 	readonly id: number;
@@ -127,6 +128,7 @@ function* toTurn(row: TurnRow): Op<Turn> {
 		conversation: row.conversation,
 		session: ((yield* get(sessionId, row.session)) as { id: SessionId }).id,
 		principal: row.principal,
+		speakers: speakersOf(row),
 		token: row.token,
 		state: row.state,
 		detail: row.detail,
@@ -306,6 +308,47 @@ export function* lastEventAt(_: { readonly scope: OperatorScope }): Op<number | 
 	return (yield* get(newestEvent))?.at ?? null;
 }
 const newestEvent = sql<{ at: number }>("SELECT at FROM events ORDER BY id DESC LIMIT 1");
+
+export interface SpeakerFacts {
+	/** Every id of theirs on the platform they wrote from. */
+	readonly ids: readonly string[];
+	/** Whether the conversation is theirs alone. */
+	readonly isOwn: boolean;
+	/** Of a program that speaks through the API: whether its token still holds; null: no program. */
+	readonly token: "live" | "ended" | null;
+}
+
+/** What has to be known of the people a turn speaks for before it is decided what they may do now. */
+export function* speakerFacts(args: {
+	readonly scope: OperatorScope;
+	readonly conversation: ConversationId;
+	readonly speakers: readonly Pick<Speaker, "principal" | "platform">[];
+	readonly now: number;
+}): Op<readonly SpeakerFacts[]> {
+	const owner = (yield* get(ownerOf, args.conversation))?.principal ?? null;
+	const owners = owner === null ? [] : yield* samePrincipals(owner);
+	const facts: SpeakerFacts[] = [];
+	for (const { principal, platform } of args.speakers) {
+		if (principal === null) {
+			facts.push({ ids: [], isOwn: false, token: null });
+			continue;
+		}
+		const tokens = platform === "api_server" ? yield* all(tokensOf, principal) : [];
+		const live = tokens.some(
+			({ revoked_at, expires_at }) => revoked_at === null && (expires_at === null || expires_at > args.now),
+		);
+		facts.push({
+			ids: yield* idsOf(platform, principal),
+			isOwn: owners.includes(principal),
+			token: tokens.length === 0 ? null : live ? "live" : "ended",
+		});
+	}
+	return facts;
+}
+const ownerOf = sql<{ principal: string | null }>("SELECT principal FROM conversations WHERE id = ?");
+const tokensOf = sql<{ revoked_at: number | null; expires_at: number | null }>(
+	"SELECT revoked_at, expires_at FROM tokens WHERE principal = ?",
+);
 
 /** Every id of a person that is known by one of these, for allow-lists. */
 export function* knownIds(args: {

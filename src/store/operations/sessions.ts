@@ -3,6 +3,7 @@
 import {
 	type BoundaryCause,
 	type BoundaryFacts,
+	type ChatType,
 	type CheckpointOutcome,
 	type ConversationId,
 	carriesOver,
@@ -62,6 +63,7 @@ export interface ConversationRow {
 	readonly key: string;
 	readonly platform: string;
 	readonly profile: string;
+	readonly chat_type: ChatType;
 	readonly principal: string | null;
 	readonly shared: number;
 	readonly token: number;
@@ -74,7 +76,7 @@ export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, b
 	body_key, due_at, compact_after`;
 
 const conversationById = sql<ConversationRow>(
-	"SELECT id, key, platform, profile, principal, shared, token, interruptions FROM conversations WHERE id = ?",
+	"SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions FROM conversations WHERE id = ?",
 );
 const liveSession = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,

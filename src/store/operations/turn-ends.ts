@@ -7,6 +7,7 @@ import {
 	isFreshInterruption,
 	type ResetPolicy,
 	type SessionId,
+	type Speaker,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
@@ -38,7 +39,7 @@ import {
 	targetOf,
 	touch,
 } from "./sessions.ts";
-import { assertHeld, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
+import { assertHeld, speakersOf, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -319,6 +320,7 @@ export type ResumeResult =
 			readonly session: SessionId;
 			readonly destination: Destination;
 			readonly principal: string | null;
+			readonly speakers: readonly Speaker[];
 			readonly messages: number;
 			readonly cap: number;
 			readonly context: string;
@@ -370,6 +372,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		session: session.id,
 		destination: JSON.parse(turn.destination) as Destination,
 		principal: turn.principal,
+		speakers: speakersOf(turn),
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),

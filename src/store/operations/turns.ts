@@ -3,10 +3,14 @@
 import {
 	type BoundaryFacts,
 	type ConversationId,
+	distinctSpeakers,
+	mayJoin,
+	type PersonRole,
 	parseSource,
 	type ResetPolicy,
 	type SessionId,
 	type Source,
+	type Speaker,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
@@ -54,6 +58,7 @@ export interface TurnRow {
 	readonly conversation: ConversationId;
 	readonly session: number;
 	readonly principal: string | null;
+	readonly speakers: string;
 	readonly epoch: number;
 	readonly token: number;
 	readonly state: TurnState;
@@ -67,7 +72,7 @@ export interface TurnRow {
 	readonly ended_at: number | null;
 }
 
-export const TURN_COLUMNS = `id, conversation, session, principal, epoch, token, state, purpose, detail, attempts, planned, destination,
+export const TURN_COLUMNS = `id, conversation, session, principal, speakers, epoch, token, state, purpose, detail, attempts, planned, destination,
 	started_at, interrupted_at, ended_at`;
 
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -75,8 +80,8 @@ const openTurn = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
 );
 const insertTurn = sql(
-	`INSERT INTO turns (id, conversation, session, principal, epoch, token, state, purpose, destination, started_at, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)`,
+	`INSERT INTO turns (id, conversation, session, principal, speakers, epoch, token, state, purpose, destination, started_at, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?)`,
 );
 const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
 const inboxWaiting = sql<InboxRow>(
@@ -129,6 +134,7 @@ export interface BegunTurn extends PromptFacts {
 	readonly session: SessionId;
 	readonly destination: Destination;
 	readonly principal: string | null;
+	readonly speakers: readonly Speaker[];
 	/** Counted rows of the session, and its cap. */
 	readonly messages: number;
 	readonly cap: number;
@@ -165,12 +171,12 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 	if (found === "suspended") return { kind: "suspended" };
 	const last = items.at(-1) as InboxRow;
 	const destination = destinationFor(last);
+	const speakers = distinctSpeakers(items.flatMap(speakersOfItem));
 	const turn = yield* startTurn(
 		context,
 		conversation,
 		found,
-		last.principal,
-		JSON.stringify(destination),
+		{ principal: last.principal, speakers, destination },
 		args.deadlineAt,
 	);
 	const appended = yield* appendItems(context, conversation, found, turn.id, items);
@@ -186,6 +192,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		session: session.id,
 		destination,
 		principal: last.principal,
+		speakers,
 		messages: session.messages,
 		cap: session.cap,
 		context: unseal<string>(session.context_body, session.body_key),
@@ -244,12 +251,18 @@ export function* untold(
 	return yield* boundaryFacts(previous, previous.end_reason, args.policy, args.material ?? NO_MATERIAL, at);
 }
 
+/** Who is answered, whom the turn speaks for, and where its reply goes. */
+export interface TurnOrigin {
+	readonly principal: string | null;
+	readonly speakers: readonly Speaker[];
+	readonly destination: Destination;
+}
+
 export function* startTurn(
 	context: Context,
 	conversation: ConversationRow,
 	session: SessionRow,
-	principal: string | null,
-	destination: string,
+	{ principal, speakers, destination }: TurnOrigin,
 	deadlineAt: number,
 	purpose: TurnPurpose = "answer",
 ): Op<{ id: string; token: number }> {
@@ -262,10 +275,11 @@ export function* startTurn(
 		conversation.id,
 		session.key,
 		principal,
+		JSON.stringify(speakers),
 		context.epoch,
 		token,
 		purpose,
-		destination,
+		JSON.stringify(destination),
 		context.now,
 		deadlineAt,
 	);
@@ -318,6 +332,25 @@ interface ItemBody {
 	readonly destination?: Destination | null;
 	/** The confirmation that it is about. */
 	readonly confirmation?: string;
+	/** What its writer was let in as. */
+	readonly role?: PersonRole;
+	readonly platformRole?: string;
+	/** Of an internal event: whom the turn that caused it spoke for. */
+	readonly speakers?: readonly Speaker[];
+}
+
+/** Whom a turn over this item speaks for. An internal event carries the rights of those who caused it. */
+function speakersOfItem(item: InboxRow): readonly Speaker[] {
+	const { speakers, source, role = "guest", platformRole } = bodyOf(item);
+	if (item.kind !== "person") return speakers ?? [];
+	const { principal } = item;
+	return [
+		{ principal, role, platform: source.platform, ...(platformRole !== undefined && { platformRole }) },
+	];
+}
+
+export function speakersOf({ speakers }: Pick<TurnRow, "speakers">): readonly Speaker[] {
+	return JSON.parse(speakers) as Speaker[];
 }
 
 function bodyOf(item: InboxRow): ItemBody {
@@ -331,18 +364,20 @@ function destinationFor(item: InboxRow): Destination {
 }
 
 /** Who an earlier turn answered, and where; without one, the conversation's owner, where its last message came from. */
-export function* turnOrigin(
-	conversation: ConversationRow,
-	turn: string | null,
-): Op<{ destination: Destination; principal: string | null }> {
+export function* turnOrigin(conversation: ConversationRow, turn: string | null): Op<TurnOrigin> {
 	const row = turn === null ? undefined : yield* get(turnById, turn);
-	if (row) return { destination: JSON.parse(row.destination) as Destination, principal: row.principal };
+	if (row)
+		return {
+			destination: JSON.parse(row.destination) as Destination,
+			principal: row.principal,
+			speakers: speakersOf(row),
+		};
 	const { source_body, body_key } = (yield* get(lastSource, conversation.id)) as {
 		source_body: string;
 		body_key: number | null;
 	};
 	const destination = destinationOf(parseSource(unseal(source_body, body_key)));
-	return { destination, principal: conversation.principal };
+	return { destination, principal: conversation.principal, speakers: [] };
 }
 const lastSource = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
@@ -398,29 +433,36 @@ export interface JoinArgs {
 	readonly policy: ResetPolicy;
 }
 
-/** Busy mode steer: messages accepted meanwhile become part of the running turn. */
+/** Busy mode steer: messages accepted meanwhile become part of the running turn, as far as they give it no other rights (I18). */
 export function* joinTurn(
 	context: Context,
 	args: JoinArgs,
-): Op<{ rows: readonly Message[]; nextIndex: number }> {
+): Op<{ rows: readonly Message[]; joined: readonly number[]; nextIndex: number }> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	const conversation = yield* findConversation(turn.conversation);
 	const session = yield* sessionOfKey(turn.session);
 	const rows: Message[] = [];
+	const joined: number[] = [];
+	const speakers = speakersOf(turn);
 	// A position that exists would be answered with its row, and the message that joins would be lost.
 	let index = Math.max(args.nextIndex, (yield* get(nextIndexOf, turn.id))?.n ?? 0);
 	for (const id of args.inbox) {
 		const item = yield* get(inboxWaiting, id, conversation.id);
-		if (!item) continue;
+		if (!item) {
+			joined.push(id);
+			continue;
+		}
+		if (item.kind !== "person" || !speakersOfItem(item).every((speaker) => mayJoin(speakers, speaker)))
+			continue;
+		joined.push(id);
 		const message = { ...messageOf(item, false), index: index++ };
 		const [row] = yield* append(context, targetOf(conversation, session, turn.id), [message]);
 		rows.push(row as Message);
 		yield* run(takeInbox, turn.id, (row as Message).id, item.id);
-		if (item.kind !== "person") continue;
 		yield* touch(session, item.accepted_at, args.policy);
 		yield* run(resetFailing, conversation.id);
 	}
-	return { rows, nextIndex: index };
+	return { rows, joined, nextIndex: index };
 }
 
 /** Committed before a call that may not be repeated: after a crash its outcome is unknown, and it is not made again. */

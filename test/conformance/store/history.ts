@@ -270,7 +270,6 @@ export function historyConformance(tell: Tell): void {
 		const open = await scene.turn("two");
 		const asked = {
 			conversation,
-			principal: null,
 			destination: open.destination,
 			deadlineAt: scene.clock.now() + HOUR,
 		};

@@ -273,6 +273,7 @@ function beginArgs(conversation: ConversationId, id: string, args: Partial<Begin
 		conversation,
 		principal: null,
 		turn: null,
+		role: null,
 		backend: "local",
 		command: "true",
 		cwd: "/",
