@@ -148,14 +148,27 @@ describe("/sessions and /resume", () => {
 
 	test("the person's other conversations are within reach: one is copied, and stays as it is", async () => {
 		await start();
-		const dm = await scene.say("from the dm");
+		const group = { chat: "g", chatType: "group", user: "ada" } as const;
+		const there = await scene.say("from the group", group);
+		await scene.say("from the dm");
+		expect(await ask("/sessions")).toMatch(/1\. from the group \(.*, 2 messages, still open, in /);
+		expect(await ask("/resume 1")).toContain("with 2 messages");
+		await scene.say("go on");
+		expect(shownTexts()).toEqual(["from the group", "you said from the group", "go on"]);
+		expect(await visible(there)).toEqual(["from the group", "you said from the group"]);
+	});
+
+	test("I18: in a group, where others read along, nothing of the person's other conversations is in reach", async () => {
+		await start();
+		for (let n = 0; n < 20; n++) await scene.say("filler");
+		const dm = await scene.say("a private word");
 		const group = { chat: "g", chatType: "group", user: "ada" } as const;
 		await scene.say("from the group", group);
-		expect(await ask("/sessions", group)).toMatch(/1\. from the dm \(.*, 2 messages, still open, in DM with/);
-		expect(await ask("/resume 1", group)).toContain("with 2 messages");
-		await scene.say("go on", group);
-		expect(shownTexts()).toEqual(["from the dm", "you said from the dm", "go on"]);
-		expect(await visible(dm)).toEqual(["from the dm", "you said from the dm"]);
+		expect(await ask("/sessions", group)).toContain("no earlier session");
+		expect(await ask("/sessions private", group)).toContain("Nothing was found");
+		const [{ id } = { id: "" }] = await scene.sessions(dm);
+		expect(await ask(`/resume ${id}`, group)).toMatch(/^No session/);
+		expect(await ask(`/why ${scene.inbox(dm)}`, group)).toMatch(/^No inbound message/);
 	});
 
 	test("resume_scope: conversation keeps to this one, in list, search and switch", async () => {
