@@ -147,6 +147,11 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						ready: () => begin(gateway, confirmations),
 					})
 				: null;
+		const dated = listening ? await store.takeGrantsDated() : 0;
+		if (dated > 0)
+			output.warn(
+				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version had no end: ${dated === 1 ? "it ends" : "they end"} within 30 days. \`keryx confirm grants\` lists them.`,
+			);
 		if (listening)
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);

@@ -62,6 +62,8 @@ export interface ConfirmationsOptions {
 export interface CallQuestion {
 	readonly action: string;
 	readonly description: string;
+	/** Asked about every time: no grant answers, and none comes of the answer. */
+	readonly once?: boolean;
 	readonly details: Details;
 	readonly sessionKey: string;
 	readonly askedBy: string;
@@ -446,7 +448,7 @@ class StoredConfirmations implements Confirmations {
 		return this.#options.store.secrets.isIn([details, description]);
 	}
 
-	#ownRequest({ action, description, details, sessionKey, askedBy, from }: CallQuestion): Asking {
+	#ownRequest({ action, description, once, details, sessionKey, askedBy, from }: CallQuestion): Asking {
 		return {
 			action,
 			description,
@@ -457,6 +459,7 @@ class StoredConfirmations implements Confirmations {
 			askedBy,
 			via: "agent",
 			from,
+			...(once && { once }),
 		};
 	}
 
@@ -467,9 +470,9 @@ class StoredConfirmations implements Confirmations {
 		const bound = { ...asked, id, digest: confirmationDigest(asked) };
 		return {
 			...bound,
-			canonical: canonicalDetails(asked.details),
 			limits: { perAction: settings.rateLimit, inAll: settings.globalLimit, windowMs: HOUR_MS },
-			grantable: !settings.alwaysConfirm.includes(asked.action),
+			once: asked.once ?? false,
+			grantable: !asked.once && !settings.alwaysConfirm.includes(asked.action),
 			useWithinMs: settings.useWithinMinutes * 60_000,
 			notices: {
 				deliveries: this.#deliveries(bound),
@@ -491,7 +494,8 @@ class StoredConfirmations implements Confirmations {
 	}
 }
 
-type Asking = RequestInput & Pick<ConfirmationRequest, "askedBy" | "via" | "from">;
+type Asking = RequestInput &
+	Pick<ConfirmationRequest, "askedBy" | "via" | "from"> & { readonly once?: boolean };
 type Bound = Asking & { readonly id: string; readonly digest: string };
 
 function isSameChat(a: Destination, b: Destination): boolean {

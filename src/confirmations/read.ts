@@ -1,4 +1,5 @@
 // What other programs send, read field by field: a wrong type is refused by its name, null stands for the default.
+import { grantPatternProblem } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { GrantScope } from "../store/index.ts";
 import type { Details } from "./digest.ts";
@@ -87,6 +88,8 @@ export function readGrant(body: unknown): GrantInput {
 	const pattern = optionalText(given, "pattern", TEXT);
 	const sessionKey = optionalText(given, "session_key", NAME * 4);
 	const askedBy = optionalText(given, "asked_by", NAME * 2);
+	const problem = pattern === undefined ? null : grantPatternProblem(pattern);
+	if (problem !== null) throw new KeryxError("argument.invalid", problem, { field: "pattern" });
 	if (scope !== "always" && (!sessionKey || !askedBy))
 		throw new KeryxError("argument.invalid", `a grant of scope ${scope} needs session_key and asked_by`, {
 			field: sessionKey ? "asked_by" : "session_key",

@@ -25,6 +25,7 @@ export {
 export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./context-prompt.ts";
 export { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
 export { describeDuration } from "./duration.ts";
+export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
 export { readableKey } from "./key.ts";
 export {
 	finalLimitText,

@@ -565,10 +565,20 @@ UPDATE deliveries SET first_at = due_at WHERE due_at IS NOT NULL AND NOT EXISTS 
 	SELECT 1 FROM deliveries e WHERE e.lane = deliveries.lane AND e.due_at IS NOT NULL AND e.n < deliveries.n);
 `;
 
-/** Whom a turn speaks for, and with it what it starts and asks (I18). A row from before has none: its person is taken as they are now. */
+/**
+ * Whom a turn speaks for, and with it what it starts and asks (I18). A row from before has none: its person is taken as they are now.
+ * A grant serves one person, and has an end: those from before get one, and whoever runs Keryx is told how many.
+ */
 const TABLES_10 = `
 ALTER TABLE turns ADD COLUMN speakers TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE processes ADD COLUMN role TEXT CHECK (role IN ('owner', 'member', 'guest'));
+ALTER TABLE grants ADD COLUMN principal TEXT;
+`;
+
+const GRANTS_10 = (now: string) => `
+UPDATE grants SET until = ${now} + 2592000000 WHERE revoked_at IS NULL AND (until IS NULL OR until > ${now} + 2592000000);
+INSERT INTO settings (name, value)
+SELECT 'grants_dated', CAST(count(*) AS TEXT) FROM grants WHERE revoked_at IS NULL AND until > ${now} HAVING count(*) > 0;
 `;
 
 /** What may follow what. Everything else is refused, whoever writes it. */
@@ -625,7 +635,13 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 			postgres: lanesOfOld("destination::json ->> 'chatId'", "destination::json ->> 'threadId'"),
 		},
 	},
-	{ tables: TABLES_10, own: { sqlite: "", postgres: "" } },
+	{
+		tables: TABLES_10,
+		own: {
+			sqlite: GRANTS_10("CAST(unixepoch('subsec') * 1000 AS INTEGER)"),
+			postgres: GRANTS_10("CAST(extract(epoch FROM now()) * 1000 AS BIGINT)"),
+		},
+	},
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -285,6 +285,8 @@ export interface Grant {
 	readonly pattern: string | null;
 	/** Whose requests it serves; null: everybody's. */
 	readonly askedBy: string | null;
+	/** The one person whose turns it serves; null: everybody's but a guest's. */
+	readonly principal: string | null;
 	readonly sessionKey: string | null;
 	readonly session: string | null;
 	readonly until: number | null;

@@ -49,6 +49,8 @@ export interface ToolResult {
 export interface ConfirmationQuestion {
 	readonly action: string;
 	readonly description: string;
+	/** Asked about every time: no grant answers, and none comes of the answer. */
+	readonly once?: boolean;
 }
 
 /** A call whose arguments have been checked. */

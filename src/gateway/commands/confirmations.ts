@@ -92,7 +92,15 @@ async function plan(
 	context: CommandContext,
 ) {
 	const caller = callerOf(context);
-	const { confirmations } = context;
+	const { confirmations, role } = context;
+	if (input.grant && input.grant.scope !== "session" && role !== "owner")
+		throw new KeryxError(
+			"confirmation.refused",
+			"an answer that holds for longer than a session is the owner's",
+			{
+				hint: "answer with once or session",
+			},
+		);
 	if (!confirmations) throw new KeryxError("confirmation.refused", "this Keryx has no confirmations");
 	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
 }

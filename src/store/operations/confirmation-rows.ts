@@ -38,6 +38,8 @@ export interface AskedBody {
 	readonly description: string;
 	readonly details: Readonly<Record<string, unknown>>;
 	readonly requester: string;
+	/** No grant comes of the answer. */
+	readonly once?: true;
 }
 
 /** What was said to it. */

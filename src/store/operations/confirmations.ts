@@ -1,6 +1,6 @@
 // Confirmations (I14): asked once, resolved once, used once, each step with its audit entry in the same transaction. The
 // schema's triggers hold the order of steps; what is decided here is who, when and what follows.
-import type { ConversationId, Speaker } from "../../domain/index.ts";
+import { type ConversationId, leastStanding, type Speaker, soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -25,7 +25,8 @@ import {
 } from "./confirmation-rows.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
-import { coveringGrant, grant, type NewGrant } from "./grants.ts";
+import { type Asker, coveringGrant, grant, type NewGrant } from "./grants.ts";
+import { samePrincipals } from "./principals.ts";
 
 const asked = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations WHERE asked_by = ? AND idempotency_key = ?`,
@@ -72,8 +73,6 @@ export interface ConfirmationRequest {
 	readonly action: string;
 	readonly description: string;
 	readonly details: Readonly<Record<string, unknown>>;
-	/** The details in their canonical form, which a grant's pattern is held against. */
-	readonly canonical: string;
 	readonly digest: string;
 	readonly requester: string;
 	readonly sessionKey: string;
@@ -82,6 +81,8 @@ export interface ConfirmationRequest {
 	readonly askedBy: string;
 	readonly via: AuditVia;
 	readonly limits: { readonly perAction: number; readonly inAll: number; readonly windowMs: number };
+	/** Of a kind that is asked about every time, whatever it is called: no grant comes of the answer. */
+	readonly once: boolean;
 	/** Whether a grant may answer: not for what must always be asked about. */
 	readonly grantable: boolean;
 	/** An approval that is not used within this expires. */
@@ -119,7 +120,8 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 			return { kind: "repeated", confirmation };
 		}
 	}
-	const covering = args.grantable ? yield* coveringGrant(context, args) : undefined;
+	const asker = args.from ? yield* askerOf(args.from.turn) : null;
+	const covering = args.grantable ? yield* coveringGrant(context, { ...args, asker }) : undefined;
 	if (covering === undefined) {
 		const limited = yield* limitOf(context, args);
 		if (limited) return limited;
@@ -133,6 +135,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 		details: args.details,
 		requester: args.requester,
 		digest: args.digest,
+		...(args.once && { once: true }),
 	};
 	yield* run(
 		insertConfirmation,
@@ -261,13 +264,38 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 		useBy,
 		said,
 	});
-	if (approved && args.grant) yield* grant(context, grantFor(row, args.grant), args.by, args.via);
+	if (approved && args.grant) yield* grant(context, yield* grantFor(row, args.grant), args.by, args.via);
 	const woken = yield* answerTurn(context, row, args.decision, said.reason);
 	return { kind: "resolved", confirmation: yield* readBack(context, row.id), woken };
 }
 
-function grantFor(row: ConfirmationRow, { scope, until }: NonNullable<ResolveArgs["grant"]>): NewGrant {
+/** Whom the asking turn speaks for. */
+function* askerOf(turn: string): Op<Asker> {
+	const row = yield* get(askingTurn, turn);
+	const speakers = row ? (JSON.parse(row.speakers) as Speaker[]) : [];
+	const sole = soleSpeaker(speakers);
+	const role = leastStanding(speakers.map((speaker) => speaker.role));
 	return {
+		persons: sole === null ? [] : yield* samePrincipals(sole),
+		role: role === "none" ? "guest" : role,
+	};
+}
+
+/** For the one who asked, and for nobody else (I18). */
+function* grantFor(row: ConfirmationRow, { scope, until }: NonNullable<ResolveArgs["grant"]>): Op<NewGrant> {
+	if (unseal<AskedBody>(row.body, row.body_key).once)
+		throw new KeryxError("argument.invalid", `${row.action} is asked about every time: no grant covers it`, {
+			field: "grant",
+			hint: "approve it once",
+		});
+	const [principal] = row.turn === null ? [] : (yield* askerOf(row.turn)).persons;
+	if (row.turn !== null && principal === undefined)
+		throw new KeryxError("argument.invalid", "several people asked for this at once: a grant is for one", {
+			field: "grant",
+			hint: "approve it once",
+		});
+	return {
+		...(principal !== undefined && { principal }),
 		scope,
 		action: row.action,
 		askedBy: row.asked_by,

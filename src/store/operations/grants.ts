@@ -1,5 +1,6 @@
-// Grants: a human's standing yes to an action. Each says who gave it, when, until when and to whom; none serves what must always be
-// asked about, which is checked again whenever one is used.
+// Grants: a human's standing yes to an action. Each says who gave it, when, until when and to whom: one that came of an answer serves
+// only the person who had asked (I18). None serves what must always be asked about, which is checked again whenever one is used.
+import { coversArguments, type PersonRole } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -14,6 +15,7 @@ interface GrantRow {
 	readonly pattern_body: string | null;
 	readonly body_key: number | null;
 	readonly asked_by: string | null;
+	readonly principal: string | null;
 	readonly session_key: string | null;
 	readonly session: string | null;
 	readonly until: number | null;
@@ -24,15 +26,15 @@ interface GrantRow {
 }
 
 const COLUMNS =
-	"id, scope, action, pattern_body, body_key, asked_by, session_key, session, until, created_at, created_by, revoked_at, revoked_by";
+	"id, scope, action, pattern_body, body_key, asked_by, principal, session_key, session, until, created_at, created_by, revoked_at, revoked_by";
 const grantById = sql<GrantRow>(`SELECT ${COLUMNS} FROM grants WHERE id = ?`);
 const everyGrant = sql<GrantRow>(`SELECT ${COLUMNS} FROM grants ORDER BY created_at DESC, id LIMIT ?`);
 const liveGrants = sql<GrantRow>(
 	`SELECT ${COLUMNS} FROM grants WHERE action = ? AND revoked_at IS NULL AND (until IS NULL OR until > ?) ORDER BY created_at, id`,
 );
 const insertGrant = sql(
-	`INSERT INTO grants (id, scope, action, pattern_body, asked_by, session_key, session, until, created_at, created_by)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	`INSERT INTO grants (id, scope, action, pattern_body, asked_by, principal, session_key, session, until, created_at, created_by)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const revoke = sql("UPDATE grants SET revoked_at = ?, revoked_by = ? WHERE id = ? AND revoked_at IS NULL");
 const liveSession = sql<{ id: string }>(
@@ -42,13 +44,19 @@ const liveSession = sql<{ id: string }>(
 export interface NewGrant {
 	readonly scope: GrantScope;
 	readonly action: string;
-	/** Of the canonical arguments, with * for anything; left out: whatever the arguments. */
+	/** The arguments as JSON, with * for anything inside one value; left out: whatever the arguments. */
 	readonly pattern?: string;
 	/** Whose requests it serves. Only one of scope always may leave it out, and then serves everybody's. */
 	readonly askedBy?: string;
+	/** The one person whose turns it serves; left out: everybody's but a guest's. */
+	readonly principal?: string;
 	readonly sessionKey?: string;
+	/** Left out: 30 days. */
 	readonly until?: number;
 }
+
+/** Nobody remembers for longer what they once allowed. */
+const HOLDS_MS = 30 * 86_400_000;
 
 export function* addGrant(
 	context: Context,
@@ -59,7 +67,8 @@ export function* addGrant(
 
 /** The same within another operation. */
 export function* grant(context: Context, args: NewGrant, by: string, via: AuditVia): Op<Grant> {
-	const { scope, action, pattern, askedBy = null, sessionKey = null, until = null } = args;
+	const { scope, action, pattern, askedBy = null, principal = null, sessionKey = null } = args;
+	const until = args.until ?? context.now + HOLDS_MS;
 	const session =
 		scope === "session" && sessionKey ? ((yield* get(liveSession, sessionKey))?.id ?? null) : null;
 	const id = context.uuid();
@@ -70,6 +79,7 @@ export function* grant(context: Context, args: NewGrant, by: string, via: AuditV
 		action,
 		pattern === undefined ? null : seal(pattern),
 		askedBy,
+		principal,
 		sessionKey,
 		session,
 		until,
@@ -85,6 +95,7 @@ export function* grant(context: Context, args: NewGrant, by: string, via: AuditV
 			scope,
 			action,
 			asked_by: askedBy,
+			principal,
 			session_key: sessionKey,
 			until,
 			pattern: pattern ?? null,
@@ -122,33 +133,45 @@ export function* coveringGrant(
 		readonly action: string;
 		readonly askedBy: string;
 		readonly sessionKey: string;
-		/** The arguments in their canonical form. */
-		readonly canonical: string;
+		readonly details: Readonly<Record<string, unknown>>;
+		/** The person that the asking turn speaks for, with all ids of theirs; null: another program asks. */
+		readonly asker: Asker | null;
 	},
 ): Op<string | undefined> {
 	for (const row of yield* all(liveGrants, asked.action, context.now)) {
 		if (row.asked_by !== null && row.asked_by !== asked.askedBy) continue;
+		if (asked.asker ? !serves(row, asked.asker) : row.principal !== null) continue;
 		if (row.scope !== "always" && row.session_key !== asked.sessionKey) continue;
 		if (row.session !== null && (yield* get(liveSession, asked.sessionKey))?.id !== row.session) continue;
 		const { pattern } = toGrant(row);
-		if (pattern === null || fits(pattern, asked.canonical)) return row.id;
+		if (pattern === null || coversArguments(pattern, asked.details)) return row.id;
 	}
 	return undefined;
 }
 
-/** * stands for anything; all other characters for themselves. Linear: each piece is looked for once, from where the last one ended. */
-function fits(pattern: string, text: string): boolean {
-	const [first = "", ...rest] = pattern.split("*");
-	if (!text.startsWith(first)) return false;
-	if (rest.length === 0) return text === first;
-	const last = rest.pop() as string;
-	let from = first.length;
-	for (const piece of rest) {
-		const at = text.indexOf(piece, from);
-		if (at < 0) return false;
-		from = at + piece.length;
-	}
-	return text.length - last.length >= from && text.endsWith(last);
+/** Whom a turn that asks speaks for. */
+export interface Asker {
+	/** All ids of the one person; empty: several people, or somebody unknown. */
+	readonly persons: readonly string[];
+	/** The least of theirs. */
+	readonly role: PersonRole;
+}
+
+/** What a guest asks goes to the owner, whatever others were granted. */
+function serves({ principal }: GrantRow, { persons, role }: Asker): boolean {
+	return principal === null ? role !== "guest" : persons.includes(principal);
+}
+
+const dated = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'grants_dated'");
+const forgetDated = sql("DELETE FROM settings WHERE name = 'grants_dated'");
+
+/** How many grants from before got an end when the store was brought up to date; said once. */
+export function* takeGrantsDated(context: Context): Op<number> {
+	const count = Number((yield* get(dated))?.value ?? 0);
+	if (count === 0) return 0;
+	yield* run(forgetDated);
+	yield* emit(context, "grant.dated", {}, { count });
+	return count;
 }
 
 function toGrant(row: GrantRow): Grant {
@@ -158,6 +181,7 @@ function toGrant(row: GrantRow): Grant {
 		action: row.action,
 		pattern: row.pattern_body === null ? null : unseal<string>(row.pattern_body, row.body_key),
 		askedBy: row.asked_by,
+		principal: row.principal,
 		sessionKey: row.session_key,
 		session: row.session,
 		until: row.until,

@@ -34,7 +34,7 @@ import { noteConfig } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
-import { addGrant, grants, revokeGrant } from "./grants.ts";
+import { addGrant, grants, revokeGrant, takeGrantsDated } from "./grants.ts";
 import { redo, retry, undo, undoTarget } from "./history.ts";
 import { importLines } from "./import.ts";
 import { accept } from "./inbox.ts";
@@ -189,6 +189,7 @@ export const writes = {
 	useConfirmation,
 	addGrant,
 	revokeGrant,
+	takeGrantsDated,
 	auditRefusal,
 	createToken,
 	revokeToken,

@@ -15,7 +15,6 @@ function request(changes: Partial<ConfirmationRequest> = {}): ConfirmationReques
 		action: "deploy",
 		description: "ship it",
 		details: { version: 2 },
-		canonical: '{"version":2}',
 		digest: "d".repeat(64),
 		requester: "agent",
 		sessionKey: "",
@@ -23,6 +22,7 @@ function request(changes: Partial<ConfirmationRequest> = {}): ConfirmationReques
 		askedBy: "token:robot",
 		via: "api",
 		limits: { perAction: 10, inAll: 1000, windowMs: HOUR },
+		once: false,
 		grantable: true,
 		useWithinMs: 900_000,
 		notices: { deliveries: [], webhooks: [] },
@@ -188,12 +188,12 @@ export function confirmationConformance(tell: Tell): void {
 			const always = await store.addGrant({
 				scope: "always",
 				action: "other",
-				pattern: '{"version":*}',
+				pattern: '{"version":"*"}',
 				by: "operator",
 				via: "cli",
 			});
 			expect(await again({ action: "other", askedBy: "token:anybody" })).toBe("auto_approved");
-			expect(await again({ action: "other", canonical: '{"rm":1}' })).toBe("pending");
+			expect(await again({ action: "other", details: { rm: 1 } })).toBe("pending");
 			expect(await store.revokeGrant({ id: always.id, by: "operator", via: "cli" })).toBe(true);
 			expect(await store.revokeGrant({ id: always.id, by: "operator", via: "cli" })).toBe(false);
 			expect(await again({ action: "other", askedBy: "token:anybody" })).toBe("pending");
