@@ -16,10 +16,12 @@ process.exitCode = await run(
 		"test/torture.test.ts",
 		"test/gateway/kill.test.ts",
 		"test/processes-crash.test.ts",
+		"test/gateway/rights-model.test.ts",
 	],
 	{
 		...env,
 		KERYX_CRASH_RUNS: kills,
 		KERYX_TORTURE_MESSAGES: messages,
+		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 	},
 );
