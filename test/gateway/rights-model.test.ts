@@ -11,7 +11,7 @@ const RUNS = Number(process.env.KERYX_RIGHTS_RUNS ?? 60);
 /** Sequences that share one store, each with people of its own. */
 const TOGETHER = 20;
 
-const ROLES = { ada: "owner", abe: "owner", bob: "member", ben: "member", gus: "guest" } as const;
+const ROLES = { ada: "owner", bob: "member", ben: "member", gus: "guest" } as const;
 type Name = keyof typeof ROLES;
 const NAMES = Object.keys(ROLES) as Name[];
 
@@ -218,7 +218,7 @@ class World {
 	}
 }
 
-const isOwner = (caller: string) => /^telegram:(?:ada|abe)\d+$/.test(caller);
+const isOwner = (caller: string) => /^telegram:ada\d+$/.test(caller);
 
 /** The owner anything; a member what they asked themselves, in a conversation of their own. */
 function mayAnswer(caller: string, asked: { readonly user: string; readonly place: Place }): boolean {
