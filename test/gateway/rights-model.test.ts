@@ -242,6 +242,7 @@ test(`I18: no private mark reaches another, and nothing dangerous runs without a
 		);
 		for (const [offset, sequence] of batch.entries()) {
 			const run = from + offset;
+			for (const name of NAMES) await world.take(run, { kind: "say", who: name, place: "dm", what: "mark" });
 			for (const given of sequence) await world.take(run, given);
 			await world.scene.clock.advance(10 * SECOND);
 			steps += sequence.length;
