@@ -181,11 +181,9 @@ class StoredConfirmations implements Confirmations {
 			});
 		}
 		const { store } = this.#options;
-		const details = JSON.parse(canonicalDetails(input.details)) as Details;
 		const requested = await store.requestConfirmation(
 			this.#form({
-				// Hidden before it is hashed, so that what is stored, shown and hashed stays one.
-				...store.secrets.hideInRows({ ...input, details }),
+				...this.#hidden(input, caller),
 				askedBy: caller.who,
 				via: caller.via,
 			}),
@@ -193,6 +191,22 @@ class StoredConfirmations implements Confirmations {
 		if (requested.kind === "pending" || requested.kind === "auto_approved")
 			this.#watchOver(requested.confirmation);
 		return requested;
+	}
+
+	/**
+	 * Before it is hashed, so that what is stored, shown and hashed stays one. Whoever is not the owner gets it back as it is: then not
+	 * even names are in it.
+	 */
+	#hidden(input: RequestInput, { role }: Caller): RequestInput {
+		const { secrets } = this.#options.store;
+		const { action, description, requester, sessionKey } = input;
+		const details = JSON.parse(canonicalDetails(input.details)) as Details;
+		const hider = role === "operator" ? secrets : secrets.forOthers;
+		return {
+			...input,
+			...hider.hideIn({ action, description, requester, details }),
+			...secrets.hideInRows({ sessionKey }),
+		};
 	}
 
 	async askForCall(

@@ -51,7 +51,7 @@ export class Audiences {
 			const { text, plain, ...rest } = outgoing.body;
 			return {
 				...outgoing,
-				body: { ...rest, text: withoutNames(hider.hide(text)), plain: withoutNames(hider.hide(plain)) },
+				body: { ...rest, text: hider.hide(text), plain: hider.hide(plain) },
 			};
 		};
 		const { edit, typing, lookup } = channel;
@@ -71,9 +71,4 @@ export class Audiences {
 
 function keyOf({ platform, account, chatId }: Chat): string {
 	return JSON.stringify([platform, account, chatId]);
-}
-
-/** Also as a platform's markup escapes it. */
-function withoutNames(text: string): string {
-	return text.replace(/\\?\$\\?\{secret:(?:\\?\w)*\\?\}?/g, "***");
 }

@@ -7,6 +7,7 @@ import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import { systemClock } from "../time/index.ts";
+import { type Secrets, withoutNames } from "../secrets/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
 import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./auth.ts";
 import type { ApiHost } from "./call.ts";
@@ -71,11 +72,13 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			if (!result.success) throw invalid(result.error);
 		},
 	});
-	app.onError((cause, c) => failure(c, toKeryxError(cause)));
+	const { secrets } = host.store;
+	app.onError((cause, c) => failure(c, toKeryxError(cause), secrets));
 	app.notFound((c) =>
-		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`)),
+		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`), secrets),
 	);
 	app.use("*", harmless);
+	app.use("*", withoutSecretNames);
 	app.use("*", settleVisitor(access, rates));
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
 		app.all(path, (c) => {
@@ -164,6 +167,31 @@ async function harmless(c: Context, next: () => Promise<void>): Promise<void> {
 	c.header("cache-control", "no-store");
 	c.header("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
 	await next();
+}
+
+/** Names of secrets are the operator's alone: to others one would confirm a guess (I12). */
+async function withoutSecretNames(c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> {
+	await next();
+	const visitor = c.get("visitor");
+	if (!visitor || visitor.role === "operator" || !c.res.body) return;
+	const { status, headers } = c.res;
+	const type = headers.get("content-type") ?? "";
+	if (/^application\/json\b/.test(type)) {
+		const text = await c.res.text();
+		c.res = new Response(withoutNames(text), { status, headers });
+	} else if (/event-stream|jsonl|markdown|text\/plain/.test(type))
+		c.res = new Response(c.res.body.pipeThrough(maskedLines()), { status, headers });
+}
+
+/** What is sent piece by piece comes in whole lines, so that no name is cut in two. */
+function maskedLines(): TransformStream<Uint8Array, Uint8Array> {
+	const decoder = new TextDecoder();
+	const encoder = new TextEncoder();
+	return new TransformStream({
+		transform: (chunk, out) =>
+			out.enqueue(encoder.encode(withoutNames(decoder.decode(chunk, { stream: true })))),
+		flush: (out) => out.enqueue(encoder.encode(decoder.decode())),
+	});
 }
 
 function settleVisitor(access: Access, rates: Rates) {
@@ -276,10 +304,18 @@ function notLoggedIn(c: Context, { message }: KeryxError): Promise<Response> {
 	return htmlPage(c, { title: "Not logged in: Keryx", body, status: 401 });
 }
 
-function failure(c: Context, known: KeryxError): Response {
+/** It may repeat what was asked for, and that may be a secret. */
+function failure(c: Context<AppEnvironment>, known: KeryxError, secrets: Secrets): Response {
 	const status = statusOf(known);
 	if (status === 401) c.header("www-authenticate", "Bearer");
-	return c.json({ error: errorOn(c.req.path, known) }, status as 500);
+	const error = errorOn(c.req.path, known);
+	const hidden = secrets.hideInRows({ error });
+	return c.json(c.get("visitor")?.role === "operator" ? hidden : withoutNamesIn(hidden), status as 500);
+}
+
+function withoutNamesIn<Value>(value: Value): Value {
+	const text = JSON.stringify(value);
+	return text.includes("secret:") ? (JSON.parse(withoutNames(text)) as Value) : value;
 }
 
 /** Each family in the form that its clients read. */

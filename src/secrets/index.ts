@@ -7,5 +7,6 @@ export {
 	NO_SECRETS,
 	type Secrets,
 	type TextStream,
+	withoutNames,
 } from "./secrets.ts";
 export { SHORTEST_HIDDEN } from "./spellings.ts";

@@ -47,8 +47,13 @@ export function createSecrets(values: ReadonlyMap<string, string> = new Map()): 
 	return new KnownSecrets(values);
 }
 
-/** Any name in hidden text; where a text was cut, the beginning of one. */
-const NAME = /\$\{secret:\w*\}?/g;
+/** Any name in hidden text, also as markup escapes it; where a text was cut, the beginning of one. */
+const NAME = /\\?\$\\?\{secret:(?:\\?\w)*\\?\}?/g;
+
+/** For whoever is not the owner: what was hidden before, without its names. */
+export function withoutNames(text: string): string {
+	return text.replace(NAME, HIDDEN);
+}
 
 class KnownSecrets implements Secrets {
 	readonly #values = new Map<string, string>();
@@ -126,7 +131,7 @@ class KnownSecrets implements Secrets {
 			get hasNumbers() {
 				return words().hasNumbers;
 			},
-			hide: audience === "owner" ? hide : (text) => hide(text).replace(NAME, HIDDEN),
+			hide: audience === "owner" ? hide : (text) => withoutNames(hide(text)),
 			hideBytes: (bytes) => hideBytes(this.#inBytes(), bytes),
 			longestIn: (text) => longestIn(words(), text),
 		};

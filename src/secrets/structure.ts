@@ -5,67 +5,32 @@
 /** A secret of more characters is nowhere by chance. */
 const LONGEST_CHANCE = 11;
 
-/** What a text is to the store. id: a chance find is a part of it, never all of it. */
+/** What a text is to the store. */
 export type Place = "text" | "kind" | "id";
 
 /** One of a closed list, or from the configuration. */
-const KINDS: ReadonlySet<string> = new Set([
-	...["kind", "type", "role", "state", "status", "via", "waiter", "decision", "scope", "edge", "backend"],
-	...["notify", "platform", "account", "chatType", "chat_type", "profile", "source", "busy", "within", "as"],
-	...[
-		"toolProgress",
-		"mode",
-		"currency",
-		"costStatus",
-		"titleSource",
-		"openedBy",
-		"endReason",
-		"show",
-		"finishReason",
-	],
-	...["timezone", "notifyExcludePlatforms", "carryOver", "which", "media_type", "mediaType"],
-]);
+const KINDS = fields(`
+	kind type role state status via waiter decision scope edge backend notify platform account chatType chat_type profile source busy
+	within as which show mode timezone notifyExcludePlatforms carryOver toolProgress currency costStatus titleSource openedBy endReason
+	finishReason mediaType media_type code
+`);
 
-/** Made by Keryx, or by a platform. */
-const IDS: ReadonlySet<string> = new Set([
-	...["id", "turn", "token", "conversation", "session", "principal", "claim", "digest", "blobs", "blob"],
-	...[
-		"cursor",
-		"value",
-		"after",
-		"before",
-		"origin",
-		"origins",
-		"key",
-		"live",
-		"previous",
-		"mergedInto",
-		"data",
-	],
-	...["workspace", "folder", "cwd", "commit", "replaces", "tree", "target", "owner", "webhooks", "leavesOut"],
-	...["chatId", "chat_id", "threadId", "thread_id", "userId", "user_id", "replyTo", "message_id", "receipt"],
-	...[
-		"chat",
-		"thread",
-		"participant",
-		"chat_id_alt",
-		"user_id_alt",
-		"scope_id",
-		"guild_id",
-		"parent_chat_id",
-	],
-	...["platformMessage", "askedBy", "by", "sessionKey", "call", "bootId", "startTime", "undo", "alias"],
-]);
+/** Made by Keryx, or by a platform: a chance find is a part of it, never all of it. */
+const IDS = fields(`
+	id turn token conversation session principal claim digest blobs blob leavesOut data key live previous undo call receipt
+	cursor value after before origin origins mergedInto alias sessionKey askedBy by webhooks bootId startTime
+	workspace folder cwd commit replaces tree target owner
+	platformMessage chatId threadId userId replyTo chat thread participant
+	chat_id chat_id_alt parent_chat_id thread_id user_id user_id_alt scope_id guild_id message_id
+`);
 
-/** Objects, or lists of them, whose fields are judged one by one; in all others every field is text. */
-const HOLDERS: ReadonlySet<string> = new Set([
-	...["scope", "ref", "as", "outcome", "outcomes", "settlement", "found", "routing", "policy", "cursor"],
-	...["source", "destination", "messages", "content", "covers", "ranges", "confirmation", "author", "turn"],
-	...["deliveries", "delivery", "request", "waiting", "from", "notices", "notice", "grant", "change", "args"],
-	...["ifRotated", "material", "processes", "confirmations", "checkpoint", "window", "together", "command"],
-	...["identity", "end", "archive", "lines", "line", "origins", "origin", "addresses", "aliases", "body"],
-	...["modelCalls", "base", "a", "b", "named"],
-]);
+/** Objects, or lists of them, whose fields are judged one by one. In all others every field is text. */
+const HOLDERS = fields(`
+	scope ref named as outcome outcomes settlement found routing policy cursor source destination messages content covers ranges
+	confirmation author turn deliveries delivery body request waiting from notices notice grant change args ifRotated material processes
+	confirmations checkpoint window together command identity end archive lines line origins origin addresses aliases modelCalls base
+	a b error
+`);
 
 export function placeOf(field: string): Place {
 	return KINDS.has(field) ? "kind" : IDS.has(field) ? "id" : "text";
@@ -79,4 +44,8 @@ export function isHolder(field: string): boolean {
 export function isChance(place: Place, text: string, longest: number): boolean {
 	if (place === "text" || longest > LONGEST_CHANCE) return false;
 	return place === "kind" || longest < text.length;
+}
+
+function fields(names: string): ReadonlySet<string> {
+	return new Set(names.trim().split(/\s+/));
 }

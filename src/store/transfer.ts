@@ -1,5 +1,5 @@
 // Exports and imports as streams, above the operations: pages become lines, lines become batches. Nothing here holds more
-// than a page or a batch, whatever the size of the store.
+// than a page, a batch or a blob, whatever the size of the store.
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ExportHead, ExportWhat, SessionHead } from "./operations/export.ts";
@@ -7,6 +7,7 @@ import type { NumberedLine } from "./operations/import.ts";
 import type { ImportCounts, Origin } from "./operations/import-lookup.ts";
 import type { Store } from "./store.ts";
 import { FORMAT_VERSION, parseLine, toLine } from "./transfer-format.ts";
+import { HiddenBlobs } from "./transfer-hiding.ts";
 import { TransferOrder } from "./transfer-order.ts";
 import type { Scope } from "./types.ts";
 
@@ -190,6 +191,7 @@ export async function importJsonl(
 			field: "origin",
 		});
 	const order = new TransferOrder();
+	const blobs = new HiddenBlobs(store.secrets);
 	const counts = { conversations: 0, sessions: 0, messages: 0, blobs: 0, present: 0, leftOut: 0 };
 	const origins = new Map<string, Origin>();
 	let batch: NumberedLine[] = [];
@@ -207,12 +209,13 @@ export async function importJsonl(
 		if (text.trim() === "") continue;
 		const line = parseLine(text, number);
 		order.take(line, number);
-		batch.push({ number, line });
+		batch.push(...blobs.take({ number, line }));
 		characters += text.length;
 		const factor = order.isBetweenConversations ? 1 : MIDDLE;
 		if (batch.length >= BATCH_LINES * factor || characters >= BATCH_CHARACTERS * factor) await send();
 	}
 	order.finish(number);
+	batch.push(...blobs.end());
 	await send();
 	return counts;
 }

@@ -262,7 +262,7 @@ describe("what is asked and granted", () => {
 			details: { password: "hunter2hunter2" },
 		};
 		const answer = await keryx.call("POST", "/confirm", { bearer: agent, body });
-		const details = { password: "\u0024{secret:PASSWORD}" };
+		const details = { password: "***" };
 		expect(answer.body).toMatchObject({
 			details,
 			digest: confirmationDigest({ action: "login", details, requester: "agent", sessionKey: "" }),

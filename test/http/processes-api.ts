@@ -4,7 +4,7 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { serveOnPort } from "../../src/http/index.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
-import { systemIds } from "../../src/store/index.ts";
+import { createSecrets, type Store, systemIds } from "../../src/store/index.ts";
 import { ProcessHome } from "../support/process-home.ts";
 import { type Answer, exchange, type Sent } from "./port.ts";
 import { SECRET, type Served, serve, TERMINAL } from "./support.ts";
@@ -27,7 +27,8 @@ export interface WithProcesses {
 export async function withProcesses(): Promise<WithProcesses> {
 	const home = new ProcessHome();
 	let processes!: Processes;
-	const keryx = await serve(undefined, {}, {}, async (store) => {
+	const secrets = createSecrets(new Map([["PASSWORD", "hunter2hunter2"]]));
+	const withThem = async (store: Store) => {
 		processes = createProcesses({
 			store,
 			place: home.place,
@@ -36,7 +37,8 @@ export async function withProcesses(): Promise<WithProcesses> {
 			settings: () => processSettings(configSchema.parse({})),
 		});
 		return { processes };
-	});
+	};
+	const keryx = await serve(undefined, {}, {}, withThem, { secrets });
 	await processes.open();
 	const served = await serveOnPort(keryx.api, { host: "127.0.0.1", port: 0 });
 	const { conversation } = await keryx.say("hello");

@@ -14,7 +14,7 @@ import {
 	createApi,
 	createClient,
 } from "../../src/http/index.ts";
-import { createSecrets, openStore, type Store, systemIds } from "../../src/store/index.ts";
+import { NO_SECRETS, openStore, type Secrets, type Store, systemIds } from "../../src/store/index.ts";
 import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
 import { clarify, createTools, sessionSearch, type Tool } from "../../src/tools/index.ts";
 
@@ -51,7 +51,13 @@ export async function serve(
 		home,
 		tools = [],
 		webhooks = false,
-	}: { readonly home?: string; readonly tools?: readonly Tool[]; readonly webhooks?: boolean } = {},
+		secrets = NO_SECRETS,
+	}: {
+		readonly home?: string;
+		readonly tools?: readonly Tool[];
+		readonly webhooks?: boolean;
+		readonly secrets?: Secrets;
+	} = {},
 ): Promise<Served> {
 	const ids = systemIds(systemClock);
 	const auditKey = ids.bytes(32);
@@ -59,7 +65,7 @@ export async function serve(
 		url: "sqlite::memory:",
 		clock: systemClock,
 		ids,
-		secrets: createSecrets(new Map([["PASSWORD", "hunter2hunter2"]])),
+		secrets,
 		auditKey,
 	});
 	const values = configSchema.parse({ session_reset: { mode: "none" }, ...config });
