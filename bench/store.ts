@@ -11,6 +11,7 @@ import type { SessionId } from "../src/domain/index.ts";
 import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { addConversations, LONG, progress, sessionOf } from "./store-data.ts";
+import { hidingRows } from "./store-hiding.ts";
 import { KeryxRounds, LANES, type Pick } from "./store-rounds.ts";
 import { ScriptRounds } from "./store-script.ts";
 import { searchRows } from "./store-search.ts";
@@ -35,6 +36,8 @@ export async function measureStore(): Promise<Row[]> {
 			size = next;
 			rows.push(...(await rounds(folder, path, size)));
 		}
+		progress("measuring what hiding secrets costs");
+		rows.push(...(await hidingRows(folder)));
 		rows.push(...(await startUp(folder, path, size)));
 		rows.push(...(await reading(path, size)));
 		progress("measuring search over its own 1,000,000 messages");

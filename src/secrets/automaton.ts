@@ -3,17 +3,26 @@
 
 /** The class of characters that stand in no word. */
 const NOWHERE = 0;
+/** The class of line breaks, which are passed over. */
+const BREAK = 1;
+const LINE_BREAKS = [10, 13];
 const ROOT = 0;
-/** States below this depth are reached all the time: their steps are looked up, not searched. */
+/** States of less depth are reached all the time: their steps are looked up, not searched. */
 const SHALLOW = 2;
+
+/** What a look at a text says. broken: nothing is in it, and it has line breaks. */
+export type Look = "found" | "broken" | "clean";
 
 /** A set of words, and how far a text has spelt one of them: a state, beginning with 0. */
 export class Automaton {
 	/** By UTF-16 unit. */
 	readonly #classes: Uint16Array;
-	/** Where a state's steps stand in the table; -1 for one with a single way on, which is told below. */
-	readonly #rows: Int32Array;
+	readonly #width: number;
+	/** Every step of the first and of the last states; of the first up to this number, of the last from that one on. */
 	readonly #table: Int32Array;
+	readonly #wide: number;
+	readonly #lastWide: number;
+	/** Of other states the one step that goes on; any other leads on from the state below. */
 	readonly #onlyClass: Int32Array;
 	readonly #onlyNext: Int32Array;
 	/** The state of the longest end of what was spelt that begins another word. */
@@ -21,7 +30,8 @@ export class Automaton {
 	readonly #depths: Int32Array;
 	/** The longest word that ends here, or -1. */
 	readonly #ends: Int32Array;
-	readonly #isEmpty: boolean;
+	/** From this state on a word ends in each. */
+	readonly #ending: number;
 
 	constructor(words: readonly string[]) {
 		const { classes, width } = classesOf(words);
@@ -31,44 +41,27 @@ export class Automaton {
 				Array.from({ length: word.length }, (_, at) => classes[word.charCodeAt(at)] as number),
 				index,
 			);
-		const count = trie.steps.length;
+		const { states, wide, ending, lastWide } = trie.finished();
 		this.#classes = classes;
-		this.#rows = new Int32Array(count).fill(-1);
-		this.#onlyClass = new Int32Array(count).fill(-1);
-		this.#onlyNext = new Int32Array(count);
-		this.#shorter = new Int32Array(count);
-		this.#depths = Int32Array.from(trie.depths);
-		this.#ends = Int32Array.from(trie.ends);
-		this.#isEmpty = words.length === 0;
-		const wide = trie.steps.filter(
-			(steps, state) => steps.size > 1 || (trie.depths[state] as number) < SHALLOW,
+		this.#width = width;
+		this.#wide = wide;
+		this.#ending = ending;
+		this.#lastWide = lastWide;
+		this.#onlyClass = Int32Array.from(states, ({ steps }) => [...steps.keys()][0] ?? -1);
+		this.#onlyNext = Int32Array.from(states, ({ steps }) => [...steps.values()][0]?.number ?? ROOT);
+		this.#shorter = Int32Array.from(states, ({ shorter }) => shorter.number);
+		this.#depths = Int32Array.from(states, ({ depth }) => depth);
+		this.#ends = Int32Array.from(states, ({ end }) => end);
+		const rows = [...states.slice(0, wide), ...states.slice(lastWide)];
+		this.#table = Int32Array.from(
+			{ length: rows.length * width },
+			(_, at) => (rows[Math.floor(at / width)] as State).next(at % width).number,
 		);
-		this.#table = new Int32Array(wide.length * width);
-		let row = 0;
-		// States are in the order of their depth: those that a step falls back to are done before it.
-		for (const state of trie.inOrder()) {
-			const steps = trie.steps[state] as Map<number, number>;
-			const shorter = this.#shorter[state] as number;
-			for (const [unit, next] of steps)
-				this.#shorter[next] = state === ROOT ? ROOT : this.step(shorter, unit);
-			if ((this.#ends[state] as number) < 0 && state !== ROOT)
-				this.#ends[state] = this.#ends[shorter] as number;
-			if (steps.size > 1 || (trie.depths[state] as number) < SHALLOW) {
-				for (let unit = 0; unit < width; unit++)
-					this.#table[row + unit] = steps.get(unit) ?? (state === ROOT ? ROOT : this.step(shorter, unit));
-				this.#rows[state] = row;
-				row += width;
-			} else
-				for (const [unit, next] of steps) {
-					this.#onlyClass[state] = unit;
-					this.#onlyNext[state] = next;
-				}
-		}
 	}
 
 	/** The state after one more character. */
 	next(state: number, unit: number): number {
-		return this.step(state, this.#classes[unit] as number);
+		return this.#step(state, this.#classes[unit] as number);
 	}
 
 	/** How many of the last characters may be the beginning of a word. */
@@ -82,78 +75,135 @@ export class Automaton {
 	}
 
 	/** Whether any word stands in the text, whatever line breaks are in between. */
-	isIn(text: string): boolean {
-		if (this.#isEmpty) return false;
-		const [classes, rows, table, ends] = [this.#classes, this.#rows, this.#table, this.#ends];
+	look(text: string): Look {
+		const [classes, table, wide, width, ending] = [
+			this.#classes,
+			this.#table,
+			this.#wide,
+			this.#width,
+			this.#ending,
+		];
 		let state = ROOT;
+		let isBroken = false;
 		for (let at = 0; at < text.length; at++) {
-			const unit = text.charCodeAt(at);
-			if (unit === 10 || unit === 13) continue;
-			const row = rows[state] as number;
-			const kind = classes[unit] as number;
-			state = row < 0 ? this.step(state, kind) : (table[row + kind] as number);
-			if ((ends[state] as number) >= 0) return true;
+			const kind = classes[text.charCodeAt(at)] as number;
+			if (kind === BREAK) {
+				isBroken = true;
+				continue;
+			}
+			state = state < wide ? (table[state * width + kind] as number) : this.#step(state, kind);
+			if (state >= ending) return "found";
 		}
-		return false;
+		return isBroken ? "broken" : "clean";
 	}
 
 	/** The same for bytes. */
-	isInBytes(bytes: Uint8Array): boolean {
-		if (this.#isEmpty) return false;
-		const [classes, rows, table, ends] = [this.#classes, this.#rows, this.#table, this.#ends];
+	lookAtBytes(bytes: Uint8Array): Look {
+		const [classes, table, wide, width, ending] = [
+			this.#classes,
+			this.#table,
+			this.#wide,
+			this.#width,
+			this.#ending,
+		];
 		let state = ROOT;
+		let isBroken = false;
 		for (let at = 0; at < bytes.length; at++) {
-			const unit = bytes[at] as number;
-			if (unit === 10 || unit === 13) continue;
-			const row = rows[state] as number;
-			const kind = classes[unit] as number;
-			state = row < 0 ? this.step(state, kind) : (table[row + kind] as number);
-			if ((ends[state] as number) >= 0) return true;
+			const kind = classes[bytes[at] as number] as number;
+			if (kind === BREAK) {
+				isBroken = true;
+				continue;
+			}
+			state = state < wide ? (table[state * width + kind] as number) : this.#step(state, kind);
+			if (state >= ending) return "found";
 		}
-		return false;
+		return isBroken ? "broken" : "clean";
 	}
 
-	private step(from: number, kind: number): number {
-		let state = from;
-		for (let row = this.#rows[state] as number; row < 0; row = this.#rows[state] as number) {
+	#step(from: number, kind: number): number {
+		for (let state = from; ; state = this.#shorter[state] as number) {
+			if (state < this.#wide) return this.#table[state * this.#width + kind] as number;
+			if (state >= this.#lastWide)
+				return this.#table[(this.#wide + state - this.#lastWide) * this.#width + kind] as number;
 			if (this.#onlyClass[state] === kind) return this.#onlyNext[state] as number;
-			state = this.#shorter[state] as number;
 		}
-		return this.#table[(this.#rows[state] as number) + kind] as number;
+	}
+}
+
+/** While the automaton is made. */
+class State {
+	readonly steps = new Map<number, State>();
+	readonly depth: number;
+	end = -1;
+	shorter: State = this;
+	number = ROOT;
+
+	constructor(depth: number) {
+		this.depth = depth;
+	}
+
+	next(kind: number): State {
+		const next = this.steps.get(kind);
+		if (next) return next;
+		return this.depth === 0 ? this : this.shorter.next(kind);
 	}
 }
 
 class Trie {
-	readonly steps: Map<number, number>[] = [new Map()];
-	readonly depths: number[] = [0];
-	readonly ends: number[] = [-1];
+	readonly #root = new State(0);
 
 	add(word: readonly number[], index: number): void {
-		let state = ROOT;
+		let state = this.#root;
 		for (const kind of word) {
-			const known = this.steps[state]?.get(kind);
-			if (known === undefined) this.steps[state]?.set(kind, this.steps.length);
-			const next = known ?? this.steps.length;
-			if (known === undefined) {
-				this.steps.push(new Map());
-				this.depths.push((this.depths[state] as number) + 1);
-				this.ends.push(-1);
-			}
+			const next = state.steps.get(kind) ?? new State(state.depth + 1);
+			state.steps.set(kind, next);
 			state = next;
 		}
-		if (state !== ROOT && (this.ends[state] as number) < 0) this.ends[state] = index;
+		if (state !== this.#root && state.end < 0) state.end = index;
 	}
 
-	/** By depth. */
-	inOrder(): number[] {
-		return this.steps.map((_, state) => state).sort((a, b) => (this.depths[a] ?? 0) - (this.depths[b] ?? 0));
+	/** Every state under its number: those last in which a word ends; of both kinds those outermost whose steps are looked up. */
+	finished(): {
+		readonly states: readonly State[];
+		readonly wide: number;
+		readonly ending: number;
+		readonly lastWide: number;
+	} {
+		const all = [this.#root];
+		// By depth: what a step falls back to is known by then.
+		for (const state of all)
+			for (const [kind, next] of state.steps) {
+				next.shorter = state.depth === 0 ? state : state.shorter.next(kind);
+				if (next.end < 0) next.end = next.shorter.end;
+				all.push(next);
+			}
+		const isWide = ({ depth, steps }: State) => depth < SHALLOW || steps.size > 1;
+		const [ends, others] = [true, false].map((isEnd) => all.filter(({ end }) => end >= 0 === isEnd)) as [
+			State[],
+			State[],
+		];
+		const [wide, lastWide] = [others.filter(isWide), ends.filter(isWide)];
+		const states = [
+			...wide,
+			...others.filter((state) => !isWide(state)),
+			...ends.filter((state) => !isWide(state)),
+			...lastWide,
+		];
+		for (const [number, state] of states.entries()) state.number = number;
+		return {
+			states,
+			wide: wide.length,
+			ending: states.length - ends.length,
+			lastWide: states.length - lastWide.length,
+		};
 	}
 }
 
 /** One class for each letter, in whatever case, that stands in a word. */
 function classesOf(words: readonly string[]): { readonly classes: Uint16Array; readonly width: number } {
 	const classes = new Uint16Array(65_536).fill(NOWHERE);
-	let width = NOWHERE + 1;
+	for (const unit of LINE_BREAKS) classes[unit] = BREAK;
+	let width = BREAK + 1;
 	for (const word of words)
 		for (let at = 0; at < word.length; at++) {
 			const unit = word.charAt(at);

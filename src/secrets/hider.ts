@@ -1,6 +1,6 @@
 // Takes known secrets out of texts, of texts that come in pieces, and of bytes (I12). What is put in their place depends on who
 // reads: the owner sees the name, everybody else that something was there.
-import { nameOf, type Stretch, type Words } from "./words.ts";
+import { latin, nameOf, type Stretch, type Words } from "./words.ts";
 
 /** Stands for a secret where its name would tell too much. */
 export const HIDDEN = "***";
@@ -142,10 +142,6 @@ function covered(bytes: Uint8Array, stretches: readonly Stretch[]): Uint8Array {
 const LINE_FEED = 10;
 const RETURN = 13;
 const ASTERISK = 42;
-
-function latin(bytes: Uint8Array): string {
-	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-}
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
 	return a.length === 0 ? b : new Uint8Array(Buffer.concat([a, b]));

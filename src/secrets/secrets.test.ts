@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSecrets, NO_SECRETS } from "./index.ts";
+import { createSecrets, NO_SECRETS, withoutNames } from "./index.ts";
 
 const KEY = "sk-Proj/7Qx+aZ9_kM2=é";
 const secrets = createSecrets(new Map([["KEY", KEY]]));
@@ -240,7 +240,7 @@ test("any cutting of a text gives the same as hiding the whole", () => {
 				const whole = stream.push("") + stream.end();
 				const joined = streamed.join("") + whole;
 				if (hider === several) expect(joined).toBe(hider.hide(text));
-				else expect(joined.replace(/\$\{secret:\w*\}?/g, "***")).toBe(hider.hide(text));
+				else expect(withoutNames(joined)).toBe(hider.hide(text));
 			}
 		}),
 		{ numRuns: 3000 },

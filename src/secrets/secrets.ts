@@ -48,7 +48,7 @@ export function createSecrets(values: ReadonlyMap<string, string> = new Map()): 
 }
 
 /** Any name in hidden text, also as markup escapes it; where a text was cut, the beginning of one. */
-const NAME = /\\?\$\\?\{secret:(?:\\?\w)*\\?\}?/g;
+const NAME = /\\?\$\\?\{secret:(?:\\?\w)*(?:\\?\})?/g;
 
 /** For whoever is not the owner: what was hidden before, without its names. */
 export function withoutNames(text: string): string {

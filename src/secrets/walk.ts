@@ -15,28 +15,32 @@ export interface Hiding {
 
 /** The same value where there is nothing to hide. `rows`: it goes into the store, whose own words are left alone. */
 export function hideIn<Value>(value: Value, hiding: Hiding, rows: boolean): Value {
-	if (!touches(value, hiding)) return value;
+	if (!touches(value, hiding, rows)) return value;
 	return hidden(value, hiding, rows ? OWN : TEXT) as Value;
 }
 
 /** Whether hiding would change it: a name that stands for a secret is none. */
 export function isHiddenIn(value: unknown, hiding: Hiding): boolean {
-	return touches(value, hiding) && JSON.stringify(value) !== JSON.stringify(hidden(value, hiding, TEXT));
+	return (
+		touches(value, hiding, false) && JSON.stringify(value) !== JSON.stringify(hidden(value, hiding, TEXT))
+	);
 }
 
-/** Looked at first: nearly always there is nothing, and nothing is copied. */
-function touches(value: unknown, hiding: Hiding): boolean {
+/** Looked at first: nearly always there is nothing, and nothing is copied. `isOwn`: the names of its fields are Keryx's. */
+function touches(value: unknown, hiding: Hiding, isOwn: boolean): boolean {
 	if (typeof value === "string") return hiding.isIn(value);
 	if (typeof value === "number") return hiding.hasNumbers && hiding.isIn(String(value));
 	if (typeof value !== "object" || value === null) return false;
 	if (Array.isArray(value)) {
-		for (const item of value) if (touches(item, hiding)) return true;
+		for (const item of value) if (touches(item, hiding, isOwn)) return true;
 		return false;
 	}
 	if (value instanceof Uint8Array) return hiding.isInBytes(value);
 	for (const name in value) {
-		if (touches((value as Readonly<Record<string, unknown>>)[name], hiding)) return true;
-		if (hiding.isIn(name)) return true;
+		const item = (value as Readonly<Record<string, unknown>>)[name];
+		if (typeof item === "string" ? hiding.isIn(item) : touches(item, hiding, isOwn && isHolder(name)))
+			return true;
+		if (!isOwn && hiding.isIn(name)) return true;
 	}
 	return false;
 }

@@ -54,15 +54,19 @@ export class Words {
 	/** Whether anything is found in it. */
 	isIn(text: string): boolean {
 		if (text.length < SHORTEST_HIDDEN) return false;
-		if (this.#strict.automaton.isIn(text)) return true;
-		return isReadTwice(text) && this.#loose.automaton.isIn(readAs("loose", text));
+		const look = this.#strict.automaton.look(text);
+		if (look === "found") return true;
+		return (
+			(look === "broken" || text.includes("\\")) &&
+			isReadTwice(text) &&
+			this.#loose.automaton.look(readAs("loose", text)) === "found"
+		);
 	}
 
 	isInBytes(bytes: Uint8Array): boolean {
-		if (this.#strict.automaton.isInBytes(bytes)) return true;
-		return bytes.includes(BACKSLASH) || bytes.includes(LINE_FEED) || bytes.includes(RETURN)
-			? this.isIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1"))
-			: false;
+		const look = this.#strict.automaton.lookAtBytes(bytes);
+		if (look === "found") return true;
+		return (look === "broken" || bytes.includes(BACKSLASH)) && this.isIn(latin(bytes));
 	}
 
 	/** Finds them in a text that comes in pieces. */
@@ -79,9 +83,12 @@ export class Words {
 	}
 }
 
-const LINE_FEED = 10;
-const RETURN = 13;
 const BACKSLASH = 92;
+
+/** Bytes as a text of as many characters. */
+export function latin(bytes: Uint8Array): string {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
 
 /** A secret in hidden text. */
 export function nameOf(name: string): string {
