@@ -1,11 +1,12 @@
-// `npm run test:crash [-- <kills> [<messages>]]`: the crash tests of the store, the gateway and its programs alone, with many more kills
-// and messages than `npm test` has.
+// `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
+// more kills, messages and random schedules than `npm test` has.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
 const { node, env } = await prepare();
 const kills = process.argv[2] ?? env.KERYX_CRASH_RUNS ?? "200";
 const messages = process.argv[3] ?? env.KERYX_TORTURE_MESSAGES ?? "10000";
+const schedules = process.argv[4] ?? env.KERYX_ORDER_SCHEDULES ?? "10000";
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 process.exitCode = await run(
 	node,
@@ -15,6 +16,7 @@ process.exitCode = await run(
 		"test/store-crash.test.ts",
 		"test/torture.test.ts",
 		"test/gateway/kill.test.ts",
+		"test/gateway/order-schedules.test.ts",
 		"test/processes-crash.test.ts",
 		"test/gateway/rights-model.test.ts",
 	],
@@ -23,5 +25,6 @@ process.exitCode = await run(
 		KERYX_CRASH_RUNS: kills,
 		KERYX_TORTURE_MESSAGES: messages,
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
+		KERYX_ORDER_SCHEDULES: schedules,
 	},
 );

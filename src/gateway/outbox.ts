@@ -41,8 +41,8 @@ export class Outbox {
 	readonly #wall: WallHistory;
 	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
 	#jumpedBy = 0;
-	/** What is being sent, by id. */
-	readonly #sending = new Set<string>();
+	/** What is being sent or asked about. One may be in it twice for a moment: it is claimed anew before its last end is known here. */
+	readonly #sending = new Set<Claimed>();
 	/** A claim failed: it may have been written all the same, and then nobody sends what it took. */
 	#lostClaim = false;
 	#pumping = false;
@@ -79,7 +79,7 @@ export class Outbox {
 			while (this.#again && this.#sending.size < AT_ONCE && !this.#stop.signal.aborted) {
 				this.#again = false;
 				await this.#followWallClock();
-				if (this.#lostClaim) await store.releaseClaims({ holding: [...this.#sending] });
+				if (this.#lostClaim) await store.releaseClaims({ holding: [...this.#sending].map(({ id }) => id) });
 				this.#lostClaim = false;
 				const { deliveries, nextDueAt } = await store.claimDeliveries({
 					limit: AT_ONCE - this.#sending.size,
@@ -87,7 +87,7 @@ export class Outbox {
 				});
 				for (const delivery of deliveries) {
 					this.#pauses.delete(delivery.id);
-					this.#sending.add(delivery.id);
+					this.#sending.add(delivery);
 					void this.#deliver(delivery);
 				}
 				if (deliveries.length > 0) this.#again = true;
@@ -138,7 +138,7 @@ export class Outbox {
 			// The row stays "sending": the next owner marks it unknown. It is not sent again from here.
 			log(`delivery ${delivery.id} could not be settled`, error);
 		}
-		this.#sending.delete(delivery.id);
+		this.#sending.delete(delivery);
 		this.#ended();
 		this.kick();
 	}

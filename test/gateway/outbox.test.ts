@@ -1,5 +1,6 @@
 // The way out: order, retries, what platforms refuse, what nobody knows; and the story of a message, whatever became of it.
 import { afterEach, describe, expect, test } from "vitest";
+import { KeryxError } from "../../src/errors.ts";
 import type { SendResult } from "../../src/gateway/index.ts";
 import { HOUR, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
@@ -211,6 +212,25 @@ describe("outbox", () => {
 		expect(before).toBeGreaterThan(10);
 		await scene.clock.advance(HOUR);
 		expect(asked.length).toBe(before);
+	});
+
+	test("what was claimed by a call whose answer was lost is sent all the same, and once", async () => {
+		let lost = 0;
+		await start({
+			engine: (engine) => ({
+				...engine,
+				write: async (name, args, drawn) => {
+					const answer = (await engine.write(name, args, drawn)) as { deliveries?: readonly unknown[] };
+					if (name !== "claimDeliveries" || answer.deliveries?.length === 0 || ++lost > 1) return answer;
+					throw new KeryxError("store.io", "the answer was lost");
+				},
+			}),
+		});
+		const id = await scene.say("one");
+		expect(scene.texts()).toEqual([]);
+		await scene.clock.advance(2 * SECOND);
+		expect(scene.texts()).toEqual(["you said one"]);
+		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", attempts: 1 }]);
 	});
 
 	test("order within a conversation is kept while the first waits; other conversations do not wait for it", async () => {

@@ -60,8 +60,9 @@ const settle = sql(
 	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
+/** `+n`: found among what is unfinished, then sorted; not by a walk through every delivery there ever was. */
 const sendingOfEarlier = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY n`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY +n`,
 );
 const setDue = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
