@@ -17,7 +17,7 @@ import { createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
-import { type Listening, listen } from "./listen.ts";
+import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -145,6 +145,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						socketPath: home.socketPath,
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
 						ready: () => begin(gateway, confirmations),
+						missing: (address) => output.note(withoutAddress(address)),
 					})
 				: null;
 		const dated = listening ? await store.takeGrantsDated() : 0;

@@ -11,6 +11,8 @@ export interface ListenOptions {
 	readonly ports: { readonly host: string; readonly port: number; readonly compatPort: number | null } | null;
 	/** Begins the work. */
 	ready(): Promise<void> | void;
+	/** Told of an address that this machine does not have. */
+	missing(address: string): void;
 }
 
 export interface Listening extends Served {
@@ -19,7 +21,7 @@ export interface Listening extends Served {
 	readonly compatUrl: string | null;
 }
 
-export async function listen({ api, socketPath, ports, ready }: ListenOptions): Promise<Listening> {
+export async function listen({ api, socketPath, ports, ready, missing }: ListenOptions): Promise<Listening> {
 	const served: Served[] = [];
 	const close = async () => {
 		await Promise.all(served.map((one) => one.close()));
@@ -27,6 +29,7 @@ export async function listen({ api, socketPath, ports, ready }: ListenOptions): 
 	const open = async (options: PortOptions): Promise<string> => {
 		const opened = await serveOnPort(api, options);
 		served.push(opened);
+		if (opened.missing !== null) missing(opened.missing);
 		return addressOf(options.host, opened.port);
 	};
 	try {
@@ -41,6 +44,11 @@ export async function listen({ api, socketPath, ports, ready }: ListenOptions): 
 		await close();
 		throw error;
 	}
+}
+
+/** In words. */
+export function withoutAddress(address: string): string {
+	return `This machine has no address ${address}: Keryx listens on the other loopback address alone.`;
 }
 
 function addressOf(host: string, port: number): string {

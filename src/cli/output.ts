@@ -30,6 +30,8 @@ export interface Output {
 	readonly json: boolean;
 	/** A person reads it: results are laid out and may be cut. Otherwise they go to a file or a program, whole. */
 	readonly isTerminal: boolean;
+	/** A person reads notes and warnings; otherwise they may end in a log. */
+	readonly notesAreSeen: boolean;
 	heading(text: string): void;
 	line(text?: string): void;
 	/** One line with some of it in bold. */
@@ -80,6 +82,7 @@ export function createOutput(
 	return {
 		json,
 		isTerminal: terminal,
+		notesAreSeen: stderr.isTTY === true,
 		heading: (text) => write(bold(clean(text))),
 		line: (text = "") => write(clean(text)),
 		pieces: (pieces) =>

@@ -39,6 +39,11 @@ function tellWhere({ url, hasPage, api }: Host, output: Output): void {
 			? `Keryx has a page for your browser: ${url}`
 			: `Keryx listens on ${url}. Its page is not built: \`npm start\` builds it.`,
 	);
+	// Whoever reads a log must not be able to log in.
+	if (!output.notesAreSeen) {
+		output.note("`keryx link` prints a link that logs your browser in.");
+		return;
+	}
 	output.note("Open this link to log in. It works once, within ten minutes; `keryx link` prints another:");
 	output.note(`${url}${api.loginPath()}`);
 }

@@ -17,7 +17,7 @@ import { addDescription } from "./description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
 import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
-import { statusOf, toKeryxError } from "./errors.ts";
+import { needsProof, needsToken, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./guards.ts";
 import { handlers } from "./handlers.ts";
@@ -88,6 +88,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				confirmations: host.confirmations,
 				bodyLimit: limit,
 				visitor,
+				entrance: c.env.entrance.kind,
 				base: c.env.entrance.kind === "socket" ? "" : new URL(c.req.url).origin,
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
 			});
@@ -246,7 +247,7 @@ function assertMayCall(
 		}
 		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit));
-		if (!visitor) throw new KeryxError("http.unauthenticated", "this asks for a token");
+		if (!visitor) throw needsToken(kind);
 		const isAgents = isOpenAiPath(path);
 		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
 		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
@@ -258,11 +259,7 @@ function assertMayCall(
 function assertProof(host: ApiHost) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
 		const visitor = c.get("visitor");
-		if (!visitor?.proven)
-			throw new KeryxError(
-				"http.unauthenticated",
-				"this asks for a token or the operator secret, on the socket too",
-			);
+		if (!visitor?.proven) throw needsProof();
 		if (!may(visitor, "tokens")) await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
 		await next();
 	};

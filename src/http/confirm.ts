@@ -13,7 +13,7 @@ import {
 } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ConfirmationStatus, Requested } from "../store/index.ts";
-import type { Visitor } from "./auth.ts";
+import type { Entrance, Visitor } from "./auth.ts";
 import {
 	stateOf,
 	toWireAudit,
@@ -22,6 +22,7 @@ import {
 	toWirePending,
 	toWireResolved,
 } from "./confirm-wire.ts";
+import { needsProof, needsToken } from "./errors.ts";
 import { isJson, readBody } from "./guards.ts";
 
 const LONGEST_WAIT_S = 60;
@@ -40,6 +41,7 @@ export interface ConfirmContext {
 	readonly bodyLimit: number;
 	/** Who calls; null for a stranger. */
 	readonly visitor: Visitor | null;
+	readonly entrance: Entrance["kind"];
 	/** What absolute addresses begin with. */
 	readonly base: string;
 	readonly signal: AbortSignal;
@@ -82,7 +84,7 @@ export function isConfirmPath(path: string): boolean {
 export async function answerConfirm(c: Context, context: ConfirmContext): Promise<Response> {
 	const { confirmations, visitor } = context;
 	const bytes = await readBody(c.req.raw, context.bodyLimit);
-	if (!visitor) throw new KeryxError("http.unauthenticated", "this asks for a token");
+	if (!visitor) throw needsToken(context.entrance);
 	const found = routeOf(c.req.path);
 	const name = c.req.method === "HEAD" ? "GET" : c.req.method;
 	const method = found?.methods[name];
@@ -123,11 +125,7 @@ async function assertRole(
 		);
 		throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
 	}
-	if (!visitor.proven && method?.asksForProof)
-		throw new KeryxError(
-			"http.unauthenticated",
-			"this asks for a token or the operator secret, on the socket too",
-		);
+	if (!visitor.proven && method?.asksForProof) throw needsProof();
 }
 
 interface Found {

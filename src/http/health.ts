@@ -1,14 +1,21 @@
 // What everybody may know, as often as they ask: monitors must not be locked out, so no request for it is counted. What it costs is
 // one look into the store after a commit, or a second later.
-import type { ApiHost } from "./call.ts";
+import type { Confirmations } from "../confirmations/index.ts";
+import type { Store } from "../store/index.ts";
 
 const FRESH_MS = 1000;
 
+interface HealthSources {
+	readonly confirmations: Pick<Confirmations, "pendingCount">;
+	readonly store: Pick<Store, "onCommit">;
+	readonly now: () => number;
+}
+
 export class StrangersHealth {
-	readonly #host: Pick<ApiHost, "confirmations" | "now">;
+	readonly #host: HealthSources;
 	#pending: { readonly count: Promise<number>; readonly at: number } | null = null;
 
-	constructor(host: Pick<ApiHost, "confirmations" | "store" | "now">, closing: AbortSignal) {
+	constructor(host: HealthSources, closing: AbortSignal) {
 		this.#host = host;
 		const unlisten = host.store.onCommit(() => {
 			this.#pending = null;

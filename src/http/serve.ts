@@ -53,23 +53,67 @@ export interface PortOptions {
 	readonly port: number;
 	/** Takes requests for confirmations and tells their status without a token, and nothing else. */
 	readonly compat?: boolean;
+	/** Where it listens, too, on the same port; left out, on the other loopback address where `host` is one. */
+	readonly sibling?: string;
 	/** How long a client may take to send its headers, and its whole request. */
 	readonly timeouts?: { readonly headersMs: number; readonly requestMs: number };
 }
 
 export interface ServedOnPort extends Served {
 	readonly port: number;
+	/** The sibling, where this machine has no such address. */
+	readonly missing: string | null;
 }
 
 const USUAL_TIMEOUTS = { headersMs: 10_000, requestMs: 30_000 };
 const KEEP_ALIVE_MS = 10_000;
 const GRACE_MS = 2000;
 const MOST_HEADER_BYTES = 16 * 1024;
+/** A name of this machine may lead to either, and to any program that listens there when Keryx does not. */
+const LOOPBACKS: Readonly<Record<string, readonly [string, string]>> = {
+	"127.0.0.1": ["127.0.0.1", "::1"],
+	"::1": ["::1", "127.0.0.1"],
+	localhost: ["127.0.0.1", "::1"],
+};
+/** A free port of one address may be taken on the other. */
+const MOST_TRIES = 20;
 
-export function serveOnPort(
+export async function serveOnPort(api: Api, options: PortOptions): Promise<ServedOnPort> {
+	const [host, other] = LOOPBACKS[options.host.toLowerCase()] ?? [options.host, undefined];
+	const sibling = options.sibling ?? other;
+	for (let tries = 1; ; tries++) {
+		const first = await openPort(api, { ...options, host });
+		if (sibling === undefined) return served(api, [first], null);
+		try {
+			return served(api, [first, await openPort(api, { ...options, host: sibling, port: first.port })], null);
+		} catch (error) {
+			const { code } = (error as KeryxError).cause as NodeJS.ErrnoException;
+			if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return served(api, [first], sibling);
+			await new Promise((done) => first.server.close(done));
+			if (code !== "EADDRINUSE" || options.port !== 0 || tries === MOST_TRIES) throw error;
+		}
+	}
+}
+
+interface Opened {
+	readonly server: Server;
+	readonly port: number;
+}
+
+function served(api: Api, opened: readonly [Opened, ...Opened[]], missing: string | null): ServedOnPort {
+	return {
+		port: opened[0].port,
+		missing,
+		close: async () => {
+			await Promise.all(opened.map(({ server }) => closedSoon(api, server)));
+		},
+	};
+}
+
+function openPort(
 	api: Api,
 	{ host, port, compat = false, timeouts = USUAL_TIMEOUTS }: PortOptions,
-): Promise<ServedOnPort> {
+): Promise<Opened> {
 	let listening = port;
 	const serverOptions = {
 		headersTimeout: timeouts.headersMs,
@@ -87,7 +131,7 @@ export function serveOnPort(
 		server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port, compat)));
 		server.listen(port, host, () => {
 			listening = (server.address() as AddressInfo).port;
-			resolve({ port: listening, close: () => closedSoon(api, server) });
+			resolve({ server, port: listening });
 		});
 	});
 }
@@ -138,11 +182,15 @@ function isUpgraded({ headers, url }: IncomingMessage): boolean {
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, compat: boolean): KeryxError {
 	const key = compat ? "confirmations.compat_port" : "http.port";
 	const why = cause.code === "EADDRINUSE" ? "another program has it" : cause.message;
-	return new KeryxError("http.port", `Keryx cannot listen on ${host}:${port}: ${why}`, {
-		field: key,
-		hint: `choose another ${key}${compat ? "" : " (KERYX_HTTP_PORT)"}, or end the program that has this one`,
-		cause,
-	});
+	return new KeryxError(
+		"http.port",
+		`Keryx cannot listen on ${host.includes(":") ? `[${host}]` : host}:${port}: ${why}`,
+		{
+			field: key,
+			hint: `choose another ${key}${compat ? "" : " (KERYX_HTTP_PORT)"}, or end the program that has this one`,
+			cause,
+		},
+	);
 }
 
 /** A client that takes its time does not hold up the end. */

@@ -49,6 +49,21 @@ describe("without a token", () => {
 		expect([answer.status, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
 	});
 
+	test("a refusal says how to get a token, in each family's form", async () => {
+		const how = "`keryx token create <name> --role agent` makes one";
+		const flat = await keryx.call("POST", "/confirm", { body: {} });
+		expect(flat.body).toEqual({ error: expect.stringContaining(how) });
+		expect((await keryx.call("GET", "/api/tokens")).body).toMatchObject({
+			error: { message: expect.stringContaining(how) },
+		});
+		expect((await keryx.call("POST", "/v1/responses", { body: {} })).body).toMatchObject({
+			error: { message: expect.stringContaining(how) },
+		});
+		expect((await keryx.local("POST", "/confirm/x/approve")).body).toEqual({
+			error: expect.stringContaining("--role approver"),
+		});
+	});
+
 	test.each(["wrong", `${SECRET}x`, "kx_", "", "Bearer"])(
 		"a token that is none opens nothing: %j",
 		async (bearer) => {
@@ -474,6 +489,7 @@ describe("the port for clients without a token", () => {
 			asked_by: "compat",
 		});
 		expect((await call("GET", "/health")).status).toBe(200);
+		expect((await call("POST", `/confirm/${asked.body.id}/approve`)).body.error).toContain("use the port");
 		const closedTo = [
 			["POST", `/confirm/${asked.body.id}/approve`],
 			["POST", `/confirm/${asked.body.id}/deny`],

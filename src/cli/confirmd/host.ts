@@ -15,7 +15,7 @@ import { type Api, createApi } from "../../http/index.ts";
 import { openStore, systemIds } from "../../store/index.ts";
 import type { CliContext } from "../context.ts";
 import { auditKeyAt, openHome, operatorSecret } from "../home.ts";
-import { type Listening, listen } from "../listen.ts";
+import { type Listening, listen, withoutAddress } from "../listen.ts";
 import type { Output } from "../output.ts";
 import { version } from "../version.ts";
 import type { ConfirmdOptions } from "./options.ts";
@@ -99,12 +99,14 @@ export function socketBeside(dbPath: string): string {
 export function serveConfirmd(
 	{ api, confirmations, dbPath }: ConfirmdHost,
 	ports: Pick<ConfirmdOptions, "host" | "port" | "compatPort">,
+	output: Output,
 ): Promise<Listening> {
 	return listen({
 		api,
 		socketPath: socketBeside(dbPath),
 		ports,
 		ready: () => confirmations.start(),
+		missing: (address) => output.note(withoutAddress(address)),
 	}).catch(inOwnWords);
 }
 

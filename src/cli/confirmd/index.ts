@@ -48,7 +48,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 	const { dbPath, rateLimit, webhook, ...ports } = readOptions(flags, context.env, home);
 	const host = await openConfirmd({ context, config, output, dbPath, as: "run", rateLimit, webhook });
 	try {
-		const served = await serveConfirmd(host, ports);
+		const served = await serveConfirmd(host, ports, output);
 		// Who reads that it runs may stop it at once.
 		const told = untilTold();
 		try {
