@@ -7,6 +7,13 @@ export {
 	type Script,
 	type ScriptedStep,
 } from "../agents/index.ts";
+export {
+	type Fault,
+	type FaultingEngine,
+	type FaultPoint,
+	faultingEngine,
+	SLOW_MS,
+} from "./faulting-engine.ts";
 export { type KillPoint, killingEngine } from "./killing-engine.ts";
 export {
 	type Attempt,

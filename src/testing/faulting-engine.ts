@@ -1,0 +1,73 @@
+// A store that fails once, at an exact operation: before its commit, after it with the answer lost, or by taking half a minute. With
+// it a test can try every operation of a scenario, reads too, and see whether everything comes to rest afterwards.
+import { KeryxError } from "../errors.ts";
+import type { GatewayClock } from "../gateway/index.ts";
+import type { Engine, ReadName, WriteName } from "../store/index.ts";
+
+/**
+ * before: nothing is done. after: it is done, and neither its caller nor those who follow the commits learn of it. slow: it takes
+ * `SLOW_MS`, half of that before it is done and half after.
+ */
+export type Fault = "before" | "after" | "slow";
+
+export const SLOW_MS = 30_000;
+
+export interface FaultPoint {
+	readonly clock: Pick<GatewayClock, "after">;
+	/** The nth operation, counted from 1; 0: none. */
+	readonly at: number;
+	readonly fault: Fault;
+	/** How many fail from there on (default 1). */
+	readonly times?: number;
+	/** Counts only these; left out: every read and every write. */
+	readonly of?: (name: ReadName | WriteName) => boolean;
+	/** Told of each operation that counts, before anything is done with it. */
+	readonly onOperation?: (n: number, name: ReadName | WriteName) => void;
+	/** What is asked after so many operations is never answered: it brings a loop without a pause to a stand. */
+	readonly most?: number;
+}
+
+export interface FaultingEngine extends Engine {
+	/** How many operations there were. */
+	readonly operations: number;
+}
+
+export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngine {
+	const { clock, at, fault, times = 1, of = () => true, onOperation, most = Infinity } = point;
+	let operations = 0;
+	let counted = 0;
+	/** Writes under way whose commit nobody is to hear of. */
+	let unheard = 0;
+	const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+	const run = async <Value>(name: ReadName | WriteName, work: () => Promise<Value>): Promise<Value> => {
+		operations++;
+		if (operations > most) return new Promise(() => {});
+		const n = of(name) ? ++counted : 0;
+		if (n > 0) onOperation?.(n, name);
+		if (n === 0 || n < at || n >= at + times) return work();
+		if (fault === "slow") {
+			await pause(SLOW_MS / 2);
+			const value = await work();
+			await pause(SLOW_MS / 2);
+			return value;
+		}
+		if (fault === "after") {
+			unheard++;
+			await work().finally(() => unheard--);
+		}
+		throw new KeryxError("store.io", `the disk failed at operation ${n}, ${name}`);
+	};
+	return {
+		epoch: engine.epoch,
+		get operations() {
+			return operations;
+		},
+		write: (name, args, drawn) => run(name, () => engine.write(name, args, drawn)),
+		read: (name, args) => run(name, () => engine.read(name, args)),
+		onCommit: (listener) =>
+			engine.onCommit(() => {
+				if (unheard === 0) listener();
+			}),
+		close: () => engine.close(),
+	};
+}
