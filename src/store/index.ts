@@ -40,6 +40,7 @@ export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts
 export type { Changed } from "./operations/session-commands.ts";
 export type { Spent } from "./operations/usage.ts";
 export type { Workload } from "./operations/workload.ts";
+export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { ownerOf } from "./sqlite/ownership.ts";

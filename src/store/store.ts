@@ -6,6 +6,7 @@ import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
+import { isPassing } from "./passing.ts";
 import type { Op } from "./query.ts";
 import { openSqlite } from "./sqlite/engine.ts";
 
@@ -34,6 +35,8 @@ export interface Store extends Writes, Reads {
 	readonly secrets: Secrets;
 	/** Called after each commit; what happened is in the events. */
 	onCommit(listener: () => void): () => void;
+	/** Called after each write that met a passing fault: it may have been made without anybody having heard of it. */
+	onFault(listener: () => void): () => void;
 	close(): Promise<void>;
 }
 
@@ -83,9 +86,17 @@ export function storeOn(
 			...(sessions > 0 && { sessions: Array.from({ length: sessions }, () => newSessionId(now, ids.bytes)) }),
 		};
 	};
+	const faultListeners = new Set<() => void>();
+	const noteFault = (error: unknown): void => {
+		if (isPassing(error)) for (const listener of faultListeners) listener();
+	};
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(writes) as WriteName[])
-		operations[name] = (args: unknown) => engine.write(name, secrets.hideInRows(args), draw(name));
+		operations[name] = (args: unknown) => {
+			const writing = engine.write(name, secrets.hideInRows(args), draw(name));
+			writing.catch(noteFault);
+			return writing;
+		};
 	// What is asked for by a name was written under the hidden one.
 	for (const name of Object.keys(reads) as ReadName[])
 		operations[name] = (args: unknown) => engine.read(name, secrets.hideInRows(args));
@@ -94,6 +105,10 @@ export function storeOn(
 		epoch: engine.epoch,
 		secrets,
 		onCommit: (listener) => engine.onCommit(listener),
+		onFault: (listener) => {
+			faultListeners.add(listener);
+			return () => faultListeners.delete(listener);
+		},
 		close: () => engine.close(),
 	};
 }

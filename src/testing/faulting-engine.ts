@@ -1,8 +1,8 @@
 // A store that fails once, at an exact operation: before its commit, after it with the answer lost, or by taking half a minute. With
 // it a test can try every operation of a scenario, reads too, and see whether everything comes to rest afterwards.
 import { KeryxError } from "../errors.ts";
-import type { GatewayClock } from "../gateway/index.ts";
 import type { Engine, ReadName, WriteName } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
 
 /**
  * before: nothing is done. after: it is done, and neither its caller nor those who follow the commits learn of it. slow: it takes
@@ -13,7 +13,7 @@ export type Fault = "before" | "after" | "slow";
 export const SLOW_MS = 30_000;
 
 export interface FaultPoint {
-	readonly clock: Pick<GatewayClock, "after">;
+	readonly clock: Pick<Clock, "after">;
 	/** The nth operation, counted from 1; 0: none. */
 	readonly at: number;
 	readonly fault: Fault;

@@ -12,6 +12,7 @@ import { interruptionConformance } from "./store/interruptions.ts";
 import { keepingConformance, searchConformance } from "./store/keeping.ts";
 import { processConformance } from "./store/processes.ts";
 import { readConformance } from "./store/reads.ts";
+import { repeatConformance } from "./store/repeats.ts";
 import { type Open, teller } from "./store/scene.ts";
 import { sessionConformance } from "./store/sessions.ts";
 import { turnConformance } from "./store/turns.ts";
@@ -46,6 +47,7 @@ export function storeConformance(
 		describe("commands", () => commandConformance(tell));
 		describe("confirmations", () => confirmationConformance(tell));
 		describe("processes", () => processConformance(tell));
+		describe("answers that were lost", () => repeatConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));
 		if (reopens) describe("interruptions", () => interruptionConformance(tell));

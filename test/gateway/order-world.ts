@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { z } from "zod";
 import type { StepAgent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import { type Channel, createGateway, type Gateway, type GatewayClock } from "../../src/gateway/index.ts";
+import { type Channel, createGateway, type Gateway } from "../../src/gateway/index.ts";
+import { NO_SECRETS } from "../../src/secrets/index.ts";
 import type { Store, WriteName } from "../../src/store/index.ts";
 import { storeOn } from "../../src/store/store.ts";
 import {
@@ -19,6 +20,7 @@ import {
 	ScriptedPlatform,
 	type VirtualClock,
 } from "../../src/testing/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import { createTools, defineTool } from "../../src/tools/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 import { MemoryDatabase, type WriteFault } from "../support/memory-engine.ts";
@@ -256,14 +258,15 @@ class OrderWorld {
 			},
 		);
 		/** Whoever is dead hears no bell. */
-		const ownClock: GatewayClock = {
+		const ownClock: Clock = {
 			now: () => clock.now(),
+			monotonic: () => clock.monotonic(),
 			after: (ms, callback) => clock.after(ms, () => engine.isDead || callback()),
 		};
 		channels = [...this.#platforms].map(([account, on]) =>
 			createScriptedChannel({ on, clock, reconnectMs: 700, ...ACCOUNTS[account] }),
 		);
-		const store = storeOn(engine, { clock, ids: this.#ids });
+		const store = storeOn(engine, { clock, ids: this.#ids, secrets: NO_SECRETS });
 		const gateway = createGateway({
 			store,
 			agent: talker(ownClock),
@@ -374,7 +377,6 @@ class OrderWorld {
 			action: "deploy",
 			description: "ship it",
 			details: {},
-			canonical: "{}",
 			digest: "d",
 			requester: "agent",
 			sessionKey: "",
@@ -382,6 +384,7 @@ class OrderWorld {
 			askedBy: "token:robot",
 			via: "api",
 			limits: { perAction: 100_000, inAll: 100_000, windowMs: 1000 },
+			once: false,
 			grantable: true,
 			useWithinMs: 1000,
 			notices: {
@@ -544,7 +547,7 @@ function isText(body: string, text: string): boolean {
 }
 
 /** Answers as it is told: so many parts, in so many chunks, so far apart, after a tool that takes so long. */
-function talker(clock: GatewayClock): StepAgent {
+function talker(clock: Clock): StepAgent {
 	const pause = (ms: number, signal: AbortSignal) =>
 		new Promise<void>((resolve) => {
 			if (signal.aborted) return resolve();
@@ -586,7 +589,7 @@ function talker(clock: GatewayClock): StepAgent {
 
 const USAGE = { ...NO_USAGE, provider: "talker", model: "talker" };
 
-function slowTool(clock: GatewayClock) {
+function slowTool(clock: Clock) {
 	return defineTool({
 		name: "slow",
 		description: "takes its time",

@@ -105,6 +105,11 @@ export function* append(
 	return rows;
 }
 
+/** Whether the first of these stands at its position in its turn already: rows that are appended together are there together. */
+export function* isAppended(turn: string, [first]: readonly IndexedMessage[]): Op<boolean> {
+	return first?.index !== undefined && (yield* get(byTurnIndex, turn, first.index)) !== undefined;
+}
+
 /** Whether each of these stands in its turn already, at its position and with the same words. */
 export function* haveRows(
 	{ turn, conversation }: Pick<Target, "conversation"> & { readonly turn: string },

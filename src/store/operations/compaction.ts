@@ -8,12 +8,14 @@ import { append } from "./append.ts";
 import { chainOf } from "./chain.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
 import {
 	findConversation,
 	findLive,
 	findSession,
 	type PromptFacts,
 	promptFacts,
+	type SessionRow,
 	targetOf,
 } from "./sessions.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
@@ -23,6 +25,9 @@ const hiddenIn = sql<{ id: number }>(
 	`SELECT m.id FROM messages m WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND EXISTS (
 		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)
 	LIMIT 1`,
+);
+const summaryOf = sql<MessageRow>(
+	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.session = ? AND m.turn = ? AND m.kind = 'summary' ORDER BY m.seq DESC LIMIT 1`,
 );
 const setNext = sql("UPDATE sessions SET compact_after = ? WHERE key = ?");
 
@@ -36,7 +41,10 @@ export interface CoverArgs {
 	readonly compactAfter?: number;
 }
 
-/** Adds a summary that stands for the ranges it names. Nothing else changes; what it covers stays readable and searchable. */
+/**
+ * Adds a summary that stands for the ranges it names. Nothing else changes; what it covers stays readable and searchable. Of a turn,
+ * the same one again is answered with the row that exists.
+ */
 export function* cover(context: Context, args: CoverArgs): Op<Message> {
 	if (args.turn) yield* heldTurn(context, args.turn.id, args.turn.token);
 	if (args.ranges.length === 0)
@@ -57,6 +65,8 @@ export function* cover(context: Context, args: CoverArgs): Op<Message> {
 			});
 	}
 	const conversation = yield* findConversation(session.conversation);
+	const before = args.turn && (yield* lastSummary(conversation.id, session, args.turn.id));
+	if (before && isSame(before, args)) return before;
 	const [row] = yield* append(context, targetOf(conversation, session, args.turn?.id ?? null), [
 		{ role: "meta", kind: "summary", content: args.summary, covers: args.ranges },
 	]);
@@ -68,6 +78,17 @@ export function* cover(context: Context, args: CoverArgs): Op<Message> {
 		{ ranges: args.ranges.length },
 	);
 	return row as Message;
+}
+
+function* lastSummary(conversation: string, session: SessionRow, turn: string): Op<Message | undefined> {
+	const row = yield* get(summaryOf, session.key, turn);
+	return row && (yield* toMessage(row, conversation, session.id, false));
+}
+
+function isSame({ content, covers }: Message, { summary, ranges }: CoverArgs): boolean {
+	const words = (of: readonly Range[] = []) =>
+		JSON.stringify(of.map(({ session, fromSeq, toSeq }) => [session, fromSeq, toSeq]));
+	return content === summary && words(covers) === words(ranges);
 }
 
 export interface PutOffArgs {

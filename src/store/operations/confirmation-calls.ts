@@ -1,7 +1,7 @@
 // Confirmations of Keryx's own agent, as part of its turns: asking is one transaction with the row that says so, using an approval
 // is one with "started", and what is still open goes with the turn or the session that asked.
 import { KeryxError } from "../../errors.ts";
-import { all, type Context, type Op, run, sql } from "../query.ts";
+import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { Confirmation, Message } from "../types.ts";
 import { append, type IndexedMessage } from "./append.ts";
 import {
@@ -21,12 +21,17 @@ import {
 	requestConfirmation,
 } from "./confirmations.ts";
 import { findConversation, findLive, sessionOfKey, targetOf } from "./sessions.ts";
-import { heldTurn } from "./turns.ts";
+import { heldTurn, type TurnRow } from "./turns.ts";
 
 const openOf = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
 	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND expires_at > ? ORDER BY n`,
 );
+const openForCall = sql<ConfirmationRow>(
+	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
+	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'turn' AND turn = ? AND call = ?`,
+);
+const usedBy = sql<{ claim: string | null }>("SELECT claim FROM confirmations WHERE id = ?");
 const openLive = sql<ConfirmationRow>(
 	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
 	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'live' AND turn = ?`,
@@ -55,9 +60,11 @@ export type AskedForCall =
 	| { readonly kind: "granted"; readonly confirmation: Confirmation }
 	| Extract<Requested, { kind: "limited" }>;
 
-/** A call that needs a human: the question and the row that says so are one commit. */
+/** A call that needs a human: the question and the row that says so are one commit. About one call a human is asked once. */
 export function* askForCall(context: Context, args: AskForCallArgs): Op<AskedForCall> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
+	const before = yield* get(openForCall, turn.conversation, turn.id, args.request.from.call);
+	if (before) return yield* waitingFor(context, turn, yield* toConfirmation(before, context.now), args);
 	const requested = yield* requestConfirmation(context, args.request);
 	if (requested.kind === "limited") return requested;
 	if (requested.kind === "conflict" || requested.kind === "repeated")
@@ -69,9 +76,18 @@ export function* askForCall(context: Context, args: AskForCallArgs): Op<AskedFor
 		yield* run(insertCall, turn.id, args.request.from.call, args.request.from.tool, context.now);
 		return { kind: "granted", confirmation };
 	}
+	return yield* waitingFor(context, turn, confirmation, args);
+}
+
+function* waitingFor(
+	context: Context,
+	turn: TurnRow,
+	confirmation: Confirmation,
+	{ waiting }: AskForCallArgs,
+): Op<AskedForCall> {
 	const conversation = yield* findConversation(turn.conversation);
 	const before = yield* sessionOfKey(turn.session);
-	const rows = yield* append(context, targetOf(conversation, before, turn.id), [args.waiting]);
+	const rows = yield* append(context, targetOf(conversation, before, turn.id), [waiting]);
 	const { messages, cap } = yield* sessionOfKey(turn.session);
 	return { kind: "waiting", confirmation, rows, messages, cap };
 }
@@ -87,7 +103,13 @@ export type UsedForTurn =
 /** Uses an approval for the call that it was asked for. */
 export function* useConfirmation(
 	context: Context,
-	args: { readonly turn: string; readonly token: number; readonly id: string },
+	args: {
+		readonly turn: string;
+		readonly token: number;
+		readonly id: string;
+		/** The holder of this token has asked before, and heard nothing: what it has used it may still run. */
+		readonly again?: boolean;
+	},
 ): Op<UsedForTurn> {
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	const row = yield* found(args.id);
@@ -96,12 +118,16 @@ export function* useConfirmation(
 	yield* endByClock(context, row);
 	const now = (yield* confirmationRow(args.id)) as ConfirmationRow;
 	const confirmation = yield* toConfirmation(now, context.now);
-	if (now.status === "consumed") return { kind: "used", confirmation };
+	const user = `${turn.id}:${turn.token}`;
+	if (now.status === "consumed") {
+		const unheard = args.again && (yield* get(usedBy, args.id))?.claim === user;
+		return { kind: unheard ? "run" : "used", confirmation };
+	}
 	if (now.status !== "approved") {
 		const lapsed = now.status === "expired" && now.use_by !== null;
 		return { kind: lapsed ? "lapsed" : "not", confirmation };
 	}
-	yield* consume(context, now, now.asked_by, "agent");
+	yield* consume(context, now, now.asked_by, "agent", user);
 	yield* run(insertCall, turn.id, `confirmation:${row.id}`, row.tool ?? "", context.now);
 	return { kind: "run", confirmation };
 }

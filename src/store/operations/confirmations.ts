@@ -50,7 +50,7 @@ const settleRow = sql(
 	WHERE id = ? AND status = ?`,
 );
 const consumeRow = sql(
-	`UPDATE confirmations SET status = 'consumed', used_at = ?, due_at = NULL
+	`UPDATE confirmations SET status = 'consumed', used_at = ?, claim = ?, due_at = NULL
 	WHERE id = ? AND status IN ('approved', 'auto_approved')`,
 );
 const dueRows = sql<ConfirmationRow>(
@@ -353,8 +353,15 @@ export function* consumeConfirmation(
 	return { kind: "consumed", confirmation: yield* readBack(context, row.id) };
 }
 
-export function* consume(context: Context, row: ConfirmationRow, by: string, via: AuditVia): Op<void> {
-	yield* run(consumeRow, context.now, row.id);
+/** `user`: the turn and the token that use it, where one does. */
+export function* consume(
+	context: Context,
+	row: ConfirmationRow,
+	by: string,
+	via: AuditVia,
+	user: string | null = null,
+): Op<void> {
+	yield* run(consumeRow, context.now, user, row.id);
 	yield* audit(context, {
 		kind: "consumed",
 		confirmation: row.id,

@@ -57,6 +57,9 @@ interface WaitingItem {
 const waitingItem = sql<WaitingItem>(
 	"SELECT id, conversation, body, body_key FROM inbox WHERE id = ? AND due_at IS NOT NULL AND disposition IS NULL",
 );
+const doneCommand = sql<Pick<WaitingItem, "body" | "body_key">>(
+	"SELECT body, body_key FROM inbox WHERE id = ? AND due_at IS NOT NULL AND disposition = 'command'",
+);
 const endItem = sql(
 	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, body = ?, due_at = ? WHERE id = ?",
 );
@@ -79,13 +82,20 @@ export interface PerformArgs {
 	readonly said?: string;
 }
 
-/** A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed. */
+/**
+ * A command takes effect and its message ends, together. It stays due, with the result, until its answer is committed; done again before
+ * that, it answers the same result.
+ */
 export function* performCommand(
 	context: Context,
 	args: PerformArgs,
 ): Op<{ kind: "done"; result: unknown } | { kind: "nothing" }> {
 	const item = yield* get(waitingItem, args.inbox);
-	if (!item) return { kind: "nothing" };
+	if (!item) {
+		const done = yield* get(doneCommand, args.inbox);
+		if (!done) return { kind: "nothing" };
+		return { kind: "done", result: unseal<{ result: unknown }>(done.body, done.body_key).result };
+	}
 	const change =
 		args.change && (CHANGES[args.change.name] as (context: Context, args: unknown) => Op<unknown>);
 	const result = change ? yield* change(context, args.change?.args) : (args.said ?? null);

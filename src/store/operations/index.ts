@@ -119,7 +119,14 @@ import {
 	switchSession,
 } from "./session-commands.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./tokens.ts";
-import { dueTurns, endTurn, interruptTurns, planInterruptions, resumeTurn } from "./turn-ends.ts";
+import {
+	dueTurns,
+	endTurn,
+	interruptTurns,
+	planInterruptions,
+	resumeTurn,
+	runningTurns,
+} from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
 import { turnUsage, usage } from "./usage.ts";
 import { proveWritable, workload } from "./workload.ts";
@@ -225,6 +232,7 @@ export const reads = {
 	turn,
 	openTurnOf,
 	dueTurns,
+	runningTurns,
 	dueSessions,
 	delivery,
 	deliveries,

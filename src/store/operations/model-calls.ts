@@ -2,11 +2,14 @@
 import { type Context, get, type Op, run, sql } from "../query.ts";
 import { emit } from "./events.ts";
 import { findConversation } from "./sessions.ts";
-import { heldTurn } from "./turns.ts";
+import { heldTurn, type TurnRow } from "./turns.ts";
 
-export interface ModelCallArgs {
+export interface ModelCallArgs extends ModelCall {
 	readonly turn: string;
 	readonly token: number;
+}
+
+export interface ModelCall {
 	/** Counts the calls of a turn from 1; a repeated write of the same n changes nothing. */
 	readonly n: number;
 	readonly provider: string;
@@ -33,7 +36,11 @@ const addUsage = sql(
 );
 
 export function* recordModelCall(context: Context, args: ModelCallArgs): Op<void> {
-	const turn = yield* heldTurn(context, args.turn, args.token);
+	yield* addModelCall(context, yield* heldTurn(context, args.turn, args.token), args);
+}
+
+/** For who holds the turn. */
+export function* addModelCall(context: Context, turn: TurnRow, args: ModelCall): Op<void> {
 	const { profile } = yield* findConversation(turn.conversation);
 	const written = yield* get(
 		insertCall,

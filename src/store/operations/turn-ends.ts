@@ -25,6 +25,7 @@ import { adoptBlobs } from "./blobs.ts";
 import { cancelLive } from "./confirmation-calls.ts";
 import { addDeliveries, haveDeliveries } from "./deliveries.ts";
 import { emit } from "./events.ts";
+import { addModelCall, type ModelCall } from "./model-calls.ts";
 import { closeOpen } from "./previews.ts";
 import {
 	type BoundaryMaterial,
@@ -93,6 +94,9 @@ const suspendSession = sql("UPDATE sessions SET suspended_at = ?, due_at = NULL 
 const startedCalls = sql<{ call: string; tool: string; repeatable: number }>(
 	"SELECT call, tool, repeatable FROM calls WHERE turn = ?",
 );
+const runningOf = sql<{ id: string; conversation: ConversationId }>(
+	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND state = 'running' ORDER BY started_at, id",
+);
 const nextIndex = sql<{ n: number | null }>("SELECT max(turn_index) + 1 AS n FROM messages WHERE turn = ?");
 
 export type Outcome =
@@ -107,6 +111,8 @@ export interface EndTurnArgs {
 	readonly messages: readonly IndexedMessage[];
 	/** Blobs put beforehand that the messages refer to. */
 	readonly blobs?: readonly string[];
+	/** Those that may not have been recorded yet; one that has been is left as it is. */
+	readonly calls?: readonly ModelCall[];
 	readonly deliveries: readonly NewDelivery[];
 	readonly policy: ResetPolicy;
 	/** The notice of the boundary that opened this session is among the deliveries. */
@@ -138,6 +144,7 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 	const session = yield* sessionOfKey(turn.session);
 	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
 	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
+	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
 	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
 	yield* finish(context, turn, args.outcome);
 	yield* touch(session, context.now, args.policy);
@@ -303,11 +310,20 @@ export function* dueTurns(args: {
 	return yield* all(interruptedTurns, args.now, args.limit);
 }
 
+/** Every turn that runs, oldest first: for who has to know whether each is known here. */
+export function* runningTurns(_: {
+	readonly scope: OperatorScope;
+}): Op<readonly { id: string; conversation: ConversationId }[]> {
+	return yield* all(runningOf);
+}
+
 export interface ResumeArgs {
 	readonly turn: string;
 	readonly autoContinueFreshness: number;
 	readonly deadlineAt: number;
 	readonly policy: ResetPolicy;
+	/** Also one that runs, of this owner, because nobody runs it: that it had begun, or gone on, was never heard of. */
+	readonly evenRunning?: boolean;
 }
 
 export type ResumeResult =
@@ -343,8 +359,10 @@ export type ResumeResult =
 /** Goes on with an interrupted turn: the same row, the next token. One that is too old ends as expired. */
 export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult> {
 	const turn = yield* get(turnById, args.turn);
-	if (turn?.state !== "interrupted") return { kind: "gone" };
-	const since = turn.interrupted_at ?? context.now;
+	const unheard = args.evenRunning && turn?.state === "running" && turn.epoch === context.epoch;
+	if (!turn || (turn.state !== "interrupted" && !unheard)) return { kind: "gone" };
+	const since = (unheard ? null : turn.interrupted_at) ?? context.now;
+	const reason = unheard ? "a fault of the store" : (turn.detail ?? "crash");
 	if (!isFreshInterruption(since, args.autoContinueFreshness, context.now)) {
 		yield* finish(context, turn, { kind: "expired", reason: "resume_expired" });
 		yield* run(resumePending, since, turn.session);
@@ -360,7 +378,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		context,
 		"turn.resumed",
 		{ conversation: conversation.id, session: session.id, turn: turn.id },
-		{ reason: turn.detail },
+		{ reason },
 	);
 	const calls = yield* all(startedCalls, turn.id);
 	return {
@@ -378,7 +396,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		context: unseal<string>(session.context_body, session.body_key),
 		...promptFacts(session),
 		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
-		reason: turn.detail ?? "crash",
+		reason,
 		interruptedAt: since,
 		attempts: turn.attempts + 1,
 		boundary: yield* untold(context, session, args),

@@ -24,10 +24,11 @@ import type {
 	TurnPurpose,
 	TurnState,
 } from "../types.ts";
-import { append, type IndexedMessage } from "./append.ts";
+import { append, type IndexedMessage, isAppended } from "./append.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { destinationOf } from "./destination.ts";
 import { emit } from "./events.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
@@ -93,6 +94,10 @@ const unseen = sql<InboxRow>(
 	WHERE conversation = ? AND disposition = 'observed' AND body IS NOT NULL ORDER BY id DESC`,
 );
 const showUnseen = sql("UPDATE inbox SET message = ?, body = NULL WHERE id = ?");
+const joinedBefore = sql<MessageRow>(
+	`SELECT ${MESSAGE_COLUMNS} FROM inbox i JOIN messages m ON m.id = i.message
+	WHERE i.id = ? AND i.turn = ? AND m.turn_index >= ?`,
+);
 const resetFailing = sql(
 	"UPDATE conversations SET failing_call = NULL, failing_count = 0 WHERE id = ? AND failing_count > 0",
 );
@@ -416,9 +421,11 @@ export function* appendMessages(
 	const turn = yield* heldTurn(context, args.turn, args.token);
 	const conversation = yield* findConversation(turn.conversation);
 	const before = yield* sessionOfKey(turn.session);
-	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	// Counted with its rows, so that what is written again is not counted again.
+	const isNew = !(yield* isAppended(turn.id, args.messages));
+	if (isNew && args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
 	const rows = yield* append(context, targetOf(conversation, before, turn.id), args.messages);
-	for (const { digest, failed } of args.outcomes ?? [])
+	for (const { digest, failed } of isNew ? (args.outcomes ?? []) : [])
 		yield* failed ? run(countFailing, digest, digest, conversation.id) : run(resetFailing, conversation.id);
 	const session = yield* sessionOfKey(turn.session);
 	const { failing_count } = (yield* get(failingCount, conversation.id)) ?? { failing_count: 0 };
@@ -433,7 +440,10 @@ export interface JoinArgs {
 	readonly policy: ResetPolicy;
 }
 
-/** Busy mode steer: messages accepted meanwhile become part of the running turn, as far as they give it no other rights (I18). */
+/**
+ * Busy mode steer: messages accepted meanwhile become part of the running turn, as far as they give it no other rights (I18). Those
+ * that have already are answered again.
+ */
 export function* joinTurn(
 	context: Context,
 	args: JoinArgs,
@@ -449,6 +459,8 @@ export function* joinTurn(
 	for (const id of args.inbox) {
 		const item = yield* get(inboxWaiting, id, conversation.id);
 		if (!item) {
+			const before = yield* get(joinedBefore, id, turn.id, args.nextIndex);
+			if (before) rows.push(yield* toMessage(before, conversation.id, session.id, false));
 			joined.push(id);
 			continue;
 		}

@@ -227,8 +227,7 @@ export function commandConformance(tell: Tell): void {
 		const item = await scene.say("/status");
 		const perform = () =>
 			scene.store.performCommand({ inbox: item.id, command: "status", said: "all is well" });
-		expect(await perform()).toEqual({ kind: "done", result: "all is well" });
-		expect(await perform()).toEqual({ kind: "nothing" });
+		for (let n = 0; n < 2; n++) expect(await perform()).toEqual({ kind: "done", result: "all is well" });
 		const { command } = await scene.store.inboxItem({ scope: OPERATOR, id: item.id });
 		expect(command).toEqual({ name: "status", result: "all is well" });
 	});

@@ -342,8 +342,8 @@ export function sessionConformance(tell: Tell): void {
 		const item = await scene.say("/undo");
 		const change = { name: "undo", args: { conversation, turns: 1 } } as const;
 		const perform = async () => await scene.store.performCommand({ inbox: item.id, command: "undo", change });
-		expect(await perform()).toMatchObject({ kind: "done", result: { rows: 2, turns: 1 } });
-		expect(await perform()).toEqual({ kind: "nothing" });
+		for (let n = 0; n < 2; n++)
+			expect(await perform()).toMatchObject({ kind: "done", result: { rows: 2, turns: 1 } });
 		expect(await scene.tryBegin(conversation, [item.id])).toEqual({ kind: "nothing" });
 		const waiting = await scene.store.inboxItem({ scope: OPERATOR, id: item.id });
 		expect(waiting).toMatchObject({
@@ -354,6 +354,7 @@ export function sessionConformance(tell: Tell): void {
 		await scene.store.answerCommand(answer);
 		await scene.store.answerCommand({ ...answer, deliveries: [delivery("b", "again", "command")] });
 		expect(await scene.deliverAll()).toEqual(["undone"]);
+		expect(await perform()).toEqual({ kind: "nothing" });
 		const answered = await scene.store.inboxItem({ scope: OPERATOR, id: item.id });
 		expect(answered).toMatchObject({ content: null, command: null });
 	});

@@ -266,7 +266,11 @@ export function turnConformance(tell: Tell): void {
 		const join = { turn: turn.turn, token: turn.token, inbox: [more.id], nextIndex: 1, policy: QUIET };
 		const joined = await scene.store.joinTurn(join);
 		expect(joined).toMatchObject({ rows: [{ content: "and this", seq: 2 }], nextIndex: 2 });
-		expect(await scene.store.joinTurn(join)).toEqual({ rows: [], joined: [more.id], nextIndex: 2 });
+		expect(await scene.store.joinTurn({ ...join, nextIndex: 2 })).toEqual({
+			rows: [],
+			joined: [more.id],
+			nextIndex: 2,
+		});
 		await scene.append(turn, [{ role: "assistant", content: "both", index: 2 }]);
 		await scene.end(turn);
 		expect(await scene.texts(turn.conversation)).toEqual(["hello", "and this", "both"]);
