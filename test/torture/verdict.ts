@@ -184,19 +184,21 @@ class Judgement implements Verdict {
 			if (times > 1) this.problems.push(`the answer ${JSON.stringify(answer)} is seen ${times} times`);
 	}
 
-	/** Where nothing is previewed, a chat shows its deliveries in the order in which they were made. */
+	/** I19: a chat shows its deliveries in the order in which they were made, or first shown where they were previewed. */
 	#order(): void {
 		const numbers = new Map<string, { readonly n: number; readonly state: string }>();
 		for (const { deliveries } of this.#turns.values())
 			for (const delivery of deliveries) numbers.set(delivery.id, delivery);
 		for (const delivery of this.#commands) numbers.set(delivery.id, delivery);
-		const last = new Map<string, number>();
-		for (const { id, chat } of this.#world.platform("discord").visible()) {
-			const { n, state } = numbers.get(id) ?? { n: 0, state: "missing" };
-			if (state !== "sent") continue;
-			if (n < (last.get(chat) ?? 0))
-				this.problems.push(`delivery ${id} is shown in ${chat} after a later one`);
-			last.set(chat, n);
+		for (const platform of Object.keys(PLATFORMS)) {
+			const last = new Map<string, number>();
+			for (const { id, chat } of this.#world.platform(platform).visible()) {
+				const { n, state } = numbers.get(id) ?? { n: 0, state: "missing" };
+				if (state !== "sent") continue;
+				if (n < (last.get(chat) ?? 0))
+					this.problems.push(`I19: delivery ${id} is shown in ${chat} of ${platform} after a later one`);
+				last.set(chat, n);
+			}
 		}
 	}
 

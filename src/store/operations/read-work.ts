@@ -54,7 +54,7 @@ const deliveriesOfTurn = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? ORDER BY n`,
 );
 const unsettled = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND n > ? ORDER BY n LIMIT ?`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL AND n > ? ORDER BY n LIMIT ?`,
 );
 /** `+n` keeps SQLite from walking through every delivery there ever was: what waits is found by due_at, then sorted. */
 const waiting = sql<DeliveryRow>(
@@ -170,7 +170,7 @@ export function* delivery(args: { readonly scope: Scope; readonly id: string }):
 	return toDelivery(row as DeliveryRow);
 }
 
-/** The outbox: what is on its way, or what ended unknown or dead. */
+/** The outbox: what is on its way, also one of unknown outcome whose platform is yet to be asked; or what ended unknown or dead. */
 export function* deliveries(args: {
 	readonly scope: OperatorScope;
 	readonly which: "waiting" | "unsettled";

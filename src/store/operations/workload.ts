@@ -4,7 +4,7 @@ import type { ConfirmationStatus, OperatorScope } from "../types.ts";
 
 const waitingDeliveries = sql<{ n: number }>("SELECT count(*) AS n FROM deliveries WHERE due_at IS NOT NULL");
 const unsettledDeliveries = sql<{ n: number }>(
-	"SELECT count(*) AS n FROM deliveries WHERE state IN ('unknown', 'dead')",
+	"SELECT count(*) AS n FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL",
 );
 const waitingInbox = sql<{ n: number }>("SELECT count(*) AS n FROM inbox WHERE due_at IS NOT NULL");
 const openTurns = sql<{ n: number }>(

@@ -312,6 +312,10 @@ export function interruptionConformance(tell: Tell): void {
 				["asked 1", "unknown"],
 				["mute 2", "sending"],
 			]);
+			const list = async (which: "waiting" | "unsettled") =>
+				(await scene.store.deliveries({ scope: OPERATOR, which, limit: 10 })).map(({ id }) => id);
+			expect(await list("waiting")).toEqual(["asked 1", "asked 2", "mute 2"]);
+			expect(await list("unsettled")).toEqual(["mute 1"]);
 			// What is being asked about is handed out again only when the time for it is over.
 			const again = () => scene.store.claimDeliveries({ limit: 10, timeoutMs: 1000 });
 			expect(await again()).toMatchObject({ deliveries: [], nextDueAt: scene.clock.now() + 1000 });
