@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
-import { openStore } from "../src/store/index.ts";
+import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { migration, SCHEMA_VERSION } from "../src/store/schema.ts";
 import { countedIds, MINUTE, NOON } from "./support/clock.ts";
 
@@ -27,7 +27,7 @@ test("deliveries that were on their way before there were lanes go on in one ord
 		["given up", "4", "dead", null],
 	]);
 	const clock = { now: () => NOON + MINUTE };
-	const store = await openStore({ url: `sqlite:${path}`, clock, ids: countedIds() });
+	const store = await openStore({ url: `sqlite:${path}`, clock, ids: countedIds(), secrets: NO_SECRETS });
 	expect((await store.recoverDeliveries({ canAsk: [] })).unknown.map(({ id }) => id)).toEqual([
 		"sending",
 		"preview",

@@ -58,13 +58,24 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
+export interface Suspect {
+	readonly digest: string;
+	/** Of the file, not of its form in the request. */
+	readonly bytes: number;
+}
+
 export interface AgentFailure {
 	readonly kind: FailureKind;
 	/** For the record and the operator; the user gets a plain sentence by kind. */
 	readonly detail: string;
 	readonly retryAfterMs?: number;
-	/** attachment_refused: digests of what the provider did not take. */
+	/** Digests of what the provider named as the reason: one part of the request, or all of a kind that it does not take. */
 	readonly attachments?: readonly string[];
+	/**
+	 * What was attached to the refused request, the newest last, where the refusal may be about that. Left out where its reason is
+	 * known to be another, or where a part of the answer was shown.
+	 */
+	readonly suspects?: readonly Suspect[];
 }
 
 /**

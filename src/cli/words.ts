@@ -1,6 +1,8 @@
 // Small words for what the CLI says.
 import { describeDuration } from "../domain/index.ts";
 
+export { bytesInWords } from "../domain/index.ts";
+
 /** "1 message", "1,234 messages". */
 export function counted(n: number, one: string, many = `${one}s`): string {
 	return `${new Intl.NumberFormat("en").format(n)} ${n === 1 ? one : many}`;
@@ -30,17 +32,4 @@ export function ago(at: string, now: number): string {
 
 export function onOneLine(text: string): string {
 	return text.replace(/\s+/g, " ").trim();
-}
-
-const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
-
-/** "12 MB" */
-export function bytesInWords(bytes: number): string {
-	let size = bytes;
-	let unit = 0;
-	while (size >= 1000 && unit < UNITS.length - 1) {
-		size /= 1000;
-		unit++;
-	}
-	return `${size < 10 && unit > 0 ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`;
 }

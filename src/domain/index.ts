@@ -11,6 +11,7 @@ export {
 	isFreshInterruption,
 	nextDue,
 } from "./boundary.ts";
+export { bytesInWords } from "./bytes.ts";
 export { type Canonical, canonicalJson } from "./canonical-json.ts";
 export {
 	type Cover,
@@ -58,7 +59,7 @@ export {
 } from "./platforms.ts";
 export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./policy.ts";
 export { profileName } from "./profile.ts";
-export { INTERRUPTED_RESULT, leftOutOf, type PromptMessage, promptHistory } from "./prompt-history.ts";
+export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
 export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size.ts";
 export {
 	distinctSpeakers,

@@ -22,13 +22,16 @@ export type PromptMessage =
 
 export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
 
-/** `shared`: several people speak, so each of their messages begins with its author's name. */
+/**
+ * `shared`: several people speak, so each of their messages begins with its author's name. `without`: attachments that this prompt
+ * leaves out beside those that no prompt has any more.
+ */
 export function promptHistory(
 	rows: readonly Message[],
-	{ shared }: { readonly shared: boolean },
+	{ shared, without }: { readonly shared: boolean; readonly without?: ReadonlySet<string> },
 ): PromptMessage[] {
 	const visible = standingRows(rows);
-	const leftOut = leftOutOf(rows);
+	const leftOut = new Set([...leftOutOf(rows), ...(without ?? [])]);
 	const results = new Map<string, Message>();
 	for (const row of visible)
 		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
@@ -52,7 +55,7 @@ export function standingRows(rows: readonly Message[]): Message[] {
 }
 
 /** What the provider has refused stays out, also where the row that says so is covered. */
-export function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
+function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
 	return new Set(rows.flatMap((row) => (row.hidden ? [] : (row.leavesOut ?? []))));
 }
 

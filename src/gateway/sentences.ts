@@ -98,10 +98,26 @@ function whyNot(failure: AgentFailure): string {
 	}
 }
 
-/** Told with the answer, which was made without them. */
-export function leftOutSentence(attachments: number): string {
+/** Told with the end of a turn that found out. `lines` say which, and why; `others` were left out of this one answer. */
+export function leftOutSentence({
+	lines,
+	attachments,
+	others,
+}: {
+	readonly lines: string;
+	readonly attachments: number;
+	readonly others: readonly string[];
+}): string {
 	const one = attachments === 1;
-	return `The model's provider did not take ${one ? "an attachment" : `${attachments} attachments`}, so this was answered without ${one ? "it" : "them"}, and ${one ? "it stays" : "they stay"} out of what the model reads. ${one ? "It is" : "They are"} still in the transcript; send ${one ? "it" : "them"} in another form to show ${one ? "it" : "them"}.`;
+	return [
+		`The model no longer reads ${one ? "this attachment" : "these attachments"}:\n${lines}`,
+		...(others.length > 0
+			? [
+					`This answer was made without ${new Intl.ListFormat("en").format(others)}, too. The model reads ${others.length === 1 ? "it" : "them"} again from your next message on.`,
+				]
+			: []),
+		`${one ? "It is" : "They are"} still in the transcript. To show ${one ? "it" : "them"} to the model, send ${one ? "it" : "them"} smaller or in another form.`,
+	].join("\n\n");
 }
 
 /** Once in a conversation, when the first checkpoint of its folder would have been taken. */

@@ -10,7 +10,6 @@ import {
 } from "../domain/index.ts";
 import type { NewDelivery, Store } from "../store/index.ts";
 import { toDeliveries } from "./reply.ts";
-import { leftOutSentence } from "./sentences.ts";
 import type { TurnStart } from "./turn-start.ts";
 
 export type Outcome =
@@ -54,16 +53,6 @@ export function noticesBefore(start: TurnStart, policy: ResetPolicy): NewDeliver
 		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
 		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
 	];
-}
-
-/** Where something of this turn had to be left out. A turn that ends otherwise says why. */
-export function leftOutNotice(
-	outcome: Outcome,
-	{ turn, destination }: TurnStart,
-	attachments: number,
-): NewDelivery[] {
-	if (outcome.kind !== "completed" || attachments === 0) return [];
-	return toDeliveries(leftOutSentence(attachments), { id: `${turn}:left-out`, kind: "notice", destination });
 }
 
 /** After a rotation the user was told at once; it comes back here only for the agent, where nothing was carried over. */

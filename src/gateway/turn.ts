@@ -5,7 +5,6 @@ import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
 	isAtLeast,
-	leftOutOf,
 	limitInfo,
 	type Message,
 	type NewMessage,
@@ -19,10 +18,12 @@ import type { Conversation, Process, Store, ToolProgress } from "../store/index.
 import type { Clock } from "../time/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
+import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
 import type { Channel } from "./channel.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 import { Aborted, DeadlinePassed } from "./deadline.ts";
 import type { Deltas } from "./deltas.ts";
+import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";
 import { Preview } from "./previews.ts";
@@ -40,21 +41,11 @@ import {
 } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
-import {
-	asRow,
-	contentText,
-	lastRows,
-	leftOutNotice,
-	noticesBefore,
-	type Outcome,
-	replyTo,
-	rotation,
-} from "./turn-end.ts";
+import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rotation } from "./turn-end.ts";
 import { notesFor } from "./turn-notes.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { keepTyping } from "./typing.ts";
 import { untilWritten } from "./until-written.ts";
-import { counted } from "./words.ts";
 
 /** More are not told of: those that run come first. */
 const MOST_PROCESSES = 100;
@@ -110,6 +101,8 @@ export class Turn {
 	readonly #toolsShown: ToolsShown;
 	readonly #asking: Asking;
 	readonly #checkpoints: TurnCheckpoints;
+	/** What its last step left out, and the next one does not. */
+	#unshown: readonly string[] = [];
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
@@ -242,12 +235,14 @@ export class Turn {
 			await this.#join();
 			const outcome = await this.#step(agent, room);
 			if (outcome.kind !== "done") return outcome;
-			const { message, literal } = outcome;
-			if (message.toolCalls.length === 0) return this.#completed([asRow(message)]);
+			const { message, literal, rows } = outcome;
+			if (message.toolCalls.length === 0) return this.#completed(rows);
 			calls = message.toolCalls.filter(({ id }) => !literal.has(id));
 			// In one commit with the calls: a crash after it must not leave one that is then made with the name in place of the secret.
 			const refused = message.toolCalls.filter(({ id }) => literal.has(id)).map(literalCall);
-			const repeats = await this.#append([asRow(message), ...refused.map((call) => call.message)], refused);
+			const [said, ...leftOut] = rows;
+			const results = refused.map((call) => call.message);
+			const repeats = await this.#append([said as NewMessage, ...results, ...leftOut], refused);
 			if (repeats >= config.loop.max_repeats) return this.#looping(refused.at(-1)?.message.toolName, repeats);
 			this.#said.push(contentText(message.content));
 			this.#partial = "";
@@ -260,34 +255,50 @@ export class Turn {
 	}
 
 	/** One step, asked again where the provider refuses what can be made smaller or left out. */
-	async #step(agent: StepAgent, room: PromptRoom): Promise<Outcome | Extract<StepOutcome, { kind: "done" }>> {
+	async #step(
+		agent: StepAgent,
+		room: PromptRoom,
+	): Promise<
+		| Outcome
+		| (Extract<StepOutcome, { kind: "done" }> & {
+				/** The message, then what it had to be made without. */
+				readonly rows: readonly NewMessage[];
+		  })
+	> {
 		this.#rows.push(...(await room.make(this.#rows)));
+		this.#unshown = [];
+		let search = new AttachmentSearch();
+		let refusal: AgentFailure | null = null;
+		const compact = async () => {
+			// Once: what has just been compacted is put off until it has grown.
+			const summaries = await room.makeAfterRefusal(this.#rows);
+			this.#rows.push(...summaries);
+			if (summaries.length > 0) [search, refusal] = [new AttachmentSearch(), null];
+			return summaries.length > 0;
+		};
 		for (;;) {
-			const outcome = await this.#ask(agent);
+			const outcome = await this.#ask(agent, search.without);
 			if (outcome.kind === "aborted") return this.#aborted();
 			if (outcome.kind === "done") {
 				room.counted(outcome.usage.inputTokens, this.#rows.length);
 				this.#calls.record(outcome.usage, "ok");
-				return outcome;
+				// Behind the message, which has been shown under its index.
+				const leftOut = refusal ? [this.#leaveOut(search, refusal)] : [];
+				return { ...outcome, rows: [asRow(outcome.message), ...leftOut] };
 			}
 			const { failure } = outcome;
 			const ended = this.#failure(failure);
-			if (failure.kind === "attachment_refused") {
-				if (!(await this.#leaveOut(failure.attachments ?? []))) return ended;
-				continue;
-			}
-			if (failure.kind !== "context_too_large") return ended;
-			// Once: what has just been compacted is put off until it has grown.
-			const summaries = await room.makeAfterRefusal(this.#rows);
-			if (summaries.length === 0) return ended;
-			this.#rows.push(...summaries);
+			const isTooLarge = failure.kind === "context_too_large";
+			if (isTooLarge && !holdsNew(failure, this.#rows) && (await compact())) continue;
+			if (search.refused(failure)) refusal ??= failure;
+			else if (!isTooLarge || !(await compact())) return ended;
 		}
 	}
 
-	#ask(agent: StepAgent): Promise<StepOutcome> {
+	#ask(agent: StepAgent, without: ReadonlySet<string>): Promise<StepOutcome> {
 		const { clock, config } = this.#with;
 		this.#partial = "";
-		return modelStep(agent, this.#input(), {
+		return modelStep(agent, this.#input(without), {
 			clock,
 			limits: {
 				firstTokenMs: config.turn.first_token_seconds * 1000,
@@ -298,14 +309,13 @@ export class Turn {
 		});
 	}
 
-	/** What the provider does not take is no part of any prompt from here on. False where that changes nothing. */
-	async #leaveOut(digests: readonly string[]): Promise<boolean> {
-		const known = leftOutOf(this.#rows);
-		const leavesOut = [...new Set(digests)].filter((digest) => !known.has(digest));
-		if (leavesOut.length === 0) return false;
-		const content = `Left out of what the model reads, because its provider did not take it: ${counted(leavesOut.length, "attachment")}.`;
-		await this.#append([{ role: "meta", kind: "left_out", content, leavesOut }]);
-		return true;
+	/** What the provider refuses is no part of any prompt from here on; what was left out on the way to finding it comes back. */
+	#leaveOut(search: AttachmentSearch, refusal: AgentFailure): NewMessage {
+		const culprits = search.culprits();
+		this.#unshown = [...search.without]
+			.filter((digest) => !culprits.includes(digest))
+			.map((digest) => describeAttachment(digest, this.#rows));
+		return leftOutRow(culprits, refusal, this.#rows);
 	}
 
 	/** A turn that `/compress` began: it answers no message, and what it says is what became of the rows. */
@@ -351,7 +361,7 @@ export class Turn {
 	}
 
 	#completed(last: readonly NewMessage[]): Outcome {
-		const own = contentText(last.at(-1)?.content ?? "").trim();
+		const own = contentText(last.findLast(({ kind }) => kind !== "left_out")?.content ?? "").trim();
 		const text =
 			own ||
 			this.#said
@@ -489,10 +499,13 @@ export class Turn {
 		this.#rows.push(...joined.rows);
 	}
 
-	#input(): StepInput {
+	#input(without?: ReadonlySet<string>): StepInput {
 		const { conversation, session, turn, context } = this.#start;
 		const { store, isOwners } = this.#with;
-		const history = promptHistory(this.#rows, { shared: this.#start.place.shared });
+		const history = promptHistory(this.#rows, {
+			shared: this.#start.place.shared,
+			...(without && { without }),
+		});
 		const { forOthers } = store.secrets;
 		return {
 			conversation,
@@ -548,10 +561,10 @@ export class Turn {
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = this.#cap > 0 && count >= this.#cap;
-		const leftOut = this.#rows.filter((row) => row.turn === turn).flatMap((row) => row.leavesOut ?? []);
+		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#policy),
-			...leftOutNotice(outcome, this.#start, leftOut.length),
+			...leftOutNotice(this.#start, leftOut, this.#unshown),
 		];
 		return {
 			turn,

@@ -621,7 +621,7 @@ describe("an attachment that the provider does not take", () => {
 		await withImage("look at this");
 		expect(scene.texts().slice(1)).toEqual([
 			"fine",
-			expect.stringContaining("The model's provider did not take an attachment"),
+			expect.stringContaining("image cat.png: the model's provider does not take it"),
 		]);
 		await scene.say("and now");
 		expect(scene.texts().slice(3)).toEqual(["fine"]);

@@ -111,6 +111,31 @@ describe.each(SHAPES)("%s", (provider, model, path, costMicros) => {
 	});
 });
 
+describe.each(SHAPES)("a picture that %s refuses", (provider, model, path) => {
+	const history: PromptMessage[] = [
+		{
+			role: "user",
+			kind: "person",
+			content: [
+				{ type: "text", text: "look" },
+				{ type: "image", blob: "d1", mediaType: "image/png", name: "cat.png" },
+			],
+		},
+	];
+
+	test.each([
+		[413, "Request exceeds the maximum size", "context_too_large"],
+		[400, "invalid content type", "refused"],
+		[500, "image input is not supported", "attachment_refused"],
+		[400, "prompt is too long: 210000 tokens > 200000 maximum", "context_too_large"],
+	] as const)("with %i %s may be left out", async (status, message, kind) => {
+		mock.on({ predicate: () => true }, { error: { message, type: "invalid_request_error" }, status });
+		const failure = failureOf(await run(agentOf(provider, model, path), { history }));
+		expect(failure).toMatchObject({ kind, suspects: [{ digest: "d1", bytes: 70 }] });
+		expect(mock.getRequests()).toHaveLength(1);
+	});
+});
+
 test.each([
 	["openai", "gpt-5.4", "/v1"],
 	["anthropic", "claude-sonnet-5", "/v1"],

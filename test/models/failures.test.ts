@@ -97,12 +97,53 @@ describe("each failure has its kind", () => {
 		server.next(refuses(400, { message: "Invalid image at messages[2].content[0].image_url" }));
 		const named = failureOf(await run(agent, { history }));
 		expect(named).toMatchObject({ kind: "attachment_refused", attachments: ["bad"] });
-		// Where the provider does not say which: those that came last; where it takes none at all: all.
+		// Where the provider does not say which, all that was sent may be why; where it takes none at all, all is.
 		server.next(refuses(400, { message: "Could not process image" }));
-		expect(failureOf(await run(agent, { history })).attachments).toEqual(["bad", "fine"]);
+		const unnamed = failureOf(await run(agent, { history }));
+		expect(unnamed.attachments).toBeUndefined();
+		expect(unnamed.suspects?.map(({ digest }) => digest)).toEqual(["good", "bad", "fine"]);
 		server.next(refuses(404, { message: "No endpoints found that support image input" }));
 		expect(failureOf(await run(agent, { history })).attachments).toEqual(["good", "bad", "fine"]);
-		expect(server.requests).toHaveLength(3);
+		// What is said of a form is said of one picture, not of all.
+		server.next(refuses(400, { message: "This image format is not supported" }));
+		expect(failureOf(await run(agent, { history })).attachments).toBeUndefined();
+		expect(server.requests).toHaveLength(4);
+	});
+
+	test.each([
+		["400", 400, "Unknown parameter: foo", true],
+		["413", 413, "Payload Too Large", true],
+		["422", 422, "Unprocessable Entity", true],
+		["a flagged 403", 403, "Your input was flagged by moderation", true],
+		["500", 500, "Internal server error", true],
+		["500 for length", 500, "the request exceeds the available context size", true],
+		["501", 501, "Not Implemented", true],
+		["401", 401, "no", false],
+		["402", 402, "Insufficient credits", false],
+		["403", 403, "Forbidden", false],
+		["404", 404, "model 'x' not found", false],
+		["408", 408, "no", false],
+		["429", 429, "slow down", false],
+		["500 under load", 500, "overloaded, try again", false],
+		["502", 502, "Bad Gateway", false],
+		["503", 503, "the image service is unavailable", false],
+		["504", 504, "Gateway Timeout", false],
+		["529", 529, "Overloaded", false],
+	])("%s says of attachments whether they may be why", async (_name, status, message, suspected) => {
+		server.always(refuses(status, { message }));
+		const agent = modelAgent({ base_url: server.url, retries: 0 });
+		const { suspects } = failureOf(await run(agent, withImage));
+		expect(suspects?.map(({ digest }) => digest)).toEqual(suspected ? ["d1"] : undefined);
+		expect(failureOf(await run(agent)).suspects).toBeUndefined();
+	});
+
+	test("after the first words of an answer no attachment is blamed: it is not to be asked again", async () => {
+		server.next(inStream({ message: "image input is not supported", type: "server_error" }, "Well, "));
+		const events = await run(modelAgent({ base_url: server.url }), withImage);
+		expect(textIn(events)).toBe("Well, ");
+		expect(failureOf(events)).toEqual({ kind: "attachment_refused", detail: expect.any(String) });
+		server.next(inStream({ message: "image input is not supported", type: "server_error" }));
+		expect(failureOf(await run(modelAgent({ base_url: server.url }), withImage)).attachments).toEqual(["d1"]);
 	});
 
 	test("the word image in an error is no refusal of an attachment where none was sent", async () => {
@@ -257,9 +298,11 @@ describe("asking again", () => {
 });
 
 /** An error in a stream that began well. */
-function inStream(error: object): Reply {
+function inStream(error: object, ...said: readonly string[]): Reply {
 	return (response) => {
 		response.writeHead(200, { "content-type": "text/event-stream" });
+		for (const content of said)
+			response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
 		response.end(`data: ${JSON.stringify({ error })}\n\n`);
 	};
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { buildPrompt } from "../../src/agents/ai-sdk/prompt.ts";
 import type { StepInput } from "../../src/agents/index.ts";
+import type { ModelProvider } from "../../src/config/index.ts";
 import type { PromptMessage } from "../../src/domain/index.ts";
 import {
 	answers,
@@ -10,7 +12,7 @@ import {
 	says,
 	startModelServer,
 } from "../support/model-server.ts";
-import { doneOf, modelAgent, PNG, run } from "./support.ts";
+import { doneOf, modelAgent, PNG, run, stepInput } from "./support.ts";
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -290,6 +292,106 @@ describe("attachments", () => {
 			{ type: "text", text: "look" },
 			{ type: "text", text },
 		]);
+	});
+
+	describe("what one request may hold", () => {
+		const MB = 1_000_000;
+		const image = (n: number, mediaType: string) => ({
+			type: "file" as const,
+			blob: `d${n}`,
+			mediaType,
+			name: `${n}.png`,
+		});
+		/** What becomes of files of this size, one message each, the oldest first. */
+		const fate = async (provider: ModelProvider, bytes: number, count: number, mediaType = "image/png") => {
+			const history = Array.from({ length: count }, (_, n) => ({
+				role: "user" as const,
+				kind: "person" as const,
+				content: [image(n, mediaType)],
+			}));
+			const read: string[] = [];
+			const { messages, attachments } = await buildPrompt(
+				stepInput({ history }),
+				{ provider, model: "m", baseUrl: "", keyVariable: null },
+				async (_conversation, digest) => {
+					read.push(digest);
+					return new Uint8Array(bytes);
+				},
+			);
+			const parts = messages.flatMap((message) => (message.role === "user" ? message.content : []));
+			return {
+				read,
+				sent: attachments.map(({ digest }) => digest),
+				lines: parts.flatMap((part) =>
+					part.type === "text" && part.text.startsWith("[file") ? [part.text] : [],
+				),
+			};
+		};
+
+		test.each([
+			["anthropic", 3.75 * 1024 * 1024, 6],
+			["anthropic", 1 * MB, 23],
+			["openai", 9 * MB, 4],
+			["google", 4 * MB, 3],
+			["openrouter", 9 * MB, 4],
+			["ollama", 9 * MB, 4],
+			["openai-compatible", 9 * MB, 4],
+		] as const)(
+			"%s: of pictures of %i bytes the newest %i are sent, and a line stands for the others",
+			async (provider, bytes, fit) => {
+				const { sent, lines, read } = await fate(provider, bytes, fit + 3);
+				expect(sent).toEqual(Array.from({ length: fit }, (_, n) => `d${n + 3}`));
+				expect(lines).toEqual(
+					[0, 1, 2].map(
+						(n) =>
+							`[file "${n}.png" (image/png): there is no room for it in this request beside what is newer]`,
+					),
+				);
+				expect(read[0]).toBe(`d${fit + 2}`);
+			},
+		);
+
+		test.each([
+			["anthropic", "image/png", 3.75 * 1024 * 1024, true],
+			["anthropic", "image/png", 3.75 * 1024 * 1024 + 1, false],
+			["anthropic", "application/pdf", 20 * MB, true],
+			["anthropic", "application/pdf", 24 * MB, false],
+			["openai", "image/png", 20 * MB, true],
+			["openai", "image/png", 20 * MB + 1, false],
+			["openai", "application/pdf", 30 * MB, true],
+			["google", "audio/wav", 14 * MB, true],
+			["google", "audio/wav", 15 * MB, false],
+		] as const)("%s: one %s of %i bytes alone is sent: %s", async (provider, mediaType, bytes, isSent) => {
+			const { sent, lines } = await fate(provider, bytes, 1, mediaType);
+			expect(sent).toEqual(isSent ? ["d0"] : []);
+			expect(lines).toEqual(isSent ? [] : [expect.stringContaining("it is too big for this model")]);
+		});
+
+		test("the words of a request leave less room for its files", async () => {
+			const long = "word ".repeat((30 * MB) / 5);
+			const { attachments } = await buildPrompt(
+				stepInput({
+					system: long,
+					history: [{ role: "user", kind: "person", content: [image(0, "image/png")] }],
+				}),
+				{ provider: "anthropic", model: "m", baseUrl: "", keyVariable: null },
+				async () => new Uint8Array(2 * MB),
+			);
+			expect(attachments).toEqual([]);
+		});
+
+		test("a request at the limit is within it, byte for byte", async () => {
+			const history = [...Array(6).keys()].map((n) => ({
+				role: "user" as const,
+				kind: "person" as const,
+				content: [image(n, "image/png")],
+			}));
+			const readBlob = async () => new Uint8Array(4_900_000);
+			const target = { base_url: server.url, provider: "google", model: "m", retries: 0 } as const;
+			await run(modelAgent(target, { readBlob }), { history });
+			const { length } = server.requests[0]?.body ?? "";
+			expect([length > 19 * MB, length <= 20 * MB]).toEqual([true, true]);
+		});
 	});
 
 	test("a failed read is an error, not a missing picture", async () => {

@@ -94,7 +94,7 @@ async function* ask(
 			const { retry, failover, failure } = outcome.verdict;
 			if (n === 0) failed.push(outcome);
 			else failed[failed.length - 1] = outcome;
-			if (said) return { kind: "failed", failure: told([outcome]) };
+			if (said) return { kind: "failed", failure: final(told([outcome])) };
 			const pause = pauseBefore(n, failure.retryAfterMs, random);
 			if (retry && n < retries && pause <= LONGEST_PAUSE_MS) {
 				if (!(await elapsed(options.clock, pause, input.signal))) return { kind: "aborted" };
@@ -115,6 +115,11 @@ function told(failed: readonly Failed[]): AgentFailure {
 			`${target.provider} ${target.model}: ${verdict.failure.kind === first.verdict.failure.kind ? "" : `${verdict.failure.kind}, `}${verdict.failure.detail}`,
 	);
 	return { ...first.verdict.failure, detail: lines.join("; then ") };
+}
+
+/** Where a part of the answer was shown: nobody is to ask again, with or without attachments. */
+function final({ attachments: _attachments, suspects: _suspects, ...failure }: AgentFailure): AgentFailure {
+	return failure;
 }
 
 const TINY = {

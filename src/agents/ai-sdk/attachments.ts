@@ -1,5 +1,5 @@
-// Attachments on their way into a prompt: the bytes where the model's provider takes the kind, the words of a text file, and
-// for everything else one line in its place, so that the model knows that there is something.
+// Attachments on their way into a prompt: the bytes where the model's provider takes the kind and the request has room for them, the
+// words of a text file, and for everything else one line in its place, so that the model knows that there is something.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
 import type { ModelProvider } from "../../config/index.ts";
 import { type Part, quoteUntrusted } from "../../domain/index.ts";
@@ -7,63 +7,141 @@ import { type Part, quoteUntrusted } from "../../domain/index.ts";
 /** The bytes of a blob of a conversation; null where they are no longer kept. A read that fails throws (I8). */
 export type ReadBlob = (conversation: string, digest: string) => Promise<Uint8Array | null>;
 
-type Attachment = Exclude<Part, { readonly type: "text" }>;
+export type Attachment = Exclude<Part, { readonly type: "text" }>;
 
-export async function attachmentPart(
-	attachment: Attachment,
-	provider: ModelProvider,
-	read: (digest: string) => Promise<Uint8Array | null>,
-): Promise<LanguageModelV4FilePart | LanguageModelV4TextPart> {
-	const mediaType = attachment.mediaType.toLowerCase().replace(/;.*$/, "").trim();
-	const { takes, maxBytes } = INTAKES[provider];
-	if (!takes.test(mediaType) && !TEXT.test(mediaType))
-		return instead(attachment, "this model cannot take it");
-	const bytes = await read(attachment.blob);
-	if (!bytes) return instead(attachment, "it is no longer kept");
-	if (!takes.test(mediaType)) return asText(attachment, bytes);
-	if (bytes.byteLength === 0) return instead(attachment, "it is empty");
-	if (bytes.byteLength > maxBytes) return instead(attachment, "it is too big for this model");
-	return {
-		type: "file",
-		mediaType,
-		data: { type: "data", data: bytes },
-		...(attachment.name !== undefined && { filename: attachment.name }),
-	};
+/** An attachment as the model is shown it. */
+export interface ShownFile {
+	readonly part: LanguageModelV4FilePart | LanguageModelV4TextPart;
+	/** Of the file; 0 where only a line stands for it. */
+	readonly bytes: number;
 }
 
+/**
+ * What stands in a request for each of these, which come in their order. The newest come first where there is no room for all: a
+ * request has `spare` bytes beside everything else in it.
+ */
+export async function showAttachments(
+	attachments: readonly Attachment[],
+	{ provider, spare }: { readonly provider: ModelProvider; readonly spare: number },
+	read: (digest: string) => Promise<Uint8Array | null>,
+): Promise<ReadonlyMap<Attachment, ShownFile>> {
+	const shown = new Map<Attachment, ShownFile>();
+	let left = spare;
+	for (const attachment of attachments.toReversed()) {
+		if (shown.has(attachment)) continue;
+		const one = await show(attachment, provider, left, read);
+		left -= sizeInRequest(one.part);
+		shown.set(attachment, one);
+	}
+	return shown;
+}
+
+/** Bytes that a request to the provider may have. */
+export function longestRequest(provider: ModelProvider): number {
+	return INTAKES[provider].requestBytes;
+}
+
+async function show(
+	attachment: Attachment,
+	provider: ModelProvider,
+	left: number,
+	read: (digest: string) => Promise<Uint8Array | null>,
+): Promise<ShownFile> {
+	const mediaType = attachment.mediaType.toLowerCase().replace(/;.*$/, "").trim();
+	const { takes, imageBytes } = INTAKES[provider];
+	const isText = !takes.test(mediaType) && TEXT.test(mediaType);
+	if (!takes.test(mediaType) && !isText) return instead(attachment, "this model cannot take it");
+	if (left <= 0) return instead(attachment, NO_ROOM);
+	const bytes = await read(attachment.blob);
+	if (!bytes) return instead(attachment, "it is no longer kept");
+	if (bytes.byteLength === 0 && !isText) return instead(attachment, "it is empty");
+	if (mediaType.startsWith("image/") && bytes.byteLength > imageBytes)
+		return instead(attachment, "it is too big for this model");
+	const part = isText ? asText(attachment, bytes) : asFile(attachment, mediaType, bytes);
+	if (!part) return instead(attachment, "it is not UTF-8 text");
+	const size = sizeInRequest(part);
+	if (size > INTAKES[provider].requestBytes) return instead(attachment, "it is too big for this model");
+	return size > left ? instead(attachment, NO_ROOM) : { part, bytes: bytes.byteLength };
+}
+
+const NO_ROOM = "there is no room for it in this request beside what is newer";
+
+/** With its frame. */
+function sizeInRequest(part: LanguageModelV4FilePart | LanguageModelV4TextPart): number {
+	if (part.type === "text") return FRAME + Buffer.byteLength(JSON.stringify(part.text));
+	const { data } = part;
+	return FRAME + (data.type === "data" ? Math.ceil(data.data.length / 3) * 4 : 0);
+}
+
+const FRAME = 500;
+
 const MIB = 1024 * 1024;
+const MB = 1_000_000;
 const IMAGES = "image/(png|jpeg|gif|webp)";
 
-/** What each takes inside a request, and how big one may be before it is written in base64. */
-const INTAKES: Readonly<Record<ModelProvider, { readonly takes: RegExp; readonly maxBytes: number }>> = {
-	openai: { takes: new RegExp(`^(${IMAGES}|application/pdf)$`), maxBytes: 20 * MIB },
-	anthropic: { takes: new RegExp(`^(${IMAGES}|application/pdf)$`), maxBytes: 3.75 * MIB },
+interface Intake {
+	/** What it takes inside a request. */
+	readonly takes: RegExp;
+	/** How big an image may be, before it is written in base64. */
+	readonly imageBytes: number;
+	/** How long a request may be, with everything in it. */
+	readonly requestBytes: number;
+}
+
+/** In docs/reference/attachments.md, with where the numbers come from. */
+const INTAKES: Readonly<Record<ModelProvider, Intake>> = {
+	openai: {
+		takes: new RegExp(`^(${IMAGES}|application/pdf)$`),
+		imageBytes: 20 * MB,
+		requestBytes: 50 * MB,
+	},
+	anthropic: {
+		takes: new RegExp(`^(${IMAGES}|application/pdf)$`),
+		// 5 MiB in base64.
+		imageBytes: 3.75 * MIB,
+		requestBytes: 32 * MB,
+	},
 	google: {
 		takes: new RegExp(`^(${IMAGES}|image/hei[cf]|application/pdf|audio/.+|video/.+)$`),
-		maxBytes: 14 * MIB,
+		imageBytes: 20 * MB,
+		requestBytes: 20 * MB,
 	},
-	openrouter: { takes: new RegExp(`^(${IMAGES}|application/pdf|audio/(wav|mp3|mpeg))$`), maxBytes: 20 * MIB },
-	ollama: { takes: new RegExp(`^${IMAGES}$`), maxBytes: 20 * MIB },
-	"openai-compatible": { takes: new RegExp(`^${IMAGES}$`), maxBytes: 20 * MIB },
+	openrouter: {
+		takes: new RegExp(`^(${IMAGES}|application/pdf|audio/(wav|mp3|mpeg))$`),
+		imageBytes: 20 * MB,
+		requestBytes: 50 * MB,
+	},
+	ollama: { takes: new RegExp(`^${IMAGES}$`), imageBytes: 20 * MB, requestBytes: 50 * MB },
+	"openai-compatible": { takes: new RegExp(`^${IMAGES}$`), imageBytes: 20 * MB, requestBytes: 50 * MB },
 };
 
 const TEXT = /^(text\/.+|application\/(json|.+\+json|xml|.+\+xml|yaml|x-yaml|toml|javascript|sql|x-sh))$/;
 const LONGEST_TEXT = 100_000;
 
-function asText(attachment: Attachment, bytes: Uint8Array): LanguageModelV4TextPart {
+function asFile({ name }: Attachment, mediaType: string, bytes: Uint8Array): LanguageModelV4FilePart {
+	return {
+		type: "file",
+		mediaType,
+		data: { type: "data", data: bytes },
+		...(name !== undefined && { filename: name }),
+	};
+}
+
+/** Null for what is no UTF-8. */
+function asText(attachment: Attachment, bytes: Uint8Array): LanguageModelV4TextPart | null {
 	let text: string;
 	try {
 		text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 	} catch {
-		return instead(attachment, "it is not UTF-8 text");
+		return null;
 	}
 	const rest = text.length - LONGEST_TEXT;
 	const shown = rest > 0 ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}\n[${rest} more characters]` : text;
 	return { type: "text", text: `[${describe(attachment)}]\n${shown}` };
 }
 
-function instead(attachment: Attachment, why: string): LanguageModelV4TextPart {
-	return { type: "text", text: `[${describe(attachment)}: ${why}]` };
+function instead(attachment: Attachment, why: string): ShownFile {
+	return { part: { type: "text", text: `[${describe(attachment)}: ${why}]` }, bytes: 0 };
 }
 
 function describe({ type, mediaType, name }: Attachment): string {

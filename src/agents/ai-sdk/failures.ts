@@ -22,12 +22,13 @@ export interface Circumstances {
 
 export function verdictOn(error: unknown, circumstances: Circumstances): Verdict {
 	const facts = factsOf(error);
-	const kind = kindOf(facts, circumstances.attachments.length > 0);
+	const { attachments } = circumstances;
+	const kind = kindOf(facts, attachments.length > 0);
 	const retryAfterMs =
 		kind === "rate_limited" ? retryAfter(facts.headers, facts.body, circumstances.now) : undefined;
 	return verdict(kind, detailOf(facts, circumstances.key), {
 		retryAfterMs,
-		...(kind === "attachment_refused" && { attachments: refusedOf(facts, circumstances.attachments) }),
+		...(attachments.length > 0 && mayBeAboutThem(kind, facts) && blamed(facts, attachments)),
 		failover: kind === "refused" && isNotThere(facts),
 	});
 }
@@ -39,24 +40,20 @@ export function verdict(
 	{
 		failover = false,
 		retryAfterMs,
-		attachments,
+		...blame
 	}: {
 		readonly failover?: boolean;
 		readonly retryAfterMs?: number | undefined;
-		readonly attachments?: readonly string[];
-	} = {},
+	} & Blame = {},
 ): Verdict {
 	return {
-		failure: {
-			kind,
-			detail,
-			...(retryAfterMs !== undefined && { retryAfterMs }),
-			...(attachments && { attachments }),
-		},
+		failure: { kind, detail, ...(retryAfterMs !== undefined && { retryAfterMs }), ...blame },
 		retry: PASSING.has(kind),
 		failover: failover || PASSING.has(kind) || kind === "key_missing",
 	};
 }
+
+type Blame = Pick<AgentFailure, "attachments" | "suspects">;
 
 const PASSING: ReadonlySet<FailureKind> = new Set(["rate_limited", "provider_down", "malformed"]);
 
@@ -111,6 +108,8 @@ const KEY = /api[ _-]?key|authentication|unauthori[sz]ed|permission_error|invali
 const FILTERED = /content[ _-]?(policy|filter|management)|moderation|flagged|safety system|cyber_policy/i;
 const LIMITED = /rate[ _-]?limit|too many requests|resource_exhausted/i;
 const BROKE = /insufficient[ _]quota|credit balance|insufficient (credits|balance|funds)/i;
+/** Whoever says so will answer later, with the same request. */
+const BUSY = /overloaded|unavailable|capacity|temporar|timeout|timed out|try again/i;
 const DOWN = /overloaded|server_error|api_error|internal|unavailable|timeout|timed out|try again/i;
 const UNREADABLE = new Set([
 	"AI_JSONParseError",
@@ -125,31 +124,55 @@ const UNASKED = new Set([
 ]);
 
 function kindOf({ name, status, words, message }: Facts, hasAttachments: boolean): FailureKind {
-	if (UNASKED.has(name)) return "refused";
+	if (UNASKED.has(name)) return hasAttachments && ATTACHMENT.test(words) ? "attachment_refused" : "refused";
 	if (UNREADABLE.has(name)) return /without a finish reason/i.test(message) ? "provider_down" : "malformed";
-	if (status === undefined) return kindOfWords(name, words);
+	if (status === undefined) return kindOfWords(name, words, hasAttachments);
 	if (status < 400) return "malformed";
 	if (status === 402 || BROKE.test(words)) return "refused";
 	if (status === 413)
 		return hasAttachments && ATTACHMENT.test(words) ? "attachment_refused" : "context_too_large";
-	if (status < 500 && TOO_LARGE.test(words)) return "context_too_large";
+	if ((status < 500 || OPAQUE.has(status)) && TOO_LARGE.test(words)) return "context_too_large";
 	if (status === 429) return "rate_limited";
 	if (status === 401) return "key_missing";
 	if (status === 403) return FILTERED.test(words) ? "refused" : "key_missing";
-	if (status === 408 || status === 409 || status === 425 || status >= 500) return "provider_down";
+	if (status === 408 || status === 409 || status === 425 || (status >= 500 && !OPAQUE.has(status)))
+		return "provider_down";
 	if (hasAttachments && ATTACHMENT.test(words)) return "attachment_refused";
+	if (status >= 500) return "provider_down";
 	// Google answers a wrong key with 400.
 	return status === 400 && /api[ _]key[ _](not[ _]valid|invalid)/i.test(words) ? "key_missing" : "refused";
 }
 
+/** Some servers answer with these to a request that they will never be able to answer. */
+const OPAQUE: ReadonlySet<number> = new Set([500, 501]);
+
 /** Without a status: in the middle of a stream, or before the provider was reached. */
-function kindOfWords(name: string, words: string): FailureKind {
+function kindOfWords(name: string, words: string, hasAttachments: boolean): FailureKind {
 	if (name !== "" && name !== "Error") return "provider_down";
 	if (TOO_LARGE.test(words)) return "context_too_large";
 	if (LIMITED.test(words)) return "rate_limited";
+	if (hasAttachments && ATTACHMENT.test(words)) return "attachment_refused";
 	if (DOWN.test(words)) return "provider_down";
 	if (FILTERED.test(words)) return "refused";
 	return KEY.test(words) ? "key_missing" : "provider_down";
+}
+
+/** Whether leaving attachments out may help. Not where the key, the account, the model or a passing trouble is the reason. */
+function mayBeAboutThem(kind: FailureKind, facts: Facts): boolean {
+	switch (kind) {
+		case "attachment_refused":
+		case "context_too_large":
+			return true;
+		case "refused":
+			return !isNotThere(facts);
+		case "provider_down":
+			return facts.status !== undefined && OPAQUE.has(facts.status) && !BUSY.test(facts.words);
+		case "rate_limited":
+		case "key_missing":
+		case "malformed":
+		case "timeout":
+			return false;
+	}
 }
 
 /** The model or the account, not what was asked, is why. */
@@ -167,19 +190,34 @@ function detailOf({ message, status }: Facts, key: string | null): string {
 	return line.length > LONGEST_DETAIL ? `${line.slice(0, LONGEST_DETAIL - 3).toWellFormed()}...` : line;
 }
 
-/** Which ones: where the provider says it, that one; a kind it takes none of, all; else what came last. */
-function refusedOf({ words, request }: Facts, attachments: readonly SentAttachment[]): string[] {
+function blamed(facts: Facts, attachments: readonly SentAttachment[]): Blame {
+	const named = [...new Set(namedOf(facts, attachments).map(({ digest }) => digest))];
+	return {
+		...(named.length > 0 && { attachments: named }),
+		suspects: attachments.map(({ digest, bytes }) => ({ digest, bytes })),
+	};
+}
+
+/** Those that the provider itself names: one by its place in the request, or all of a kind that it says it does not take. */
+function namedOf({ words, request }: Facts, attachments: readonly SentAttachment[]): SentAttachment[] {
 	const named = namedPart(words, request);
 	const found = named === undefined ? [] : attachments.filter(({ part }) => holds(named, part));
-	const newest = Math.max(...attachments.map(({ row }) => row));
-	const meant =
-		found.length > 0
-			? found
-			: /\bsupport/i.test(words)
-				? attachments
-				: attachments.filter(({ row }) => row === newest);
-	return [...new Set(meant.map(({ digest }) => digest))];
+	if (found.length > 0) return found;
+	// A form, a size, a type that is not supported is one attachment's alone.
+	if (!/\bsupport/i.test(words) || !NOT.test(words) || OF_ONE.test(words)) return [];
+	const kinds = KINDS.filter(([word]) => word.test(words)).map(([, mediaType]) => mediaType);
+	return attachments.filter(({ mediaType }) => kinds.some((kind) => kind.test(mediaType)));
 }
+
+const NOT = /\b(no|not|cannot|without)\b|n't\b/i;
+const OF_ONE = /\b(format|type|mime|size|dimension|resolution|encoding|extension|codec)/i;
+const KINDS: readonly (readonly [RegExp, RegExp])[] = [
+	[/\b(images?|image_url|input_image|vision)\b/i, /^image\//i],
+	[/\baudio\b/i, /^audio\//i],
+	[/\bvideos?\b/i, /^video\//i],
+	[/\b(pdfs?|documents?|files?|input_file)\b/i, /^application\//i],
+	[/\b(multimodal|attachments?)\b/i, /./],
+];
 
 /** The part of the request at a path such as messages[2].content[1], as providers write it in one way or another. */
 function namedPart(words: string, request: unknown): string | undefined {
@@ -191,7 +229,9 @@ function namedPart(words: string, request: unknown): string | undefined {
 	return part === undefined ? undefined : JSON.stringify(part);
 }
 
-function holds(named: string, { data }: SentAttachment["part"]): boolean {
+function holds(named: string, part: SentAttachment["part"]): boolean {
+	if (part.type === "text") return false;
+	const { data } = part;
 	return (
 		data.type === "data" &&
 		typeof data.data !== "string" &&

@@ -9,35 +9,40 @@ import type {
 import type { Content, PromptMessage } from "../../domain/index.ts";
 import { textOf } from "../history.ts";
 import type { StepInput } from "../types.ts";
-import { attachmentPart, type ReadBlob } from "./attachments.ts";
+import {
+	type Attachment,
+	longestRequest,
+	type ReadBlob,
+	type ShownFile,
+	showAttachments,
+} from "./attachments.ts";
 import { callPart, partsWithReasoning } from "./reasoning.ts";
 import type { Target } from "./targets.ts";
 
+/** A file that a request holds, as such or as its words. */
 export interface SentAttachment {
 	readonly digest: string;
-	readonly part: LanguageModelV4FilePart;
-	/** Which row of the history brought it. */
-	readonly row: number;
+	readonly mediaType: string;
+	readonly bytes: number;
+	readonly part: LanguageModelV4FilePart | LanguageModelV4TextPart;
 }
 
 export interface Prompt {
 	readonly messages: LanguageModelV4Message[];
+	/** The newest last. */
 	readonly attachments: readonly SentAttachment[];
 }
 
 type Parts = (LanguageModelV4TextPart | LanguageModelV4FilePart)[];
 
 export async function buildPrompt(input: StepInput, target: Target, readBlob: ReadBlob): Promise<Prompt> {
-	const attachments: SentAttachment[] = [];
-	const read = (digest: string) => readBlob(input.conversation, digest);
-	const convert = async (content: Content, row: number): Promise<Parts> => {
+	const shown = await shownIn(input, target, readBlob);
+	const convert = (content: Content): Parts => {
 		const parts: Parts = [];
 		for (const part of typeof content === "string" ? [{ type: "text" as const, text: content }] : content) {
 			// Providers refuse a text with nothing in it.
 			if (part.type === "text" && part.text.trim() === "") continue;
-			const made = part.type === "text" ? part : await attachmentPart(part, target.provider, read);
-			parts.push(made);
-			if (made.type === "file" && "blob" in part) attachments.push({ digest: part.blob, part: made, row });
+			parts.push(part.type === "text" ? part : (shown.get(part) as ShownFile).part);
 		}
 		return parts;
 	};
@@ -46,7 +51,7 @@ export async function buildPrompt(input: StepInput, target: Target, readBlob: Re
 	let brought: Parts = [];
 	for (const [row, message] of input.history.entries()) {
 		if (message.role === "tool") {
-			const parts = await convert(message.content, row);
+			const parts = convert(message.content);
 			rows.push({ role: "tool", content: [resultPart(message, parts)] });
 			brought.push(...parts.filter((part) => part.type === "file"));
 		}
@@ -58,13 +63,35 @@ export async function buildPrompt(input: StepInput, target: Target, readBlob: Re
 			brought = [];
 		}
 		if (message.role === "user")
-			rows.push({ role: "user", content: spoken(message, await convert(message.content, row)) });
+			rows.push({ role: "user", content: spoken(message, convert(message.content)) });
 		if (message.role === "assistant") rows.push(...assistantMessage(message, target));
 	}
 	const last = lastMessage(input.notes, rows);
 	const marked = target.provider === "anthropic" ? withCacheMarks(rows) : rows;
+	const attachments = [...shown]
+		.reverse()
+		.filter(([, { bytes }]) => bytes > 0)
+		.map(([{ blob, mediaType }, one]) => ({ digest: blob, mediaType, ...one }));
 	return { messages: [...systemMessage(input.system, target), ...marked, ...last], attachments };
 }
+
+/** What the history's attachments become, within what one request may hold. */
+async function shownIn(
+	{ conversation, system, history, notes, tools }: StepInput,
+	{ provider }: Target,
+	readBlob: ReadBlob,
+): Promise<ReadonlyMap<Attachment, ShownFile>> {
+	const attachments = history.flatMap(({ role, content }) =>
+		typeof content === "string" || role === "assistant" ? [] : content.filter((part) => part.type !== "text"),
+	);
+	if (attachments.length === 0) return new Map();
+	const beside = Buffer.byteLength(JSON.stringify({ system, history, notes, tools }));
+	const spare = longestRequest(provider) - beside - AROUND;
+	return showAttachments(attachments, { provider, spare }, (digest) => readBlob(conversation, digest));
+}
+
+/** What a provider's library adds to a request. */
+const AROUND = 100_000;
 
 function systemMessage(system: string, { provider }: Target): LanguageModelV4Message[] {
 	if (system.trim() === "") return [];
