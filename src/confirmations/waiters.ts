@@ -7,6 +7,9 @@ interface Waiter {
 	look(confirmation: Confirmation): void;
 }
 
+/** After a look that failed. */
+const RETRY_MS = 1000;
+
 export interface WaitersOptions {
 	readonly store: Pick<Store, "onCommit">;
 	readonly clock: Clock;
@@ -20,6 +23,7 @@ export class Waiters {
 	#looking = false;
 	#again = false;
 	#ends = new Set<() => void>();
+	#cancel = () => {};
 
 	constructor(options: WaitersOptions) {
 		this.#options = options;
@@ -69,6 +73,7 @@ export class Waiters {
 	/** Whoever waits is answered with what is known. */
 	stop(): void {
 		this.#unlisten();
+		this.#cancel();
 		for (const end of [...this.#ends]) end();
 	}
 
@@ -87,7 +92,9 @@ export class Waiters {
 				}
 			} while (this.#again);
 		} catch {
-			// The store cannot be read just now: the deadline, or the next commit, looks again.
+			// The store cannot be read just now. The next commit looks again, too, and may be the one that is waited for.
+			this.#cancel();
+			this.#cancel = this.#options.clock.after(RETRY_MS, () => void this.#look());
 		} finally {
 			this.#looking = false;
 		}

@@ -5,6 +5,7 @@ import { type Clock, Rounds } from "../time/index.ts";
 import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;
+const AFTER_FAULT_MS = 1000;
 const OPERATOR = { kind: "operator" } as const;
 
 export interface WatchOptions {
@@ -19,6 +20,7 @@ export interface WatchOptions {
 export class Watch {
 	readonly #options: WatchOptions;
 	readonly #rounds: Rounds;
+	#unlisten = () => {};
 
 	constructor(options: WatchOptions) {
 		this.#options = options;
@@ -30,10 +32,14 @@ export class Watch {
 	}
 
 	start(): void {
+		const { store, clock } = this.#options;
 		this.#rounds.start();
+		// What was asked or decided without anybody having heard of it has a deadline, too.
+		this.#unlisten = store.onFault(() => this.expects(clock.now() + AFTER_FAULT_MS));
 	}
 
 	stop(): Promise<void> {
+		this.#unlisten();
 		return this.#rounds.stop();
 	}
 

@@ -10,6 +10,7 @@ import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from
 import type { Confirmation, Store } from "../store/index.ts";
 import type { ConfirmationQuestion } from "../tools/index.ts";
 import type { TurnStart } from "./turn-start.ts";
+import { type Patience, untilWritten } from "./until-written.ts";
 
 export interface AskingOptions {
 	readonly store: Store;
@@ -20,6 +21,9 @@ export interface AskingOptions {
 	readonly now: () => number;
 	/** A guest cannot answer; the owner can. */
 	readonly mayAnswer: boolean;
+	/** For what the store has to be told of when it is asked again. */
+	readonly unpatient: Store;
+	readonly patience: Patience;
 }
 
 /** Rows that asking has written. */
@@ -53,10 +57,15 @@ export class Asking {
 			return refused(
 				`${question.action} needs a human's confirmation, and this Keryx has no way to ask for one.`,
 			);
-		const asked = await confirmations.askForCall(
-			this.#question(call, question, "turn"),
-			{ id: start.turn, token: start.token },
-			(id) => ({ ...waitingRow(call, id), index }),
+		const turn = { id: start.turn, token: start.token };
+		// About one call a human is asked once, however often the store has to be.
+		const asked = await untilWritten(
+			() =>
+				confirmations.askForCall(this.#question(call, question, "turn"), turn, (id) => ({
+					...waitingRow(call, id),
+					index,
+				})),
+			this.#options.patience,
 		);
 		switch (asked.kind) {
 			case "granted":
@@ -115,8 +124,14 @@ export class Asking {
 		| { readonly kind: "row"; readonly row: NewMessage }
 		| null
 	> {
-		const { turn, token } = this.#options.start;
-		const used = await this.#options.store.useConfirmation({ turn, token, id });
+		const { unpatient, patience, start } = this.#options;
+		const { turn, token } = start;
+		let again = false;
+		const used = await untilWritten(() => {
+			const asked = unpatient.useConfirmation({ turn, token, id, ...(again && { again }) });
+			again = true;
+			return asked;
+		}, patience);
 		const { confirmation } = used;
 		if (used.kind === "run") {
 			const { tool, details } = confirmation;

@@ -35,8 +35,9 @@ import { assertProof } from "./proof.ts";
 import { toDeliveries } from "./reply.ts";
 import { type RestoreRequest, restoreFiles } from "./rewind.ts";
 import { reach } from "./rights.ts";
+import { NOT_DONE } from "./sentences.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
-import { untilWritten } from "./until-written.ts";
+import { patientStore } from "./until-written.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
@@ -50,8 +51,8 @@ export interface CommandRunnerOptions {
 	readonly processes: Processes | null;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
-	/** The gateway is on its way out. */
-	readonly stopping: () => boolean;
+	/** Aborted when the gateway is on its way out: what is not written by then is taken up by the next start. */
+	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -77,35 +78,42 @@ export class CommandRunner {
 	readonly #options: CommandRunnerOptions;
 	/** The end of the last command of each conversation that has some under way. */
 	readonly #last = new Map<ConversationId, Promise<void>>();
+	readonly #underWay = new Set<number>();
 
 	constructor(options: CommandRunnerOptions) {
 		this.#options = options;
 	}
 
 	/** Carries out and answers. Never throws: what cannot be written is tried again, and at the next start at the latest. */
-	async run(received: ReceivedCommand): Promise<void> {
-		const { lanes, log } = this.#options;
-		const letGo = lanes.hold(received.conversation);
-		try {
-			await this.#inOrder(received.conversation, () => this.#run(received));
-		} catch (error) {
-			log(`the command of message ${received.inbox} could not be carried out`, error);
-		} finally {
-			letGo();
-		}
+	run(received: ReceivedCommand): Promise<void> {
+		return this.#holding(received.inbox, received.conversation, () => received);
 	}
 
-	/** A command that an earlier owner accepted: carried out now, or only answered if it had taken effect. */
-	async recover(item: InboxItem): Promise<void> {
+	/** A command that was accepted by an earlier owner, or without anybody having heard of it. */
+	async recover({ id, conversation }: InboxItem): Promise<void> {
+		if (conversation !== null) await this.#holding(id, conversation, receivedBefore);
+	}
+
+	/** Whether it is being carried out, or waits for another one. */
+	isUnderWay(inbox: number): boolean {
+		return this.#underWay.has(inbox);
+	}
+
+	async #holding(
+		inbox: number,
+		conversation: ConversationId,
+		receive: (item: InboxItem) => ReceivedCommand | null,
+	): Promise<void> {
 		const { lanes, log } = this.#options;
-		const { conversation } = item;
-		if (conversation === null) return;
+		if (this.#underWay.has(inbox)) return;
+		this.#underWay.add(inbox);
 		const letGo = lanes.hold(conversation);
 		try {
-			await this.#inOrder(conversation, () => this.#recover({ ...item, conversation }));
+			await this.#inOrder(conversation, () => this.#carryOut(inbox, receive));
 		} catch (error) {
-			log(`the command of message ${item.id} could not be answered`, error);
+			log(`the command of message ${inbox} could not be carried out`, error);
 		} finally {
+			this.#underWay.delete(inbox);
 			letGo();
 		}
 	}
@@ -121,29 +129,25 @@ export class CommandRunner {
 		return done;
 	}
 
-	async #recover(item: InboxItem & { readonly conversation: ConversationId }): Promise<void> {
-		if (item.source === null || item.content === null) return;
-		const parsed = parseCommand(plainText(item.content));
-		if (!parsed) return;
-		// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
-		const authorisation = { kind: "allowed", role: item.role ?? "guest" } as const;
-		const received = {
-			inbox: item.id,
-			conversation: item.conversation,
-			principal: item.principal,
-			source: item.source,
-			parsed,
-			authorisation,
-			poster: item.poster,
-		};
-		if (item.command === null) return this.#run(received);
-		await this.#answer(received, await this.#context(received), item.command.result);
+	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
+	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
+		const scope = { kind: "operator" } as const;
+		const item = await this.#store().inboxItem({ scope, id: inbox });
+		const received = receive(item);
+		if (!received) return;
+		if (item.command !== null)
+			await this.#answer(received, await this.#context(received), item.command.result);
+		else if (item.disposition === null) await this.#run(received);
 	}
 
 	async #run(received: ReceivedCommand): Promise<void> {
-		const { lanes, config, runTurn, confirmations } = this.#options;
+		const { lanes, config, runTurn, confirmations, log } = this.#options;
 		const context = await this.#context(received);
-		const plan = await planOf(received.parsed.name, context);
+		const plan = await planOf(received.parsed.name, context).catch((error: unknown): Plan => {
+			if (isStoreTrouble(error)) throw error;
+			log(`/${received.parsed.name} failed`, error);
+			return { name: received.parsed.name, said: NOT_DONE };
+		});
 		const outcome =
 			"restore" in plan
 				? await this.#restore(received.inbox, plan, context)
@@ -162,10 +166,9 @@ export class CommandRunner {
 
 	/** A change that the store refuses changes nothing; the command ends all the same, and its answer says why. */
 	async #perform(inbox: number, plan: Exclude<Plan, { restore: RestoreRequest }>): Promise<Performed> {
-		const { store } = this.#options;
 		const { name: command, ...what } = plan;
 		try {
-			const done = await this.#written(() => store.performCommand({ inbox, command, ...what }));
+			const done = await this.#store().performCommand({ inbox, command, ...what });
 			if (done.kind === "nothing") return done;
 			return { ...done, changed: "change" in plan ? plan.change.name : null };
 		} catch (error) {
@@ -186,13 +189,13 @@ export class CommandRunner {
 			return this.#refuse(inbox, name, error);
 		}
 		const scope = { kind: "operator" } as const;
-		const { command } = await this.#written(() => this.#options.store.inboxItem({ scope, id: inbox }));
+		const { command } = await this.#store().inboxItem({ scope, id: inbox });
 		return command === null ? { kind: "nothing" } : { kind: "done", result: command.result, changed: null };
 	}
 
 	async #refuse(inbox: number, command: string, error: unknown): Promise<Performed> {
 		const said = refusalOf(error);
-		const done = await this.#written(() => this.#options.store.performCommand({ inbox, command, said }));
+		const done = await this.#store().performCommand({ inbox, command, said });
 		return done.kind === "nothing" ? done : { ...done, changed: null };
 	}
 
@@ -206,21 +209,22 @@ export class CommandRunner {
 			kind: "command",
 			destination: destinationOf(source),
 		});
-		await this.#written(() => this.#options.store.answerCommand({ inbox, conversation, deliveries }));
+		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
-	/** Tried again while the store is in trouble; after the end of the gateway, the next start takes it up. */
-	#written<Value>(write: () => Promise<Value>): Promise<Value> {
-		const { clock, stopping, log } = this.#options;
-		return untilWritten(write, {
+	/** Asked again while it is in trouble; after the end of the gateway, the next start takes the command up. */
+	#store(): Store {
+		const { store, clock, stopping, log } = this.#options;
+		return patientStore(store, {
 			clock,
-			givenUp: stopping,
-			log: (error) => log("a command cannot be written yet", error),
+			signal: stopping(),
+			log: (error) => log("a command waits for the store", error),
 		});
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { store, lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const store = this.#store();
 		const { files, tools } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
@@ -307,10 +311,30 @@ function isRestored(result: unknown): result is EndedRestore {
 	return typeof result === "object" && result !== null && "report" in result;
 }
 
+/** As it would have come. Null: it is no command, or has been answered. */
+function receivedBefore({
+	id: inbox,
+	conversation,
+	principal,
+	source,
+	content,
+	role,
+	poster,
+}: InboxItem): ReceivedCommand | null {
+	const parsed = content === null ? null : parseCommand(plainText(content));
+	if (source === null || conversation === null || !parsed) return null;
+	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
+	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;
+	return { inbox, conversation, principal, source, parsed, authorisation, poster };
+}
+
+function isStoreTrouble(error: unknown): boolean {
+	return error instanceof KeryxError && error.code.startsWith("store.") && !REFUSALS.has(error.code);
+}
+
 /** What is wrong with the request is its answer; trouble of the store is not, and is thrown on. */
 function refusalOf(error: unknown): string {
-	if (!(error instanceof KeryxError) || (error.code.startsWith("store.") && !REFUSALS.has(error.code)))
-		throw error;
+	if (!(error instanceof KeryxError) || isStoreTrouble(error)) throw error;
 	return `${sentence(error.message)} ${sentence(error.hint)}`;
 }
 

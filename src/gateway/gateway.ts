@@ -32,6 +32,7 @@ import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
 import { Turn } from "./turn.ts";
 import type { TurnStart } from "./turn-start.ts";
+import { Unheard } from "./unheard.ts";
 import { Unknowns } from "./unknowns.ts";
 import { untilWritten } from "./until-written.ts";
 import { Watchers } from "./watchers.ts";
@@ -40,6 +41,8 @@ import type { ConversationPlace, Workspace } from "./workspaces.ts";
 
 /** A message that waited longer than this is answered with a line that says so. */
 const NOTICEABLE_WAIT_MS = 60_000;
+/** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
+const LAST_WORDS_MS = 10_000;
 const OPERATOR = { kind: "operator" } as const;
 const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
@@ -113,12 +116,16 @@ class RunningGateway implements Gateway {
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
 	readonly #unknowns: Unknowns;
+	readonly #unheard: Unheard;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
 	#awaySince: number | null = null;
 	readonly #door = new Door();
 	#accepting = false;
+	/** Aborted when the end begins. */
+	#stopping = new AbortController();
 	#working = new Set<Promise<void>>();
+	readonly #admitting = new Set<Promise<Admission>>();
 
 	constructor(options: GatewayOptions) {
 		const { store, clock, tools, channels, pseudonymKey } = options;
@@ -190,7 +197,23 @@ class RunningGateway implements Gateway {
 			processes: options.processes ?? null,
 			files,
 			tools,
-			stopping: () => !this.#accepting,
+			stopping: () => this.#stopping.signal,
+			log,
+		});
+		this.#unheard = new Unheard({
+			store,
+			clock,
+			get config() {
+				return live.values;
+			},
+			lanes: this.#lanes,
+			commands: this.#commands,
+			accepted: () => Promise.allSettled(this.#admitting),
+			onCommand: (item) => this.#track(this.#commands.recover(item)),
+			onCommit: () => {
+				this.#outbox.kick();
+				this.#follower.look();
+			},
 			log,
 		});
 		this.actions = createActions({
@@ -211,7 +234,7 @@ class RunningGateway implements Gateway {
 			track: (work) => this.#track(work),
 		});
 		const hooks = createHooks(live.values, clock, log);
-		this.#follower = new HookFollower(store, hooks, log);
+		this.#follower = new HookFollower(store, hooks, { clock, log });
 		this.#watchers = new Watchers({
 			store,
 			clock,
@@ -226,16 +249,13 @@ class RunningGateway implements Gateway {
 
 	async start(): Promise<void> {
 		const { store, clock, config } = this.#options;
-		this.#awaySince = await store.lastEventAt({ scope: OPERATOR });
+		this.#stopping = new AbortController();
+		this.#awaySince = await this.#patiently(() => store.lastEventAt({ scope: OPERATOR }));
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
-		await this.#finishRestores();
-		const unfinished = await recover({
-			store,
-			clock,
-			config,
-			aliveAt: this.#awaySince,
-			channels: this.#channels.values(),
-		});
+		await this.#patiently(() => this.#finishRestores());
+		const unfinished = await this.#patiently(() =>
+			recover({ store, clock, config, aliveAt: this.#awaySince, channels: this.#channels.values() }),
+		);
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),
@@ -246,14 +266,15 @@ class RunningGateway implements Gateway {
 			for (const end of unlisten) end?.();
 		};
 		// Before any turn goes on: what an earlier life left running is told apart from what this one starts.
-		await this.#options.processes?.open();
+		await this.#patiently(async () => this.#options.processes?.open());
 		// Commands first: they hold their lanes until they are done.
 		for (const item of unfinished.commands) this.#track(this.#commands.recover(item));
 		for (const { conversation, turn } of unfinished.turns) this.#lanes.resume(conversation, turn);
 		for (const { conversation, item, busy } of unfinished.messages) this.#lanes.add(conversation, item, busy);
 		this.#outbox.kick();
 		this.#watchers.start();
-		await this.#follower.start();
+		this.#unheard.start();
+		await this.#patiently(() => this.#follower.start());
 		for (const channel of this.#channels.values()) {
 			const door = new Door();
 			await channel.start({
@@ -279,9 +300,10 @@ class RunningGateway implements Gateway {
 
 	/** Channels go last: what the drained turns have to say still leaves through them. */
 	async stop(): Promise<void> {
-		const { store, clock, config } = this.#options;
+		const { store, clock, config, processes } = this.#options;
 		this.#accepting = false;
-		await Promise.all([this.#unknowns.stop(), ...this.#working]);
+		this.#stopping.abort();
+		await Promise.all([this.#unknowns.stop(), this.#unheard.stop(), ...this.#working]);
 		const unplanned = (error: unknown) => this.#log("the end could not be planned", error);
 		const drained = this.#lanes.drain();
 		const cancel = clock.after(config.shutdown.drain_seconds * 1000, () => {
@@ -293,13 +315,29 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		await tellCutOff({ store, config, surroundings: this.#surroundings }).catch(unplanned);
+		await this.#lastWords(() => tellCutOff({ store, config, surroundings: this.#surroundings })).catch(
+			unplanned,
+		);
 		this.#unlisten();
-		await this.#options.processes?.close();
+		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
 		await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
 		await this.#watchers.stop();
 		await this.#follower.stop();
+	}
+
+	/** Until the store answers, or the end has begun. */
+	#patiently<Value>(work: () => Promise<Value>): Promise<Value> {
+		const log = (error: unknown) => this.#log("the start waits for the store", error);
+		return untilWritten(work, { clock: this.#options.clock, signal: this.#stopping.signal, log });
+	}
+
+	async #lastWords(work: () => Promise<void>): Promise<void> {
+		const { clock } = this.#options;
+		const enough = new AbortController();
+		const cancel = clock.after(LAST_WORDS_MS, () => enough.abort());
+		const log = (error: unknown) => this.#log("the end waits for the store", error);
+		await untilWritten(work, { clock, signal: enough.signal, log }).finally(cancel);
 	}
 
 	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
@@ -342,7 +380,7 @@ class RunningGateway implements Gateway {
 		if (keys.length > 0)
 			await untilWritten(() => store.noteConfig({ kind: "changed", keys, restart }), {
 				clock,
-				givenUp: () => !this.#accepting,
+				signal: this.#stopping.signal,
 				log: (error) => this.#log("a change of the configuration cannot be told yet", error),
 			});
 		return { keys, restart };
@@ -356,7 +394,7 @@ class RunningGateway implements Gateway {
 		if (!this.#accepting)
 			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
 		const { store, clock, config } = this.#options;
-		return admit(inbound, account, {
+		const admitting = admit(inbound, account, {
 			store,
 			clock,
 			config,
@@ -365,6 +403,8 @@ class RunningGateway implements Gateway {
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
 		});
+		this.#admitting.add(admitting);
+		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
@@ -439,6 +479,8 @@ class RunningGateway implements Gateway {
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			policy: policyOf(this.#surroundings, place),
+			// A lane runs one turn at a time, and this one is not it.
+			evenRunning: true,
 		});
 		if (resumed.kind !== "resumed") return { kind: "none" };
 		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
@@ -467,7 +509,7 @@ class RunningGateway implements Gateway {
 		this.#track(
 			untilWritten(() => this.#rights(start), {
 				clock: this.#options.clock,
-				givenUp: () => !this.#accepting,
+				signal: this.#stopping.signal,
 				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
 			}).then(
 				(rights) => this.#lanes.run(place.id, this.#turn(start, rights)),

@@ -1,6 +1,8 @@
 // Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
 // everything else is told once, from the start of this process on.
+
 import type { Store, StoreEvent } from "../store/index.ts";
+import { type Clock, Rounds } from "../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -17,44 +19,42 @@ const AT_ONCE = 200;
 export class HookFollower {
 	readonly #store: Store;
 	readonly #hooks: Hooks;
-	readonly #log: (message: string, error: unknown) => void;
+	readonly #rounds: Rounds;
 	#cursor = "now";
-	#again = false;
-	#working: Promise<void> | null = null;
 	#unlisten = () => {};
 
-	constructor(store: Store, hooks: Hooks, log: (message: string, error: unknown) => void) {
+	constructor(
+		store: Store,
+		hooks: Hooks,
+		{ clock, log }: { readonly clock: Clock; readonly log: (message: string, error: unknown) => void },
+	) {
 		this.#store = store;
 		this.#hooks = hooks;
-		this.#log = log;
+		this.#rounds = new Rounds({
+			clock,
+			round: async () => {
+				await this.#look();
+				return null;
+			},
+			failed: (error) => log("hooks cannot follow the events just now", error),
+		});
 	}
 
 	async start(): Promise<void> {
 		if (!this.#hooks.listens) return;
 		await this.#look();
-		this.#unlisten = this.#store.onCommit(() => this.#kick());
+		this.#rounds.wait();
+		this.#unlisten = this.#store.onCommit(() => this.look());
+	}
+
+	/** Something may have happened. */
+	look(): void {
+		this.#rounds.look();
 	}
 
 	async stop(): Promise<void> {
 		this.#unlisten();
-		await this.#working;
-	}
-
-	#kick(): void {
-		this.#again = true;
-		this.#working ??= this.#run();
-	}
-
-	async #run(): Promise<void> {
-		try {
-			while (this.#again) {
-				this.#again = false;
-				await this.#look();
-			}
-		} catch (error) {
-			this.#log("hooks could not follow the events", error);
-		}
-		this.#working = null;
+		await this.#rounds.stop();
 	}
 
 	async #look(): Promise<void> {

@@ -25,6 +25,16 @@ export type Begun =
 	/** Nothing may begin until a person writes: the items stay. */
 	| { readonly kind: "parked" };
 
+type NotBegun =
+	/** A command holds the lane, or a burst may not be over: nothing was asked. */
+	| { readonly kind: "later" }
+	/** The turn that was to be gone on with is not open any more. */
+	| { readonly kind: "gone" };
+
+/** Between two attempts that came to nothing: at first, and at the longest. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
 type State = "idle" | "waiting" | "ready" | "running";
 
 interface Lane {
@@ -42,7 +52,8 @@ interface Lane {
 	lost: string | null;
 	busy: BusyMode;
 	parked: boolean;
-	failures: number;
+	/** How often in a row nothing came of the work: the store failed, or says that somebody else has what is to be run here. */
+	fruitless: number;
 	/** The end of what runs. */
 	ended: Promise<void>;
 	cancel: () => void;
@@ -73,7 +84,9 @@ export class Lanes {
 	add(conversation: string, item: Waiting, busy?: BusyMode): void {
 		const lane = this.#lane(conversation);
 		if (busy) lane.busy = busy;
-		lane.queue.push(item);
+		// In the order of acceptance, which is that of its coming but for what was found later.
+		const after = lane.queue.findLastIndex(({ id }) => id < item.id);
+		lane.queue.splice(after + 1, 0, item);
 		if (item.kind === "person") lane.parked = false;
 		if (item.kind === "person" && busy === "interrupt" && lane.state === "running") {
 			lane.interrupt = lane.turn === null;
@@ -150,6 +163,11 @@ export class Lanes {
 		).catch(() => false);
 	}
 
+	/** Those that wait, also while a turn is just being begun for them. */
+	waitingIn(conversation: string): ReadonlySet<number> {
+		return new Set(this.#lanes.get(conversation)?.queue.map(({ id }) => id));
+	}
+
 	waiting(conversation: string): number {
 		return this.#lanes.get(conversation)?.queue.length ?? 0;
 	}
@@ -192,7 +210,7 @@ export class Lanes {
 			lost: null,
 			busy: "queue",
 			parked: false,
-			failures: 0,
+			fruitless: 0,
 			ended: Promise.resolve(),
 			cancel: () => {},
 		};
@@ -248,11 +266,10 @@ export class Lanes {
 
 	async #work(lane: Lane): Promise<void> {
 		try {
-			await this.#one(lane);
-			lane.failures = 0;
+			lane.fruitless = (await this.#one(lane)) ? 0 : lane.fruitless + 1;
 		} catch (error) {
 			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
-			lane.failures++;
+			lane.fruitless = Math.max(2, lane.fruitless + 1);
 		}
 		lane.turn = null;
 		this.#running--;
@@ -261,14 +278,17 @@ export class Lanes {
 		this.#pump();
 	}
 
-	/** Back to the end of the line; after a failure of the store, a little later. */
+	/**
+	 * Back to the end of the line; after work that came to nothing, a little later each time. Only the first time at once: a turn that
+	 * is open in the store is gone on with.
+	 */
 	#after(lane: Lane): void {
 		lane.state = "idle";
-		if (lane.failures === 0 || this.#stopping) {
+		if (lane.fruitless <= 1 || this.#stopping) {
 			this.#consider(lane);
 			return;
 		}
-		const pause = Math.min(30_000, 250 * 2 ** lane.failures);
+		const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2));
 		lane.state = "waiting";
 		lane.cancel = this.#options.clock.after(pause, () => {
 			lane.state = "idle";
@@ -276,35 +296,37 @@ export class Lanes {
 		});
 	}
 
-	async #one(lane: Lane): Promise<void> {
+	/** Whether anything came of it: a turn that ended, or messages that wait no longer. */
+	async #one(lane: Lane): Promise<boolean> {
 		lane.interrupt = false;
 		lane.lost = null;
 		const begun = await this.#begin(lane);
 		if (begun.kind === "resume") lane.resume = begun.turn;
 		if (begun.kind === "parked") lane.parked = true;
-		if (begun.kind !== "turn") return;
+		if (begun.kind !== "turn") return begun.kind !== "resume" && begun.kind !== "gone";
 		lane.turn = begun.turn;
 		if (lane.interrupt) begun.turn.stop("stopped");
 		if (lane.queue.some(({ kind }) => kind === "person")) begun.turn.messageArrived();
 		if (lane.lost === begun.turn.id) begun.turn.stop("lost");
-		await begun.turn.run();
+		return (await begun.turn.run()) === "ended";
 	}
 
-	async #begin(lane: Lane): Promise<Begun> {
+	async #begin(lane: Lane): Promise<Begun | NotBegun> {
 		const { work, clock, batchCapMs } = this.#options;
-		if (this.#holds.has(lane.conversation)) return { kind: "none" };
+		if (this.#holds.has(lane.conversation)) return { kind: "later" };
 		if (lane.begun) {
 			const turn = lane.begun;
 			lane.begun = null;
+			if (lane.resume === turn.id) lane.resume = null;
 			return { kind: "turn", turn };
 		}
 		if (lane.resume !== null) {
 			const begun = await work.resume(lane.conversation, lane.resume);
 			lane.resume = null;
-			return begun;
+			return begun.kind === "none" ? { kind: "gone" } : begun;
 		}
 		const batch = nextBatch(lane.queue, clock.monotonic(), batchCapMs);
-		if (batch.kind !== "take") return { kind: "none" };
+		if (batch.kind !== "take") return { kind: "later" };
 		const begun = await work.begin(lane.conversation, batch.items);
 		if (begun.kind === "turn" || begun.kind === "none") {
 			const taken = new Set(batch.items.map((item) => item.id));

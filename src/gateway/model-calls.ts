@@ -3,26 +3,34 @@ import type { Usage } from "../agents/index.ts";
 import type { Store } from "../store/index.ts";
 import type { TurnStart } from "./turn-start.ts";
 
-type ModelCall = Parameters<Store["recordModelCall"]>[0];
+type ModelCall = NonNullable<Parameters<Store["endTurn"]>[0]["calls"]>[number];
 
 export class ModelCalls {
 	readonly #store: Store;
 	readonly #start: TurnStart;
-	readonly #calls: { readonly args: ModelCall; written: Promise<unknown> | null }[] = [];
+	/** Of which nobody has heard yet that they are written. */
+	readonly #unwritten = new Set<ModelCall>();
+	#count = 0;
 
 	constructor(store: Store, start: TurnStart) {
 		this.#store = store;
 		this.#start = start;
 	}
 
-	/** Not awaited here: it shares the commit of what follows, and the end of the turn waits for it. */
+	/** Not awaited here: it shares the commit of what follows, and the end of the turn brings it along where it has not been. */
 	record(usage: Usage, status: "ok" | "error", { aside = false }: { readonly aside?: boolean } = {}): void {
 		const { turn, token, attempt } = this.#start;
-		const n = (attempt - 1) * 100_000 + this.#calls.length + 1;
-		const args = { turn, token, n, ...usage, status, ...(aside && { aside }) };
-		const written = this.#store.recordModelCall(args);
-		written.catch(() => undefined);
-		this.#calls.push({ args, written });
+		const call = {
+			n: (attempt - 1) * 100_000 + ++this.#count,
+			...usage,
+			status,
+			...(aside && { aside }),
+		};
+		this.#unwritten.add(call);
+		void this.#store.recordModelCall({ turn, token, ...call }).then(
+			() => this.#unwritten.delete(call),
+			() => undefined,
+		);
 	}
 
 	recordFailure(provider: string, how: { readonly aside?: boolean } = {}): void {
@@ -30,10 +38,8 @@ export class ModelCalls {
 		this.record({ provider, ...nothing }, "error", how);
 	}
 
-	/** Written with the end of the turn at the latest; a second attempt writes everything again, which changes nothing. */
-	write(): Promise<unknown>[] {
-		const writing = this.#calls.map((call) => call.written ?? this.#store.recordModelCall(call.args));
-		for (const call of this.#calls) call.written = null;
-		return writing;
+	/** For the end of the turn: one that is written twice is there once. */
+	unwritten(): readonly ModelCall[] {
+		return [...this.#unwritten];
 	}
 }

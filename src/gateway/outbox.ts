@@ -7,7 +7,7 @@ import { type Clock, WallHistory, wakeAt } from "../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "./channel.ts";
 import { Aborted, DeadlinePassed, within } from "./deadline.ts";
 import { lookUp } from "./lookup.ts";
-import { untilWritten } from "./until-written.ts";
+import { Pauses, untilWritten } from "./until-written.ts";
 
 /** How long a platform may take to answer before the outcome counts as unknown. */
 const SEND_MS = 60_000;
@@ -18,6 +18,8 @@ const LAST_LOOK_MS = 30_000;
 const NO_CHANNEL_MS = 60_000;
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
+/** How often a store that fails is asked again at the end. */
+const LAST_TRIES = 5;
 
 type Claimed = Delivery & { readonly claim: string };
 type Settlement = Parameters<Store["settleDelivery"]>[0]["settlement"];
@@ -63,11 +65,21 @@ export class Outbox {
 
 	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
 	async stop(): Promise<void> {
+		const pauses = new Pauses({ clock: this.#options.clock, signal: this.#stop.signal });
 		this.kick();
-		if (this.#sending.size > 0 || this.#pumping)
-			await new Promise<void>((resolve) => this.#idle.push(resolve));
+		await this.#quiet();
+		// What may be claimed without anybody having heard of it would be of unknown outcome at the next start.
+		for (let tries = 0; this.#lostClaim && tries < LAST_TRIES; tries++) {
+			await pauses.next();
+			this.kick();
+			await this.#quiet();
+		}
 		this.#stop.abort();
 		this.#cancel();
+		await this.#quiet();
+	}
+
+	async #quiet(): Promise<void> {
 		if (this.#sending.size > 0 || this.#pumping)
 			await new Promise<void>((resolve) => this.#idle.push(resolve));
 	}
@@ -131,7 +143,7 @@ export class Outbox {
 			const write = await (delivery.state === "unknown" ? this.#ask(delivery) : this.#sendOne(delivery));
 			await untilWritten(write, {
 				clock,
-				givenUp: () => this.#stop.signal.aborted,
+				signal: this.#stop.signal,
 				log: (error) => log(`delivery ${id} cannot be settled yet`, error),
 			});
 		} catch (error) {

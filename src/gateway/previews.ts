@@ -14,6 +14,8 @@ import { untilWritten } from "./until-written.ts";
 const EDIT_EVERY_MS = 1000;
 /** How long a platform may take to answer before the outcome counts as unknown; the turn's end waits for it. */
 const SEND_MS = 60_000;
+/** Nothing ends the writing down but that it is written. */
+const NEVER = new AbortController().signal;
 /** Less than a command waits for the turn that it stops, which writes its end after this. */
 const HURRY_MS = 1000;
 
@@ -235,7 +237,7 @@ export class Preview {
 		try {
 			await untilWritten(() => this.#store.recordPreview({ turn, token, id: this.id, outcome }), {
 				clock: this.#clock,
-				givenUp: () => false,
+				signal: NEVER,
 				log: (error) => this.#log(`what became of the preview of turn ${turn} cannot be written yet`, error),
 			});
 		} catch (error) {

@@ -60,7 +60,8 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 	};
 }
 
-async function allWaiting(store: Store): Promise<InboxItem[]> {
+/** Everything that was accepted and waits, in the order of acceptance. */
+export async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
 		const page = await store.waitingItems({ scope, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
@@ -69,7 +70,7 @@ async function allWaiting(store: Store): Promise<InboxItem[]> {
 	}
 }
 
-function isCommand(item: InboxItem): boolean {
+export function isCommand(item: InboxItem): boolean {
 	if (item.command !== null) return true;
 	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
 }

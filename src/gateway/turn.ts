@@ -13,8 +13,8 @@ import {
 	type ToolCall,
 	textTokens,
 } from "../domain/index.ts";
-import { KeryxError } from "../errors.ts";
-import type { Conversation, Process, Store, ToolProgress } from "../store/index.ts";
+import { type ErrorCode, KeryxError } from "../errors.ts";
+import { type Conversation, isPassing, type Process, type Store, type ToolProgress } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../tools/index.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
@@ -45,7 +45,7 @@ import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rot
 import { notesFor } from "./turn-notes.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { keepTyping } from "./typing.ts";
-import { untilWritten } from "./until-written.ts";
+import { Pauses, patientStore } from "./until-written.ts";
 
 /** More are not told of: those that run come first. */
 const MOST_PROCESSES = 100;
@@ -54,6 +54,7 @@ const MOST_PROCESSES = 100;
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
 
 export interface TurnTools {
+	/** While the turn works it waits for a store that is in trouble; its end does so by itself. */
 	readonly store: Store;
 	readonly agent: Agent;
 	readonly tools: ToolRegistry;
@@ -81,12 +82,14 @@ export interface TurnTools {
 export class Turn {
 	readonly #start: TurnStart;
 	readonly #with: TurnTools;
+	/** Without the waiting. */
+	readonly #unpatient: Store;
 	readonly #controller = new AbortController();
 	/** Aborted when somebody writes; another one once that was taken into this turn. */
 	#arrival = new AbortController();
 	readonly #policy: ResetPolicy;
-	/** Its end is no longer this turn's to write. */
-	#abandoned = false;
+	/** Aborted when its end is no longer this turn's to write. */
+	readonly #abandoned = new AbortController();
 	#rows: Message[] = [];
 	#count: number;
 	/** It may be raised while the turn runs. */
@@ -106,8 +109,15 @@ export class Turn {
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
-	constructor(start: TurnStart, tools: TurnTools) {
+	constructor(start: TurnStart, given: TurnTools) {
 		this.#start = start;
+		const patience = {
+			clock: given.clock,
+			signal: this.#controller.signal,
+			log: (error: unknown) => given.log(`turn ${start.turn} waits for the store`, error),
+		};
+		this.#unpatient = given.store;
+		const tools = { ...given, store: patientStore(given.store, patience) };
 		this.#with = tools;
 		this.#policy = tools.policyOf(start.place);
 		this.#count = start.messages;
@@ -134,6 +144,8 @@ export class Turn {
 			start,
 			now: () => tools.clock.now(),
 			mayAnswer: isAtLeast(rights.standing, "member"),
+			patience,
+			unpatient: given.store,
 		});
 		this.#checkpoints = new TurnCheckpoints({
 			...tools,
@@ -149,7 +161,7 @@ export class Turn {
 	}
 
 	stop(reason: StopReason): void {
-		if (reason === "shutdown" || reason === "lost") this.#abandoned = true;
+		if (reason === "shutdown" || reason === "lost") this.#abandoned.abort();
 		this.#controller.abort(reason);
 	}
 
@@ -158,35 +170,17 @@ export class Turn {
 		this.#arrival.abort("a message arrived");
 	}
 
-	/** Runs to the end. Never throws: what cannot be written is logged, and left for the next owner to resume. */
+	/** Runs to its written end. Never throws. Lost: somebody else has ended it, or it is left to the next start. */
 	async run(): Promise<"ended" | "lost"> {
-		const { clock, config, deltas, log } = this.#with;
+		const { clock, config, deltas } = this.#with;
 		const { conversation } = this.#start;
 		const cancel = clock.after(config.turn.max_minutes * 60_000, () => this.stop("deadline"));
 		const typing = keepTyping(this.#with.channel, this.#start.destination, clock);
 		try {
-			this.#openPreview();
-			const outcome = await this.#outcome();
-			if (this.#controller.signal.reason !== "lost") await this.#preview?.settle(this.#controller.signal);
-			if (this.#abandoned) {
-				if (this.#controller.signal.reason === "shutdown") await this.#preview?.leave();
-				this.#preview?.abandon();
-				// One that is to go on at the next start changes more files then.
-				if (this.#controller.signal.reason === "lost") void this.#checkpoints.after();
-				return "lost";
-			}
-			await this.#checkpoints.after();
-			const ending = await this.#ending(outcome);
-			await untilWritten(() => this.#write(ending), {
-				clock,
-				givenUp: () => this.#abandoned,
-				log: (error) => log(`turn ${this.id} cannot be ended yet`, error),
-			});
-			return "ended";
+			return await this.#end(await this.#outcome());
 		} catch (error) {
-			if (!(error instanceof KeryxError && error.code === "turn.stale"))
-				log(`turn ${this.id} could not be ended`, error);
-			return "lost";
+			if (isRefusal(error, "turn.stale")) return "lost";
+			throw error;
 		} finally {
 			cancel();
 			typing();
@@ -194,8 +188,10 @@ export class Turn {
 		}
 	}
 
+	/** Throws turn.stale. */
 	async #outcome(): Promise<Outcome> {
 		try {
+			this.#openPreview();
 			this.#rows = [
 				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
 			];
@@ -208,12 +204,54 @@ export class Turn {
 			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
 			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
-			if (error instanceof KeryxError && error.code === "turn.stale") throw error;
+			if (isRefusal(error, "turn.stale")) throw error;
 			if (error instanceof DeadlinePassed)
 				return this.#failure({ kind: "timeout", detail: "no end in time" });
 			this.#with.log(`turn ${this.id} failed`, error);
-			return { kind: "failed", reason: "internal", sentence: UNEXPECTED };
+			return FAILED;
 		}
+	}
+
+	/**
+	 * Takes the turn to its written end, however often that has to be tried: a fault of the store passes, and what fails for another
+	 * reason would fail again, so the end is then written in its plainest form. Gives up only a turn that is abandoned. Throws turn.stale.
+	 */
+	async #end(given: Outcome): Promise<"ended" | "lost"> {
+		const { clock, log, store } = this.#with;
+		// Before it is split: a part of a secret would not be recognised.
+		const outcome = store.secrets.hideInRows(given);
+		const ending = new Ending(outcome, this.#lastRows(outcome));
+		const pauses = new Pauses({ clock, signal: this.#abandoned.signal });
+		while (!this.#abandoned.signal.aborted) {
+			try {
+				if (await this.#tryToEnd(ending)) return "ended";
+			} catch (error) {
+				if (isRefusal(error, "turn.stale")) throw error;
+				log(`turn ${this.id} cannot be ended yet`, error);
+				if (isRefusal(error, "turn.rotates")) ending.rotates();
+				else if (!isPassing(error)) ending.makePlain(this.#start.purpose);
+			}
+			await pauses.next();
+		}
+		if (this.#controller.signal.reason === "shutdown") {
+			if (!ending.isSettled) await this.#preview?.settle(this.#controller.signal);
+			await this.#preview?.leave();
+		}
+		this.#preview?.abandon();
+		// One that is to go on at the next start changes more files then.
+		if (this.#controller.signal.reason === "lost") void this.#checkpoints.after();
+		return "lost";
+	}
+
+	/** What has been done is not done again. False: the turn was abandoned meanwhile. */
+	async #tryToEnd(ending: Ending): Promise<boolean> {
+		if (!ending.isSettled) await this.#preview?.settle(this.#controller.signal);
+		if (this.#abandoned.signal.aborted) return false;
+		if (!ending.isSettled) await this.#checkpoints.after();
+		ending.isSettled = true;
+		ending.args ??= await this.#ending(ending);
+		await this.#unpatient.endTurn({ ...ending.args, calls: this.#calls.unwritten() });
+		return true;
 	}
 
 	#aborted(): Outcome {
@@ -531,8 +569,10 @@ export class Turn {
 	}
 
 	#openPreview(): void {
-		const { channel, clock, config, store, log } = this.#with;
+		const { channel, clock, config, log } = this.#with;
 		const { turn, token, destination } = this.#start;
+		// It tries again by itself, also after the turn was stopped.
+		const store = this.#unpatient;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stands where it was first shown: what must be said before the reply would come after it.
 		if (noticesBefore(this.#start, this.#policy).length > 0) return;
@@ -548,19 +588,18 @@ export class Turn {
 		if (shown !== null) this.#preview?.show([...this.#said, shown].join("\n\n"));
 	}
 
+	/** A compaction says nothing in the conversation, however it ends. */
+	#lastRows(outcome: Outcome): readonly NewMessage[] {
+		if (this.#start.purpose === "compaction") return [];
+		return lastRows(outcome, { held: this.#report.takeHeld(), partial: this.#partial });
+	}
+
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
-	async #ending(given: Outcome): Promise<Parameters<Store["endTurn"]>[0]> {
-		// Before it is split: a part of a secret would not be recognised.
-		const outcome = this.#with.store.secrets.hideInRows(given);
-		const { turn, purpose, token, boundary, place } = this.#start;
-		// A compaction says nothing in the conversation, however it ends.
-		const rows =
-			purpose === "compaction"
-				? []
-				: lastRows(outcome, { held: this.#report.takeHeld(), partial: this.#partial });
+	async #ending({ outcome, rows, mustRotate }: Ending): Promise<EndTurnArgs> {
+		const { turn, token, boundary, place } = this.#start;
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
-		const full = this.#cap > 0 && count >= this.#cap;
+		const full = mustRotate || (this.#cap > 0 && count >= this.#cap);
 		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#policy),
@@ -598,13 +637,46 @@ export class Turn {
 	async #openProcesses(): Promise<readonly Pick<Process, "id" | "command">[]> {
 		const { conversation } = this.#start;
 		const scope = { kind: "conversation", conversation } as const;
-		const listed = await this.#with.store.processes({ scope, limit: MOST_PROCESSES });
+		const listed = await this.#unpatient.processes({ scope, limit: MOST_PROCESSES });
 		return listed
 			.filter(({ background, endedAt }) => background && endedAt === null)
 			.map(({ id, command }) => ({ id, command }));
 	}
+}
 
-	async #write(ending: Parameters<Store["endTurn"]>[0]): Promise<void> {
-		await Promise.all([...this.#calls.write(), this.#with.store.endTurn(ending)]);
+type EndTurnArgs = Parameters<Store["endTurn"]>[0];
+
+/** What a turn ends with, and how far that has come. */
+class Ending {
+	outcome: Outcome;
+	rows: readonly NewMessage[];
+	mustRotate = false;
+	/** Nothing of it is on its way any more, and its files are saved. */
+	isSettled = false;
+	/** Null: not made yet. */
+	args: EndTurnArgs | null = null;
+
+	constructor(outcome: Outcome, rows: readonly NewMessage[]) {
+		this.outcome = outcome;
+		this.rows = rows;
 	}
+
+	rotates(): void {
+		this.mustRotate = true;
+		this.args = null;
+	}
+
+	/** Nothing that could be at fault: neither what was written nor what was to be said. */
+	makePlain(purpose: TurnStart["purpose"]): void {
+		this.outcome = FAILED;
+		this.rows = purpose === "compaction" ? [] : lastRows(FAILED, { held: [], partial: "" });
+		this.isSettled = true;
+		this.args = null;
+	}
+}
+
+const FAILED: Outcome = { kind: "failed", reason: "internal", sentence: UNEXPECTED };
+
+function isRefusal(error: unknown, code: ErrorCode): boolean {
+	return error instanceof KeryxError && error.code === code;
 }

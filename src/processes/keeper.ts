@@ -43,6 +43,7 @@ export class ProcessKeeper {
 	#reconciling: Promise<void> = Promise.resolve();
 	#cancelIdle = () => {};
 	#cancelLook = () => {};
+	#unlisten = () => {};
 	#closed = false;
 
 	constructor(options: KeeperOptions) {
@@ -56,10 +57,13 @@ export class ProcessKeeper {
 		for (const { id, background } of await this.unfinished())
 			if (!background) await store.adoptProcess({ id });
 		await this.#look("processes cannot be taken up yet");
+		// What was begun or ended without anybody having heard of it is found by looking, too.
+		this.#unlisten = store.onFault(() => this.#lookAgain());
 	}
 
 	async close(): Promise<void> {
 		this.#closed = true;
+		this.#unlisten();
 		this.#cancelIdle();
 		this.#cancelLook();
 		await Promise.all([this.#reconciling, ...this.#working]);

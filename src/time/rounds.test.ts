@@ -106,6 +106,30 @@ test("a round that failed is told, and tried again later", async () => {
 	expect(begun()).toBe(2);
 });
 
+test("after a round that failed there is a pause, however often it is called meanwhile", async () => {
+	const { rounds, begun, pass, break: fail, end } = scene();
+	rounds.start();
+	rounds.look();
+	await fail();
+	rounds.look();
+	rounds.expects(0);
+	pass(4999);
+	expect(begun()).toBe(1);
+	pass(1);
+	expect(begun()).toBe(2);
+	await end(null);
+	rounds.look();
+	expect(begun()).toBe(3);
+});
+
+test("one that waits begins with the first call", async () => {
+	const { rounds, begun } = scene();
+	rounds.wait();
+	expect(begun()).toBe(0);
+	rounds.look();
+	expect(begun()).toBe(1);
+});
+
 test("once stopped, nothing begins any more", async () => {
 	const { rounds, begun, end, wakesAt } = scene();
 	rounds.start();

@@ -1,5 +1,6 @@
 // What is done in rounds: a round does what is due and says when there is something to do again. One runs at a time, none is lost: a
-// call during a round is followed by another one. What is due is due by the wall clock; a round follows within a minute of a jump.
+// call during a round is followed by another one. After a round that failed there is a pause, whoever calls meanwhile. What is due is
+// due by the wall clock; a round follows within a minute of a jump.
 import type { Clock } from "./clock.ts";
 import { wakeAt } from "./instants.ts";
 
@@ -15,7 +16,7 @@ export interface RoundsOptions {
 
 export class Rounds {
 	readonly #options: RoundsOptions;
-	#state: "stopped" | "idle" | "looking" | "looking again" = "stopped";
+	#state: "stopped" | "idle" | "looking" | "looking again" | "resting" = "stopped";
 	#cancel = () => {};
 	/** When it looks again by itself; null: not at all. */
 	#wakesAt: number | null = null;
@@ -31,8 +32,13 @@ export class Rounds {
 
 	start(): void {
 		if (this.#state !== "stopped") return;
-		this.#state = "idle";
+		this.wait();
 		this.look();
+	}
+
+	/** Starts, and looks when it is told to. */
+	wait(): void {
+		if (this.#state === "stopped") this.#state = "idle";
 	}
 
 	async stop(): Promise<void> {
@@ -43,11 +49,8 @@ export class Rounds {
 
 	/** There may be something to do. */
 	look(): void {
-		if (this.#state === "stopped" || this.#state === "looking again") return;
-		if (this.#state === "looking") {
-			this.#state = "looking again";
-			return;
-		}
+		if (this.#state === "looking") this.#state = "looking again";
+		if (this.#state !== "idle") return;
 		this.#state = "looking";
 		this.#running = this.#work();
 	}
@@ -62,10 +65,16 @@ export class Rounds {
 		const { clock, round, failed } = this.#options;
 		this.#cancel();
 		this.#wakesAt = null;
-		const next = await round().catch((error: unknown) => {
+		let next: number | null;
+		try {
+			next = await round();
+		} catch (error) {
 			failed(error);
-			return clock.now() + RETRY_MS;
-		});
+			if (this.isStopped) return;
+			this.#state = "resting";
+			this.#sleepUntil(clock.now() + RETRY_MS);
+			return;
+		}
 		if (this.isStopped) return;
 		// Something may have become due while the round was under way.
 		const again = this.#state === "looking again" || (next !== null && next <= clock.now());
@@ -77,6 +86,9 @@ export class Rounds {
 	#sleepUntil(at: number): void {
 		this.#cancel();
 		this.#wakesAt = at;
-		this.#cancel = wakeAt(this.#options.clock, at, () => this.look());
+		this.#cancel = wakeAt(this.#options.clock, at, () => {
+			if (this.#state === "resting") this.#state = "idle";
+			this.look();
+		});
 	}
 }

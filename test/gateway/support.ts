@@ -21,7 +21,12 @@ import {
 import type { ConversationId } from "../../src/domain/index.ts";
 import { type Channel, type Clock, createGateway, type Gateway } from "../../src/gateway/index.ts";
 import { toDeliveries } from "../../src/gateway/reply.ts";
-import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
+import {
+	createProcesses,
+	type Processes,
+	type ProcessPlace,
+	processSettings,
+} from "../../src/processes/index.ts";
 import {
 	createSecrets,
 	type Engine,
@@ -106,13 +111,17 @@ export interface SceneOptions {
 	readonly channel?: ChannelAbilities;
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
-	readonly programs?: ProcessHome;
+	readonly programs?: Pick<ProcessHome, "path"> & {
+		readonly place: ProcessPlace | ((clock: Clock) => ProcessPlace);
+	};
 	/** Takes checkpoints of this folder. */
 	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: Clock) => Channel;
 	/** Makes the store misbehave. */
-	readonly engine?: (engine: Engine) => Engine;
+	readonly engine?: (engine: Engine, clock: VirtualClock) => Engine;
+	/** Lets time pass while the gateway starts: where the store makes it wait. */
+	readonly passing?: boolean;
 	/** On a file, so that it can crash and come back. */
 	readonly durable?: boolean;
 	readonly at?: number;
@@ -133,6 +142,8 @@ export class Scene {
 	readonly ids = countedIds();
 	clock!: VirtualClock;
 	store!: Store;
+	/** The same store without what makes it misbehave, for who only looks. */
+	beside!: Store;
 	gateway!: Gateway;
 	confirmations!: Confirmations;
 	processes: Processes | null = null;
@@ -166,11 +177,9 @@ export class Scene {
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
-		this.store = storeOn(options.engine?.(engine) ?? engine, {
-			clock,
-			ids: this.ids,
-			secrets: createSecrets(new Map([["TEST", SECRET]])),
-		});
+		const secrets = createSecrets(new Map([["TEST", SECRET]]));
+		this.store = storeOn(options.engine?.(engine, clock) ?? engine, { clock, ids: this.ids, secrets });
+		this.beside = storeOn(engine, { clock, ids: this.ids, secrets });
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		const config = configOf(options.config);
@@ -202,9 +211,18 @@ export class Scene {
 			pseudonymKey: new Uint8Array(32),
 			log: (message, error) => this.log.push(error === undefined ? message : `${message}: ${String(error)}`),
 		});
-		await this.gateway.start();
+		await this.#started(this.gateway.start(), options.passing ?? false);
 		this.confirmations.start();
 		await clock.advance(0);
+	}
+
+	async #started(starting: Promise<void>, passing: boolean): Promise<void> {
+		let isStarting = true;
+		const started = starting.finally(() => {
+			isStarting = false;
+		});
+		for (let ms = 0; passing && isStarting; ms = SECOND) await this.clock.advance(ms);
+		await started;
 	}
 
 	/** Takes the store away under the gateway, as kill -9 does, and starts the next life after so long. */
@@ -289,10 +307,13 @@ export class Scene {
 		return options.kind === "loop" ? createScriptedLoopAgent(made) : createScriptedAgent(made);
 	}
 
-	#programs({ place }: ProcessHome, config: ReturnType<typeof configOf>): Processes {
+	#programs(
+		{ place }: NonNullable<SceneOptions["programs"]>,
+		config: ReturnType<typeof configOf>,
+	): Processes {
 		return createProcesses({
 			store: this.store,
-			place,
+			place: typeof place === "function" ? place(this.clock) : place,
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),
@@ -360,7 +381,7 @@ export function puppet(): StepAgent {
 }
 
 function terminalIn(
-	{ path }: ProcessHome,
+	{ path }: Pick<ProcessHome, "path">,
 	processes: Processes,
 	{ approvals, processes: settings }: ReturnType<typeof configOf>,
 ): readonly Tool[] {
