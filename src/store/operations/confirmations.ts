@@ -40,10 +40,10 @@ const insertNotice = sql(
 	"INSERT INTO confirmation_notices (confirmation, target, state, due_at) VALUES (?, ?, 'pending', ?)",
 );
 const slotsOf = sql<{ n: number; oldest: number | null }>(
-	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE asked_by = ? AND action = ? AND slot_at > ?",
+	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE asked_by = ? AND action = ? AND slot_at > ? AND slot_at <= ?",
 );
 const slotsOfAll = sql<{ n: number; oldest: number | null }>(
-	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE slot_at > ?",
+	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE slot_at > ? AND slot_at <= ?",
 );
 const settleRow = sql(
 	`UPDATE confirmations SET status = ?, digest = ?, resolved_at = ?, resolved_by = ?, use_by = ?, decision_body = ?, due_at = ?
@@ -190,15 +190,17 @@ function* limitOf(
 	context: Context,
 	{ askedBy, action, limits }: ConfirmationRequest,
 ): Op<Extract<Requested, { kind: "limited" }> | null> {
-	const since = context.now - limits.windowMs;
-	const own = yield* get(slotsOf, askedBy, action, since);
-	const every = yield* get(slotsOfAll, since);
+	// Not those in the future: where the clock was set back, nobody has to wait until it has caught up.
+	const { now } = context;
+	const since = now - limits.windowMs;
+	const own = yield* get(slotsOf, askedBy, action, since, now);
+	const every = yield* get(slotsOfAll, since, now);
 	const full = [
 		own && own.n >= limits.perAction ? own.oldest : null,
 		every && every.n >= limits.inAll ? every.oldest : null,
 	].filter((oldest) => oldest !== null);
 	if (full.length === 0) return null;
-	const retryAfterMs = Math.max(...full) + limits.windowMs - context.now;
+	const retryAfterMs = Math.max(...full) + limits.windowMs - now;
 	return { kind: "limited", remaining: 0, windowMs: limits.windowMs, retryAfterMs };
 }
 

@@ -6,6 +6,7 @@ import { OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
 export const AUDIT_KEY = new Uint8Array(32).fill(9);
 
 const SECOND = 1000;
+const MINUTE = 60 * SECOND;
 const HOUR = 3_600_000;
 let drawn = 0;
 
@@ -161,6 +162,31 @@ export function confirmationConformance(tell: Tell): void {
 			);
 			clock.advance(HOUR - 10 * SECOND);
 			await asked(store, { limits });
+		},
+	);
+
+	tell(
+		"a clock that was set back neither uses up the limit nor holds back a webhook",
+		async ({ store, clock }) => {
+			const limits = { perAction: 1, inAll: 4, windowMs: HOUR };
+			const notices = { deliveries: [], webhooks: ["https://example.org"] };
+			const id = await asked(store, { limits, notices });
+			const due = async () => {
+				const now = clock.now();
+				const latest = now + 5 * MINUTE;
+				return (await store.dueConfirmationNotices({ scope: OPERATOR, now, latest, limit: 10 })).length;
+			};
+			await store.settleConfirmationNotice({
+				id,
+				target: "https://example.org",
+				as: { kind: "retry", reason: "it answered 500" },
+				dueAt: clock.now() + MINUTE,
+			});
+			expect(await due()).toBe(0);
+			clock.advance(-HOUR);
+			expect(await due()).toBe(1);
+			await asked(store, { limits });
+			expect((await store.requestConfirmation(request({ limits }))).kind).toBe("limited");
 		},
 	);
 
