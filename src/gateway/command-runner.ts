@@ -37,7 +37,7 @@ import { type RestoreRequest, restoreFiles } from "./rewind.ts";
 import { reach } from "./rights.ts";
 import { NOT_DONE } from "./sentences.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
-import { patientStore } from "./until-written.ts";
+import { type Patience, patientStore, untilWritten } from "./until-written.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
@@ -109,7 +109,10 @@ export class CommandRunner {
 		this.#underWay.add(inbox);
 		const letGo = lanes.hold(conversation);
 		try {
-			await this.#inOrder(conversation, () => this.#carryOut(inbox, receive));
+			// Again where another part has met the fault: what was done is in the store, and is not done twice.
+			await this.#inOrder(conversation, () =>
+				untilWritten(() => this.#carryOut(inbox, receive), this.#patience()),
+			);
 		} catch (error) {
 			log(`the command of message ${inbox} could not be carried out`, error);
 		} finally {
@@ -214,12 +217,12 @@ export class CommandRunner {
 
 	/** Asked again while it is in trouble; after the end of the gateway, the next start takes the command up. */
 	#store(): Store {
-		const { store, clock, stopping, log } = this.#options;
-		return patientStore(store, {
-			clock,
-			signal: stopping(),
-			log: (error) => log("a command waits for the store", error),
-		});
+		return patientStore(this.#options.store, this.#patience());
+	}
+
+	#patience(): Patience {
+		const { clock, stopping, log } = this.#options;
+		return { clock, signal: stopping(), log: (error) => log("a command waits for the store", error) };
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {

@@ -1,7 +1,7 @@
 // What is taken up again: turns that stood still, commands that were accepted or could not be written.
 import { afterEach, describe, expect, test } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
-import { type ConfigInput, MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { type ConfigInput, MINUTE, OPERATOR, puppet, Scene, type SceneOptions, SECOND } from "./support.ts";
 
 let scene: Scene;
 const start = async (options?: SceneOptions) => {
@@ -66,6 +66,26 @@ describe("commands", () => {
 			const { command } = await scene.store.inboxItem({ scope: OPERATOR, id: scene.inbox(id) });
 			expect(command).toBeNull();
 		});
+
+	test("one that meets a fault while it is looked into is carried out a little later, once", async () => {
+		let left = 2;
+		await start({
+			agent: () => puppet(),
+			engine: (engine) => ({
+				...engine,
+				read: (name, args) =>
+					name === "confirmation" && left-- > 0
+						? Promise.reject(new KeryxError("store.io", "the disk cannot be read"))
+						: engine.read(name, args),
+			}),
+		});
+		await scene.say('call danger {"what":"harm"}');
+		const id = await scene.say("/approve conversation");
+		expect(scene.dangers).toEqual([]);
+		await scene.clock.advance(10 * SECOND);
+		expect(await scene.disposition(id)).toBe("command");
+		expect(scene.dangers).toEqual(["harm"]);
+	});
 
 	test("one that cannot be written does not keep Keryx from its end", async () => {
 		await start({ engine: failing("performCommand", () => true) });
