@@ -17,6 +17,8 @@ const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 30_000;
 const NO_CHANNEL_MS = 60_000;
 const FIRST_BACKOFF_MS = 1000;
+/** Also where a platform asks for none: whoever refuses at once is not asked in a loop. */
+const SHORTEST_PAUSE_MS = 250;
 const LONGEST_BACKOFF_MS = 10 * 60_000;
 /** How often a store that fails is asked again at the end. */
 const LAST_TRIES = 5;
@@ -118,7 +120,9 @@ export class Outbox {
 	#wakeAt(at: number | null): void {
 		this.#cancel();
 		if (at === null) return;
-		this.#cancel = wakeAt(this.#options.clock, at, () => this.kick());
+		const { clock } = this.#options;
+		// Nothing was due just now: what says it is, is not looked at again at once.
+		this.#cancel = wakeAt(clock, Math.max(at, clock.now() + SHORTEST_PAUSE_MS), () => this.kick());
 	}
 
 	/** What waits is due by the wall clock, in the store. Where that was set, each pause stays as long as it was. */
@@ -260,7 +264,8 @@ export class Outbox {
 		const { clock, config } = this.#options;
 		const pause = afterMs !== undefined;
 		// Platforms ask for fractions of a second; the store counts whole milliseconds.
-		const ms = Math.ceil(afterMs ?? backoff(delivery.id, delivery.attempts));
+		const asked = afterMs ?? backoff(delivery.id, delivery.attempts);
+		const ms = Math.max(SHORTEST_PAUSE_MS, Math.ceil(asked));
 		const tooOld = this.#wall.ageOf(delivery.createdAt) + ms > config.outbox.max_age_minutes * 60_000;
 		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
 		if (tooOld || tooOften)

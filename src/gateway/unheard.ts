@@ -12,6 +12,8 @@ import { allWaiting, isCommand } from "./recovery.ts";
 const OPERATOR = { kind: "operator" } as const;
 /** A store that has just failed is left alone for a moment; most of what was asked has been asked again by then. */
 const AFTER_FAULT_MS = 1000;
+/** While it goes on failing, what is unfinished is read no more often than this. */
+const EVERY_MS = 10_000;
 
 export interface UnheardOptions {
 	readonly store: Store;
@@ -33,6 +35,7 @@ export interface UnheardOptions {
 export class Unheard {
 	readonly #options: UnheardOptions;
 	readonly #rounds: Rounds;
+	#readAt = Number.NEGATIVE_INFINITY;
 	#unlisten = () => {};
 
 	constructor(options: UnheardOptions) {
@@ -47,7 +50,9 @@ export class Unheard {
 	start(): void {
 		const { store, clock } = this.#options;
 		this.#rounds.wait();
-		this.#unlisten = store.onFault(() => this.#rounds.expects(clock.now() + AFTER_FAULT_MS));
+		this.#unlisten = store.onFault(() =>
+			this.#rounds.expects(Math.max(clock.now() + AFTER_FAULT_MS, this.#readAt + EVERY_MS)),
+		);
 	}
 
 	async stop(): Promise<void> {
@@ -56,7 +61,8 @@ export class Unheard {
 	}
 
 	async #round(): Promise<null> {
-		const { store, lanes, accepted, onCommit } = this.#options;
+		const { store, clock, lanes, accepted, onCommit } = this.#options;
+		this.#readAt = clock.now();
 		onCommit();
 		for (const { id, conversation } of await store.runningTurns({ scope: OPERATOR }))
 			if (!lanes.isBusy(conversation)) lanes.resume(conversation, id);

@@ -75,6 +75,17 @@ test("what became due while a round was under way is done at once", async () => 
 	expect(begun()).toBe(2);
 });
 
+test("rounds that leave what is due as it is follow one another with a pause", async () => {
+	const { rounds, begun, pass, end } = scene();
+	rounds.start();
+	await end(0);
+	expect(begun()).toBe(2);
+	await end(0);
+	expect(begun()).toBe(2);
+	pass(100);
+	expect(begun()).toBe(3);
+});
+
 test("however often it is called during a round, one more follows; never two at a time", async () => {
 	const { rounds, begun, end } = scene();
 	rounds.start();

@@ -6,6 +6,8 @@ import { wakeAt } from "./instants.ts";
 
 /** After a round that failed. */
 const RETRY_MS = 5_000;
+/** Between rounds each of which says that there is something to do at once. */
+const HURRY_MS = 100;
 
 export interface RoundsOptions {
 	readonly clock: Clock;
@@ -20,6 +22,8 @@ export class Rounds {
 	#cancel = () => {};
 	/** When it looks again by itself; null: not at all. */
 	#wakesAt: number | null = null;
+	/** The last round said that there is something to do at once. */
+	#hurries = false;
 	#running: Promise<void> = Promise.resolve();
 
 	constructor(options: RoundsOptions) {
@@ -76,11 +80,13 @@ export class Rounds {
 			return;
 		}
 		if (this.isStopped) return;
-		// Something may have become due while the round was under way.
-		const again = this.#state === "looking again" || (next !== null && next <= clock.now());
+		// Something may have become due while the round was under way. Where it still is after another one, rounds change nothing about it.
+		const isDue = next !== null && next <= clock.now();
+		const again = this.#state === "looking again" || (isDue && !this.#hurries);
+		this.#hurries = isDue;
 		this.#state = "idle";
 		if (again) this.look();
-		else if (next !== null) this.#sleepUntil(next);
+		else if (next !== null) this.#sleepUntil(isDue ? clock.now() + HURRY_MS : next);
 	}
 
 	#sleepUntil(at: number): void {

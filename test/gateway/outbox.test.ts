@@ -50,6 +50,15 @@ describe("outbox", () => {
 		]);
 	});
 
+	test("a platform that asks for a pause of nothing is not asked in a loop", async () => {
+		await start();
+		scene.world.behave = ({ n }) => (n < 200 ? { retryAfterMs: 0 } : "ok");
+		await scene.say("go");
+		expect(scene.world.attempts.length).toBe(1);
+		await scene.clock.advance(10 * SECOND);
+		expect(scene.world.attempts.length).toBeLessThanOrEqual(41);
+	});
+
 	test("a pause that was asked for is no failure: it uses up none of the attempts", async () => {
 		const results: SendResult[] = [
 			...Array.from({ length: 4 }, () => ({ kind: "retry", afterMs: MINUTE, reason: "429" }) as const),
