@@ -17,6 +17,7 @@ export const ERRORS = {
 	"output.failed": "check that the folder exists, that you may write there and that the disk has space",
 	"input.unreadable": "check that the file exists and that you may read it, or give - to read stdin",
 	"input.invalid": "give a JSON object, an array of them, or one object a line",
+	"cli.inside": "run it in a terminal of your own, or answer in your chat or in the page",
 	"usage.invalid": "run `keryx --help`, or `keryx <command> --help`, to see what can be given",
 	internal: "this is a mistake in Keryx: run it again with KERYX_DEBUG=1 and report what it prints",
 	"store.not_found": "check the id; what you may not see is answered the same way",

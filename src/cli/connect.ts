@@ -10,6 +10,7 @@ import {
 import { type CliContext, openConfig } from "./context.ts";
 import { homeAt, readOperatorSecret } from "./home.ts";
 import { openHost } from "./host.ts";
+import { explained, insideKeryx } from "./inside.ts";
 import type { Output } from "./output.ts";
 
 export interface Connection {
@@ -52,8 +53,12 @@ export async function running(
 	}
 }
 
-/** Who runs this command can read the operator's secret, so is the operator; so is every other program of that user. */
+/**
+ * Who runs this command can read the operator's secret, so is the operator; so is every other program of that user. But what Keryx
+ * started is nobody's hand: from there it is not sent.
+ */
 export function asOperator(context: CliContext): TransportOptions {
+	if (insideKeryx(context) !== null) return { via: "cli" };
 	return { bearer: readOperatorSecret(homeAt(keryxHome(context.env))), via: "cli" };
 }
 
@@ -71,6 +76,8 @@ export async function withConnection<Result>(
 	const connection = await connect(context, need);
 	try {
 		return await use(connection);
+	} catch (error) {
+		throw explained(context, error);
 	} finally {
 		await connection.close();
 	}

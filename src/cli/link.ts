@@ -5,6 +5,7 @@ import { registeredPlatforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { running, withConnection } from "./connect.ts";
 import { type CliContext, openConfig } from "./context.ts";
+import { assertOutside } from "./inside.ts";
 
 export function addLink(program: Command, context: CliContext): void {
 	program
@@ -36,6 +37,7 @@ Exit codes: 0 done, also where they were one person before, 1 failure, 2 wrong u
 
 async function printLoginLink(context: CliContext): Promise<void> {
 	const { output } = openConfig(context);
+	assertOutside(context);
 	const client = await running(context);
 	if (!client)
 		throw new KeryxError("gateway.stopped", "no Keryx runs in this home, so there is no page to log in to", {

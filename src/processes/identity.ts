@@ -70,6 +70,11 @@ export function hasVariable(pid: number, text: string, { settle = false } = {}):
 const SETTLING_MS = 10;
 const NOBODY = new Int32Array(new SharedArrayBuffer(4));
 
+/** Null when there is no such process. */
+export function runningProcess(pid: number): RunningProcess | null {
+	return look(pid);
+}
+
 function look(pid: number): RunningProcess | null {
 	if (!isLinux) return listed(["-p", String(pid)])[0] ?? null;
 	try {

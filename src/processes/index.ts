@@ -1,5 +1,6 @@
 // keryx/processes: programs that outlive whoever started them, with their output, their input and their end.
 
+export { startedByKeryx } from "./ancestry.ts";
 export type { ProcessBackend } from "./backend.ts";
 export type { HostClient } from "./client.ts";
 export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";

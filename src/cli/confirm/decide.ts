@@ -4,6 +4,7 @@ import { KeryxError } from "../../errors.ts";
 import { readOneOf, readTime } from "../arguments.ts";
 import { addDbPath, type DbPathFlag, type Reached, withKeeper } from "../confirmd/reach.ts";
 import type { CliContext } from "../context.ts";
+import { assertOutside } from "../inside.ts";
 import { readText } from "../read-text.ts";
 import { ask, type WireConfirmation } from "./calls.ts";
 import { confirmationId } from "./find.ts";
@@ -84,6 +85,7 @@ Examples:
 Exit codes: 0 denied, 1 failure (no such confirmation, decided already, its time has passed), 2 wrong usage.`;
 
 async function runApprove(context: CliContext, given: string, flags: ApproveFlags): Promise<void> {
+	assertOutside(context);
 	const asks = !flags.yes;
 	if (asks && !canAsk(context, flags))
 		throw new KeryxError("usage.invalid", "--yes must be given where nobody can be asked", {
@@ -110,8 +112,9 @@ async function runApprove(context: CliContext, given: string, flags: ApproveFlag
 	});
 }
 
-function runDeny(context: CliContext, given: string, flags: DenyFlags): Promise<void> {
-	return withKeeper(context, "change", flags, async (reached) => {
+async function runDeny(context: CliContext, given: string, flags: DenyFlags): Promise<void> {
+	assertOutside(context);
+	await withKeeper(context, "change", flags, async (reached) => {
 		const id = await confirmationId(reached.client, given, "pending");
 		const asked = await confirmationOf(reached.client, id);
 		const body = flags.reason === undefined ? {} : { reason: flags.reason };

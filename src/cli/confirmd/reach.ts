@@ -7,8 +7,9 @@ import { KeryxError } from "../../errors.ts";
 import { apiTransport, type Client, createClient } from "../../http/index.ts";
 import { asOperator, running, withConnection } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
+import { explained } from "../inside.ts";
 import type { Output } from "../output.ts";
-import { openConfirmd, socketBeside } from "./host.ts";
+import { type ConfirmdHost, openConfirmd, socketBeside } from "./host.ts";
 import { databasePath } from "./options.ts";
 
 export interface DbPathFlag {
@@ -47,13 +48,14 @@ export async function withKeeper(
 	const { timezone } = config.values.session_reset;
 	const path = databasePath(dbPath, keryxHome(context.env));
 	const remote = await running(context, socketBeside(path));
-	if (remote) return use({ client: remote, output, timezone, isRunning: true });
-	const host = await openConfirmd({ context, config, output, dbPath: path, as: need });
+	const host = remote ? null : await openConfirmd({ context, config, output, dbPath: path, as: need });
 	try {
-		const client = createClient(apiTransport(host.api, asOperator(context)));
-		await use({ client, output, timezone, isRunning: false });
+		const client = remote ?? createClient(apiTransport((host as ConfirmdHost).api, asOperator(context)));
+		await use({ client, output, timezone, isRunning: remote !== null });
+	} catch (error) {
+		throw explained(context, error);
 	} finally {
-		await host.close();
+		await host?.close();
 	}
 }
 

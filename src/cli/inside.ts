@@ -1,0 +1,30 @@
+// The command inside a process that Keryx started: it looks, but it does not decide, since nothing says that a human runs it (I17).
+import { keryxHome } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import { startedByKeryx } from "../processes/index.ts";
+import { ownerOf } from "../store/index.ts";
+import type { CliContext } from "./context.ts";
+import { homeAt } from "./home.ts";
+
+/** What it runs in, in a few words; null for a person's own terminal. */
+export function insideKeryx({ env }: CliContext): string | null {
+	const [, pid] = / pid (\d+) /.exec(ownerOf(homeAt(keryxHome(env)).storePath) ?? "") ?? [];
+	return startedByKeryx({ env, keryx: pid === undefined ? null : Number(pid) });
+}
+
+/** For what decides, before anything is shown or asked. */
+export function assertOutside(context: CliContext): void {
+	const place = insideKeryx(context);
+	if (place !== null) throw refusal(place);
+}
+
+/** The operator's secret was not sent from there: what asks for it says why. */
+export function explained(context: CliContext, error: unknown): unknown {
+	if (!(error instanceof KeryxError) || error.code !== "http.unauthenticated") return error;
+	const place = insideKeryx(context);
+	return place === null ? error : refusal(place);
+}
+
+function refusal(place: string): KeryxError {
+	return new KeryxError("cli.inside", `this runs in ${place}, that Keryx started: it cannot decide anything`);
+}
