@@ -1,8 +1,9 @@
 // Serving the API: on a Unix socket in Keryx's home, whose permission makes whoever can open it the operator, and on a port, where
 // everybody has to say who they are.
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
 import { createAdaptorServer, type HttpBindings, type WebSocketServerLike } from "@hono/node-server";
 import { WebSocketServer } from "ws";
@@ -24,21 +25,29 @@ export function serveOnSocket(api: Api, path: string): Promise<Served> {
 		throw new KeryxError("home.unusable", `the socket's path ${path} is longer than ${LONGEST_PATH} bytes`, {
 			hint: "choose a KERYX_HOME with a shorter path",
 		});
-	rmSync(path, { force: true });
+	// Node deletes the name that a server was bound to when it closes, whoever has it by then: so that name is only for a moment.
+	const draft = join(dirname(path), `.${process.pid}`);
+	rmSync(draft, { force: true });
 	// An import is one request, and may take longer than the five minutes that Node allows by itself.
 	const server = serverFor(api, { requestTimeout: 0 }, () => ({ kind: "socket" }));
 	return new Promise((resolve, reject) => {
-		server.once("error", (cause) =>
+		const refuse = (cause: Error) =>
 			reject(
 				new KeryxError("home.unusable", `the socket ${path} cannot be opened: ${cause.message}`, { cause }),
-			),
-		);
+			);
+		server.once("error", refuse);
 		// The socket is bound within this call: nobody else can open it before its permission is set.
 		const before = process.umask(0o177);
 		try {
-			server.listen(path, () => {
-				chmodSync(path, 0o600);
-				resolve({ close: () => closed(api, server) });
+			server.listen(draft, () => {
+				try {
+					chmodSync(draft, 0o600);
+					const { ino } = statSync(draft);
+					renameSync(draft, path);
+					resolve({ close: () => closedAt(path, ino, api, server) });
+				} catch (cause) {
+					server.close(() => refuse(cause as Error));
+				}
 			});
 		} finally {
 			process.umask(before);
@@ -191,6 +200,12 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, 
 			cause,
 		},
 	);
+}
+
+/** A newer owner may have put its own socket there. */
+function closedAt(path: string, ino: number, api: Api, server: Server): Promise<void> {
+	if (statSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
+	return closed(api, server);
 }
 
 /** A client that takes its time does not hold up the end. */
