@@ -22,6 +22,9 @@ export const ERRORS = {
 	internal: "this is a mistake in Keryx: run it again with KERYX_DEBUG=1 and report what it prints",
 	"store.not_found": "check the id; what you may not see is answered the same way",
 	"store.owned": "stop the Keryx that is named, or talk to it: its commands reach it over its socket",
+	"store.owner_lost": "stop this Keryx: it writes nothing any more; start it again when no other one runs",
+	"store.replaced":
+		"put the file back and Keryx goes on, or stop Keryx and start it again: it then uses the files that are there",
 	"store.full": "free space on the disk that holds Keryx's home, then try again",
 	"store.io": "check the disk that holds Keryx's home, then try again",
 	"store.readonly": "make Keryx's home writable for this user, then try again",

@@ -1,12 +1,12 @@
 // One owner per store: a second one is refused and told who, the kernel frees the lock on kill -9, and readers cost nothing.
 import { once } from "node:events";
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
-import type { Scope } from "../src/store/index.ts";
 import { type Child, hello, killed, lines, open, refusal, Workbench } from "./crash/support.ts";
 
-const OPERATOR: Scope = { kind: "operator" };
+const OPERATOR = { kind: "operator" } as const;
 const bench = new Workbench();
 afterAll(() => bench.end());
 
@@ -30,7 +30,10 @@ interface Attempt {
 	readonly message?: string;
 }
 
-async function attempt({ child, said }: Contender, then: "hold" | "write" = "hold"): Promise<Attempt> {
+async function attempt(
+	{ child, said }: Contender,
+	then: "hold" | "write" | "steal" = "hold",
+): Promise<Attempt> {
 	child.stdin.write(`${then}\n`);
 	return JSON.parse((await said.next()).value as string) as Attempt;
 }
@@ -102,6 +105,82 @@ test("of several processes that race to own a store exactly one wins, each time"
 		await Promise.all(contenders.map(({ child }) => killed(child)));
 	}
 });
+
+test("where the lock is deleted the newer owner wins: the older one acknowledges nothing more", async () => {
+	const path = bench.file("stolen.db");
+	const first = await contender(path);
+	expect(await attempt(first, "write")).toMatchObject({ epoch: 1 });
+	const acknowledged = [Number((await first.said.next()).value)];
+	const second = await contender(path);
+	const { epoch, pid } = await attempt(second, "steal");
+	expect(epoch).toBe(2);
+	// The second has begun: what the first says from its epoch on is at most what it had acknowledged before.
+	const refused = await untilRefused(first, acknowledged);
+	expect(refused.code).toBe("store.owner_lost");
+	expect(pid).toBe(second.child.pid);
+	for (let n = 0; n < 20; n++) acknowledged.push(Number((await second.said.next()).value));
+	await killed(second.child);
+	const store = await open(path);
+	expect(store.epoch).toBe(3);
+	await Promise.all(acknowledged.map((id) => store.inboxItem({ scope: OPERATOR, id })));
+	expect(await store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
+	await store.close();
+});
+
+test("of several that each delete the lock and open, no two get the same epoch, and one can write", async () => {
+	const path = bench.file("stolen-often.db");
+	const contenders = await Promise.all(Array.from({ length: 4 }, () => contender(path)));
+	const attempts = await Promise.all(contenders.map((one) => attempt(one, "steal")));
+	const epochs = attempts.flatMap(({ epoch }) => epoch ?? []);
+	expect(new Set(epochs).size).toBe(epochs.length);
+	const ends = contenders.map(async (one, n) =>
+		attempts[n]?.epoch === undefined ? null : await untilRefused(one, []).catch(() => null),
+	);
+	// All but the last are refused; that one goes on until it is killed.
+	const newest = attempts.findIndex(({ epoch }) => epoch === Math.max(...epochs));
+	const refusals = await Promise.all(ends.filter((_, n) => n !== newest));
+	for (const refused of refusals.filter((one) => one !== null)) expect(refused.code).toBe("store.owner_lost");
+	await killed((contenders[newest] as Contender).child);
+});
+
+test("an owner that was succeeded names the next one, and leaves its name in its place", async () => {
+	const path = bench.file("succeeded.db");
+	const store = await open(path);
+	const next = await contender(path);
+	const { pid } = await attempt(next, "steal");
+	const refused = await refusal(store.accept(hello("1")));
+	expect(refused.code).toBe("store.owner_lost");
+	expect(refused.message).toContain(`${hostname()} pid ${pid} since `);
+	await store.close();
+	expect(readFileSync(`${path}.owner.txt`, "utf8")).toContain(` pid ${pid} since `);
+	expect(Number((await next.said.next()).value)).toBeGreaterThan(0);
+	await killed(next.child);
+});
+
+test("every commit looks at the epoch in the database: a newer one refuses the whole group, for good", async () => {
+	const path = bench.file("epoch.db");
+	const store = await open(path);
+	await store.accept(hello("1"));
+	const other = new Database(path);
+	other.exec("UPDATE settings SET value = '2' WHERE name = 'epoch'");
+	const group = await Promise.allSettled([store.accept(hello("2")), store.accept(hello("3"))]);
+	for (const one of group)
+		expect(one).toMatchObject({ status: "rejected", reason: { code: "store.owner_lost" } });
+	other.exec("UPDATE settings SET value = '1' WHERE name = 'epoch'");
+	expect((await refusal(store.accept(hello("4")))).code).toBe("store.owner_lost");
+	expect(other.prepare("SELECT count(*) FROM inbox").pluck().get()).toBe(1);
+	other.close();
+	await store.close();
+});
+
+/** Takes what an owner has acknowledged, up to what it was refused with. */
+async function untilRefused({ said }: Contender, acknowledged: number[]): Promise<Attempt> {
+	for await (const line of said) {
+		if (line.startsWith("{")) return JSON.parse(line) as Attempt;
+		acknowledged.push(Number(line));
+	}
+	throw new Error("it ended without being refused");
+}
 
 test("programs that open and close the files beside the owner cost no write", async () => {
 	const path = bench.file("peeked.db");

@@ -27,6 +27,8 @@ const STATUS: Readonly<Record<string, number>> = {
 	"token.taken": 409,
 	"gateway.stopped": 503,
 	"store.owned": 503,
+	"store.owner_lost": 503,
+	"store.replaced": 503,
 	"store.readonly": 503,
 	"store.full": 507,
 	"session.none": 409,

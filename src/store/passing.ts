@@ -8,6 +8,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 	"store.locked",
 	"store.readonly",
 	"store.unreachable",
+	"store.replaced",
 ]);
 
 export function isPassing(error: unknown): boolean {

@@ -51,6 +51,8 @@ export interface OpenOptions {
 	readonly access?: "own" | "read";
 	/** Of the audit of confirmations; kept outside the store. Without it nothing can be confirmed. */
 	readonly auditKey?: Uint8Array;
+	/** Told when its owner can acknowledge nothing any more, since a file or the ownership is lost; with null when it can again. */
+	readonly onTrouble?: (trouble: KeryxError | null) => void;
 }
 
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -63,13 +65,14 @@ export async function openEngine({
 	clock,
 	access = "own",
 	auditKey,
-}: Pick<OpenOptions, "url" | "clock" | "access" | "auditKey">): Promise<Engine> {
+	onTrouble,
+}: Pick<OpenOptions, "url" | "clock" | "access" | "auditKey" | "onTrouble">): Promise<Engine> {
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
 		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
 			field: "url",
 		});
-	return openSqlite({ path, startedAt: clock.now(), access, auditKey });
+	return openSqlite({ path, startedAt: clock.now(), access, auditKey, onTrouble });
 }
 
 /** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */

@@ -24,6 +24,14 @@ export function* noteConfig(
 	yield* emit(context, `config.${kind}`, {}, facts);
 }
 
+/** The store takes writes again, after it could not acknowledge any. */
+export function* noteStoreBack(
+	context: Context,
+	args: { readonly code: string; readonly lostAt: number },
+): Op<void> {
+	yield* emit(context, "store.back", {}, args);
+}
+
 export function* emit(
 	context: Context,
 	type: string,

@@ -30,7 +30,7 @@ import {
 	settleDelivery,
 } from "./deliveries.ts";
 import { recordLookup, resolveDelivery } from "./delivery-outcomes.ts";
-import { noteConfig } from "./events.ts";
+import { noteConfig, noteStoreBack } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
@@ -185,6 +185,7 @@ export const writes = {
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
+	noteStoreBack,
 	rebuildSearch,
 	requestConfirmation,
 	resolveConfirmation,

@@ -18,6 +18,12 @@ export interface ConnectionSettings {
 	readonly foreignKeys: boolean;
 }
 
+/** Of the log, in pages: how many it holds, and how many of them are in the database by now. */
+export interface LogState {
+	readonly frames: number;
+	readonly folded: number;
+}
+
 export class Connection {
 	readonly db: Database.Database;
 	readonly #prepared: Database.Statement[] = [];
@@ -27,6 +33,7 @@ export class Connection {
 	#later: Query[] = [];
 	#wrote = false;
 	#changes: Database.Statement | undefined;
+	#log: Database.Statement | undefined;
 
 	private constructor(db: Database.Database) {
 		this.db = db;
@@ -36,6 +43,34 @@ export class Connection {
 	changes(): number {
 		this.#changes ??= this.db.prepare("SELECT total_changes()").pluck();
 		return this.#changes.get() as number;
+	}
+
+	/** As SQLite counts it for all programs. */
+	log(): LogState {
+		this.#log ??= this.db.prepare("PRAGMA wal_checkpoint(NOOP)");
+		const { log, checkpointed } = this.#log.get() as { log: number; checkpointed: number };
+		return { frames: log, folded: checkpointed };
+	}
+
+	/** What the log must have to hold all that SQLite counts of it: a header, and one before each page. */
+	logBytes(): number {
+		const { frames } = this.log();
+		return frames === 0 ? 0 : 32 + frames * (24 + (this.db.pragma("page_size", { simple: true }) as number));
+	}
+
+	/** Another number after each commit of another connection. */
+	commitsOfOthers(): number {
+		return this.db.pragma("data_version", { simple: true }) as number;
+	}
+
+	/** Writes what the log holds into the database, as far as readers allow, and waits for none of them. */
+	fold(mode: "PASSIVE" | "TRUNCATE"): void {
+		this.db.pragma("busy_timeout = 0");
+		try {
+			this.db.pragma(`wal_checkpoint(${mode})`);
+		} finally {
+			this.db.pragma(`busy_timeout = ${LOCK_WAIT_MS}`);
+		}
 	}
 
 	/** The owner's: brings the schema up to date. */
@@ -53,6 +88,8 @@ export class Connection {
 			db.pragma("foreign_keys = ON");
 			db.pragma("cache_size = -65536");
 			connection.#migrate(path);
+			// From here on the owner folds the log itself, and so knows of every write into the database's file.
+			db.pragma("wal_autocheckpoint = 0");
 		});
 	}
 

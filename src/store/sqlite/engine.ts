@@ -16,18 +16,22 @@ export interface SqliteOptions {
 	readonly access: "own" | "read";
 	/** Of the audit; left out, nothing is audited. */
 	readonly auditKey?: Uint8Array | undefined;
+	/** Told when the owner can acknowledge nothing any more, and with null when it can again. */
+	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> {
-	const { path, startedAt, access, auditKey = null } = options;
+	const { path, startedAt, access, auditKey = null, onTrouble } = options;
 	const alone = path === ":memory:";
 	const settings = { path, startedAt, alone, auditKey };
-	const readers = new Readers(() => Thread.start({ ...settings, role: "reader" }));
 	if (access === "read") {
+		const readers = new Readers(() => Thread.start({ ...settings, role: "reader" }));
 		await readers.start();
 		return new SqliteEngine(undefined, readers);
 	}
-	const writer = await Thread.start({ ...settings, role: "writer" });
+	const writer = await Thread.start({ ...settings, role: "writer" }, onTrouble);
+	const { database } = writer;
+	const readers = new Readers(() => Thread.start({ ...settings, role: "reader", database }));
 	return new SqliteEngine(writer, alone ? undefined : readers);
 }
 

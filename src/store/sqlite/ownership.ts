@@ -6,11 +6,15 @@ import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
 import { isStorageFault, toKeryxError } from "./faults.ts";
 import { createPrivately } from "./files.ts";
+import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 
 /** Two that begin at the same moment can each keep the other from the lock for a moment; then neither would get it. */
 const CONTEST_MS = 250;
+const JUST_BEGUN = "another process, which has just begun";
 
 export interface Ownership {
+	/** The file that the lock is on. */
+	readonly lock: FileId;
 	release(): void;
 }
 
@@ -18,9 +22,15 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 	const lockFile = `${path}.owner`;
 	const textFile = `${path}.owner.txt`;
 	createPrivately(lockFile);
+	const file = fileAt(lockFile);
 	const lock = new Database(lockFile, { timeout: CONTEST_MS });
 	try {
 		lockExclusively(lock);
+		// A lock on a file that was replaced meanwhile keeps nobody away.
+		if (file === null || !isSameFile(file, fileAt(lockFile)))
+			throw new KeryxError("store.owned", `${lockFile} was replaced while this Keryx took it`, {
+				hint: "try again",
+			});
 		const since = new Date(startedAt).toISOString();
 		writeFileSync(textFile, `${hostname()} pid ${process.pid} since ${since}\n`, { mode: 0o600 });
 	} catch (error) {
@@ -28,9 +38,10 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 		throw refusal(error, path, lockFile, textFile);
 	}
 	return {
+		lock: file,
 		release: () => {
-			// While the lock is still held: afterwards the text may be the next owner's.
-			forget(textFile);
+			// While the lock is still held: afterwards the text may be the next owner's. So it may be when the lock's file is another.
+			if (isSameFile(file, fileAt(lockFile))) forget(textFile);
 			lock.exec("ROLLBACK");
 			lock.close();
 		},
@@ -51,6 +62,12 @@ export function ownerOf(path: string): string | null {
 	} finally {
 		lock.close();
 	}
+}
+
+/** Who has taken the store from this process, in words. */
+export function currentOwner(path: string): string {
+	const owner = ownerIn(`${path}.owner.txt`);
+	return owner.startsWith(`${hostname()} pid ${process.pid} since`) ? JUST_BEGUN : owner;
 }
 
 /** Where the folder has become read-only the name stays behind, as after kill -9. */
@@ -92,8 +109,7 @@ function refusal(error: unknown, path: string, lockFile: string, textFile: strin
 function ownerIn(textFile: string): string {
 	const text = readText(textFile);
 	const [, host, pid] = /^(\S+) pid (\d+) since \S+$/.exec(text) ?? [];
-	if (pid === undefined || (host === hostname() && !isAlive(Number(pid))))
-		return "another process, which has just begun";
+	if (pid === undefined || (host === hostname() && !isAlive(Number(pid)))) return JUST_BEGUN;
 	return text;
 }
 

@@ -3,10 +3,13 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { type Drawn, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
-import { get, type Op, run, sql } from "../query.ts";
+import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
 import { assertFile, createPrivately, followLinks } from "./files.ts";
+import { forgetOverwritten, refuseForeignLog } from "./foreign-log.ts";
+import { epochNow, Guard, type Guarded } from "./guard.ts";
+import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 import { type Ownership, takeOwnership } from "./ownership.ts";
 
 export interface WorkerSettings {
@@ -16,6 +19,8 @@ export interface WorkerSettings {
 	/** Reads run here too: an in-memory database has one connection. */
 	readonly alone: boolean;
 	readonly auditKey: Uint8Array | null;
+	/** A reader's: the database that the writer beside it has open. */
+	readonly database?: FileId | null;
 }
 
 export type Request =
@@ -40,15 +45,22 @@ export interface Replies {
 	readonly changed: boolean;
 }
 
+/** Unasked: what keeps the owner from acknowledging anything; null when it is gone. */
+export interface Trouble {
+	readonly trouble: WireError | null;
+}
+
 /** The first message: ready, or why not. */
 export type Ready =
-	| { readonly ready: true; readonly epoch: number }
+	| { readonly ready: true; readonly epoch: number; readonly database: FileId | null }
 	| { readonly ready: false; readonly error: WireError };
 
 /** A longer group would make the first in it wait for too much. */
 const GROUP = 256;
 
-const readEpoch = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'epoch'");
+/** How often the owner looks at its files while it commits nothing. */
+const LOOK_MS = 1000;
+
 const writeEpoch = sql(
 	"INSERT INTO settings (name, value) VALUES ('epoch', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
@@ -57,7 +69,9 @@ interface Serving {
 	readonly port: MessagePort;
 	readonly connection: Connection;
 	readonly around: { readonly epoch: number; readonly auditKey: Uint8Array | null };
+	/** The owner's; a store in memory has no files to be lost. */
 	readonly ownership: Ownership | undefined;
+	readonly guard: Guard | undefined;
 	closed: boolean;
 }
 
@@ -65,14 +79,17 @@ interface Serving {
 export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 	let ownership: Ownership | undefined;
 	try {
-		if (settings.role === "writer" && !settings.alone)
-			ownership = takeOwnership(followLinks(settings.path), settings.startedAt);
-		const connection = settings.role === "writer" ? openWriter(settings) : openReader(settings);
+		const path = followLinks(settings.path);
+		if (settings.role === "writer" && !settings.alone) ownership = takeOwnership(path, settings.startedAt);
+		const { connection, database } =
+			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
 		const epoch = settings.role === "writer" ? takeEpoch(connection) : 0;
 		const around = { epoch, auditKey: settings.auditKey };
-		const serving: Serving = { port, connection, around, ownership, closed: false };
+		const opened = ownership && { given: settings.path, path, database, lock: ownership.lock };
+		const guard = opened && watchOver({ port, connection, epoch, opened });
+		const serving: Serving = { port, connection, around, ownership, guard, closed: false };
 		port.on("message", (first: Request[]) => serve(serving, first));
-		port.postMessage({ ready: true, epoch } satisfies Ready);
+		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
 		ownership?.release();
 		port.postMessage({
@@ -83,21 +100,49 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 	}
 }
 
-function openWriter({ alone, path }: WorkerSettings): Connection {
-	if (alone) return Connection.writer(path);
-	const file = followLinks(path);
-	createPrivately(file);
-	return Connection.writer(file);
+interface Opened {
+	readonly connection: Connection;
+	/** Null: in memory, or a reader's. */
+	readonly database: FileId | null;
 }
 
-function openReader({ path }: WorkerSettings): Connection {
+function openWriter({ alone, path: given }: WorkerSettings, path: string): Opened {
+	if (alone) return { connection: Connection.writer(given), database: null };
+	createPrivately(path);
+	refuseForeignLog(path);
+	forgetOverwritten(path);
+	const database = fileAt(path);
+	return { connection: Connection.writer(path), database };
+}
+
+function openReader({ path, database }: WorkerSettings): Opened {
 	assertFile(path);
-	return Connection.reader(path);
+	refuseForeignLog(followLinks(path));
+	const before = fileAt(path);
+	const connection = Connection.reader(path);
+	if (!database || (isSameFile(database, before) && isSameFile(database, fileAt(path))))
+		return { connection, database: null };
+	connection.db.close();
+	throw new KeryxError("store.replaced", `${path} is not the file that this Keryx has open`);
+}
+
+/** Looks again and again, also while nothing is committed. */
+function watchOver({ port, ...guarded }: Omit<Guarded, "tell"> & { readonly port: MessagePort }): Guard {
+	const tell = (trouble: KeryxError | null): void =>
+		port.postMessage({ trouble: trouble && toWireError(trouble) } satisfies Trouble);
+	const guard = new Guard({ ...guarded, tell });
+	const looking = setInterval(() => guard.lookAround(), LOOK_MS).unref();
+	port.once("close", () => clearInterval(looking));
+	return guard;
 }
 
 function takeEpoch(connection: Connection): number {
 	try {
-		return connection.run(nextEpoch());
+		// In one transaction: two that open at once, since the lock was deleted, do not get the same.
+		connection.control("BEGIN IMMEDIATE");
+		const epoch = connection.run(nextEpoch());
+		connection.control("COMMIT");
+		return epoch;
 	} catch (error) {
 		connection.db.close();
 		throw error;
@@ -105,31 +150,31 @@ function takeEpoch(connection: Connection): number {
 }
 
 function* nextEpoch(): Op<number> {
-	const epoch = Number((yield* get(readEpoch))?.value ?? 0) + 1;
+	const epoch = (yield* epochNow()) + 1;
 	yield* run(writeEpoch, String(epoch));
 	return epoch;
 }
 
 /** Takes everything that has arrived by now: what waited while the last commit was under way shares the next one. */
 function serve(serving: Serving, first: Request[]): void {
-	const { port, connection } = serving;
+	const { port, connection, guard } = serving;
 	// What comes after the close is answered by the end of the thread.
 	if (serving.closed) return;
 	const waiting = [...first];
+	let before = connection.changes();
 	for (;;) {
 		for (let more = receiveMessageOnPort(port); more; more = receiveMessageOnPort(port))
 			waiting.push(...(more.message as Request[]));
 		if (waiting.length === 0) return;
-		const before = connection.changes();
 		const replies = serveGroup(serving, waiting.splice(0, GROUP));
-		port.postMessage({
-			replies,
-			changed: !serving.closed && connection.changes() > before,
-		} satisfies Replies);
+		const after = serving.closed ? before : connection.changes();
+		port.postMessage({ replies, changed: after > before } satisfies Replies);
+		before = after;
 		if (serving.closed) {
 			port.close();
 			return;
 		}
+		guard?.tidy();
 	}
 }
 
@@ -154,15 +199,29 @@ type Write = Extract<Request, { kind: "write" }>;
  * the same rows: an operation is a function of what came with it and of the store.
  */
 function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
+	let replies: Reply[];
 	try {
-		return commitWith(writeOne, serving, writes) ?? commitAgain(serving, writes);
+		serving.guard?.check();
+		replies = commitWith(writeOne, serving, writes) ?? commitAgain(serving, writes);
 	} catch (error) {
 		// No transaction is open any more, or the commit failed: nothing of the group is there, so none is acknowledged.
 		serving.connection.forgetLater();
 		takeBack(serving.connection);
-		const wire = toWireError(lostGroup(error));
-		return writes.map(({ id }) => ({ id, ok: false, error: wire }));
+		return refuseAll(writes, error, "nothing was written");
 	}
+	try {
+		serving.guard?.check();
+		return replies;
+	} catch (error) {
+		// The file was lost while the group was committed: whether a restart finds it depends on whether the file comes back.
+		return refuseAll(writes, error, "it may have been written, and may be lost");
+	}
+}
+
+function refuseAll(writes: readonly Write[], cause: unknown, became: string): Reply[] {
+	const { code, message, hint } = toKeryxError(cause);
+	const error = toWireError(new KeryxError(code, message, { hint: `${became}; ${hint}`, cause }));
+	return writes.map(({ id }) => ({ id, ok: false, error }));
 }
 
 function commitAgain(serving: Serving, writes: readonly Write[]): Reply[] {
@@ -175,9 +234,10 @@ type WriteOne = (serving: Serving, write: Write) => Reply | undefined;
 
 /** Answers nothing where an operation could not be refused alone; then the transaction is still open. */
 function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): Reply[] | undefined {
-	const { connection } = serving;
+	const { connection, guard } = serving;
 	const replies: Reply[] = [];
 	connection.control("BEGIN IMMEDIATE");
+	guard?.checkEpoch();
 	for (const write of writes) {
 		const reply = run(serving, write);
 		if (!reply) return undefined;
@@ -222,11 +282,6 @@ function takeBack(connection: Connection): void {
 	}
 }
 
-function lostGroup(error: unknown): KeryxError {
-	const { code, message, hint } = toKeryxError(error);
-	return new KeryxError(code, message, { hint: `nothing was written; ${hint}`, cause: error });
-}
-
 function readOne(
 	{ connection, around }: Serving,
 	{ id, name, args }: Extract<Request, { kind: "read" }>,
@@ -242,7 +297,8 @@ function readOne(
 }
 
 function close(serving: Serving, id: number): Reply {
-	serving.connection.db.close();
+	if (serving.guard) serving.guard.close();
+	else serving.connection.db.close();
 	serving.ownership?.release();
 	serving.closed = true;
 	return { id, ok: true, value: undefined };

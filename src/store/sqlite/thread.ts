@@ -2,7 +2,15 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { fromWireError } from "./faults.ts";
-import { type Ready, type Replies, type Request, serveStore, type WorkerSettings } from "./server.ts";
+import type { FileId } from "./open-files.ts";
+import {
+	type Ready,
+	type Replies,
+	type Request,
+	serveStore,
+	type Trouble,
+	type WorkerSettings,
+} from "./server.ts";
 
 /** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. Tests name one that is built. */
 const WORKER =
@@ -16,6 +24,8 @@ interface Waiting {
 
 export class Thread {
 	readonly epoch: number;
+	/** The file that a writer has open. */
+	readonly database: FileId | null;
 	readonly #worker: Worker | MessagePort;
 	/** When it has ended. */
 	readonly #exited: Promise<void>;
@@ -26,17 +36,29 @@ export class Thread {
 	#notifyGone: () => void = () => {};
 	#gone: KeryxError | undefined;
 
-	private constructor(worker: Worker | MessagePort, epoch: number, exited: Promise<void>) {
+	private constructor(
+		worker: Worker | MessagePort,
+		{ epoch, database }: Extract<Ready, { ready: true }>,
+		exited: Promise<void>,
+		onTrouble: (trouble: KeryxError | null) => void,
+	) {
 		this.#worker = worker;
 		this.epoch = epoch;
+		this.database = database;
 		this.#exited = exited;
-		worker.on("message", (replies: Replies) => this.#settle(replies));
+		worker.on("message", (message: Replies | Trouble) => {
+			if ("replies" in message) this.#settle(message);
+			else onTrouble(message.trouble && fromWireError(message.trouble));
+		});
 		worker.on("error", (cause) => this.#fail(died(cause)));
 		void exited.then(() => this.#fail(new KeryxError("store.closed", "the store is closed")));
 	}
 
 	/** Answers when the thread has opened the store; otherwise it has ended, and says why. */
-	static async start(settings: WorkerSettings): Promise<Thread> {
+	static async start(
+		settings: WorkerSettings,
+		onTrouble: (trouble: KeryxError | null) => void = () => {},
+	): Promise<Thread> {
 		const worker = settings.alone ? inThisThread(settings) : new Worker(WORKER, { workerData: settings });
 		const exited = new Promise<void>((resolve) =>
 			worker.once(worker instanceof Worker ? "exit" : "close", () => resolve()),
@@ -46,7 +68,7 @@ export class Thread {
 			worker.once("error", (cause) => reject(died(cause)));
 			void exited.then(() => reject(died(undefined)));
 		});
-		if (ready.ready) return new Thread(worker, ready.epoch, exited);
+		if (ready.ready) return new Thread(worker, ready, exited, onTrouble);
 		await exited;
 		throw fromWireError(ready.error);
 	}

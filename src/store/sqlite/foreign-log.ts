@@ -1,0 +1,63 @@
+// A database that was overwritten in place keeps its name, and the log beside it belongs to what it was before. SQLite cannot tell,
+// and would fold that log into it at the next start. So the log is left as it is, and a note keeps everybody from opening the two
+// together.
+import { rmSync, statSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
+import Database from "better-sqlite3";
+import { KeryxError } from "../../errors.ts";
+import { isStorageFault } from "./faults.ts";
+
+function noteBeside(path: string): string {
+	return `${path}.overwritten`;
+}
+
+export function noteOverwritten(path: string): void {
+	const name = basename(path);
+	const text = `${name} was overwritten while Keryx had it open; ${name}-wal does not belong to what it holds now.\n`;
+	try {
+		writeFileSync(noteBeside(path), text, { mode: 0o600, flag: "wx" });
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code !== "EEXIST" && !isStorageFault(error)) throw error;
+	}
+}
+
+/** Before the store is opened, by whomever. Without the log there is nothing to mix. */
+export function refuseForeignLog(path: string): void {
+	const note = noteBeside(path);
+	if (!statSync(note, { throwIfNoEntry: false })) return;
+	const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+	if (!log || log.size === 0) return;
+	const name = basename(path);
+	throw new KeryxError(
+		"store.replaced",
+		`${path} was overwritten while a Keryx had it open, and ${name}-wal does not belong to it`,
+		{
+			hint: `delete ${name}-wal and ${name}-shm to use ${name} as it is; delete ${basename(note)} if nothing but its date was changed`,
+		},
+	);
+}
+
+/** By the next owner, once the log is gone. */
+export function forgetOverwritten(path: string): void {
+	rmSync(noteBeside(path), { force: true });
+}
+
+/** The last connection to close folds the log; one that may only read does not, and is the last one here. */
+export function closeKeepingLog(path: string, db: Database.Database): void {
+	const keeper = openKeeper(path);
+	db.close();
+	keeper?.close();
+}
+
+/** None where the file is no database at all. */
+function openKeeper(path: string): Database.Database | null {
+	const keeper = new Database(path, { readonly: true });
+	try {
+		keeper.pragma("user_version");
+		return keeper;
+	} catch {
+		keeper.close();
+		return null;
+	}
+}
