@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditKey, openHome } from "../src/cli/home.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { apiTransport, createClient } from "../src/http/index.ts";
-import { openStore, type Store, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { type Keryx, openKeryx } from "./page/support.ts";
 import { call, commandIn, MAIN, type Run } from "./support/keryx.ts";
 import { ProcessHome } from "./support/process-home.ts";
@@ -84,7 +84,13 @@ describe("of a Keryx that does not run", () => {
 	async function withStore<Result>(use: (store: Store) => Promise<Result>): Promise<Result> {
 		const ids = systemIds(systemClock);
 		const key = auditKey(home, ids.bytes);
-		const store = await openStore({ url: home.storeUrl, clock: systemClock, ids, auditKey: key });
+		const store = await openStore({
+			url: home.storeUrl,
+			clock: systemClock,
+			ids,
+			secrets: NO_SECRETS,
+			auditKey: key,
+		});
 		try {
 			return await use(store);
 		} finally {
@@ -99,7 +105,6 @@ describe("of a Keryx that does not run", () => {
 				action: "drop_table",
 				description: "d",
 				details: {},
-				canonical: "{}",
 				digest: "0",
 				requester: "agent",
 				sessionKey: "",
@@ -107,6 +112,7 @@ describe("of a Keryx that does not run", () => {
 				askedBy: "token:t",
 				via: "api",
 				limits: { perAction: 1000, inAll: 1000, windowMs: 1000 },
+				once: false,
 				grantable: true,
 				useWithinMs: 60_000,
 				notices: { deliveries: [], webhooks: [] },

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, syml
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeryxError } from "../src/errors.ts";
-import { openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
+import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
 import { hello, lines, open, output, refusal, Workbench } from "./crash/support.ts";
 
 const OPERATOR = { kind: "operator" } as const;
@@ -411,5 +411,5 @@ describe("telling", () => {
 
 function watched(path: string, onTrouble: (problem: KeryxError | null) => void): Promise<Store> {
 	const clock = systemClock;
-	return openStore({ url: `sqlite:${path}`, clock, ids: systemIds(clock), onTrouble });
+	return openStore({ url: `sqlite:${path}`, clock, ids: systemIds(clock), secrets: NO_SECRETS, onTrouble });
 }

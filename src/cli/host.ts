@@ -19,6 +19,7 @@ import { followConfig } from "./follow-config.ts";
 import { auditKey, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
+import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -51,6 +52,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 	const ids = systemIds(systemClock);
 	// Where there is no store yet there is nothing to read: it is made, as the first start would.
 	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
+	const trouble = hearTrouble(output, context.now);
 	const store = await openStore({
 		url: home.storeUrl,
 		clock: systemClock,
@@ -58,7 +60,9 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		secrets: config.secrets,
 		access,
 		auditKey: auditKey(home, ids.bytes),
+		onTrouble: trouble.hear,
 	});
+	trouble.record(store);
 	try {
 		const { values, secrets } = config;
 		const live = new LiveConfig(values);
@@ -119,6 +123,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		});
 		const api = createApi({
 			store,
+			storeTrouble: trouble.current,
 			gateway: as === "read" ? null : gateway,
 			confirmations,
 			checkpoints,

@@ -16,6 +16,8 @@ import type { StrangersHealth } from "./health.ts";
 /** What stands behind the API. Without a gateway everything can be read and nothing be changed. */
 export interface ApiHost {
 	readonly store: Store;
+	/** What keeps the store from taking anything; left out, or null, nothing does. */
+	readonly storeTrouble?: () => KeryxError | null;
 	readonly gateway: Gateway | null;
 	readonly confirmations: Confirmations;
 	/** Without them, or with null, there are no snapshots of files to look at or go back to. */

@@ -341,7 +341,7 @@ export const endpoints = {
 	health: endpoint("get", "/health", {
 		about: "that Keryx runs; strangers are told status, pending_count and the time alone",
 		answer: z.object({
-			status: z.literal("ok"),
+			status: z.enum(["ok", "failing"]),
 			pending_count: z.int().openapi({ description: "confirmations that wait for a human" }),
 			timestamp: z.number().openapi({ description: "seconds since 1970" }),
 			timestamp_iso: time,
@@ -351,6 +351,11 @@ export const endpoints = {
 			node: z.string(),
 			agent: z.string(),
 			channels: z.array(channel),
+			problem: z
+				.string()
+				.nullable()
+				.default(null)
+				.openapi({ description: "what keeps Keryx from taking anything: it is failing until that is gone" }),
 		}),
 	}),
 } as const;

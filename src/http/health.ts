@@ -2,6 +2,7 @@
 // one look into the store after a commit, or a second later.
 import type { Confirmations } from "../confirmations/index.ts";
 import type { Store } from "../store/index.ts";
+import type { ApiHost } from "./call.ts";
 
 const FRESH_MS = 1000;
 
@@ -9,6 +10,8 @@ interface HealthSources {
 	readonly confirmations: Pick<Confirmations, "pendingCount">;
 	readonly store: Pick<Store, "onCommit">;
 	readonly now: () => number;
+	/** Why the store takes nothing any more; null: it does. */
+	readonly storeTrouble?: ApiHost["storeTrouble"];
 }
 
 export class StrangersHealth {
@@ -26,7 +29,7 @@ export class StrangersHealth {
 	async read() {
 		const at = this.#host.now();
 		return {
-			status: "ok" as const,
+			status: this.#host.storeTrouble?.() ? ("failing" as const) : ("ok" as const),
 			pending_count: await this.#count(at),
 			timestamp: at / 1000,
 			timestamp_iso: new Date(at).toISOString(),

@@ -28,6 +28,8 @@ export interface Gateway {
 	readonly pid: number;
 	/** What it said when it was ready. */
 	readonly said: string;
+	/** What it has complained of so far. */
+	complaints(): string;
 	/** Answers its exit code. */
 	stop(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<number | null>;
 }
@@ -70,14 +72,19 @@ export function commandIn(root: string): KeryxCommand {
 		},
 		start: async (home, args = [], env = {}) => {
 			const child = begin(args, { KERYX_HOME: home, ...env });
+			let complaint = "";
 			const said = await new Promise<string>((resolve, reject) => {
-				let complaint = "";
 				child.on("close", () => reject(new Error(`Keryx did not start: ${complaint}`)));
 				child.stderr.on("data", (data) => (complaint += data));
 				// It says so once its socket is there.
 				child.stdout.once("data", (data) => resolve(String(data)));
 			});
-			return { pid: child.pid as number, said, stop: (signal = "SIGTERM") => ended(child, signal) };
+			return {
+				pid: child.pid as number,
+				said,
+				complaints: () => complaint,
+				stop: (signal = "SIGTERM") => ended(child, signal),
+			};
 		},
 	};
 }

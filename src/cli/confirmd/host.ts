@@ -17,6 +17,7 @@ import type { CliContext } from "../context.ts";
 import { auditKeyAt, openHome, operatorSecret } from "../home.ts";
 import { type Listening, listen, withoutAddress } from "../listen.ts";
 import type { Output } from "../output.ts";
+import { hearTrouble } from "../store-trouble.ts";
 import { version } from "../version.ts";
 import type { ConfirmdOptions } from "./options.ts";
 
@@ -47,6 +48,7 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		});
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
+	const trouble = hearTrouble(output, context.now);
 	const store = await openStore({
 		url: `sqlite:${dbPath}`,
 		clock: systemClock,
@@ -54,7 +56,9 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		secrets: config.secrets,
 		access: options.as === "read" ? "read" : "own",
 		auditKey: auditKeyAt(`${dbPath}.audit.key`, ids.bytes),
+		onTrouble: trouble.hear,
 	});
+	trouble.record(store);
 	try {
 		const settings = settingsOf(options);
 		const confirmations = createConfirmations({
@@ -65,6 +69,7 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		});
 		const api = createApi({
 			store,
+			storeTrouble: trouble.current,
 			gateway: null,
 			confirmations,
 			operatorSecret: operatorSecret(home, ids.bytes),

@@ -43,8 +43,9 @@ function describe({ version: theirs, pid, started_at, agent, channels }: Health)
 	);
 }
 
-function remarksOn({ channels }: Health): Finding[] {
-	return channels
+function remarksOn({ channels, problem }: Health): Finding[] {
+	const failing = problem === null ? [] : [wrong("keryx", `it takes nothing: ${problem}`, FAILING)];
+	const silent = channels
 		.filter(({ state }) => state === "degraded" || state === "stopped")
 		.map(({ platform, account, state, detail }) =>
 			wrong(
@@ -53,7 +54,11 @@ function remarksOn({ channels }: Health): Finding[] {
 				"check its keys and the network; Keryx goes on trying",
 			),
 		);
+	return [...failing, ...silent];
 }
+
+const FAILING =
+	"put the file back, or stop Keryx and start it again; docs/errors.md says what each case needs";
 
 /** Nobody answers: nobody is there, somebody works on the store without listening, or one is stuck. */
 function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): Finding {

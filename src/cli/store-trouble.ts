@@ -1,0 +1,40 @@
+// Says loudly when the store takes nothing any more, and when it does again. That it was so becomes an event then: before, none could
+// be written.
+import type { KeryxError } from "../errors.ts";
+import type { Store } from "../store/index.ts";
+import type { Output } from "./output.ts";
+
+export interface StoreTrouble {
+	/** What is wrong now, for the health of the API. */
+	current(): KeryxError | null;
+	/** For openStore. */
+	hear(trouble: KeryxError | null): void;
+	/** Once the store is open. */
+	record(store: Pick<Store, "noteStoreBack">): void;
+}
+
+export function hearTrouble(output: Pick<Output, "warn">, now: () => number): StoreTrouble {
+	let current: KeryxError | null = null;
+	let lostAt = 0;
+	let store: Pick<Store, "noteStoreBack"> | null = null;
+	return {
+		current: () => current,
+		record: (opened) => {
+			store = opened;
+		},
+		hear: (trouble) => {
+			const before = current;
+			current = trouble;
+			if (trouble) {
+				if (!before) lostAt = now();
+				output.warn(`Keryx takes nothing any more: ${trouble.message}; ${trouble.hint}`);
+				return;
+			}
+			if (!before) return;
+			output.warn("the store is whole again: Keryx goes on");
+			store?.noteStoreBack({ code: before.code, lostAt }).catch((error: Error) => {
+				output.warn(`that the store is back could not be recorded: ${error.message}`);
+			});
+		},
+	};
+}
