@@ -1,12 +1,12 @@
 // A change of config.yaml reaches a gateway that runs, and its operator hears what came of it.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { followConfig } from "../src/cli/follow-config.ts";
 import { createGateway, systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type StoreEvent, systemIds } from "../src/store/index.ts";
-import { createScriptedAgent } from "../src/testing/index.ts";
+import { createScriptedAgent, createVirtualClock } from "../src/testing/index.ts";
 import { createTools } from "../src/tools/index.ts";
 import { configOf } from "./gateway/support.ts";
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 	for (const end of ends.splice(0).reverse()) await end();
 });
 
-test("a good change is in force and told by its keys, a bad one is told by its line and changes nothing", async () => {
+test("a good change is in force and told by its keys; a bad one, or one that loses a section, is told and changes nothing", async () => {
 	const home = mkdtempSync(join(tmpdir(), "keryx-follow-"));
 	ends.push(() => rmSync(home, { recursive: true, force: true }));
 	const store = await openStore({
@@ -37,16 +37,18 @@ test("a good change is in force and told by its keys, a bad one is told by its l
 	await gateway.start();
 	ends.push(() => gateway.stop());
 	const warnings: string[] = [];
-	const write = (yaml: string) => writeFileSync(join(home, "config.yaml"), yaml);
-	write("gateway: { batch_ms: 0 }\n");
-	const following = followConfig({
-		home,
-		env: {},
-		gateway,
-		secrets: store.secrets,
-		output: { warn: (text) => warnings.push(text) },
-	});
+	const clock = createVirtualClock(0);
+	const write = async (yaml: string) => {
+		writeFileSync(join(home, "draft"), yaml);
+		renameSync(join(home, "draft"), join(home, "config.yaml"));
+		await expect.poll(() => clock.pendingTimers().length, { interval: 1 }).toBeGreaterThan(0);
+		await clock.advance(50);
+	};
+	writeFileSync(join(home, "config.yaml"), "gateway: { batch_ms: 0 }\n");
+	const output = { warn: (text: string) => warnings.push(text) };
+	const following = followConfig({ home, env: {}, gateway, secrets: store.secrets, clock, output });
 	ends.push(() => following.close());
+	await clock.advance(1000);
 
 	const told = async (count: number): Promise<StoreEvent[]> => {
 		for (;;) {
@@ -64,7 +66,9 @@ test("a good change is in force and told by its keys, a bad one is told by its l
 		}
 	};
 	await told(1);
-	write("gateway: { batch_ms: 0, max_turns: 5 }\nagent: { kind: scripted, script: sk-not-a-value.yaml }\n");
+	await write(
+		"gateway: { batch_ms: 0, max_turns: 5 }\nagent: { kind: scripted, script: sk-not-a-value.yaml }\n",
+	);
 	const [changed] = await told(2);
 	expect(changed).toMatchObject({
 		type: "config.changed",
@@ -75,10 +79,24 @@ test("a good change is in force and told by its keys, a bad one is told by its l
 	});
 	expect(JSON.stringify(changed)).not.toContain("not-a-value");
 	expect(warnings).toEqual(["config.yaml: agent.kind, agent.script will hold after a restart"]);
-	write("gateway:\n  max_turns: many\n");
+	await write("gateway:\n  max_turns: many\n");
 	const [refused] = await told(3);
 	expect(refused).toMatchObject({ type: "config.refused", facts: { key: "gateway.max_turns", line: 2 } });
 	expect(warnings[1]).toMatch(
 		/was not taken, the last good one stays: .*config\.yaml:2:14: gateway\.max_turns/,
 	);
+	await write("approvals: { mode: readonly }\n");
+	await told(4);
+	await write("gateway: { max_turns: 7 }\n");
+	const [held] = await told(5);
+	expect(held).toMatchObject({ type: "config.held", facts: { sections: ["approvals"] } });
+	expect(warnings.at(-1)).toContain("config.yaml has no approvals any more: it is taken in 5 seconds");
+	expect(following.current()?.values.approvals.mode).toBe("readonly");
+	await clock.advance(5000);
+	const [lost] = await told(6);
+	expect(lost).toMatchObject({
+		type: "config.changed",
+		facts: { keys: expect.arrayContaining(["approvals.mode"]) },
+	});
+	expect(following.current()?.values.approvals.mode).toBe("manual");
 });

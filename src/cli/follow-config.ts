@@ -1,5 +1,12 @@
 // Tells a gateway that runs of each change of config.yaml, and its operator of what came of it.
-import { type ConfigWatch, describeProblem, type Environment, watchConfig } from "../config/index.ts";
+import {
+	type ConfigWatch,
+	describeProblem,
+	type Environment,
+	type LoadedConfig,
+	type WatchClock,
+	watchConfig,
+} from "../config/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Output } from "./output.ts";
@@ -7,18 +14,19 @@ import type { Output } from "./output.ts";
 export interface FollowOptions {
 	readonly home: string;
 	readonly env: Environment;
-	readonly gateway: Pick<Gateway, "reconfigure" | "refuseConfig">;
+	readonly atStart?: LoadedConfig;
+	readonly gateway: Pick<Gateway, "reconfigure" | "refuseConfig" | "holdConfig">;
 	/** Learns what the file names, however the rest of it is. */
 	readonly secrets: Pick<Secrets, "learn">;
 	readonly output: Pick<Output, "warn">;
+	readonly clock?: WatchClock;
 }
 
-export function followConfig({ home, env, gateway, secrets, output }: FollowOptions): ConfigWatch {
+export function followConfig({ gateway, secrets, output, ...watched }: FollowOptions): ConfigWatch {
 	const untold = (error: unknown) =>
 		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
-		home,
-		env,
+		...watched,
 		onSecrets: (values) => secrets.learn(values),
 		onChange: ({ values, warnings }) => {
 			for (const warning of warnings) output.warn(warning);
@@ -33,6 +41,12 @@ export function followConfig({ home, env, gateway, secrets, output }: FollowOpti
 			const { key, line } = first;
 			output.warn(`config.yaml was not taken, the last good one stays: ${describeProblem(first)}`);
 			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(untold);
+		},
+		onHold: (sections) => {
+			output.warn(
+				`config.yaml has no ${sections.join(" and no ")} any more: it is taken in 5 seconds, unless the file changes before`,
+			);
+			gateway.holdConfig(sections).catch(untold);
 		},
 	});
 }

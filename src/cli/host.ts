@@ -5,7 +5,14 @@ import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
-import { type Config, createConfigView, keryxHome, LiveConfig, type LoadedConfig } from "../config/index.ts";
+import {
+	type Config,
+	type ConfigWatch,
+	createConfigView,
+	keryxHome,
+	LiveConfig,
+	type LoadedConfig,
+} from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createGateway, type Gateway, systemClock, toDeliveries, workspaceFinder } from "../gateway/index.ts";
@@ -67,6 +74,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const { values, secrets } = config;
 		const live = new LiveConfig(values);
 		let listening: Listening | null = null;
+		let following: ConfigWatch | null = null;
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
@@ -130,7 +138,12 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			workspaceOf: (conversation) => gateway.workspaceOf(conversation),
 			processes,
 			...(onPorts && { page: PAGE }),
-			config: createConfigView({ home: home.path, env: context.env, atStart: config }),
+			config: createConfigView({
+				home: home.path,
+				env: context.env,
+				atStart: config,
+				...(as === "run" && { current: () => following?.current() ?? null }),
+			}),
 			url: () => listening?.url ?? null,
 			webhooks,
 			timeZone: () => live.values.session_reset.timezone,
@@ -161,11 +174,11 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		if (listening)
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);
-		const following =
-			listening &&
-			followConfig({
+		if (listening)
+			following = followConfig({
 				home: home.path,
 				env: context.env,
+				atStart: config,
 				gateway,
 				secrets,
 				output,

@@ -21,4 +21,4 @@ export { CONFIG_KEYS, type Config } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
-export { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";
+export { type ConfigWatch, type WatchClock, type WatchOptions, watchConfig } from "./watch.ts";

@@ -21,7 +21,7 @@ export interface LoadOptions {
 	readonly env: Environment;
 	/** Read instead of the home's config.yaml; must exist. */
 	readonly file?: string | undefined;
-	/** Read instead of any file. */
+	/** Read instead of any file; `file` then only names where it came from. */
 	readonly text?: string;
 }
 
@@ -66,7 +66,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
 /** The same with the problems as data; never throws for them. */
 export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck {
-	const source = text === undefined ? readSource(home, file) : { file: undefined, text, problems: [] };
+	const source = text === undefined ? readSource(home, file) : { file, text, problems: [] };
 	const document = readDocument(source.text);
 	const written = readSettings(document.root, CONFIG_KEYS, source.file ?? "");
 	const environment = readEnvironment(env, CONFIG_KEYS);

@@ -26,14 +26,19 @@ export function createConfigView({
 	home,
 	env,
 	atStart,
-}: Pick<LoadOptions, "home" | "env"> & { readonly atStart: LoadedConfig }): ConfigView {
+	current,
+}: Pick<LoadOptions, "home" | "env"> & {
+	readonly atStart: LoadedConfig;
+	/** What is in force, where somebody follows the file; left out, the file as it is now, if it is right. */
+	readonly current?: () => LoadedConfig | null;
+}): ConfigView {
 	let good = atStart;
 	return {
 		look: () => {
 			const { file, problems, warnings, config, secrets } = checkConfig({ home, env });
 			// It may be read here first.
 			atStart.secrets.learn(secrets);
-			good = config ?? good;
+			good = (current ? current() : config) ?? good;
 			const waiting = new Set(compareConfig(atStart.values, good.values).restart);
 			const before = new Map(shownEntries(atStart).map((entry) => [entry.key, entry]));
 			const entries = shownEntries(good).map((entry) =>

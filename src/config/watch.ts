@@ -1,25 +1,44 @@
-// Follows config.yaml while Keryx runs. A change is checked as at the start: either the whole of it is right, or nothing of it
-// is handed on. Editors that write a new file and rename it are followed too, since the home is watched, not the file.
-import { type FSWatcher, statSync, watch } from "node:fs";
+// Follows config.yaml while Keryx runs. A file that is still being written does not count, and neither does one that is empty or gone. A
+// change is checked as at the start: either the whole of it is right, or nothing of it is handed on. Editors that write a new file
+// and rename it are followed too, since the home is watched, not the file.
+import { type BigIntStats, type FSWatcher, readFileSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import { checkConfig, type LoadedConfig, type LoadOptions } from "./load.ts";
 import type { ConfigProblem } from "./problems.ts";
+import { isEmpty, SETTLE_MS, type Seen, type Settling, settle, UNSEEN } from "./settling.ts";
 
 export interface WatchOptions extends Pick<LoadOptions, "home" | "env"> {
 	/** The secrets that the file names, each time that it was read, before anything else is told of it; also where it is wrong. */
 	readonly onSecrets: (secrets: ReadonlyMap<string, string>) => void;
+	/** What Keryx was started with; left out, nothing was in force before. */
+	readonly atStart?: LoadedConfig;
 	/** A good configuration: also the first time, since the file may have changed before it was watched. */
 	readonly onChange: (config: LoadedConfig) => void;
 	/** What is wrong with a bad one, in the order of the file; the last good one stays. */
 	readonly onProblem: (problems: readonly ConfigProblem[]) => void;
+	/** A good one lacks whole sections that the last one had. It is taken after HOLD_MS, unless the file changes before. */
+	readonly onHold: (sections: readonly string[]) => void;
+	/** Left out: this machine's. */
+	readonly clock?: WatchClock;
+}
+
+export interface WatchClock {
+	/** Calls back after so many milliseconds; answers how to cancel that. */
+	after(ms: number, callback: () => void): () => void;
 }
 
 export interface ConfigWatch {
+	/** The configuration that was handed on last, or null. */
+	current(): LoadedConfig | null;
 	close(): void;
 }
 
-/** A file that is being written is looked at once it has stayed the same for this long. */
-const SETTLED_MS = 50;
+/** Changes come in bursts: looked at once for all that come within this time. */
+const BURST_MS = 50;
+/** How long the loss of a section is held. */
+const HOLD_MS = 5000;
+/** What decides who may write and what needs a yes: to lose one opens or shuts doors. */
+const GUARDED = ["auth", "approvals"] as const;
 
 export function watchConfig(options: WatchOptions): ConfigWatch {
 	const watching = new Watching(options);
@@ -27,17 +46,28 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
 	return watching;
 }
 
+const timers: WatchClock = {
+	after: (ms, callback) => {
+		const timer = setTimeout(callback, ms).unref();
+		return () => clearTimeout(timer);
+	},
+};
+
 class Watching implements ConfigWatch {
 	readonly #options: WatchOptions;
+	readonly #clock: WatchClock;
 	readonly #file: string;
 	#watcher: FSWatcher | undefined;
-	#timer: NodeJS.Timeout | undefined;
-	/** How the file looked when it was last read, and when it was last looked at. */
-	#read = "";
-	#seen = "";
+	#current: LoadedConfig | null = null;
+	#settling: Settling = UNSEEN;
+	/** Something has changed, and is looked at soon. */
+	#cancelBurst: (() => void) | null = null;
+	/** Nothing has changed for long enough, unless a change cancels it. */
+	#cancelWait: () => void = () => {};
 
 	constructor(options: WatchOptions) {
 		this.#options = options;
+		this.#clock = options.clock ?? timers;
 		this.#file = join(options.home, "config.yaml");
 	}
 
@@ -49,43 +79,150 @@ class Watching implements ConfigWatch {
 			]);
 		try {
 			// Every change in the home counts: where the file is a link, the name that changes is another one.
-			this.#watcher = watch(home, { persistent: false }, () => this.#later());
+			this.#watcher = watch(home, { persistent: false }, () => this.#soon());
 			this.#watcher.on("error", lost);
 		} catch (error) {
 			lost(error as Error);
 		}
-		this.#later();
+		this.#look(false);
+	}
+
+	current(): LoadedConfig | null {
+		return this.#current;
 	}
 
 	close(): void {
 		this.#watcher?.close();
-		clearTimeout(this.#timer);
+		this.#cancelBurst?.();
+		this.#cancelWait();
 	}
 
-	#later(): void {
-		this.#timer ??= setTimeout(() => {
-			this.#timer = undefined;
-			this.#look();
-		}, SETTLED_MS).unref();
+	#soon(): void {
+		this.#cancelBurst ??= this.#clock.after(BURST_MS, () => {
+			this.#cancelBurst = null;
+			this.#look(false);
+		});
 	}
 
-	#look(): void {
-		const now = this.#signature();
-		const settled = now === this.#seen;
-		this.#seen = now;
-		if (!settled) this.#later();
-		if (!settled || now === this.#read) return;
-		this.#read = now;
-		const { home, env, onSecrets, onChange, onProblem } = this.#options;
-		const { config, problems, secrets } = checkConfig({ home, env });
+	#wait(ms: number, then: () => void): void {
+		this.#cancelWait();
+		this.#cancelWait = this.#clock.after(ms, then);
+	}
+
+	#look(isStill: boolean): void {
+		const seen = lookAt(this.#file);
+		const { next, verdict } = settle(this.#settling, seen, isStill);
+		// One that is judged already may still be held.
+		if (verdict === "rest" && this.#settling.waiting) this.#cancelWait();
+		this.#settling = next;
+		if (verdict === "wait") this.#wait(SETTLE_MS, () => this.#look(true));
+		if (verdict === "judge") {
+			this.#cancelWait();
+			this.#act(seen);
+		}
+	}
+
+	#act(seen: Seen): void {
+		const judgement = this.#judge(seen);
+		if (judgement.kind === "problem") this.#options.onProblem(judgement.problems);
+		if (judgement.kind === "take") this.#take(judgement.config);
+		if (judgement.kind !== "hold") return;
+		this.#options.onHold(judgement.sections);
+		this.#wait(HOLD_MS, () => {
+			this.#look(false);
+			if (this.#settling.judged === seen && !this.#settling.waiting) this.#take(judgement.config);
+		});
+	}
+
+	#judge(seen: Seen): Judgement {
+		const { home, env, atStart, onSecrets } = this.#options;
+		const before = this.#current ?? atStart;
+		// Without a file the defaults hold, until there was one.
+		const missing = before?.entries.some(isFromFile) ? whatIsMissing(seen, this.#file) : null;
+		if (missing) return { kind: "problem", problems: [missing] };
+		const text = textOf(seen);
+		// Where it is no text, who reads it says why.
+		const source = seen.kind === "none" ? { text: "" } : { file: this.#file, ...(text !== null && { text }) };
+		const { config, problems, secrets } = checkConfig({ home, env, ...source });
 		onSecrets(secrets);
-		if (config) onChange(config);
-		else onProblem(problems);
+		if (!config) return { kind: "problem", problems };
+		const sections = lostSections(before, config);
+		return sections.length === 0 ? { kind: "take", config } : { kind: "hold", config, sections };
 	}
 
-	/** Another one for every version of the file; also for none. */
-	#signature(): string {
-		const stat = statSync(this.#file, { bigint: true, throwIfNoEntry: false });
-		return stat ? `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}` : "none";
+	#take(config: LoadedConfig): void {
+		this.#current = config;
+		this.#options.onChange(config);
 	}
+}
+
+type Judgement =
+	| { readonly kind: "problem"; readonly problems: readonly ConfigProblem[] }
+	| { readonly kind: "take"; readonly config: LoadedConfig }
+	| { readonly kind: "hold"; readonly config: LoadedConfig; readonly sections: readonly string[] };
+
+function lookAt(file: string): Seen {
+	const stat = statOf(file);
+	if (!stat) return { kind: "none" };
+	const { dev, ino, birthtimeNs, size, mtimeNs, ctimeNs } = stat;
+	return {
+		kind: "file",
+		id: `${dev} ${ino} ${birthtimeNs}`,
+		stamp: `${size} ${mtimeNs} ${ctimeNs}`,
+		bytes: stat.isFile() ? read(file) : null,
+		isMoved: ctimeNs > mtimeNs,
+	};
+}
+
+/** A home that may not be looked into has none, either. */
+function statOf(file: string): BigIntStats | null {
+	try {
+		return statSync(file, { bigint: true });
+	} catch {
+		return null;
+	}
+}
+
+/** Null where it may not be read, or has just gone. */
+function read(file: string): Uint8Array | null {
+	try {
+		return readFileSync(file);
+	} catch {
+		return null;
+	}
+}
+
+function textOf(seen: Seen): string | null {
+	if (seen.kind === "none" || seen.bytes === null) return null;
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(seen.bytes);
+	} catch {
+		return null;
+	}
+}
+
+function whatIsMissing(seen: Seen, file: string): ConfigProblem | null {
+	if (seen.kind === "none")
+		return {
+			code: "config.unreadable",
+			message: "the file is gone; to go by the defaults, start Keryx again",
+			file,
+		};
+	return isEmpty(seen) ? { code: "config.unreadable", message: "the file is empty", file } : null;
+}
+
+function lostSections(before: LoadedConfig | undefined, after: LoadedConfig): readonly string[] {
+	return GUARDED.filter((section) => isGiven(before, section) && !isGiven(after, section));
+}
+
+function isGiven(config: LoadedConfig | undefined, section: string): boolean {
+	return (
+		config?.entries.some(
+			({ key, origin }) => origin.kind !== "default" && (key === section || key.startsWith(`${section}.`)),
+		) ?? false
+	);
+}
+
+function isFromFile({ origin }: LoadedConfig["entries"][number]): boolean {
+	return origin.kind === "file";
 }

@@ -95,6 +95,8 @@ export interface Gateway {
 	): Promise<{ readonly keys: readonly string[]; readonly restart: readonly string[] }>;
 	/** A changed configuration was wrong, and the last good one stays; told as an event. */
 	refuseConfig(problem: { readonly key?: string; readonly line?: number }): Promise<void>;
+	/** A changed configuration lacks whole sections, and is not taken yet; told as an event. */
+	holdConfig(sections: readonly string[]): Promise<void>;
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
@@ -388,6 +390,10 @@ class RunningGateway implements Gateway {
 
 	async refuseConfig({ key, line }: { readonly key?: string; readonly line?: number }) {
 		await this.#options.store.noteConfig({ kind: "refused", key: key ?? null, line: line ?? null });
+	}
+
+	async holdConfig(sections: readonly string[]) {
+		await this.#options.store.noteConfig({ kind: "held", sections });
 	}
 
 	async #admit(inbound: Inbound, account: string, door: Door): Promise<Admission> {

@@ -13,12 +13,13 @@ const insert = sql(
 	"INSERT INTO events (at, type, conversation, session, turn, subject, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
 );
 
-/** The configuration changed while Keryx ran, or a change was refused. Keys, never values. */
+/** The configuration changed while Keryx ran, or a change was refused, or waits for a moment. Keys, never values. */
 export function* noteConfig(
 	context: Context,
 	args:
 		| { readonly kind: "changed"; readonly keys: readonly string[]; readonly restart: readonly string[] }
-		| { readonly kind: "refused"; readonly key: string | null; readonly line: number | null },
+		| { readonly kind: "refused"; readonly key: string | null; readonly line: number | null }
+		| { readonly kind: "held"; readonly sections: readonly string[] },
 ): Op<void> {
 	const { kind, ...facts } = args;
 	yield* emit(context, `config.${kind}`, {}, facts);
