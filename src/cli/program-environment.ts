@@ -8,7 +8,7 @@ export function programEnvironment(
 	pass: readonly string[],
 ): Record<string, string> {
 	const withheld = new Set([
-		...config.secrets,
+		...config.secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
 		...Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null),
 		...variablesIn(config),
 	]);

@@ -1,6 +1,7 @@
 // The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
 import { homedir } from "node:os";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
+import type { Standing } from "../domain/index.ts";
 import { systemClock, type workspaceFinder } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Secrets } from "../secrets/index.ts";
@@ -32,7 +33,7 @@ export function createTerminal({
 		processes,
 		workspaceOf: (place) => workspaceOf(place).folder,
 		environment: () => programEnvironment(config(), env, []),
-		secret: (name) => (config().secrets.includes(name) ? secrets.valueOf(name) : undefined),
+		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
 		facts: { keryxHome: home, home: env.HOME ?? homedir() },
 		mode: () => config().approvals.mode,
 		limits: () => {
@@ -41,5 +42,13 @@ export function createTerminal({
 			return { foregroundSeconds: most, waitSeconds: Math.min(most, settings.wait_limit_seconds) };
 		},
 		now: systemClock.now,
+	});
+}
+
+/** One that says nothing of roles is the owner's. To everybody else it is not there. */
+function mayName({ secrets }: Config, name: string, standing: Standing): boolean {
+	return secrets.some((secret) => {
+		const { name: known, roles } = typeof secret === "string" ? { name: secret, roles: ["owner"] } : secret;
+		return known === name && roles.includes(standing);
 	});
 }

@@ -295,7 +295,18 @@ export const configSchema = z
 			.prefault({}),
 		privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
 		/** Names of environment variables whose values are never shown. */
-		secrets: z.array(variableSchema).default([]),
+		secrets: z
+			.array(
+				z.union([
+					variableSchema,
+					z.strictObject({
+						name: variableSchema,
+						/** Whose turns may name it in a command. */
+						roles: z.array(z.enum(["owner", "member", "guest"])).default(["owner"]),
+					}),
+				]),
+			)
+			.default([]),
 	})
 	.superRefine(({ profiles, profile_rules, webhooks }, context) => {
 		for (const [name, { profile }] of Object.entries(webhooks))

@@ -1,5 +1,5 @@
 // What the terminal needs of its surroundings.
-import type { ConversationId } from "../domain/index.ts";
+import type { ConversationId, Standing } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { CommandFacts } from "./classifier/index.ts";
 import type { ApprovalMode } from "./command-question.ts";
@@ -17,8 +17,8 @@ export interface TerminalOptions {
 	workspaceOf(place: { readonly conversation: ConversationId; readonly profile: string }): string;
 	/** Without anything that is Keryx's own. */
 	environment(): Readonly<Record<string, string>>;
-	/** The value of a secret that commands may name; undefined: there is none. */
-	secret?(name: string): string | undefined;
+	/** The value of a secret that commands of that standing may name; undefined: there is none. */
+	secret?(name: string, standing: Standing): string | undefined;
 	readonly facts: Pick<CommandFacts, "keryxHome" | "home">;
 	mode(): ApprovalMode;
 	limits(): TerminalLimits;

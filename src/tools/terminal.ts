@@ -94,7 +94,7 @@ function profileOf(scope: Scope): string {
 async function runCommand(options: TerminalOptions, given: Input, context: ToolContext): Promise<ToolResult> {
 	const { processes } = options;
 	const { conversation, scope, standing, speaker: principal, turn, destination } = context;
-	const readied = withSecrets(given.command, (name) => options.secret?.(name));
+	const readied = withSecrets(given.command, (name) => options.secret?.(name, standing));
 	if ("problem" in readied) return { content: readied.problem, isError: true };
 	const workspace = options.workspaceOf({ conversation, profile: profileOf(scope) });
 	const environment = options.environment();
