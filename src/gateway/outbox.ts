@@ -176,9 +176,12 @@ export class Outbox {
 		const channel = channelOf(destination.platform, destination.account);
 		const found = await lookUp(channel, delivery, clock);
 		if (found.kind !== "unreached") return () => store.recordLookup({ id, found });
-		const at = clock.now() + lookPause((channel && this.#downMs(channel)) ?? 0);
-		const tooOld = at - createdAt > config.outbox.max_age_minutes * 60_000;
-		return () => store.recordLookup({ id, found: tooOld ? { kind: "unknown" } : { kind: "unreached", at } });
+		const ms = lookPause((channel && this.#downMs(channel)) ?? 0);
+		const tooOld = this.#wall.ageOf(createdAt) + ms > config.outbox.max_age_minutes * 60_000;
+		if (tooOld) return () => store.recordLookup({ id, found: { kind: "unknown" } });
+		this.#pauses.set(id, clock.monotonic() + ms);
+		const at = clock.now() + ms;
+		return () => store.recordLookup({ id, found: { kind: "unreached", at } });
 	}
 
 	async #settlement(delivery: Claimed): Promise<Settlement> {

@@ -188,6 +188,34 @@ describe("sending", () => {
 		},
 	);
 
+	test.each(JUMPS)(
+		"a platform that is to be asked about a lost answer is asked as soon over a jump of %s",
+		async (_, jump) => {
+			let isConnected = true;
+			await start({
+				channel: { lookup: true },
+				config: { outbox: { max_age_minutes: 60 } },
+				wrap: (channel) => ({
+					...channel,
+					health: () => (isConnected ? channel.health() : { state: "degraded", aliveAt: null }),
+				}),
+			});
+			scene.world.behave = () => {
+				isConnected = false;
+				return "lost";
+			};
+			const id = await scene.say("go");
+			await scene.clock.advance(10 * MINUTE);
+			scene.clock.jump(jump);
+			await scene.clock.advance(MINUTE);
+			isConnected = true;
+			scene.world.behave = () => "ok";
+			await scene.clock.advance(MINUTE);
+			expect(scene.texts()).toEqual(["you said go"]);
+			expect(await deliveriesOf(id)).toMatchObject([{ state: "sent" }]);
+		},
+	);
+
 	test("a delivery that was due just before the clock was set back leaves within a minute", async () => {
 		let isConnected = false;
 		await start({

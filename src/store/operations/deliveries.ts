@@ -66,8 +66,9 @@ const sendingOfEarlier = sql<DeliveryRow>(
 );
 const setDue = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
-	WHERE id = ? AND state = 'pending'`,
+	WHERE id = ? AND due_at IS NOT NULL AND state IN ('pending', 'unknown')`,
 );
+/** Not those of unknown outcome: one that is being asked about would be asked about twice. */
 const pullForward = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
 	WHERE due_at > ? AND state = 'pending'`,
@@ -75,7 +76,7 @@ const pullForward = sql(
 /** Dated by a clock that was set back while nobody ran. */
 const fromTheFuture = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
-	WHERE due_at > ? AND created_at > ? AND state = 'pending'`,
+	WHERE due_at > ? AND created_at > ? AND state IN ('pending', 'unknown')`,
 );
 /** A preview is claimed by its turn, and counts no attempts. */
 const claimedNow = sql<DeliveryRow>(
