@@ -164,6 +164,7 @@ export class Preview {
 	#wait(): void {
 		if (this.#isOver()) return;
 		this.#state = "unopened";
+		this.#cancelWait();
 		this.#cancelWait = this.#clock.after(EDIT_EVERY_MS, () => this.show(this.#wanted));
 	}
 
@@ -189,10 +190,9 @@ export class Preview {
 
 	/** Its outcome may stay unknown: the outbox edits the same message again. */
 	async #edit(outgoing: Outgoing): Promise<void> {
-		const edit = this.#channel.edit?.(this.#receipt, outgoing);
-		const edited = edit && (await this.#inTime(edit));
-		if (edited?.kind === "sent") this.#shown = outgoing.body.text;
-		else if (edited?.kind === "retry") {
+		const edited = await this.#inTime(async () => this.#channel.edit?.(this.#receipt, outgoing) ?? NO_EDIT);
+		if (edited.kind === "sent") this.#shown = outgoing.body.text;
+		else if (edited.kind === "retry") {
 			this.#nextAt = this.#clock.monotonic() + Math.ceil(edited.afterMs ?? EDIT_EVERY_MS);
 			this.#notBefore = this.#nextAt;
 		} else this.#giveUp();
@@ -206,7 +206,7 @@ export class Preview {
 	}
 
 	async #send(outgoing: Outgoing): Promise<Recorded> {
-		const sent = await this.#inTime(this.#channel.send(outgoing));
+		const sent = await this.#inTime(async () => this.#channel.send(outgoing));
 		switch (sent.kind) {
 			case "sent":
 				return sent;
@@ -226,9 +226,9 @@ export class Preview {
 	}
 
 	/** A channel that fails or does not answer has left the outcome open. */
-	#inTime(answer: Promise<SendResult>): Promise<SendResult> {
+	#inTime(ask: () => Promise<SendResult>): Promise<SendResult> {
 		const { signal } = new AbortController();
-		return within(answer, { clock: this.#clock, ms: SEND_MS, signal }).catch(channelFailed);
+		return within(ask(), { clock: this.#clock, ms: SEND_MS, signal }).catch(channelFailed);
 	}
 
 	/** For as long as the store is in trouble: until it is written, nobody knows whether the preview was sent. */
@@ -255,6 +255,7 @@ export class Preview {
 
 type Unknown = Extract<SendResult, { kind: "unknown" }>;
 
+const NO_EDIT: SendResult = { kind: "refused", reason: "messages cannot be edited here" };
 const STOPPED: Unknown = { kind: "unknown", reason: "Keryx stopped before the platform answered" };
 
 const STALE: ReadonlySet<string> = new Set(["turn.stale", "delivery.stale", "store.not_found"]);

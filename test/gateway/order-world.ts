@@ -282,8 +282,9 @@ class OrderWorld {
 			pseudonymKey: new Uint8Array(32),
 		});
 		this.#life = { store, gateway, channels, kill: () => engine.kill(), isDead: () => engine.isDead };
-		// One that dies while it starts never comes back from it.
-		await Promise.race([gateway.start(), settle().then(settle)]);
+		// One that dies while it starts never comes back from it; one that cannot start is started again.
+		const started = gateway.start().catch(() => engine.kill());
+		await Promise.race([started, settle().then(settle)]);
 		await this.#clock.advance(0);
 	}
 

@@ -217,6 +217,50 @@ describe("I7: a preview is sent once", () => {
 		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", receipt: "r1" }]);
 	});
 
+	test("a channel that throws instead of answering leaves the preview unknown, and holds back nobody for ever", async () => {
+		let sends = 0;
+		await start({
+			script: SCRIPT,
+			config: STREAMING,
+			wrap: (channel) => ({
+				...channel,
+				send: (outgoing) => {
+					if (++sends === 1) throw new Error("broken");
+					return channel.send(outgoing);
+				},
+			}),
+		});
+		const id = await scene.say("slow");
+		await scene.say("hello");
+		await scene.clock.advance(MINUTE);
+		expect(await deliveriesOf(id)).toMatchObject([
+			{ state: "unknown", reason: "the channel failed: broken" },
+		]);
+		expect(scene.texts()).toEqual(["you said hello"]);
+	});
+
+	test("a preview that was opened by a call whose answer was lost is taken back, and holds back nobody", async () => {
+		let lost = 0;
+		await start({
+			script: SCRIPT,
+			config: STREAMING,
+			engine: (engine) => ({
+				...engine,
+				write: async (name, args, drawn) => {
+					const answer = await engine.write(name, args, drawn);
+					if (name === "openDelivery" && ++lost === 1)
+						throw new KeryxError("store.io", "the answer was lost");
+					return answer;
+				},
+			}),
+		});
+		await scene.say("slow", inGroup("ada"));
+		await scene.say("/status", inGroup("bob"));
+		expect(scene.texts("g").length).toBe(1);
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts("g").at(-1)).toBe("slow and steady");
+	});
+
 	test("a preview whose receipt was lost with a crash is not sent again", async () => {
 		await start({
 			durable: true,
