@@ -94,7 +94,7 @@ class GitCheckpoints implements Checkpoints {
 			const first = find(all, ids[0], "from");
 			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
 			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
-			return diffs.map((diff) => ({ ...diff, text: this.#options.store.secrets.hide(diff.text) }));
+			return this.#options.store.secrets.hideInRows({ diffs }).diffs;
 		});
 	}
 
@@ -104,13 +104,13 @@ class GitCheckpoints implements Checkpoints {
 		return this.#hold(place, async () => {
 			const target = find(await this.#all(place), wanted.id, "id");
 			const steps = await this.#steps(place, target, await this.#look(place), wanted);
-			return {
+			return this.#options.store.secrets.hideInRows({
 				target,
 				restore: steps.steps.filter(({ want }) => want !== null).map(({ path }) => shown(path)),
 				remove: steps.steps.filter(({ want }) => want === null).map(({ path }) => shown(path)),
 				kept: steps.kept.map((path) => ({ path: shown(path), reason: "changed_since" })),
 				untouched: steps.untouched.map(shown),
-			};
+			});
 		});
 	}
 
@@ -124,6 +124,11 @@ class GitCheckpoints implements Checkpoints {
 			const steps = await this.#steps(place, target, checkpoint, wanted);
 			const { store } = this.#options;
 			const { workspace: name } = place;
+			// After a crash it would go on with the hidden names, and so with other files.
+			if (store.secrets.isInRows({ plan: steps }))
+				throw new KeryxError("checkpoint.refused", "the name of a file holds a known secret", {
+					hint: "rename that file, then try again; or go back file by file",
+				});
 			const restore = await store.beginRestore({
 				workspace: name,
 				folder: place.root,
@@ -207,7 +212,13 @@ class GitCheckpoints implements Checkpoints {
 			kept: report.kept.length,
 			report: summaryOf({ ...report, target: target.id, before: before.id }),
 		});
-		return { id: restore.id, target, before, ...report, undone: ended?.undone ?? null };
+		return this.#options.store.secrets.hideInRows({
+			id: restore.id,
+			target,
+			before,
+			...report,
+			undone: ended?.undone ?? null,
+		});
 	}
 
 	async #steps(

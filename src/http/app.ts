@@ -17,7 +17,7 @@ import { addDescription } from "./description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
 import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
-import { needsProof, needsToken, statusOf, toKeryxError } from "./errors.ts";
+import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./guards.ts";
 import { handlers } from "./handlers.ts";
@@ -75,7 +75,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const { secrets } = host.store;
 	app.onError((cause, c) => failure(c, toKeryxError(cause), secrets));
 	app.notFound((c) =>
-		failure(c, new KeryxError("http.no_route", `there is no ${c.req.method} ${c.req.path}`), secrets),
+		failure(
+			c,
+			new KeryxError("http.no_route", `there is no ${c.req.method} ${shownPath(c.req.path)}`),
+			secrets,
+		),
 	);
 	app.use("*", harmless);
 	app.use("*", withoutSecretNames);
@@ -266,8 +270,10 @@ function assertProof(host: ApiHost) {
 }
 
 /** An attempt of somebody who was authenticated is noted. */
-async function refuse({ confirmations }: ApiHost, visitor: Visitor, what: string): Promise<never> {
-	await confirmations.refused(visitor, what.slice(0, LONGEST_NOTED), `its role is ${visitor.role}`);
+async function refuse({ confirmations, store }: ApiHost, visitor: Visitor, what: string): Promise<never> {
+	// Hidden before it is cut: half of a secret would not be recognised.
+	const noted = store.secrets.hide(shownPath(what)).slice(0, LONGEST_NOTED);
+	await confirmations.refused(visitor, noted, `its role is ${visitor.role}`);
 	throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
 }
 

@@ -22,7 +22,7 @@ import {
 	toWirePending,
 	toWireResolved,
 } from "./confirm-wire.ts";
-import { needsProof, needsToken } from "./errors.ts";
+import { needsProof, needsToken, shownPath } from "./errors.ts";
 import { isJson, readBody } from "./guards.ts";
 
 const LONGEST_WAIT_S = 60;
@@ -89,7 +89,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 	const name = c.req.method === "HEAD" ? "GET" : c.req.method;
 	const method = found?.methods[name];
 	if (found) await assertRole(found, method, context, visitor);
-	if (!found) throw new KeryxError("http.no_route", `there is no ${c.req.path}`);
+	if (!found) throw new KeryxError("http.no_route", `there is no ${shownPath(c.req.path)}`);
 	if (!method) {
 		const allow = Object.keys(found.methods).join(", ");
 		c.header("allow", allow);

@@ -92,6 +92,15 @@ export function statusOf({ code }: KeryxError): number {
 	return REQUEST_FAULTS.has(code.split(".")[0] ?? "") ? 400 : 500;
 }
 
+/** A path for people. Decoded: what it holds is recognised then, too. */
+export function shownPath(path: string): string {
+	try {
+		return decodeURIComponent(path);
+	} catch {
+		return path;
+	}
+}
+
 export function toKeryxError(error: unknown): KeryxError {
 	if (error instanceof KeryxError) return error;
 	// Hono's own: a body that is no JSON.

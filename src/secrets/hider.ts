@@ -23,7 +23,6 @@ function stretchesIn(words: Words, text: string): readonly Stretch[] {
 	if (!words.isIn(text)) return [];
 	const search = words.search();
 	search.read(text);
-	search.end();
 	return search.takeUpTo(text.length);
 }
 
@@ -63,7 +62,6 @@ export class HidingStream {
 
 	/** What was held back. */
 	end(): string {
-		this.#search.end();
 		return this.#release(this.#from + this.#held.length);
 	}
 

@@ -1,6 +1,7 @@
 // How a text is read when secrets are looked for: line breaks between two characters never count. Read loosely, neither does a line
-// break that is written out (`\n`, as JSON within JSON has it), nor what indents the line after it. Both readings are needed: read
-// loosely, a text loses a letter after a backslash, which may be the first of a secret.
+// break that is written out (`\n`, as JSON has it), nor what indents the line after it, nor any backslash, so that it does not matter
+// how often a text was escaped. Both readings are needed: read loosely, a text loses the letter n after a backslash, which may be the
+// first of a secret.
 import type { Automaton } from "./automaton.ts";
 
 export type Manner = "strict" | "loose";
@@ -16,19 +17,19 @@ const R = 114;
 /** What counts of a text: the same that a `Reader` passes on. */
 export function readAs(manner: Manner, text: string): string {
 	if (manner === "strict") return text.replace(/[\r\n]+/g, "");
-	return text.replace(/(?:\\*[\r\n]|\\+[nr])[ \t]*/g, "");
+	return text.replace(/(?:\\*[\r\n]|\\+[nr])[ \t]*|\\+/g, "");
 }
 
 /** Whether the two readings of a text differ. */
 export function isReadTwice(text: string): boolean {
-	return /[\r\n][ \t]|\\[nr\r\n]/.test(text);
+	return /[\r\n][ \t]|\\/.test(text);
 }
 
-/** Passes on the characters that count, each with its place in the text. */
+/** Passes on the characters that count, each with where it begins, backslashes before it included. */
 export class Reader {
 	readonly #isLoose: boolean;
 	readonly #take: (unit: number, at: number) => void;
-	/** Backslashes that may be the beginning of a line break. */
+	/** Backslashes that came last: with the next character they may be a line break. */
 	#backslashes = 0;
 	#indents = false;
 
@@ -37,7 +38,7 @@ export class Reader {
 		this.#take = take;
 	}
 
-	/** Characters that came last and of which it is not known yet whether they count. */
+	/** So many characters that came last belong to the next one. */
 	get undecided(): number {
 		return this.#backslashes;
 	}
@@ -49,17 +50,9 @@ export class Reader {
 			this.#indents = this.#isLoose;
 		} else if (this.#isLoose && unit === BACKSLASH) this.#backslashes++;
 		else if (!(this.#indents && this.#backslashes === 0 && (unit === SPACE || unit === TAB))) {
-			this.end(at);
+			this.#take(unit, at - this.#backslashes);
+			this.#backslashes = 0;
 			this.#indents = false;
-			this.#take(unit, at);
-		}
-	}
-
-	/** Nothing follows: backslashes that stand directly before this place count. */
-	end(at: number): void {
-		for (; this.#backslashes > 0; this.#backslashes--) {
-			this.#indents = false;
-			this.#take(BACKSLASH, at - this.#backslashes);
 		}
 	}
 }
@@ -81,6 +74,7 @@ export class Search {
 	readonly #places: Float64Array;
 	#count = 0;
 	#state = 0;
+	#at = 0;
 
 	constructor(
 		manner: Manner,
@@ -97,11 +91,8 @@ export class Search {
 	}
 
 	read(unit: number, at: number): void {
+		this.#at = at;
 		this.#reader.read(unit, at);
-	}
-
-	end(at: number): void {
-		this.#reader.end(at);
 	}
 
 	/** Where something may begin that has not been found yet, of a text that ends here. */
@@ -110,11 +101,11 @@ export class Search {
 		return depth > 0 ? this.#place(depth) : end - this.#reader.undecided;
 	}
 
-	#take(unit: number, at: number): void {
+	#take(unit: number, from: number): void {
 		this.#state = this.#automaton.next(this.#state, unit);
-		this.#places[this.#count++ % this.#places.length] = at;
+		this.#places[this.#count++ % this.#places.length] = from;
 		const word = this.#automaton.end(this.#state);
-		if (word >= 0) this.#found({ from: this.#place(this.#lengths[word] as number), to: at + 1, word });
+		if (word >= 0) this.#found({ from: this.#place(this.#lengths[word] as number), to: this.#at + 1, word });
 	}
 
 	/** Of the so-many-th character from the end. */

@@ -37,6 +37,8 @@ export interface Secrets extends Hider {
 	byteStream(): ByteStream;
 	/** As `hideIn`, for what goes into the store: a short secret that is part of its own ids and kinds by chance is left there. */
 	hideInRows<Value>(value: Value): Value;
+	/** Whether that would change it. */
+	isInRows(value: unknown): boolean;
 	/** What `${secret:NAME}` stands for. */
 	valueOf(name: string): string | undefined;
 	/** More of them, by name. */
@@ -93,7 +95,11 @@ class KnownSecrets implements Secrets {
 	}
 
 	isIn(value: unknown): boolean {
-		return isHiddenIn(value, this.#hiding);
+		return isHiddenIn(value, this.#hiding, false);
+	}
+
+	isInRows(value: unknown): boolean {
+		return isHiddenIn(value, this.#hiding, true);
 	}
 
 	hideBytes(bytes: Uint8Array): Uint8Array {

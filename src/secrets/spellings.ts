@@ -1,5 +1,5 @@
-// The forms in which a value may be written down. Upper and lower case, and line breaks anywhere in it, are the business of the
-// search: here stands one spelling for each way of encoding.
+// The forms in which a value may be written down. Upper and lower case, line breaks and backslashes are the business of the search:
+// here stands one spelling for each way of encoding.
 
 /** Shorter values would hide ordinary words all over the place. */
 export const SHORTEST_HIDDEN = 6;
@@ -16,15 +16,16 @@ export function spellings(value: string): readonly string[] {
 			...jsonForms(text),
 			...urlForms(text, bytes),
 			bytes.toString("hex"),
+			// Bytes that were read as another alphabet.
+			bytes.toString("latin1"),
 			...base64Forms(bytes),
 		]),
 	];
 }
 
-/** As writers of JSON escape it, and once more for JSON within JSON. */
+/** As writers of JSON escape it. However often it is escaped again, that adds backslashes only, which do not count. */
 function jsonForms(text: string): string[] {
-	const once = [json, asciiJson, htmlJson, slashJson].map((write) => write(text));
-	return [...once, ...once.map(json), asciiJson(asciiJson(text))];
+	return [json, asciiJson, htmlJson].map((write) => write(text));
 }
 
 function json(text: string): string {
@@ -41,10 +42,6 @@ function htmlJson(text: string): string {
 	return json(text).replace(/[<>&'\u2028\u2029]/g, unicodeEscape);
 }
 
-function slashJson(text: string): string {
-	return json(text).replaceAll("/", "\\/");
-}
-
 function unicodeEscape(unit: string): string {
 	return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
@@ -54,6 +51,8 @@ function urlForms(text: string, bytes: Buffer): string[] {
 	return [
 		component,
 		encodeURI(text),
+		// As a path is left where only what would change its meaning stays encoded.
+		text.replace(/[;/?:@&=+$,#%]/g, percent),
 		component.replace(/[!'()*~]/g, percent),
 		// As forms send it.
 		new URLSearchParams({ "": text }).toString().slice(1),
@@ -69,8 +68,7 @@ function percent(unit: string): string {
 
 /**
  * Base64 of any text that holds the value: it may begin at each of three places within a group. Only the characters that the value
- * alone decides are taken, and for the value by itself also the last one and the padding. In both alphabets, and as URLs and JSON
- * carry them.
+ * alone decides are taken, and for the value by itself also the last one and the padding. In both alphabets, and as URLs carry them.
  */
 function base64Forms(bytes: Buffer): string[] {
 	const plain = bytes.toString("base64");
@@ -86,7 +84,6 @@ function base64Forms(bytes: Buffer): string[] {
 		form,
 		form.replaceAll("+", "-").replaceAll("/", "_"),
 		encodeURIComponent(form),
-		form.replaceAll("/", "\\/"),
 	]);
 }
 

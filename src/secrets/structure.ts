@@ -19,7 +19,7 @@ const KINDS = fields(`
 const IDS = fields(`
 	id turn token conversation session principal claim digest blobs blob leavesOut data key live previous undo call receipt
 	cursor value after before origin origins mergedInto alias sessionKey askedBy by webhooks bootId startTime
-	workspace folder cwd commit replaces tree target owner
+	workspace folder cwd commit replaces tree target owner oid path kept emptyThen restore remove restored removed untouched
 	platformMessage chatId threadId userId replyTo chat thread participant
 	chat_id chat_id_alt parent_chat_id thread_id user_id user_id_alt scope_id guild_id message_id
 `);
@@ -29,7 +29,7 @@ const HOLDERS = fields(`
 	scope ref named as outcome outcomes settlement found routing policy cursor source destination messages content covers ranges
 	confirmation author turn deliveries delivery body request waiting from notices notice grant change args ifRotated material processes
 	confirmations checkpoint window together command identity end archive lines line origins origin addresses aliases modelCalls base
-	a b error
+	a b error plan steps now want kept diffs
 `);
 
 export function placeOf(field: string): Place {

@@ -20,10 +20,8 @@ export function hideIn<Value>(value: Value, hiding: Hiding, rows: boolean): Valu
 }
 
 /** Whether hiding would change it: a name that stands for a secret is none. */
-export function isHiddenIn(value: unknown, hiding: Hiding): boolean {
-	return (
-		touches(value, hiding, false) && JSON.stringify(value) !== JSON.stringify(hidden(value, hiding, TEXT))
-	);
+export function isHiddenIn(value: unknown, hiding: Hiding, rows: boolean): boolean {
+	return JSON.stringify(value) !== JSON.stringify(hideIn(value, hiding, rows));
 }
 
 /** Looked at first: nearly always there is nothing, and nothing is copied. `isOwn`: the names of its fields are Keryx's. */

@@ -31,6 +31,7 @@ interface Reading {
 export class Words {
 	readonly #strict: Reading;
 	readonly #loose: Reading;
+	readonly #isEmpty: boolean;
 	/** A number may hold one of them. */
 	readonly hasNumbers: boolean;
 
@@ -45,15 +46,18 @@ export class Words {
 			spelling: units === "bytes" ? Buffer.from(spelling).toString("latin1") : spelling,
 		}));
 		this.#strict = reading("strict", written);
-		const loose = reading("loose", written);
-		const isSame = loose.words.every((word, index) => word === this.#strict.words[index]);
-		this.#loose = isSame ? this.#strict : loose;
+		// A name with a backslash before it stays as it is.
+		this.#loose = reading(
+			"loose",
+			written.filter(({ isName }) => !isName),
+		);
+		this.#isEmpty = written.length === 0;
 		this.hasNumbers = values.some(([, value]) => /^[-+.\de]+$/i.test(value.trim()));
 	}
 
 	/** Whether anything is found in it. */
 	isIn(text: string): boolean {
-		if (text.length < SHORTEST_HIDDEN) return false;
+		if (text.length < SHORTEST_HIDDEN || this.#isEmpty) return false;
 		const look = this.#strict.automaton.look(text);
 		if (look === "found") return true;
 		return (
@@ -64,6 +68,7 @@ export class Words {
 	}
 
 	isInBytes(bytes: Uint8Array): boolean {
+		if (this.#isEmpty) return false;
 		const look = this.#strict.automaton.lookAtBytes(bytes);
 		if (look === "found") return true;
 		return (look === "broken" || bytes.includes(BACKSLASH)) && this.isIn(latin(bytes));
@@ -101,7 +106,8 @@ function reading(
 ): Reading {
 	const counting = written
 		.map(({ spelling, ...word }) => ({ ...word, text: readAs(manner, spelling) }))
-		.filter(({ text }) => text.length >= SHORTEST_HIDDEN);
+		.filter(({ text }) => text.length >= SHORTEST_HIDDEN)
+		.filter(({ text }, index, all) => all.findIndex((other) => other.text === text) === index);
 	const words = counting.map(({ text }) => text);
 	return {
 		words,
@@ -127,10 +133,6 @@ export class WordSearch {
 			for (const search of this.#searches) search.read(unit, this.#length);
 			this.#length++;
 		}
-	}
-
-	end(): void {
-		for (const search of this.#searches) search.end(this.#length);
 	}
 
 	/** Up to here nothing more can be found: before it are whole stretches only. */
