@@ -282,8 +282,8 @@ describe("comparing", () => {
 		const before = config("agent: { instructions: old }\nsecrets: [A_KEY]\n");
 		const after = config("agent: { kind: scripted, script: a.yaml, instructions: new }\n");
 		const { restart, values } = compareConfig(before, after);
-		expect(restart).toEqual(["agent.kind", "agent.script", "secrets"]);
-		expect(values).toEqual({ ...before, agent: { ...before.agent, instructions: "new" } });
+		expect(restart).toEqual(["agent.kind", "agent.script"]);
+		expect(values).toEqual({ ...before, agent: { ...before.agent, instructions: "new" }, secrets: [] });
 	});
 });
 

@@ -207,7 +207,7 @@ describe("secrets are", () => {
 		for (const body of [ALL, JSON.stringify({ text: ALL, [MODEL_KEY]: TOOL_TOKEN })]) {
 			keryx.model.next(says("ok"));
 			const timestamp = String(Math.floor(Date.now() / 1000));
-			const signature = createHmac("sha256", HOOK_SECRET).update(`${timestamp}.${body}`).digest("hex");
+			const signature = createHmac("sha256", HOOK_SECRET).update(`${timestamp}.deploy.${body}`).digest("hex");
 			const headers = { "x-keryx-timestamp": timestamp, "x-keryx-signature": `sha256=${signature}` };
 			const taken = await ask("POST", "/hooks/deploy", body, headers);
 			expect(taken.status).toBe(202);
@@ -236,7 +236,7 @@ describe("secrets are", () => {
 				if (n === 0) await ask("POST", `${path}/consume`, { digest: asked.body.digest }, headers);
 				await ask("POST", "/confirm", { action: form, description: 7, [form]: form }, headers);
 			}
-		await ask("POST", "/grants", { scope: "always", action: MODEL_KEY, pattern: `*${TOOL_TOKEN}*` });
+		await ask("POST", "/grants", { scope: "always", action: MODEL_KEY, pattern: `{"a":"*${TOOL_TOKEN}*"}` });
 		for (const path of ["/confirm", "/audit?limit=500", "/audit/log", "/grants"]) await ask("GET", path);
 		const told = () => keryx.heard.filter(({ where }) => where === "webhook");
 		await vi.waitFor(() => expect(told().length).toBeGreaterThan(FORMS.length), { timeout: 60_000 });
