@@ -46,6 +46,10 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
+/** A guest runs no programs, unless a list of guests' tools names them. */
+const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process"]);
+const NONE: ReadonlySet<string> = new Set();
+
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
 export function toolsFor(
 	all: readonly string[],
@@ -62,5 +66,8 @@ export function toolsFor(
 		Object.hasOwn(tools.by_platform, platform) ? tools.by_platform[platform] : undefined,
 		role === null ? undefined : tools.by_role[role],
 	];
-	return all.filter((name) => lists.every((list) => list === undefined || list.includes(name)));
+	const withheld = role === "guest" && tools.by_role.guest === undefined ? PROGRAMS : NONE;
+	return all.filter(
+		(name) => !withheld.has(name) && lists.every((list) => list === undefined || list.includes(name)),
+	);
 }
