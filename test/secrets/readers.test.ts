@@ -1,0 +1,81 @@
+// I12 in the API: the operator sees names in the place of secrets, everybody else sees ***.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSecrets } from "../../src/secrets/index.ts";
+import { SECRET as OPERATOR, type Served, serve } from "../http/support.ts";
+
+const VALUE = "Tr0ub4dor&3-xyz";
+let keryx: Served;
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+	const secrets = createSecrets(new Map([["DB_PASSWORD", VALUE]]));
+	keryx = await serve(undefined, {}, {}, undefined, { secrets });
+	await keryx.say(`it is ${VALUE}`);
+	for (const role of ["reader", "approver", "agent"]) {
+		const made = await ask("POST", "/api/tokens", OPERATOR, { name: `a-${role}`, role });
+		tokens[role] = (JSON.parse(made) as { token: string }).token;
+	}
+});
+afterAll(() => keryx.close());
+
+async function ask(method: string, path: string, bearer: string, body?: object): Promise<string> {
+	const response = await keryx.api.fetch(
+		new Request(`http://keryx${path}`, {
+			method,
+			headers: { authorization: `Bearer ${bearer}`, ...(body && { "content-type": "application/json" }) },
+			...(body && { body: JSON.stringify(body) }),
+		}),
+	);
+	return response.text();
+}
+
+test.each([
+	"/api/conversations",
+	"/api/search?q=said",
+	"/api/export",
+	"/api/export?format=markdown",
+	"/api/events?after=",
+])("%s names the secret to the operator alone", async (path) => {
+	const told = await ask("GET", path, OPERATOR);
+	expect(told).toContain("\u0024{secret:DB_PASSWORD}");
+	for (const role of ["reader", "approver"]) {
+		const masked = await ask("GET", path, tokens[role] as string);
+		expect(masked).toBe(told.replaceAll("\u0024{secret:DB_PASSWORD}", "***"));
+	}
+});
+
+test("a program that talks through a token reads *** back, whole and streamed, and so does the model that answers it", async () => {
+	for (const stream of [false, true]) {
+		const messages = [{ role: "user", content: `is it ${VALUE}?` }];
+		const said = await ask("POST", "/v1/chat/completions", tokens.agent as string, {
+			model: "keryx",
+			stream,
+			messages,
+		});
+		expect(said).toContain("***");
+		expect(said).not.toMatch(/DB_PASSWORD|Tr0ub4dor/);
+	}
+});
+
+test("live events have no names for a reader", async () => {
+	const followed = async (bearer: string) => {
+		const headers = { authorization: `Bearer ${bearer}` };
+		const { body } = await keryx.api.fetch(new Request("http://keryx/events?after=", { headers }));
+		const reader = (body as ReadableStream<Uint8Array>).getReader();
+		let text = "";
+		while (!/turn\.ended/.test(text)) text += new TextDecoder().decode((await reader.read()).value);
+		await reader.cancel();
+		return text;
+	};
+	expect(await followed(OPERATOR)).toContain("\u0024{secret:DB_PASSWORD}");
+	const masked = await followed(tokens.reader as string);
+	expect(masked).toContain("it is ***");
+	expect(masked).not.toContain("DB_PASSWORD");
+});
+
+test("an error repeats a guess to nobody", async () => {
+	const path = `/nothing/${encodeURIComponent(VALUE)}`;
+	expect(await ask("GET", path, OPERATOR)).toContain("there is no GET /nothing/\u0024{secret:DB_PASSWORD}");
+	for (const bearer of [tokens.reader as string, "nobody"])
+		expect(await ask("GET", path, bearer)).not.toMatch(/DB_PASSWORD|Tr0ub/);
+});
