@@ -204,7 +204,7 @@ function* limitOf(
 	return { kind: "limited", remaining: 0, windowMs: limits.windowMs, retryAfterMs };
 }
 
-/** Notices to chats are deliveries as any other, in a lane of their destination: one that cannot be reached holds up no conversation. */
+/** Notices to chats are deliveries as any other, in the order of their destination (I19); they belong to no conversation. */
 function* tell(context: Context, { id, notices }: ConfirmationRequest): Op<void> {
 	for (const delivery of notices.deliveries)
 		yield* addDeliveries(context, noticeLane(delivery.destination), null, [delivery]);
