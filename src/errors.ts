@@ -64,6 +64,8 @@ export const ERRORS = {
 	"webhook.replayed": "nothing need be done; to say the same again, sign it with the time of now",
 	"model.unknown": "use a name that GET /v1/models lists",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
+	"gateway.silent":
+		"run `keryx doctor`; where the process hangs, end it and start Keryx again: what it has accepted is kept. --timeout <seconds> waits longer",
 	"audit.no_key": "open the store with the key of its audit: the file audit.key in Keryx's home",
 	"audit.broken":
 		"run `keryx confirm audit --verify`: it names the first entry that is wrong; restore a backup",

@@ -1,14 +1,17 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
 import { type Config, keryxHome } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
 import {
 	apiTransport,
 	type Client,
 	createClient,
+	type Patience,
 	socketTransport,
 	type TransportOptions,
 } from "../http/index.ts";
+import { ownerOf } from "../store/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
-import { homeAt, readOperatorSecret } from "./home.ts";
+import { type Home, homeAt, readOperatorSecret } from "./home.ts";
 import { openHost } from "./host.ts";
 import { explained, insideKeryx } from "./inside.ts";
 import type { Output } from "./output.ts";
@@ -38,12 +41,41 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	};
 }
 
+/** Where somebody may listen, and whose store that is. */
+type Place = Pick<Home, "socketPath" | "storePath">;
+
+const CONNECT_MS = 5000;
+const SILENCE_MS = 30_000;
+
+/** How long a command waits for the Keryx that runs there; the error names its process. */
+export function patienceWith({ timeoutMs }: Pick<CliContext, "timeoutMs">, { storePath }: Place): Patience {
+	return {
+		connectMs: CONNECT_MS,
+		silenceMs: timeoutMs?.() ?? SILENCE_MS,
+		givenUp: (waitedMs) => {
+			const who = ownerIn(storePath);
+			return new KeryxError("gateway.silent", `${who} has said nothing for ${Math.round(waitedMs / 1000)} s`);
+		},
+	};
+}
+
+function ownerIn(storePath: string): string {
+	try {
+		const owner = ownerOf(storePath);
+		return owner === null ? "the Keryx that listens here" : `the Keryx that runs (${owner})`;
+	} catch {
+		// It is for the message only.
+		return "the Keryx that listens here";
+	}
+}
+
 /** A client of the Keryx that runs in this home, or of whoever else answers on such a socket; or null. */
 export async function running(
 	context: CliContext,
-	socketPath = homeAt(keryxHome(context.env)).socketPath,
+	place: Place = homeAt(keryxHome(context.env)),
 ): Promise<Client | null> {
-	const client = createClient(socketTransport(socketPath, asOperator(context)));
+	const patience = patienceWith(context, place);
+	const client = createClient(socketTransport(place.socketPath, { ...asOperator(context), patience }));
 	try {
 		await client.health();
 		return client;

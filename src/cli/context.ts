@@ -8,6 +8,8 @@ export interface CliContext extends Streams {
 	/** Milliseconds since 1970. The CLI may read the clock; the domain is told the time. */
 	readonly now: () => number;
 	readonly json: boolean;
+	/** What --timeout says; left out, or undefined, the usual. */
+	readonly timeoutMs?: () => number | undefined;
 	/** Ends with this code once the output is written; for a command that reports bad input and goes on. */
 	readonly exitWith: (code: number) => void;
 }

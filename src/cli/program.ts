@@ -1,5 +1,6 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
+import { readCount } from "./arguments.ts";
 import { addChat } from "./chat-command.ts";
 import { addCheckpoints } from "./checkpoints/index.ts";
 import { addConfigCheck } from "./config-check.ts";
@@ -21,11 +22,14 @@ import { addToken } from "./token.ts";
 import { version } from "./version.ts";
 import { addWhy } from "./why.ts";
 
-export function createProgram(context: CliContext): Command {
-	const program = new Command("keryx")
+export function createProgram(given: CliContext): Command {
+	const program = new Command("keryx");
+	const context: CliContext = { ...given, timeoutMs: () => program.opts<GlobalFlags>().timeout };
+	program
 		.description("The session gateway for AI agents.")
 		.version(version())
 		.option("--json", "print JSON, errors too")
+		.option("--timeout <seconds>", "give up when Keryx says nothing for so long (30)", readTimeout)
 		.configureHelp({ showGlobalOptions: true })
 		.configureOutput({ writeOut: (text) => context.stdout.write(text), outputError: () => {} })
 		.exitOverride()
@@ -54,6 +58,17 @@ export function createProgram(context: CliContext): Command {
 	addConfigCheck(config, context);
 	addConfigShow(config, context);
 	return program;
+}
+
+interface GlobalFlags {
+	/** Milliseconds. */
+	readonly timeout?: number;
+}
+
+const LONGEST_TIMEOUT = 86_400;
+
+function readTimeout(text: string): number {
+	return readCount("--timeout", text, [1, LONGEST_TIMEOUT]) * 1000;
 }
 
 const EXAMPLES = `

@@ -83,6 +83,11 @@ async function send({ client }: Connection, text: string, flags: Flags): Promise
 		});
 		return id;
 	} catch (cause) {
+		if (cause instanceof KeryxError && cause.code === "gateway.silent")
+			throw new KeryxError(cause.code, `${cause.message}, and may have taken the message`, {
+				hint: `${cause.hint}; send it again with --id ${given}: it is taken once`,
+				cause,
+			});
 		if (cause instanceof KeryxError) throw cause;
 		throw new KeryxError("message.unanswered", "Keryx ended before it said whether it took the message", {
 			hint: `start Keryx and send it again with --id ${given}: it is taken once`,

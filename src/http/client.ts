@@ -10,6 +10,7 @@ import { KeryxError } from "../errors.ts";
 import type { Api } from "./app.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type Answer, type CallInput, type EndpointName, endpoints } from "./endpoints.ts";
+import { type Patience, watchSilence } from "./patience.ts";
 import type { WireDelta, WireEvent } from "./schemas.ts";
 import { event } from "./schemas.ts";
 import { framesOf } from "./sse.ts";
@@ -117,16 +118,22 @@ function flatAnswer(text: string, status: number): Readonly<Record<string, unkno
 	}
 }
 
-/** To a Keryx that runs, over its socket. */
-export function socketTransport(socketPath: string, options: TransportOptions = {}): Transport {
+/** To a Keryx that runs, over its socket. Without patience it waits for ever. */
+export function socketTransport(
+	socketPath: string,
+	options: TransportOptions & { readonly patience?: Patience } = {},
+): Transport {
 	const agent = new HttpAgent({ keepAlive: true });
 	const own = headersOf(options);
+	const { patience } = options;
 	return ({ method, path, headers, body, signal }) =>
 		new Promise((resolve, reject) => {
 			const sent: ClientRequest = httpRequest(
 				{ socketPath, agent, method, path, headers: { ...headers, ...own }, ...(signal && { signal }) },
-				(response: IncomingMessage) => resolve({ status: response.statusCode ?? 500, body: response }),
+				(response: IncomingMessage) =>
+					resolve({ status: response.statusCode ?? 500, body: watched ? watched(response) : response }),
 			);
+			const watched = patience && watchSilence(sent, socketPath, patience);
 			sent.on("error", (cause) => reject(cause));
 			if (body === undefined || typeof body === "string") sent.end(body);
 			else pour(body, sent).catch((cause: unknown) => sent.destroy(cause as Error));
@@ -232,7 +239,7 @@ async function* follow(transport: Transport, input: FollowInput): AsyncGenerator
 }
 
 function isPassing({ code }: KeryxError): boolean {
-	return code.startsWith("store.") && code !== "store.not_found";
+	return code === "gateway.silent" || (code.startsWith("store.") && code !== "store.not_found");
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

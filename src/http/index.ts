@@ -12,6 +12,7 @@ export {
 	type TransportOptions,
 } from "./client.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
+export type { Patience } from "./patience.ts";
 export type {
 	WireConversation,
 	WireDelivery,

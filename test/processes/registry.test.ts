@@ -479,7 +479,10 @@ describe("without anybody", () => {
 		await print(`\u001b[32m10%\r20%\u001b[0m ${SECRET}\n`);
 		await check();
 		expect(await told()).toEqual([
-			{ text: expect.stringMatching(/running for 30 s[\s\S]*\n20% \$\{secret:\w+\}\n/), destination: DESTINATION },
+			{
+				text: expect.stringMatching(/running for 30 s[\s\S]*\n20% \$\{secret:\w+\}\n/),
+				destination: DESTINATION,
+			},
 		]);
 		await check();
 		expect(await told()).toEqual([]);

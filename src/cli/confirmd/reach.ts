@@ -47,7 +47,7 @@ export async function withKeeper(
 	const { config, output } = openConfig(context);
 	const { timezone } = config.values.session_reset;
 	const path = databasePath(dbPath, keryxHome(context.env));
-	const remote = await running(context, socketBeside(path));
+	const remote = await running(context, { socketPath: socketBeside(path), storePath: path });
 	const host = remote ? null : await openConfirmd({ context, config, output, dbPath: path, as: need });
 	try {
 		const client = remote ?? createClient(apiTransport((host as ConfirmdHost).api, asOperator(context)));

@@ -63,7 +63,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	tell(...place.findings);
 	if (place.isThere) {
 		tell(lookAtSpace(home.path));
-		const { findings, client } = await lookForKeryx(home);
+		const { findings, client } = await lookForKeryx(home, context);
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));
 		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));

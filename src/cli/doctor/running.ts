@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { type Answer, type Client, createClient, socketTransport } from "../../http/index.ts";
 import { ownerOf } from "../../store/index.ts";
+import { patienceWith } from "../connect.ts";
+import type { CliContext } from "../context.ts";
 import type { Home } from "../home.ts";
 import { version } from "../version.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
@@ -14,8 +16,11 @@ type Health = Answer<"health">;
 const PATIENCE_MS = 5000;
 
 /** The client of the one that runs, if it answers. */
-export async function lookForKeryx(home: Home): Promise<{ findings: Finding[]; client: Client | null }> {
-	const transport = socketTransport(home.socketPath);
+export async function lookForKeryx(
+	home: Home,
+	context: CliContext,
+): Promise<{ findings: Finding[]; client: Client | null }> {
+	const transport = socketTransport(home.socketPath, { patience: patienceWith(context, home) });
 	const probe = createClient((request) =>
 		transport({ ...request, signal: AbortSignal.timeout(PATIENCE_MS) }),
 	);
