@@ -2,7 +2,7 @@
 // host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
 // forget it; whatever cannot be recorded now is found again by looking once more.
 import { KeryxError } from "../errors.ts";
-import type { Process, ProcessEnd, Store, Woken } from "../store/index.ts";
+import { isPassing, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { ProcessPlace } from "./place.ts";
@@ -45,6 +45,8 @@ export class ProcessKeeper {
 	#cancelLook = () => {};
 	#unlisten = () => {};
 	#closed = false;
+	/** Ends of the pauses of who waits for the store. */
+	readonly #pauses = new Set<() => void>();
 
 	constructor(options: KeeperOptions) {
 		this.#options = options;
@@ -66,6 +68,7 @@ export class ProcessKeeper {
 		this.#unlisten();
 		this.#cancelIdle();
 		this.#cancelLook();
+		for (const end of this.#pauses) end();
 		await Promise.all([this.#reconciling, ...this.#working]);
 		const backend = this.#backend;
 		this.#backend = null;
@@ -110,13 +113,12 @@ export class ProcessKeeper {
 
 	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
 	async spawn(row: Process, { argv, cwd, env, pty }: StartRequest): Promise<void> {
-		const { store, settings } = this.#options;
+		const { settings } = this.#options;
 		const { id } = row;
+		let info: ProcessInfo;
 		try {
 			const backend = await this.connected();
-			const info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes: settings().maxLogBytes });
-			if (info.status === "failed_start") await this.#settle(row, info);
-			else if (info.identity) await store.processStarted({ id, identity: info.identity });
+			info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes: settings().maxLogBytes });
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "process.host_gone") {
 				this.#starting.delete(id);
@@ -126,6 +128,13 @@ export class ProcessKeeper {
 			await this.#neverStarted(row, error instanceof Error ? error.message : String(error));
 			throw error;
 		}
+		// It runs, whether or not that can be written: from here on nothing says that it never started.
+		if (info.status === "failed_start") await this.#settle(row, info);
+		else if (info.identity) await this.#started(id, info.identity);
+	}
+
+	#started(id: string, identity: NonNullable<ProcessInfo["identity"]>): Promise<void> {
+		return this.#written(() => this.#options.store.processStarted({ id, identity }));
 	}
 
 	/** Compares every process without an end with what is so. One look after another: two never overlap. */
@@ -136,7 +145,7 @@ export class ProcessKeeper {
 	}
 
 	async #reconcileNow(): Promise<void> {
-		const { store, place, clock } = this.#options;
+		const { place, clock } = this.#options;
 		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
 		if (rows.length === 0) return;
 		const backend = this.#backend ?? (await this.#found());
@@ -150,7 +159,7 @@ export class ProcessKeeper {
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
-			else if (info.identity) await store.processStarted({ id: row.id, identity: info.identity });
+			else if (info.identity) await this.#started(row.id, info.identity);
 		}
 		// Held by a host that does not tell us of its end: one that is just dying, or that speaks another version.
 		if (isOpen || rows.some(({ id }) => !held.has(id) && left.get(id)?.status === "running"))
@@ -219,17 +228,37 @@ export class ProcessKeeper {
 	): Promise<void> {
 		const { store, settings, ended } = this.#options;
 		const isKnown = background && this.#known.has(id);
-		const recorded = await store.endProcess({
-			id,
-			end,
-			at,
-			logBytes,
-			logLost: Math.max(0, logBytes - settings().maxLogBytes),
-			note: isKnown ? null : note,
-		});
+		const logLost = Math.max(0, logBytes - settings().maxLogBytes);
+		const told = isKnown ? null : note;
+		// Until it is heard of: whoever waits for the end waits for this.
+		const recorded = await this.#written(() =>
+			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
+		);
 		this.#known.delete(id);
 		ended(id, recorded?.woken ?? null);
 		this.#considerIdle();
+	}
+
+	/** Tries again while the store is in trouble, with a pause each time, until Keryx ends. */
+	async #written<Value>(write: () => Promise<Value>): Promise<Value> {
+		const { clock, log } = this.#options;
+		for (;;) {
+			try {
+				return await write();
+			} catch (error) {
+				if (!isPassing(error) || this.#closed) throw error;
+				log("what became of a process cannot be written yet", error);
+			}
+			await new Promise<void>((resolve) => {
+				const end = () => {
+					this.#pauses.delete(end);
+					cancel();
+					resolve();
+				};
+				this.#pauses.add(end);
+				const cancel = clock.after(RETRY_MS, end);
+			});
+		}
 	}
 
 	/** Without anything to run, the host is not kept from ending. */

@@ -112,7 +112,7 @@ export interface SceneOptions {
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
 	readonly programs?: Pick<ProcessHome, "path"> & {
-		readonly place: ProcessPlace | ((clock: Clock) => ProcessPlace);
+		readonly place: ProcessPlace | { on(clock: Clock): ProcessPlace };
 	};
 	/** Takes checkpoints of this folder. */
 	readonly files?: SceneFiles;
@@ -313,7 +313,7 @@ export class Scene {
 	): Processes {
 		return createProcesses({
 			store: this.store,
-			place: typeof place === "function" ? place(this.clock) : place,
+			place: "on" in place ? place.on(this.clock) : place,
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),
