@@ -1,5 +1,6 @@
 // `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
-// more kills, messages and random schedules than `npm test` has.
+// more kills, messages and random schedules than `npm test` has, and with
+// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
@@ -17,6 +18,7 @@ process.exitCode = await run(
 		"test/torture.test.ts",
 		"test/gateway/kill.test.ts",
 		"test/gateway/order-schedules.test.ts",
+		"test/gateway/net.test.ts",
 		"test/processes-crash.test.ts",
 		"test/gateway/rights-model.test.ts",
 	],
@@ -26,5 +28,6 @@ process.exitCode = await run(
 		KERYX_TORTURE_MESSAGES: messages,
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 		KERYX_ORDER_SCHEDULES: schedules,
+		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

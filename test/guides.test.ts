@@ -52,7 +52,7 @@ describe("the guide to testing", () => {
 	const programs = examples("testing.md", "ts");
 
 	test("has examples", () => {
-		expect([programs.length, examples("testing.md", "yaml").length]).toEqual([2, 1]);
+		expect([programs.length, examples("testing.md", "yaml").length]).toEqual([3, 1]);
 	});
 
 	test.each(programs.map((code, index) => [`${index + 1}`, code]))(

@@ -69,6 +69,15 @@ test("slow: the operation takes its time on both sides", async () => {
 	expect(await answers).toEqual(["read", "written", "read"]);
 });
 
+test("with a time, everything fails for so long", async () => {
+	const { ask, clock, reached } = scene({ forMs: 1000 });
+	expect(await ask()).toEqual(["read", "store.io", "store.io"]);
+	expect(await ask()).toEqual(["store.io", "store.io", "store.io"]);
+	expect(reached).toEqual(["events"]);
+	await clock.advance(1000);
+	expect(await ask()).toEqual(["read", "written", "read"]);
+});
+
 test("only operations of the names that are meant are counted, and so many of them fail", async () => {
 	const seen: string[] = [];
 	const { ask } = scene({

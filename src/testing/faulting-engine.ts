@@ -19,6 +19,8 @@ export interface FaultPoint {
 	readonly fault: Fault;
 	/** How many fail from there on (default 1). */
 	readonly times?: number;
+	/** From there on every operation fails before it is done, for so long. */
+	readonly forMs?: number;
 	/** Counts only these; left out: every read and every write. */
 	readonly of?: (name: ReadName | WriteName) => boolean;
 	/** Told of each operation that counts, before anything is done with it. */
@@ -33,9 +35,10 @@ export interface FaultingEngine extends Engine {
 }
 
 export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngine {
-	const { clock, at, fault, times = 1, of = () => true, onOperation, most = Infinity } = point;
+	const { clock, at, fault, times = 1, forMs, of = () => true, onOperation, most = Infinity } = point;
 	let operations = 0;
 	let counted = 0;
+	let isGone = false;
 	/** Writes under way whose commit nobody is to hear of. */
 	let unheard = 0;
 	const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
@@ -44,6 +47,11 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 		if (operations > most) return new Promise(() => {});
 		const n = of(name) ? ++counted : 0;
 		if (n > 0) onOperation?.(n, name);
+		if (n === at && forMs !== undefined) {
+			isGone = true;
+			clock.after(forMs, () => (isGone = false));
+		}
+		if (isGone) throw new KeryxError("store.io", `the disk is away at operation ${operations}, ${name}`);
 		if (n === 0 || n < at || n >= at + times) return work();
 		if (fault === "slow") {
 			await pause(SLOW_MS / 2);

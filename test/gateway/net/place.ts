@@ -1,7 +1,7 @@
 // A place for processes in which nothing runs: each prints a word and ends after as many seconds as its command names, by the test's clock.
 import { KeryxError } from "../../../src/errors.ts";
-import type { GatewayClock } from "../../../src/gateway/index.ts";
 import type { ProcessPlace } from "../../../src/processes/index.ts";
+import type { Clock } from "../../../src/time/index.ts";
 
 type Backend = Awaited<ReturnType<ProcessPlace["connect"]>>;
 type Info = Awaited<ReturnType<Backend["get"]>>;
@@ -15,7 +15,7 @@ export class ScriptedPlace {
 	/** As often as each was started. */
 	readonly starts: string[] = [];
 
-	on(clock: GatewayClock): ProcessPlace {
+	on(clock: Clock): ProcessPlace {
 		const read: ProcessPlace["read"] = (id, { from, limit }) => {
 			const printed = this.#processes.get(id)?.end ? PRINTED : Buffer.alloc(0);
 			const data = printed.subarray(from, from + limit);
