@@ -2,7 +2,6 @@
 // one look into the store after a commit, or a second later.
 import type { Confirmations } from "../confirmations/index.ts";
 import type { Store } from "../store/index.ts";
-import type { ApiHost } from "./call.ts";
 
 const FRESH_MS = 1000;
 
@@ -11,7 +10,7 @@ interface HealthSources {
 	readonly store: Pick<Store, "onCommit">;
 	readonly now: () => number;
 	/** Why the store takes nothing any more; null: it does. */
-	readonly storeTrouble?: ApiHost["storeTrouble"];
+	readonly storeTrouble?: () => unknown;
 }
 
 export class StrangersHealth {
