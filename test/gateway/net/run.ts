@@ -3,7 +3,7 @@ import { type Fault, type FaultingEngine, faultingEngine, SLOW_MS } from "../../
 import { NOON } from "../../support/clock.ts";
 import { MINUTE, Scene, type SceneOptions, SECOND } from "../support.ts";
 import type { NetScenario, Stage } from "./scenarios.ts";
-import { judge } from "./verdict.ts";
+import { type Found, judge } from "./verdict.ts";
 
 /** What a run may need beyond five times what it needs without a fault. */
 const SPARE = 200;
@@ -22,6 +22,8 @@ export interface Outcome {
 	readonly spins: boolean;
 	readonly problems: readonly string[];
 	readonly shown: string;
+	/** How many calls of models the record has. */
+	readonly calls: number;
 }
 
 export interface FaultAt {
@@ -39,9 +41,16 @@ export function runPlain(scenario: NetScenario): Promise<Outcome> {
 export async function runFaulted(scenario: NetScenario, fault: FaultAt, plain: Outcome): Promise<Outcome> {
 	const vain = fault.fault === "away" ? VAIN : 0;
 	const outcome = await run(scenario, fault, 5 * plain.operations.length + SPARE + vain);
-	const differs = !scenario.timely && outcome.shown !== plain.shown;
-	if (outcome.spins || outcome.problems.length > 0 || !differs) return outcome;
-	return { ...outcome, problems: [`users see ${outcome.shown}, without the fault they see ${plain.shown}`] };
+	if (outcome.spins || outcome.problems.length > 0 || scenario.timely) return outcome;
+	const problems: string[] = [];
+	if (outcome.shown !== plain.shown)
+		problems.push(`users see ${outcome.shown}, without the fault they see ${plain.shown}`);
+	// Of a turn that was cut off, what it had asked may have to be asked again.
+	if (outcome.calls !== plain.calls && !scenario.options?.().durable)
+		problems.push(
+			`${outcome.calls} calls of models are recorded, without the fault there are ${plain.calls}`,
+		);
+	return { ...outcome, problems };
 }
 
 async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number): Promise<Outcome> {
@@ -65,7 +74,7 @@ async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number):
 	};
 	const scene = new Scene(options);
 	const problems: string[] = [];
-	let shown = "";
+	let found: Found | undefined;
 	try {
 		await scene.open(NOON);
 		await scenario.play(stageOn(scene, options));
@@ -74,9 +83,8 @@ async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number):
 	}
 	try {
 		await scene.clock.advance(fault === "away" ? LONGEST_MS : MINUTE + SLOW_MS);
-		const found = await judge(scene, { ends: scenario.ends ?? [], isAway: fault === "away" });
+		found = await judge(scene, { ends: scenario.ends ?? [], isAway: fault === "away" });
 		problems.push(...found.problems);
-		shown = found.shown;
 	} finally {
 		await scene.end();
 	}
@@ -85,7 +93,8 @@ async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number):
 		reached: at > 0 && operations.length >= at,
 		spins: operations.length >= most,
 		problems,
-		shown,
+		shown: found.shown,
+		calls: found.calls,
 	};
 }
 

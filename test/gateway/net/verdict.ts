@@ -11,6 +11,8 @@ export interface Found {
 	readonly problems: readonly string[];
 	/** What users see, chat by chat, without what is drawn anew in each run. */
 	readonly shown: string;
+	/** How many calls of models the record has. */
+	readonly calls: number;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function judge(
 	const say = (holds: boolean, problem: string): void => {
 		if (!holds) problems.push(problem);
 	};
-	const { items, turns, deliveries } = await everything(scene.beside);
+	const { items, turns, deliveries, calls } = await everything(scene.beside);
 
 	say(scene.world.unacknowledged.length === 0, "I3: a message was never acknowledged");
 	const said = new Set(scene.world.updates.map(({ inbound }) => inbound.platformMessage));
@@ -54,7 +56,7 @@ export async function judge(
 	for (const effects of [scene.effects, scene.dangers])
 		say(effects.length <= scene.shown.length, "an effect happened more often than it was asked for");
 	problems.push(...(await scene.beside.checkIntegrity({ scope: OPERATOR })).problems);
-	return { problems, shown: shownIn(scene) };
+	return { problems, shown: shownIn(scene), calls };
 }
 
 /** By what the events name: everything there ever was. */
@@ -62,10 +64,12 @@ async function everything(store: Store) {
 	const items = new Map<number, InboxItem>();
 	const turns = new Map<string, Turn>();
 	const deliveries = new Map<string, Delivery>();
+	let calls = 0;
 	for (let cursor = ""; ; ) {
 		const page = await store.events({ scope: OPERATOR, after: cursor, limit: 1000 });
 		if (page.kind === "resync") throw new Error("events are missing");
 		for (const { type, subject, turn } of page.events) {
+			if (type === "model.called") calls++;
 			if (type.startsWith("inbound.")) {
 				const id = Number(subject);
 				items.set(id, await store.inboxItem({ scope: OPERATOR, id }));
@@ -79,6 +83,7 @@ async function everything(store: Store) {
 		cursor = page.cursor;
 	}
 	return {
+		calls,
 		items: [...items.values()],
 		turns: [...turns.values()],
 		deliveries: [...deliveries.values()].toSorted((a, b) => a.n - b.n),
