@@ -69,6 +69,7 @@ export const ERRORS = {
 	"audit.no_key": "open the store with the key of its audit: the file audit.key in Keryx's home",
 	"audit.broken":
 		"run `keryx confirm audit --verify`: it names the first entry that is wrong; restore a backup",
+	"audit.sound": "nothing need be done",
 	"token.taken": "choose another name: the audit names callers by it, so one is never given twice",
 	"confirmation.settled": "read it again: it has been decided, or its time has passed",
 	"confirmation.limited": "wait as long as named, then ask again",

@@ -28,7 +28,14 @@ import {
 } from "./support/told-store.ts";
 
 const DAY = 86_400_000;
-const CONTEXT: Context = { now: NOON, epoch: 1, uuid: () => "", sessionId: () => "", auditKey: null };
+const CONTEXT: Context = {
+	now: NOON,
+	epoch: 1,
+	uuid: () => "",
+	sessionId: () => "",
+	auditKey: null,
+	witness: () => ({ kind: "unkept" as const }),
+};
 const AS_OPERATOR = { kind: "operator" } as const;
 const closing: (() => Promise<void> | void)[] = [];
 

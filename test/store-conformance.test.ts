@@ -176,7 +176,11 @@ describe("SQLite", () => {
 			problem: "the head was altered",
 		});
 		expect(await verdict("DELETE FROM audit_head")).toMatchObject({ problem: "the head is missing" });
-		expect(await verdict("DELETE FROM audit; DELETE FROM audit_head; SELECT 1")).toBeNull();
+		// What takes more along, or puts older rows back, shows against the witness: audit-witness.test.ts.
+		expect(await verdict("DELETE FROM audit; DELETE FROM audit_head; SELECT 1")).toMatchObject({
+			n: 1,
+			problem: expect.stringContaining("empty"),
+		});
 		expect(await verdict("SELECT 1")).toBeNull();
 		const raw = new Database(path);
 		raw.exec("UPDATE audit_head SET count = 3");

@@ -44,16 +44,27 @@ export function pseudonymKey(home: Home, random: (bytes: number) => Uint8Array):
 
 /** The key that the audit's codes are made with. It never enters the store, so who alters the store cannot make them. */
 export function auditKey(home: Home, random: (bytes: number) => Uint8Array): Uint8Array {
-	return auditKeyAt(join(home.path, "audit.key"), random);
+	return auditKeyAt(join(home.path, AUDIT_KEY), random);
 }
+
+/** The same where it is there, for whoever only looks. */
+export function auditKeyIn(home: Home): Uint8Array | undefined {
+	const file = join(home.path, AUDIT_KEY);
+	return existsSync(file) ? readKey(file, AUDIT_KEY_HINT) : undefined;
+}
+
+/** How many entries the audit has and the code of the last one, outside the store: it shows what was done to the whole of it. */
+export function auditWitness(home: Home): string {
+	return join(home.path, "audit.witness");
+}
+
+const AUDIT_KEY = "audit.key";
+const AUDIT_KEY_HINT =
+	"restore it from a backup; without it the audit so far cannot be verified, nor gone on with";
 
 /** The same in a file of its own, for another store than Keryx's. */
 export function auditKeyAt(file: string, random: (bytes: number) => Uint8Array): Uint8Array {
-	return keyIn(
-		file,
-		random,
-		"restore it from a backup; without it the audit so far cannot be verified, nor gone on with",
-	);
+	return keyIn(file, random, AUDIT_KEY_HINT);
 }
 
 /** Who can read it is the operator. A program of the same user can, too. */
@@ -83,6 +94,10 @@ const KEY_BYTES = 32;
 
 function keyIn(file: string, random: (bytes: number) => Uint8Array, hint: string): Uint8Array {
 	makeOnce(file, random(KEY_BYTES));
+	return readKey(file, hint);
+}
+
+function readKey(file: string, hint: string): Uint8Array {
 	const key = readFileSync(file);
 	if (key.length !== KEY_BYTES)
 		throw new KeryxError("home.unusable", `${file} must hold ${KEY_BYTES} bytes, not ${key.length}`, {

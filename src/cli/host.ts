@@ -23,12 +23,13 @@ import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index
 import { createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
-import { auditKey, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
+import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
 /** Beside the code that runs, as it is published and as it is written. */
@@ -68,6 +69,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		access,
 		auditKey: auditKey(home, ids.bytes),
 		onTrouble: trouble.hear,
+		auditWitness: auditWitness(home),
 	});
 	trouble.record(store);
 	try {
@@ -171,6 +173,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			output.warn(
 				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version had no end: ${dated === 1 ? "it ends" : "they end"} within 30 days. \`keryx confirm grants\` lists them.`,
 			);
+		if (listening) await warnOfAudit(store, output);
 		if (listening)
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);

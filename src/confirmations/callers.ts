@@ -11,7 +11,16 @@ export interface Caller {
 	readonly sessionKey: string | null;
 }
 
-export type Attempt = "request" | "read" | "resolve" | "cancel" | "consume" | "grant" | "audit" | "tokens";
+export type Attempt =
+	| "request"
+	| "read"
+	| "resolve"
+	| "cancel"
+	| "consume"
+	| "grant"
+	| "audit"
+	| "accept_audit"
+	| "tokens";
 
 const MAY: Readonly<Record<Attempt, readonly TokenRole[]>> = {
 	request: ["agent", "operator"],
@@ -21,6 +30,7 @@ const MAY: Readonly<Record<Attempt, readonly TokenRole[]>> = {
 	consume: ["agent", "operator"],
 	grant: ["approver", "operator"],
 	audit: ["approver", "reader", "operator"],
+	accept_audit: ["operator"],
 	tokens: ["operator"],
 };
 

@@ -6,6 +6,7 @@ import {
 	type AskedForCall,
 	type AuditEntry,
 	type AuditFilter,
+	type AuditStanding,
 	type Cancelled,
 	type Confirmation,
 	type ConfirmationRequest,
@@ -125,6 +126,8 @@ export interface Confirmations {
 	revokeGrant(id: string, caller: Caller): Promise<boolean>;
 	auditLog(filter: AuditFilter, caller: Caller): Promise<readonly AuditEntry[]>;
 	verifyAudit(caller: Caller): Promise<Verified>;
+	/** Takes the audit for right though its witness saw another one: after a restore. Throws audit.sound where there is no reason to. */
+	acceptAudit(caller: Caller): Promise<AuditStanding>;
 	/** Puts a refused attempt of somebody who was authenticated into the audit. */
 	refused(
 		caller: Pick<Caller, "who" | "via">,
@@ -381,6 +384,11 @@ class StoredConfirmations implements Confirmations {
 	async verifyAudit(caller: Caller): Promise<Verified> {
 		await this.#assertMay(caller, "audit");
 		return this.#options.store.verifyAudit({ scope: OPERATOR });
+	}
+
+	async acceptAudit(caller: Caller): Promise<AuditStanding> {
+		await this.#assertMay(caller, "accept_audit");
+		return this.#options.store.acceptAudit({ by: caller.who, via: caller.via });
 	}
 
 	async refused(

@@ -200,10 +200,16 @@ const CALLS: Readonly<Record<string, Described>> = {
 		}),
 		answer: z.object({ count: z.int(), entries: z.array(entry), next: z.int().nullable() }),
 	},
+	auditAccept: {
+		method: "post",
+		path: "/audit/accept",
+		about: "after a restore: takes the audit as it is, though its witness saw another; 409 where it did not",
+		answer: z.object({ count: z.int() }),
+	},
 	auditVerify: {
 		method: "get",
 		path: "/audit/verify",
-		about: "looks through the whole chain; bad is the first entry that is wrong",
+		about: "looks through the whole chain, and at its witness; bad is the first entry that is wrong",
 		answer: z.object({
 			ok: z.boolean(),
 			count: z.int(),

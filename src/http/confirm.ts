@@ -143,8 +143,8 @@ function routeOf(path: string): Found | null {
 	}
 	if (verb !== undefined) return null;
 	if (family === "grants") return { methods: GRANT, id: decoded(id) };
-	const methods = id === "log" ? LOG : id === "verify" ? VERIFY : null;
-	return methods && { methods, id: "" };
+	const methods = AUDIT.get(id);
+	return methods ? { methods, id: "" } : null;
 }
 
 const resolving = { attempt: "resolve", asksForProof: true } as const;
@@ -169,8 +169,11 @@ const VERBS: ReadonlyMap<string, Methods> = new Map([
 	["consume", { POST: { attempt: "consume", handle: consume } }],
 ]);
 const GRANT: Methods = { DELETE: { ...granting, handle: revokeGrant } };
-const LOG: Methods = { GET: { attempt: "audit", handle: auditLog } };
-const VERIFY: Methods = { GET: { attempt: "audit", handle: verifyAudit } };
+const AUDIT: ReadonlyMap<string, Methods> = new Map<string, Methods>([
+	["log", { GET: { attempt: "audit", handle: auditLog } }],
+	["verify", { GET: { attempt: "audit", handle: verifyAudit } }],
+	["accept", { POST: { attempt: "accept_audit", asksForProof: true, handle: acceptAudit } }],
+]);
 
 async function submit({ confirmations, visitor, body, base }: Call): Promise<Reply> {
 	const requested = await confirmations.request(readRequest(body, confirmations.defaultTimeout), visitor);
@@ -320,6 +323,12 @@ async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply>
 async function verifyAudit({ confirmations, visitor }: Call): Promise<Reply> {
 	const { count, head, bad } = await confirmations.verifyAudit(visitor);
 	return { status: 200, body: { ok: bad === null, count, head, bad } };
+}
+
+async function acceptAudit({ confirmations, visitor, body }: Call): Promise<Reply> {
+	if (body !== undefined) readObject(body, "the body");
+	const { count } = await confirmations.acceptAudit(visitor);
+	return { status: 200, body: { count } };
 }
 
 /** Whole numbers are brought within bounds; anything else is the default, as clients of long standing expect. */

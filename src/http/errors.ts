@@ -10,6 +10,7 @@ const STATUS: Readonly<Record<string, number>> = {
 	"http.login": 401,
 	"http.forbidden": 403,
 	"http.origin": 403,
+	"audit.sound": 409,
 	"http.method": 405,
 	"http.too_large": 413,
 	"http.url_too_long": 414,

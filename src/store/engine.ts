@@ -2,6 +2,7 @@
 import { KeryxError } from "../errors.ts";
 import { reads, writes } from "./operations/index.ts";
 import type { Context, Op, Query } from "./query.ts";
+import type { WitnessFound } from "./types.ts";
 
 export type WriteName = keyof typeof writes;
 export type ReadName = keyof typeof reads;
@@ -26,7 +27,11 @@ export interface Engine {
 export interface Surroundings {
 	readonly epoch: number;
 	readonly auditKey: Uint8Array | null;
+	/** Left out: none is kept. */
+	readonly witness?: () => WitnessFound;
 }
+
+const UNKEPT = (): WitnessFound => ({ kind: "unkept" });
 
 export function writeOp(name: WriteName, args: unknown, drawn: Drawn, around: Surroundings): Op<unknown> {
 	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
@@ -36,19 +41,24 @@ export function writeOp(name: WriteName, args: unknown, drawn: Drawn, around: Su
 export function readOp(
 	name: ReadName,
 	args: unknown,
-	{ auditKey }: Pick<Surroundings, "auditKey">,
+	{ auditKey, witness = UNKEPT }: Pick<Surroundings, "auditKey" | "witness">,
 ): Op<unknown> {
-	const operation = reads[name] as (args: unknown, auditKey: Uint8Array | null) => Op<unknown>;
-	return operation(args, auditKey);
+	const operation = reads[name] as (
+		args: unknown,
+		auditKey: Uint8Array | null,
+		witness: () => WitnessFound,
+	) => Op<unknown>;
+	return operation(args, auditKey, witness);
 }
 
-function contextOf(drawn: Drawn, { epoch, auditKey }: Surroundings): Context {
+function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: Surroundings): Context {
 	let uuids = 0;
 	let sessions = 0;
 	return {
 		now: drawn.now,
 		epoch,
 		auditKey,
+		witness,
 		uuid: () => drawnAt(drawn.uuids, uuids++),
 		sessionId: () => drawnAt(drawn.sessions, sessions++),
 	};

@@ -39,6 +39,7 @@ export type { Held, PruneCandidates } from "./operations/retention.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
 export type { Changed } from "./operations/session-commands.ts";
 export type { Spent } from "./operations/usage.ts";
+export type { AuditStanding } from "./operations/witness.ts";
 export type { Workload } from "./operations/workload.ts";
 export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";

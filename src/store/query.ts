@@ -1,6 +1,8 @@
 // An operation is written once, as a generator that yields prepared queries. SQLite runs it to the end in one go,
 // PostgreSQL awaits each yield; the operation cannot tell, and nothing above the store knows the engine.
 
+import type { WitnessFound } from "./types.ts";
+
 export type Value = string | number | null | Uint8Array;
 
 declare const rowType: unique symbol;
@@ -30,6 +32,8 @@ export interface Context {
 	readonly sessionId: () => string;
 	/** Made with it are the codes of the audit; null where the opener gave none, and then nothing is audited or confirmed. */
 	readonly auditKey: Uint8Array | null;
+	/** Of the audit, as it is outside the store at this moment. */
+	readonly witness: () => WitnessFound;
 }
 
 let statements = 0;

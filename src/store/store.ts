@@ -53,6 +53,11 @@ export interface OpenOptions {
 	readonly auditKey?: Uint8Array;
 	/** Told when its owner can acknowledge nothing any more, since a file or the ownership is lost; with null when it can again. */
 	readonly onTrouble?: (trouble: KeryxError | null) => void;
+	/**
+	 * A file outside the store, of its own for each, that tells how many entries the audit has and the code of the last one: without
+	 * it an audit that was deleted or replaced as a whole is not noticed.
+	 */
+	readonly auditWitness?: string;
 }
 
 export async function openStore(options: OpenOptions): Promise<Store> {
@@ -65,14 +70,18 @@ export async function openEngine({
 	clock,
 	access = "own",
 	auditKey,
+	auditWitness,
 	onTrouble,
-}: Pick<OpenOptions, "url" | "clock" | "access" | "auditKey" | "onTrouble">): Promise<Engine> {
+}: Pick<
+	OpenOptions,
+	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble"
+>): Promise<Engine> {
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
 		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
 			field: "url",
 		});
-	return openSqlite({ path, startedAt: clock.now(), access, auditKey, onTrouble });
+	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
 }
 
 /** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */

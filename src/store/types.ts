@@ -313,7 +313,9 @@ export interface AuditEntry {
 		| "granted"
 		| "grant_revoked"
 		| "token_created"
-		| "token_revoked";
+		| "token_revoked"
+		/** A human took the audit for right that was not what its witness saw. */
+		| "audit_accepted";
 	readonly confirmation: string | null;
 	readonly who: string;
 	readonly via: AuditVia;
@@ -321,6 +323,19 @@ export interface AuditEntry {
 	/** The code over this entry and the one before. */
 	readonly mac: string;
 }
+
+/** Of the audit, kept outside the store. */
+export interface Witness {
+	readonly count: number;
+	/** The code of that entry; empty where there was none. */
+	readonly last: string;
+	readonly mac: string;
+}
+
+/** unkept: whoever opened the store named none. */
+export type WitnessFound =
+	| { readonly kind: "unkept" | "missing" | "unreadable" }
+	| { readonly kind: "found"; readonly witness: Witness };
 
 /** operator: everything. approver: resolves, reads. agent: asks, reads and uses its own. reader: reads. */
 export type TokenRole = "operator" | "approver" | "agent" | "reader";

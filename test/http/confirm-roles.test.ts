@@ -57,6 +57,7 @@ describe("an agent's token", () => {
 		["read the audit", "GET", "/audit", undefined, 403],
 		["read the log", "GET", "/audit/log", undefined, 403],
 		["verify the audit", "GET", "/audit/verify", undefined, 403],
+		["accept another audit", "POST", "/audit/accept", {}, 403],
 		["list tokens", "GET", "/api/tokens", undefined, 403],
 		["make a token", "POST", "/api/tokens", { name: "mine", role: "operator" }, 403],
 		["revoke a token", "POST", "/api/tokens/approver/revoke", {}, 403],
@@ -182,6 +183,7 @@ describe("roles", () => {
 			[`/confirm/${id}/approve`, {}],
 			["/grants", { scope: "always", action: "restart" }],
 			["/api/tokens", { name: "x", role: "reader" }],
+			["/audit/accept", {}],
 			["/api/inbound", { text: "hello" }],
 		] as const)
 			expect((await keryx.call("POST", path, { bearer: reader, body })).status, path).toBe(403);

@@ -50,7 +50,15 @@ test("every confirmation's call is described, and each is answered", async () =>
 	const family = calls().filter(({ path }) => CONFIRMATIONS.test(path));
 	expect(family.map(({ operationId }) => operationId).toSorted()).toEqual(
 		[
-			...["audit", "auditLog", "auditVerify", "confirmApprove", "confirmCancel", "confirmConsume"],
+			...[
+				"audit",
+				"auditAccept",
+				"auditLog",
+				"auditVerify",
+				"confirmApprove",
+				"confirmCancel",
+				"confirmConsume",
+			],
 			...["confirmDeny", "confirmList", "confirmRead", "confirmRequest", "grantAdd", "grantList"],
 			"grantRevoke",
 		].toSorted(),

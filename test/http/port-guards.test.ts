@@ -435,6 +435,7 @@ describe("on the socket", () => {
 			["GET", "/grants", undefined],
 			["POST", "/grants", { scope: "always", action: "restart" }],
 			["DELETE", "/grants?id=x", undefined],
+			["POST", "/audit/accept", {}],
 			["GET", "/api/tokens", undefined],
 			["POST", "/api/tokens", { name: "n", role: "operator" }],
 			["POST", "/api/tokens/n/revoke", {}],

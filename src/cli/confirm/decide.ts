@@ -6,6 +6,7 @@ import { addDbPath, type DbPathFlag, type Reached, withKeeper } from "../confirm
 import type { CliContext } from "../context.ts";
 import { assertOutside } from "../inside.ts";
 import { readText } from "../read-text.ts";
+import { assertYes, canAsk } from "./asking.ts";
 import { ask, type WireConfirmation } from "./calls.ts";
 import { confirmationId } from "./find.ts";
 import { confirmationOf } from "./show.ts";
@@ -87,7 +88,7 @@ Exit codes: 0 denied, 1 failure (no such confirmation, decided already, its time
 async function runApprove(context: CliContext, given: string, flags: ApproveFlags): Promise<void> {
 	assertOutside(context);
 	const asks = !flags.yes;
-	if (asks && !canAsk(context, flags))
+	if (asks && (flags.edit === "-" || !canAsk(context)))
 		throw new KeryxError("usage.invalid", "--yes must be given where nobody can be asked", {
 			hint: "look at it with `keryx confirm show`, then give --yes",
 		});
@@ -102,7 +103,12 @@ async function runApprove(context: CliContext, given: string, flags: ApproveFlag
 			if (edited) printArguments(output, "arguments to approve instead", edited);
 		}
 		// One that is decided already needs no question: the answer below says so.
-		if (asks && asked.status === "pending") await assertYes(context, id);
+		if (asks && asked.status === "pending")
+			await assertYes(
+				context,
+				"Approve exactly this?",
+				`${id} still waits; \`keryx confirm deny ${id}\` says no`,
+			);
 		const decided = await ask<Decided>(client, "POST", `/confirm/${id}/approve`, {
 			...(flags.reason !== undefined && { reason: flags.reason }),
 			...(grant && { grant }),
@@ -128,29 +134,6 @@ function tell({ output, isRunning }: Reached, asked: WireConfirmation, decided: 
 	else output.line(`${id} (${action}) is ${status} by ${resolved_by}.`);
 	if (!isRunning && asked.asked_by.startsWith("agent:"))
 		output.note("Keryx does not run: its agent learns of this when it runs again.");
-}
-
-/** A person sits there, and can see what is asked. */
-function canAsk({ stdin, stdout, json }: CliContext, { edit }: ApproveFlags): boolean {
-	return stdin.isTTY === true && stdout.isTTY === true && !json && edit !== "-";
-}
-
-async function assertYes({ stdin, stdout }: CliContext, id: string): Promise<void> {
-	stdout.write("Approve exactly this? [y/N] ");
-	if (/^y(es)?$/i.test((await firstLine(stdin)).trim())) return;
-	throw new KeryxError("confirmation.refused", `${id} was not approved: you did not say yes`, {
-		hint: `it still waits; \`keryx confirm deny ${id}\` says no`,
-	});
-}
-
-/** What is there when the input ends, where no line does. */
-async function firstLine(stdin: CliContext["stdin"]): Promise<string> {
-	let read = "";
-	for await (const part of stdin) {
-		read += Buffer.from(part).toString("utf8");
-		if (read.includes("\n")) break;
-	}
-	return read.split("\n")[0] ?? "";
 }
 
 interface GrantWish {

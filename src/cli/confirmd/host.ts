@@ -19,6 +19,7 @@ import { type Listening, listen, withoutAddress } from "../listen.ts";
 import type { Output } from "../output.ts";
 import { hearTrouble } from "../store-trouble.ts";
 import { version } from "../version.ts";
+import { warnOfAudit } from "../warn-of-audit.ts";
 import type { ConfirmdOptions } from "./options.ts";
 
 export interface ConfirmdHostOptions {
@@ -57,9 +58,11 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		access: options.as === "read" ? "read" : "own",
 		auditKey: auditKeyAt(`${dbPath}.audit.key`, ids.bytes),
 		onTrouble: trouble.hear,
+		auditWitness: `${dbPath}.audit.witness`,
 	});
 	trouble.record(store);
 	try {
+		if (options.as === "run") await warnOfAudit(store, output, dbPath);
 		const settings = settingsOf(options);
 		const confirmations = createConfirmations({
 			store,

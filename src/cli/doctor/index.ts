@@ -6,6 +6,7 @@ import type { CliContext } from "../context.ts";
 import { homeAt } from "../home.ts";
 import { createOutput, type Output } from "../output.ts";
 import { EXIT } from "../report.ts";
+import { lookAtAudit } from "./audit.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
 import { lookAtModels } from "./model.ts";
@@ -67,6 +68,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));
 		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
+		tell(...(await lookAtAudit(home, quick)));
 	}
 	end(context, output, findings);
 }

@@ -71,7 +71,7 @@ function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
 }
 
 /** The store, its log and lock, the keys, the socket: everything in the home but what a person put there. */
-const OWN = /^(keryx\.db.*|.+\.key|keryx\.sock)$/;
+const OWN = /^(keryx\.db.*|.+\.key|audit\.witness|keryx\.sock)$/;
 
 function privacyOfFiles(home: string, fix: boolean): Finding {
 	const open = readdirSync(home).filter((name) => {

@@ -1,6 +1,6 @@
 // The audit of confirmations: append-only, every entry with a code over itself and the one before, made with a key outside the
 // store. The head (how many entries, the last one's code) is read and written in the same transaction as each entry, and has a
-// code of its own: an altered row, a missing one and a cut tail all show.
+// code of its own: an altered row, a missing one and a cut tail all show. What takes the head along shows against the witness.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
@@ -53,12 +53,21 @@ export interface NewAuditEntry {
 	readonly facts?: Readonly<Record<string, unknown>>;
 }
 
+/** As it stands there, checked by nobody. */
+export function* auditHead(): Op<HeadRow | undefined> {
+	return yield* get(readHead);
+}
+
+export function headProblem(key: Uint8Array, head: HeadRow): string | null {
+	return isCode(head.mac, headMac(key, head)) ? null : "the head was altered";
+}
+
 /** Must run in the transaction of what it records. */
 export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
 	const key = keyOf(context.auditKey);
-	const head = yield* get(readHead);
+	const head = yield* auditHead();
 	// A head that was tampered with must not be signed over: that would make the damage look right.
-	if (head && !same(head.mac, headMac(key, head)))
+	if (head && headProblem(key, head) !== null)
 		throw new KeryxError(
 			"audit.broken",
 			"the head of the audit does not verify, so nothing can be added to it",
@@ -131,13 +140,9 @@ export interface Verified {
 	readonly bad: { readonly n: number; readonly problem: string } | null;
 }
 
-/** Looks through the whole chain, on one snapshot. */
-export function* verifyAudit(
-	_: { readonly scope: OperatorScope },
-	auditKey: Uint8Array | null,
-): Op<Verified> {
-	const key = keyOf(auditKey);
-	const head = yield* get(readHead);
+/** Looks through the whole chain, on one snapshot, of which nothing was read before. */
+export function* verifyChain(key: Uint8Array): Op<Verified> {
+	const head = yield* auditHead();
 	let last = "";
 	let count = 0;
 	for (;;) {
@@ -145,7 +150,7 @@ export function* verifyAudit(
 		for (const row of rows) {
 			const bad = (problem: string) => ({ count, head: last, bad: { n: count + 1, problem } });
 			if (row.n !== count + 1) return bad("it is missing");
-			if (!same(row.mac, entryMac(key, row, last)))
+			if (!isCode(row.mac, entryMac(key, row, last)))
 				return bad("it was altered, or one before it was replaced");
 			last = row.mac;
 			count++;
@@ -154,7 +159,8 @@ export function* verifyAudit(
 	}
 	const at = (n: number, problem: string) => ({ count, head: last, bad: { n, problem } });
 	if (!head) return count === 0 ? { count, head: last, bad: null } : at(count, "the head is missing");
-	if (!same(head.mac, headMac(key, head))) return at(count, "the head was altered");
+	const altered = headProblem(key, head);
+	if (altered !== null) return at(count, altered);
 	if (head.count > count)
 		return at(count + 1, `it is missing: the tail was cut, there were ${head.count} entries`);
 	if (head.count < count) return at(head.count + 1, "it was added without the head");
@@ -169,23 +175,23 @@ function toEntry(row: AuditRow): AuditEntry {
 
 function entryMac(key: Uint8Array, row: Omit<AuditRow, "mac" | "body_key">, before: string): string {
 	const { n, at, kind, confirmation, who, via, body } = row;
-	return hmac(key, ["entry", n, at, kind, confirmation, who, via, body, before]);
+	return codeOf(key, ["entry", n, at, kind, confirmation, who, via, body, before]);
 }
 
 function headMac(key: Uint8Array, { count, last }: Omit<HeadRow, "mac">): string {
-	return hmac(key, ["head", count, last]);
+	return codeOf(key, ["head", count, last]);
 }
 
 /** JSON of a flat list is unambiguous: no two different lists have the same. */
-function hmac(key: Uint8Array, values: readonly (string | number | null)[]): string {
+export function codeOf(key: Uint8Array, values: readonly (string | number | null)[]): string {
 	return createHmac("sha256", key).update(JSON.stringify(values)).digest("hex");
 }
 
-function same(a: string, b: string): boolean {
+export function isCode(a: string, b: string): boolean {
 	return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
-function keyOf(key: Uint8Array | null): Uint8Array {
+export function keyOf(key: Uint8Array | null): Uint8Array {
 	if (key) return key;
 	throw new KeryxError("audit.no_key", "this store was opened without the key of its audit");
 }

@@ -1,5 +1,5 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
-import { auditLog, auditRefusal, verifyAudit } from "./audit.ts";
+import { auditLog, auditRefusal } from "./audit.ts";
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./blobs.ts";
 import {
 	beginRestore,
@@ -129,7 +129,11 @@ import {
 } from "./turn-ends.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
 import { turnUsage, usage } from "./usage.ts";
+import { acceptAudit, auditStanding, verifyAudit } from "./witness.ts";
 import { proveWritable, workload } from "./workload.ts";
+
+export { auditHead } from "./audit.ts";
+export { auditStanding, markWitnessed, witnessOf } from "./witness.ts";
 
 export const writes = {
 	accept,
@@ -199,6 +203,7 @@ export const writes = {
 	revokeGrant,
 	takeGrantsDated,
 	auditRefusal,
+	acceptAudit,
 	createToken,
 	revokeToken,
 	proveWritable,
@@ -270,6 +275,7 @@ export const reads = {
 	grants,
 	auditLog,
 	verifyAudit,
+	auditStanding,
 	tokenByDigest,
 	tokens,
 	workload,

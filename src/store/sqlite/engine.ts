@@ -18,12 +18,14 @@ export interface SqliteOptions {
 	readonly auditKey?: Uint8Array | undefined;
 	/** Told when the owner can acknowledge nothing any more, and with null when it can again. */
 	readonly onTrouble?: ((trouble: KeryxError | null) => void) | undefined;
+	/** The file of its witness; left out, none is kept. */
+	readonly auditWitness?: string | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> {
-	const { path, startedAt, access, auditKey = null, onTrouble } = options;
+	const { path, startedAt, access, auditKey = null, auditWitness = null, onTrouble } = options;
 	const alone = path === ":memory:";
-	const settings = { path, startedAt, alone, auditKey };
+	const settings = { path, startedAt, alone, auditKey, auditWitness: alone ? null : auditWitness };
 	if (access === "read") {
 		const readers = new Readers(() => Thread.start({ ...settings, role: "reader" }));
 		await readers.start();

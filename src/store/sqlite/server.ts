@@ -2,7 +2,7 @@
 // its own, and acknowledges none before their one commit is on the disk. A reader runs read operations, each on one snapshot.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
-import { type Drawn, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
+import { type Drawn, type ReadName, readOp, type Surroundings, type WriteName, writeOp } from "../engine.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
@@ -11,6 +11,7 @@ import { forgetOverwritten, refuseForeignLog } from "./foreign-log.ts";
 import { epochNow, Guard, type Guarded } from "./guard.ts";
 import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 import { type Ownership, takeOwnership } from "./ownership.ts";
+import { readWitness, WitnessKeeper } from "./witness.ts";
 
 export interface WorkerSettings {
 	readonly role: "writer" | "reader";
@@ -21,6 +22,8 @@ export interface WorkerSettings {
 	readonly auditKey: Uint8Array | null;
 	/** A reader's: the database that the writer beside it has open. */
 	readonly database?: FileId | null;
+	/** The file of the audit's witness; null: none is kept. */
+	readonly auditWitness: string | null;
 }
 
 export type Request =
@@ -68,7 +71,8 @@ const writeEpoch = sql(
 interface Serving {
 	readonly port: MessagePort;
 	readonly connection: Connection;
-	readonly around: { readonly epoch: number; readonly auditKey: Uint8Array | null };
+	readonly around: Surroundings;
+	readonly witness: WitnessKeeper | null;
 	/** The owner's; a store in memory has no files to be lost. */
 	readonly ownership: Ownership | undefined;
 	readonly guard: Guard | undefined;
@@ -84,10 +88,12 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		const { connection, database } =
 			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
 		const epoch = settings.role === "writer" ? takeEpoch(connection) : 0;
-		const around = { epoch, auditKey: settings.auditKey };
+		const { auditKey, auditWitness } = settings;
+		const around = { epoch, auditKey, witness: () => readWitness(auditWitness) };
+		const witness = settings.role === "writer" ? keepWitness(settings, connection) : null;
 		const opened = ownership && { given: settings.path, path, database, lock: ownership.lock };
 		const guard = opened && watchOver({ port, connection, epoch, opened });
-		const serving: Serving = { port, connection, around, ownership, guard, closed: false };
+		const serving: Serving = { port, connection, around, witness, ownership, guard, closed: false };
 		port.on("message", (first: Request[]) => serve(serving, first));
 		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
@@ -143,6 +149,19 @@ function takeEpoch(connection: Connection): number {
 		const epoch = connection.run(nextEpoch());
 		connection.control("COMMIT");
 		return epoch;
+	} catch (error) {
+		connection.db.close();
+		throw error;
+	}
+}
+
+function keepWitness(
+	{ auditKey, auditWitness }: WorkerSettings,
+	connection: Connection,
+): WitnessKeeper | null {
+	if (auditKey === null || auditWitness === null) return null;
+	try {
+		return new WitnessKeeper({ path: auditWitness, key: auditKey, connection });
 	} catch (error) {
 		connection.db.close();
 		throw error;
@@ -211,6 +230,7 @@ function commitGroup(serving: Serving, writes: readonly Write[]): Reply[] {
 	}
 	try {
 		serving.guard?.check();
+		serving.witness?.committed(writes.some(({ name }, n) => name === "acceptAudit" && replies[n]?.ok));
 		return replies;
 	} catch (error) {
 		// The file was lost while the group was committed: whether a restart finds it depends on whether the file comes back.
@@ -297,6 +317,7 @@ function readOne(
 }
 
 function close(serving: Serving, id: number): Reply {
+	serving.witness?.close();
 	if (serving.guard) serving.guard.close();
 	else serving.connection.db.close();
 	serving.ownership?.release();

@@ -1,0 +1,12 @@
+// A start over an audit that is not what its witness saw says so, and goes on: what is decided now is audited all the same.
+import type { Store } from "../store/index.ts";
+import type { Output } from "./output.ts";
+
+export async function warnOfAudit(store: Store, output: Output, dbPath?: string): Promise<void> {
+	const { problem } = await store.auditStanding({ scope: { kind: "operator" } });
+	if (problem === null) return;
+	const of = dbPath === undefined ? "" : ` --db-path ${dbPath}`;
+	output.warn(
+		`the audit was altered or replaced: ${problem}. \`keryx confirm audit --verify${of}\` says more; after you restored a backup, \`keryx confirm audit --accept${of}\` takes it as it is`,
+	);
+}

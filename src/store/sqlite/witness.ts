@@ -1,0 +1,126 @@
+// The file of the audit's witness. The writer keeps it, after its commits and not in them: at most five times a second however many
+// there are, in its own thread. It is never a source of anything; a store that does not hold what it saw is not written over it.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { auditHead, auditStanding, markWitnessed, witnessOf } from "../operations/index.ts";
+import type { Witness, WitnessFound } from "../types.ts";
+import type { Connection } from "./connection.ts";
+
+/** So long after a commit, with all that came in between; longer on a disk so slow that it would take more than a part of the time. */
+const DELAY_MS = 200;
+const MOST_OF_THE_TIME = 0.1;
+
+export interface WitnessOptions {
+	readonly path: string;
+	readonly key: Uint8Array;
+	readonly connection: Connection;
+}
+
+export class WitnessKeeper {
+	readonly #options: WitnessOptions;
+	/** False where the store does not hold what the witness saw: then that is kept, as the proof of it. */
+	#isTrusted: boolean;
+	/** Of the last one written. */
+	#count: number;
+	#timer: NodeJS.Timeout | null = null;
+	#hasFailed = false;
+	/** The last one. */
+	#tookMs = 0;
+
+	/** At the start, before anything is written to the store. */
+	constructor(options: WitnessOptions) {
+		this.#options = options;
+		const { path, key, connection } = options;
+		const found = readWitness(path);
+		const scope = { kind: "operator" } as const;
+		const { problem } = connection.run(auditStanding({ scope }, key, () => found));
+		this.#isTrusted = problem === null;
+		this.#count = found.kind === "found" ? found.witness.count : -1;
+		if (!this.#isTrusted) return;
+		if (this.#head().count > this.#count) this.#write();
+		connection.run(markWitnessed());
+	}
+
+	/** After each commit; `accepted` where a human said that the store is right as it is. */
+	committed(accepted: boolean): void {
+		if (accepted) {
+			this.#isTrusted = true;
+			this.#tryToWrite();
+		}
+		if (!this.#isTrusted || this.#timer !== null || this.#head().count <= this.#count) return;
+		this.#timer = setTimeout(() => this.#tryToWrite(), Math.max(DELAY_MS, this.#tookMs / MOST_OF_THE_TIME));
+	}
+
+	/** The connection is still open. */
+	close(): void {
+		if (this.#timer !== null) this.#tryToWrite();
+	}
+
+	/** What is committed is committed: a disk that takes no witness now takes it after another commit, or at the next start. */
+	#tryToWrite(): void {
+		if (this.#timer !== null) clearTimeout(this.#timer);
+		this.#timer = null;
+		try {
+			this.#write();
+			this.#hasFailed = false;
+		} catch (error) {
+			if (!this.#hasFailed)
+				process.emitWarning(`the audit's witness cannot be written: ${(error as Error).message}`);
+			this.#hasFailed = true;
+		}
+	}
+
+	#write(): void {
+		const { path, key } = this.#options;
+		const witness = witnessOf(key, this.#head());
+		const began = performance.now();
+		writeWitness(path, witness);
+		this.#tookMs = performance.now() - began;
+		this.#count = witness.count;
+	}
+
+	#head(): Omit<Witness, "mac"> {
+		return this.#options.connection.run(auditHead()) ?? { count: 0, last: "" };
+	}
+}
+
+export function readWitness(path: string | null): WitnessFound {
+	if (path === null) return { kind: "unkept" };
+	let text: string;
+	try {
+		text = readFileSync(path, "utf8");
+	} catch (error) {
+		return { kind: (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : "unreadable" };
+	}
+	const witness = parsed(text);
+	return witness === null ? { kind: "unreadable" } : { kind: "found", witness };
+}
+
+function parsed(text: string): Witness | null {
+	try {
+		const { count, last, mac } = JSON.parse(text) as Record<string, unknown>;
+		if (!Number.isSafeInteger(count) || typeof last !== "string" || typeof mac !== "string") return null;
+		return { count: count as number, last, mac };
+	} catch {
+		return null;
+	}
+}
+
+/** On the disk under its name when it answers: the whole of it, or the one before. */
+function writeWitness(path: string, witness: Witness): void {
+	const draft = `${path}.new`;
+	const file = openSync(draft, "w", 0o600);
+	try {
+		writeSync(file, `${JSON.stringify(witness)}\n`);
+		fsyncSync(file);
+	} finally {
+		closeSync(file);
+	}
+	renameSync(draft, path);
+	const folder = openSync(dirname(path), "r");
+	try {
+		fsyncSync(folder);
+	} finally {
+		closeSync(folder);
+	}
+}

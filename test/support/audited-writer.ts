@@ -1,0 +1,19 @@
+// A program that adds to the audit of a store until it is killed. Says each entry that was acknowledged.
+import { writeSync } from "node:fs";
+import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
+
+const [path = "", witness = "", name = ""] = process.argv.slice(2);
+const clock = { now: () => Date.now() };
+const store = await openStore({
+	url: `sqlite:${path}`,
+	clock,
+	ids: systemIds(clock),
+	secrets: NO_SECRETS,
+	auditKey: new Uint8Array(32).fill(3),
+	auditWitness: witness,
+});
+for (let n = 0; ; n++) {
+	const token = `${name}-${n}`;
+	await store.createToken({ name: token, digest: token, role: "reader", by: "operator", via: "cli" });
+	writeSync(1, "+");
+}
