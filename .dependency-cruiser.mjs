@@ -5,6 +5,7 @@ const layers = [
 	"secrets/",
 	"(config|time)/",
 	"store/",
+	"walls/",
 	"(confirmations|processes|checkpoints)/",
 	"(agents|tools)/",
 	"gateway/",

@@ -1,4 +1,5 @@
-// What the tests need of the system besides Node: an sshd, which the tests alone start, on a port of its own, and a Chromium.
+// What the tests need of the system besides Node: an sshd, which the tests alone start, on a port of its own, bubblewrap, and a
+// Chromium.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
@@ -8,6 +9,11 @@ const TOOLS = [
 		package: "openssh-server",
 		what: "the tests of processes on other machines need an sshd and the ssh client",
 		isThere: () => existsSync("/usr/sbin/sshd") && onPath("ssh"),
+	},
+	{
+		package: "bubblewrap",
+		what: "the tests of walls need bubblewrap",
+		isThere: () => existsSync("/usr/bin/bwrap"),
 	},
 	{
 		package: "chromium",

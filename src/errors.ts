@@ -88,6 +88,9 @@ export const ERRORS = {
 	"process.host_version": "use the Keryx that started the host, or wait until its processes have ended",
 	"process.failed": "check the disk that holds Keryx's home; the log of the process host says more",
 	"process.unreachable": "check the network, the address and the key by hand with ssh, then try again",
+	"wall.path":
+		"give folders that exist by their real path, without a link in it; what a wall binds must lie where no command can exchange it",
+	"wall.unavailable": "run `keryx doctor`: it says why no wall can be made here, and the command that helps",
 	"turn.stale": "stop this turn: another one has taken over",
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: somebody else has settled it",

@@ -1,0 +1,177 @@
+// The three walls as argument lists of bubblewrap: pure functions of a wall, the machine and what is hidden. Order decides: a later
+// argument covers an earlier one. I17 rests on this file and on layout.ts.
+import { type Binding, type Layout, layoutOf } from "./layout.ts";
+import { byDepth } from "./paths.ts";
+import type { HiddenPath, Machine, Wall } from "./types.ts";
+
+/** What root needs to administer a machine. None of these reaches past a mount, a namespace or a kernel setting. */
+const ADMIN_CAPABILITIES = [
+	"CAP_CHOWN",
+	"CAP_DAC_OVERRIDE",
+	"CAP_FOWNER",
+	"CAP_FSETID",
+	"CAP_SETUID",
+	"CAP_SETGID",
+	"CAP_KILL",
+	"CAP_NET_BIND_SERVICE",
+];
+/** Parts of /proc that root could write without any capability. With /proc/sys, core_pattern would run a program outside. */
+const KERNEL_FILES = [
+	"irq",
+	"bus",
+	"fs",
+	"acpi",
+	"scsi",
+	"mtrr",
+	"sysrq-trigger",
+	"driver",
+	"dynamic_debug",
+	"latency_stats",
+];
+/** Without a limit a tmpfs may take half of the memory. */
+const TMPFS_SIZE = ["--size", String(512 * 1024 * 1024)];
+
+/**
+ * Descriptors of folders that were checked and opened, by path: they are bound in place of whatever is at the path by then. Empty
+ * where the machine cannot bind descriptors.
+ */
+export type Descriptors = ReadonlyMap<string, number>;
+
+/** The paths whose descriptors are used, each once: one that is not would be passed on to the program. */
+export function boundByDescriptor(wall: Wall, machine: Machine, hidden: readonly HiddenPath[]): string[] {
+	if (!machine.canBindDescriptors) return [];
+	const { bindings, insideHidden } = layoutOf(wall, machine, hidden);
+	const bound = [...bindings, ...insideHidden]
+		.filter(({ isOptional }) => !isOptional)
+		.map(({ path }) => path);
+	return [...(wall.tmp === null ? [] : [wall.tmp]), ...bound];
+}
+
+export function wallArguments(
+	wall: Wall,
+	machine: Machine,
+	hidden: readonly HiddenPath[],
+	descriptors: Descriptors = new Map(),
+): string[] {
+	const layout = layoutOf(wall, machine, hidden);
+	switch (wall.kind) {
+		case "view":
+			return viewArguments(wall, machine, layout, descriptors);
+		case "mask":
+			return maskArguments(wall, machine, layout, descriptors);
+		case "box":
+			return boxArguments(wall, machine, layout, descriptors);
+	}
+}
+
+function viewArguments(wall: Wall, machine: Machine, layout: Layout, descriptors: Descriptors): string[] {
+	return [
+		...namespaces(wall, machine),
+		...["--ro-bind", "/", "/"],
+		...kernelFolders(wall),
+		...temporaryFolder(wall, descriptors),
+		...bindings(layout.bindings, descriptors),
+		...hide(layout, descriptors),
+	];
+}
+
+function maskArguments(wall: Wall, machine: Machine, layout: Layout, descriptors: Descriptors): string[] {
+	return [
+		...namespaces(wall, machine),
+		...["--bind", "/", "/"],
+		...kernelFolders(wall),
+		// The cover hides the pins from lookups: rename and link work across them, yet none of them can be renamed itself.
+		...layout.tops.flatMap(({ path, pins }) => [...pinned(pins), "--bind", path, path]),
+		...temporaryFolder(wall, descriptors),
+		...bindings(layout.bindings, descriptors),
+		...hide(layout, descriptors),
+	];
+}
+
+function boxArguments(wall: Wall, machine: Machine, layout: Layout, descriptors: Descriptors): string[] {
+	return [
+		...namespaces(wall, machine),
+		...["--ro-bind", "/usr", "/usr"],
+		...machine.systemFolders.flatMap(({ path, link }) =>
+			link === null ? ["--ro-bind", path, path] : ["--symlink", link, path],
+		),
+		...machine.etc.flatMap((path) => ["--ro-bind-try", path, path]),
+		...["/var/tmp", "/run", "/home"].flatMap((path) => [...TMPFS_SIZE, "--tmpfs", path]),
+		...["--symlink", "../run", "/var/run"],
+		...kernelFolders(wall),
+		...temporaryFolder(wall, descriptors),
+		...bindings(layout.bindings, descriptors),
+		...hide(layout, descriptors),
+		...["--remount-ro", "/"],
+	];
+}
+
+function namespaces(wall: Wall, machine: Machine): string[] {
+	const isAdmin = wall.privileges === "admin" && wall.kind !== "box";
+	return [
+		...(isAdmin ? [] : ["--unshare-user"]),
+		...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+		...(wall.network === "none" ? ["--unshare-net"] : []),
+		...(isAdmin || !machine.canDisableUserns ? [] : ["--disable-userns"]),
+		// Without this, root keeps every capability inside and unmounts what hides the home.
+		...["--cap-drop", "ALL"],
+		...(isAdmin ? ADMIN_CAPABILITIES.flatMap((name) => ["--cap-add", name]) : []),
+		...(wall.outlivesStarter ? [] : ["--die-with-parent"]),
+	];
+}
+
+function kernelFolders({ kind, devices }: Wall): string[] {
+	return [
+		...["--dev", "/dev"],
+		...devices.flatMap((name) => ["--dev-bind-try", `/dev/${name}`, `/dev/${name}`]),
+		...["--proc", "/proc"],
+		...["--ro-bind", "/proc/sys", "/proc/sys"],
+		...KERNEL_FILES.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]),
+		...(kind === "box" ? [] : ["--ro-bind-try", "/sys", "/sys"]),
+	];
+}
+
+function temporaryFolder({ tmp }: Wall, descriptors: Descriptors): string[] {
+	return tmp === null
+		? ["--perms", "1777", ...TMPFS_SIZE, "--tmpfs", "/tmp"]
+		: bind(tmp, "/tmp", descriptors);
+}
+
+function bindings(list: readonly Binding[], descriptors: Descriptors): string[] {
+	return list.flatMap(({ path, access, isOptional, pins }) => {
+		if (isOptional) return ["--ro-bind-try", path, path];
+		const under = pins.length === 0 ? [] : ["--bind", path, path, ...pinned(pins)];
+		return [...under, ...bind(path, path, descriptors, access)];
+	});
+}
+
+/** Last of all, so that nothing that was bound shows the home again. */
+function hide({ hidden, insideHidden }: Layout, descriptors: Descriptors): string[] {
+	const steps = [
+		...hidden.map(({ path, kind }) => ({
+			path,
+			words: kind === "file" ? ["--ro-bind", "/dev/null", path] : [...TMPFS_SIZE, "--tmpfs", path],
+		})),
+		...insideHidden.map((one) => ({ path: one.path, words: bindings([one], descriptors) })),
+	];
+	return [
+		...steps.sort((a, b) => byDepth(a.path, b.path)).flatMap(({ words }) => words),
+		// A write there fails, instead of being lost.
+		...hidden.flatMap(({ path, kind }) => (kind === "file" ? [] : ["--remount-ro", path])),
+	];
+}
+
+function pinned(pins: readonly string[]): string[] {
+	return pins.flatMap((path) => ["--bind-try", path, path]);
+}
+
+function bind(
+	source: string,
+	target: string,
+	descriptors: Descriptors,
+	access: Binding["access"] = "write",
+): string[] {
+	const option = access === "write" ? "--bind" : "--ro-bind";
+	const descriptor = descriptors.get(source);
+	return descriptor === undefined ? [option, source, target] : [`${option}-fd`, String(descriptor), target];
+}

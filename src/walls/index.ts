@@ -1,0 +1,17 @@
+// keryx/walls: where commands run. Behind a wall, Keryx's home, processes and sockets are not there.
+
+export { wallArguments } from "./arguments.ts";
+export { causeInWords, remedyOf, type WallCause } from "./causes.ts";
+export { decideWall, type WallDecision, type WallMode, type WallQuestion, wallsInWords } from "./decide.ts";
+export { closeInherited } from "./descriptors.ts";
+export { type EnvironmentOptions, wallEnvironment } from "./environment.ts";
+export { checkWall, hiddenPaths } from "./folders.ts";
+export { protectedPrograms, readMachine } from "./machine.ts";
+export { type ProfileOptions, sandboxCommand, sandboxProfile } from "./macos.ts";
+export { endNamespace, isNamespaceAlive, killNamespace, namespaceMembers } from "./namespace.ts";
+export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
+export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";
+export { type Architecture, seccompProgram } from "./seccomp.ts";
+export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";
+export { type Namespace, parseStatus, readStatus, type WallStatus } from "./status.ts";
+export type { HiddenPath, Machine, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";

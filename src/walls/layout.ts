@@ -1,0 +1,111 @@
+// What a wall shows of the machine: which paths are bound, which are covered, and which folders must not be renamed. Whoever could
+// rename a folder above the home could put another home in its place, for the gateway to read at its next start.
+import { byDepth, foldersAbove, isAtOrInside, isInside, topFolder, unique } from "./paths.ts";
+import type { HiddenPath, Machine, Wall } from "./types.ts";
+
+/** Folders that each wall makes for itself; what lies there outside cannot be seen inside. */
+const OWN_FOLDERS = ["/tmp", "/dev", "/proc"];
+
+export interface Binding {
+	readonly path: string;
+	readonly access: "read" | "write";
+	/** A path that may be missing, in which case there is nothing to bind. */
+	readonly isOptional: boolean;
+	/** Folders in it that must stay where they are, the highest first. */
+	readonly pins: readonly string[];
+}
+
+export interface Layout {
+	/** Top folders of a mask below which something is guarded. */
+	readonly tops: readonly { readonly path: string; readonly pins: readonly string[] }[];
+	/** The deeper of two paths comes later, so it decides. */
+	readonly bindings: readonly Binding[];
+	/** Only what would be seen: bubblewrap makes missing mount points, on the host. */
+	readonly hidden: readonly HiddenPath[];
+	/** A workspace that lies inside a hidden folder: it is shown there, alone. */
+	readonly insideHidden: readonly Binding[];
+}
+
+type Access = "read" | "readonly" | "write" | "protected";
+
+export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPath[]): Layout {
+	const wanted = wantedPaths(wall);
+	const isHidden = (path: string) => hidden.some((one) => isAtOrInside(path, one.path));
+	const isInRoot = (path: string) => inRoot(path, wall, machine);
+	const visible = wanted.filter(({ path, access }) => access !== "protected" && !isHidden(path));
+	const isSeen = (path: string) => isInRoot(path) || visible.some((one) => isAtOrInside(path, one.path));
+
+	const isAround = ({ path }: HiddenPath) => isInside(wall.workspace, path);
+	const seen = hidden.filter((one) => {
+		const outer = hidden.filter(({ path }) => isInside(one.path, path));
+		if (outer.length === 0) return isSeen(one.path) || isAround(one);
+		// Hidden already, unless the workspace lies between and would show it again.
+		return isInside(one.path, wall.workspace) && outer.every(isAround);
+	});
+	const guarded = unique([
+		...seen.map(({ path }) => path),
+		...wall.protect.filter((path) => isSeen(path) && !isHidden(path)),
+	]);
+	const isNeeded = ({ path, access }: { path: string; access: Access }) => {
+		switch (access) {
+			case "protected":
+				return isSeen(path) && isWritable(path, wall, visible);
+			case "readonly":
+				return true;
+			case "read":
+				return !isInRoot(path);
+			case "write":
+				return wall.kind !== "mask" || !isInRoot(path);
+		}
+	};
+	const binding = ({ path, access }: { path: string; access: Access }): Binding => ({
+		path,
+		access: access === "write" ? "write" : "read",
+		isOptional: access === "protected",
+		pins: access === "write" ? pinsIn(path, guarded) : [],
+	});
+	return {
+		tops: topsOf(wall, guarded.filter(isInRoot)),
+		bindings: wanted.filter((one) => !isHidden(one.path) && isNeeded(one)).map(binding),
+		hidden: seen,
+		insideHidden: hidden.some(isAround)
+			? wanted.filter(({ path }) => path === wall.workspace).map(binding)
+			: [],
+	};
+}
+
+function wantedPaths(wall: Wall): { readonly path: string; readonly access: Access }[] {
+	const access = new Map<string, Access>();
+	for (const path of wall.read) access.set(path, "read");
+	for (const path of wall.write) access.set(path, "write");
+	access.set(wall.workspace, wall.isWorkspaceReadonly ? "readonly" : "write");
+	// What the gateway runs is never written, also where it is the workspace itself.
+	for (const path of wall.protect) access.set(path, access.has(path) ? "readonly" : "protected");
+	return [...access].map(([path, access]) => ({ path, access })).sort((a, b) => byDepth(a.path, b.path));
+}
+
+/** Whether the root of the wall shows it, before anything else is bound. */
+function inRoot(path: string, { kind }: Wall, { systemFolders }: Machine): boolean {
+	if (kind !== "box") return !OWN_FOLDERS.some((folder) => isAtOrInside(path, folder));
+	const folders = ["/usr", ...systemFolders.filter(({ link }) => link === null).map((one) => one.path)];
+	return folders.some((folder) => isAtOrInside(path, folder));
+}
+
+function isWritable(
+	path: string,
+	{ kind }: Wall,
+	visible: readonly { readonly path: string; readonly access: Access }[],
+): boolean {
+	return kind === "mask" || visible.some((one) => one.access === "write" && isInside(path, one.path));
+}
+
+function topsOf({ kind }: Wall, guarded: readonly string[]): Layout["tops"] {
+	if (kind !== "mask") return [];
+	const tops = unique(guarded.filter((path) => foldersAbove(path).length > 0).map(topFolder)).sort(byDepth);
+	return tops.map((path) => ({ path, pins: pinsIn(path, guarded) }));
+}
+
+function pinsIn(region: string, guarded: readonly string[]): string[] {
+	const between = guarded.flatMap((path) => foldersAbove(path).filter((folder) => isInside(folder, region)));
+	return unique(between).sort(byDepth);
+}

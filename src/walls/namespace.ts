@@ -1,0 +1,63 @@
+// The end of a namespace: its first process is killed, and with it daemons, double forks and whatever cleared its environment. A pid
+// is signalled only while it is in the namespace that was noted: numbers are used again.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Namespace } from "./status.ts";
+
+/** What was killed is gone after this, unless the kernel holds it. */
+const GONE_MS = 5000;
+
+/** Null where there is no such process, or where it may not be looked at. */
+export function pidNamespaceOf(pid: number | "self"): number | null {
+	try {
+		return Number(/^pid:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/ns/pid`))?.[1] ?? Number.NaN) || null;
+	} catch {
+		return null;
+	}
+}
+
+export function isNamespaceAlive({ pid, inode }: Namespace): boolean {
+	return pidNamespaceOf(pid) === inode && !isZombie(pid);
+}
+
+/** Pids, as seen from outside, of everything in it. */
+export function namespaceMembers({ inode }: Namespace): number[] {
+	// A number that was used again could be that of our own.
+	if (pidNamespaceOf("self") === inode) return [];
+	return readdirSync("/proc")
+		.filter((name) => /^\d+$/.test(name))
+		.map(Number)
+		.filter((pid) => pidNamespaceOf(pid) === inode && !isZombie(pid));
+}
+
+/** Kills everything in it at once. False: it is gone, or its pid is somebody else's. */
+export function killNamespace(namespace: Namespace): boolean {
+	if (!isNamespaceAlive(namespace) || pidNamespaceOf("self") === namespace.inode) return false;
+	try {
+		process.kill(namespace.pid, "SIGKILL");
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Kills it and looks until nothing of it is left; answers the pids that live on after all. */
+export async function endNamespace(namespace: Namespace): Promise<number[]> {
+	const until = performance.now() + GONE_MS;
+	killNamespace(namespace);
+	for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+		// The kernel ends the first process last, when all others are gone.
+		if (!isNamespaceAlive(namespace)) return [];
+		if (performance.now() >= until) return namespaceMembers(namespace);
+		await delay(pause);
+	}
+}
+
+function isZombie(pid: number): boolean {
+	try {
+		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+		return /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+	} catch {
+		return true;
+	}
+}

@@ -1,0 +1,32 @@
+// Relations between absolute paths, as text: nothing here looks at a disk.
+import { dirname } from "node:path";
+
+export function isInside(path: string, folder: string): boolean {
+	return folder === "/" ? path !== "/" : path.startsWith(`${folder}/`);
+}
+
+export function isAtOrInside(path: string, folder: string): boolean {
+	return path === folder || isInside(path, folder);
+}
+
+/** The folders above a path, the highest first, without the root. */
+export function foldersAbove(path: string): string[] {
+	const above: string[] = [];
+	for (let folder = dirname(path); folder !== "/" && folder !== "."; folder = dirname(folder))
+		above.unshift(folder);
+	return above;
+}
+
+/** /home of /home/me/.keryx. */
+export function topFolder(path: string): string {
+	return `/${path.split("/")[1]}`;
+}
+
+/** Shorter first, so that what is bound later can lie inside what was bound before. */
+export function byDepth(a: string, b: string): number {
+	return a.split("/").length - b.split("/").length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+export function unique(paths: readonly string[]): string[] {
+	return [...new Set(paths)];
+}

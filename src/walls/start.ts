@@ -1,0 +1,210 @@
+// The one door through which a program gets behind a wall: folders are looked at, the launcher gets an empty environment, the program
+// gets its own by descriptor and nothing else that is open here, and whatever it leaves behind ends with it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { KeryxError } from "../errors.ts";
+import { boundByDescriptor, type Descriptors, wallArguments } from "./arguments.ts";
+import { inheritedDescriptors } from "./descriptors.ts";
+import { boxHome } from "./environment.ts";
+import { checkWall, hiddenPaths, openBound } from "./folders.ts";
+import { FIRST_FOLDER_FD, launchArguments, launchCommand } from "./launch.ts";
+import { endNamespace, killNamespace } from "./namespace.ts";
+import { seccompProgram, thisArchitecture } from "./seccomp.ts";
+import { readStatus } from "./status.ts";
+import type { Machine, Wall } from "./types.ts";
+
+/** Files without a name are made here: it is memory, so that no variable's value reaches a disk. */
+const MEMORY = "/dev/shm";
+const SIGNALED = 128;
+
+export interface WalledStart {
+	readonly wall: Wall;
+	readonly argv: readonly string[];
+	readonly cwd: string;
+	/** All of it. */
+	readonly env: Readonly<Record<string, string>>;
+	/** Made here, where the program cannot see it: in the home. It names the namespace before the program runs. */
+	readonly statusFile: string;
+	/** Descriptors, or the path of a terminal that the program takes as its own. */
+	readonly streams: { readonly terminal: string } | readonly [input: Stream, output: Stream, errors: Stream];
+	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
+	readonly mark?: Readonly<Record<string, string>>;
+}
+
+type Stream = number | "pipe" | "ignore";
+
+/**
+ * exited: by itself; a death by signal n is the code 128 + n, and `signal` its name. killed: the launcher was, with its group.
+ * failed: the wall could not be made, and bubblewrap's words are on the program's stderr.
+ */
+export type WalledExit =
+	| { readonly kind: "exited"; readonly code: number; readonly signal: string | null }
+	| { readonly kind: "killed"; readonly signal: string }
+	| { readonly kind: "failed"; readonly code: number | null };
+
+export interface Walled {
+	/** Leader of a session and a group of its own. A signal to the group reaches the program and not the launcher. */
+	readonly pid: number;
+	readonly child: ChildProcess;
+	/** Resolves when nothing in the namespace is left. */
+	readonly exit: Promise<WalledExit>;
+	/** Ends everything at once, at any moment after the start. */
+	kill(): void;
+}
+
+/** Rejects with `wall.path` for folders that cannot be bound, and with the system's error where nothing could be started. */
+export async function startBehindWall(
+	{ wall, argv, cwd, env, statusFile, streams, mark = {} }: WalledStart,
+	machine: Machine,
+): Promise<Walled> {
+	const architecture = thisArchitecture();
+	if (architecture === null)
+		throw new KeryxError("wall.unavailable", `there is no wall for the processor ${process.arch}`);
+	if (argv.length === 0)
+		throw new KeryxError("argument.invalid", "argv must begin with a program", { field: "argv" });
+	checkWall(wall);
+	makeBoxHome(wall);
+	const opened: number[] = [];
+	const keep = (descriptor: number) => {
+		opened.push(descriptor);
+		return descriptor;
+	};
+	try {
+		const hidden = hiddenPaths(wall);
+		const folders = boundByDescriptor(wall, machine, hidden).map((path) => ({
+			path,
+			descriptor: keep(openBound(path)),
+		}));
+		const descriptors: Descriptors = new Map(
+			folders.map(({ path }, index) => [path, FIRST_FOLDER_FD + index]),
+		);
+		const list = wallArguments(wall, machine, hidden, descriptors);
+		const folder = dirname(statusFile);
+		const args = keep(unnamedFile(launchArguments(list, { cwd, env }), folder));
+		const filter = keep(unnamedFile(seccompProgram(architecture, wall), folder));
+		const status = keep(openSync(statusFile, "w", 0o600));
+		const terminal = "terminal" in streams ? streams.terminal : null;
+		const [program = "", ...rest] = launchCommand({
+			machine,
+			argv,
+			pwd: env.PWD,
+			limits: wall.limits,
+			terminal,
+		});
+		const child = spawn(program, rest, {
+			cwd: "/",
+			env: { ...mark },
+			// A session of its own: `kill 0` inside would otherwise end whoever starts it.
+			detached: true,
+			stdio: descriptorsOf({
+				streams: "terminal" in streams ? ["ignore", "ignore", "ignore"] : streams,
+				own: [args, filter, status, ...folders.map(({ descriptor }) => descriptor)],
+				nothing: () => keep(openSync("/dev/null", "r+")),
+			}),
+		});
+		const exit = exitOf(child, statusFile);
+		const pid = await started(child);
+		return { pid, child, exit, kill: () => killWalled(child, statusFile) };
+	} finally {
+		for (const descriptor of opened) closeSync(descriptor);
+	}
+}
+
+/** The name of the signal that a code of 129 and more stands for. */
+export function signalOfCode(code: number): string | null {
+	const found = Object.entries(constants.signals).find(([, number]) => number === code - SIGNALED);
+	return found?.[0] ?? null;
+}
+
+/** By number. What this process itself inherited is replaced by nothing: the program would get it otherwise. */
+function descriptorsOf({
+	streams,
+	own,
+	nothing,
+}: {
+	readonly streams: readonly Stream[];
+	readonly own: readonly number[];
+	nothing(): number;
+}): (Stream | null)[] {
+	const all: (Stream | null)[] = [...streams, ...own];
+	const inherited = inheritedDescriptors().filter((number) => number >= all.length);
+	if (inherited.length === 0) return all;
+	const empty = nothing();
+	while (all.length <= Math.max(...inherited)) all.push(null);
+	for (const number of inherited) all[number] = empty;
+	return all;
+}
+
+/** Not through a link that a command put there: what exists stays as it is. */
+function makeBoxHome(wall: Wall): void {
+	if (wall.kind !== "box" || wall.isWorkspaceReadonly) return;
+	try {
+		mkdirSync(boxHome(wall), { mode: 0o700 });
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+	}
+}
+
+/** Complete before anybody reads it: of half a list, bubblewrap would make half a wall. */
+function unnamedFile(data: Buffer, folder: string): number {
+	const descriptor = createUnnamed(MEMORY) ?? createUnnamed(folder);
+	if (descriptor === null) throw new KeryxError("wall.unavailable", `no file can be made in ${folder}`);
+	try {
+		for (let at = 0; at < data.length; ) at += writeSync(descriptor, data, at, data.length - at, at);
+		return descriptor;
+	} catch (error) {
+		closeSync(descriptor);
+		throw error;
+	}
+}
+
+function createUnnamed(folder: string): number | null {
+	const path = join(folder, `.keryx-${randomBytes(8).toString("hex")}`);
+	try {
+		const descriptor = openSync(path, "wx+", 0o600);
+		unlinkSync(path);
+		return descriptor;
+	} catch (error) {
+		if (["ENOENT", "EACCES", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+		throw error;
+	}
+}
+
+function exitOf(child: ChildProcess, statusFile: string): Promise<WalledExit> {
+	return new Promise((resolve, reject) => {
+		child.once("exit", (code, signal) => {
+			const { namespace, exitCode } = readStatus(statusFile);
+			const exit = toldExit(code, signal, exitCode);
+			if (namespace === null) resolve(exit);
+			else endNamespace(namespace).then(() => resolve(exit), reject);
+		});
+	});
+}
+
+function toldExit(code: number | null, signal: string | null, exitCode: number | null): WalledExit {
+	if (signal !== null) return { kind: "killed", signal };
+	if (exitCode === null) return { kind: "failed", code };
+	return { kind: "exited", code: exitCode, signal: signalOfCode(exitCode) };
+}
+
+async function started(child: ChildProcess): Promise<number> {
+	if (child.pid !== undefined) return child.pid;
+	return new Promise((_, reject) => child.once("error", reject));
+}
+
+/** The group first: until the namespace is noted, nothing has left it. */
+function killWalled(child: ChildProcess, statusFile: string): void {
+	const { pid } = child;
+	if (pid !== undefined && child.exitCode === null && child.signalCode === null) {
+		try {
+			process.kill(-pid, "SIGKILL");
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+		}
+	}
+	const { namespace } = readStatus(statusFile);
+	if (namespace) killNamespace(namespace);
+}
