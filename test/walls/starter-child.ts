@@ -1,0 +1,36 @@
+// Starts a program behind a wall and waits to be killed: `<home> <workspace> <outlives>`. It says what it closed and what it started.
+import { join } from "node:path";
+import { closeInherited, readMachine, startBehindWall } from "../../src/walls/index.ts";
+
+const [home = "", workspace = "", outlives = "", script = ""] = process.argv.slice(2);
+const closed = outlives === "close" ? closeInherited() : [];
+const machine = readMachine();
+if (!machine) throw new Error("bubblewrap is not installed");
+const { pid, exit } = await startBehindWall(
+	{
+		wall: {
+			kind: "view",
+			home,
+			workspace,
+			tmp: null,
+			read: [],
+			write: [],
+			hide: [],
+			protect: [],
+			devices: [],
+			network: "host",
+			hasUnixSockets: false,
+			privileges: "none",
+			outlivesStarter: outlives === "outlives",
+			limits: { openFiles: null, memoryBytes: null },
+		},
+		argv: ["bash", "-c", script],
+		cwd: workspace,
+		env: { PATH: "/usr/bin:/bin" },
+		statusFile: join(home, "status"),
+		streams: ["ignore", 1, 2],
+	},
+	machine,
+);
+process.stdout.write(`started ${JSON.stringify({ pid, closed })}\n`);
+await exit;

@@ -1,0 +1,68 @@
+// What becomes of a program when its starter dies, and of what its starter was given.
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { endNamespace, isNamespaceAlive, readStatus } from "../../src/walls/index.ts";
+import { WallScene } from "./scene.ts";
+
+const CHILD = fileURLToPath(new URL("./starter-child.ts", import.meta.url));
+let scene: WallScene;
+
+beforeEach(() => {
+	scene = new WallScene();
+});
+
+afterEach(() => scene.close());
+
+const begin = (mode: string, script: string, descriptors: readonly number[] = []) =>
+	spawn(
+		process.execPath,
+		["--disable-warning=ExperimentalWarning", CHILD, scene.home, scene.workspace, mode, script],
+		{ stdio: ["ignore", "pipe", "inherit", ...descriptors] },
+	);
+
+async function said(child: ReturnType<typeof begin>, text: string): Promise<string> {
+	let seen = "";
+	for await (const data of child.stdout ?? []) {
+		seen += String(data);
+		if (seen.includes(text)) return seen;
+	}
+	throw new Error(`it ended after ${JSON.stringify(seen)}`);
+}
+
+test.each(["outlives", "ends with it"])(
+	"a program %s when its starter is killed, and can be ended by what is on the disk",
+	async (mode) => {
+		const child = begin(mode, "echo up; sleep 600");
+		await said(child, "up\n");
+		const { namespace } = readStatus(join(scene.home, "status"));
+		if (!namespace) throw new Error("nothing is on the disk");
+		child.kill("SIGKILL");
+		if (mode === "outlives") {
+			await new Promise((resolve) => child.once("exit", resolve));
+			expect(isNamespaceAlive(namespace)).toBe(true);
+			expect(await endNamespace(namespace)).toEqual([]);
+		}
+		await expect.poll(() => isNamespaceAlive(namespace)).toBe(false);
+	},
+);
+
+const LIST = `exec perl -e 'opendir D, "/proc/self/fd"; print "$_ ", readlink("/proc/self/fd/$_"), "\\n" for readdir D; print "end\\n"'`;
+
+test.each(["covers", "close"])(
+	"a descriptor that the starter was given does not reach the program (%s)",
+	async (mode) => {
+		const secret = openSync(join(scene.home, "operator.secret"), "r");
+		const descriptors = Array.from({ length: 40 }, () => secret);
+		try {
+			const text = await said(begin(mode, LIST, descriptors), "end\n");
+			expect(text).not.toContain("operator.secret");
+			expect(text).toMatch(/^0 /m);
+			if (mode === "close") expect(text).not.toMatch(/^[4-9] \/dev\/null/m);
+		} finally {
+			closeSync(secret);
+		}
+	},
+);

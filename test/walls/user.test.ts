@@ -1,0 +1,5 @@
+import { wallConformance } from "../conformance/walls.ts";
+import { becomeOrdinary } from "./scene.ts";
+
+becomeOrdinary();
+wallConformance("as an ordinary user");
