@@ -23,7 +23,7 @@ test("the launcher is called by absolute paths, and nothing of the wall is in it
 	expect(command[1]).not.toMatch(/CHLD|KILL|STOP/);
 	expect(command.slice(2)).toEqual([
 		...["/usr/bin/bwrap", "--args", "3", "--seccomp", "4", "--json-status-fd", "5", "--"],
-		...["/usr/bin/env", "--default-signal", "-u", "PWD", "ls", "-l"],
+		...["/usr/bin/env", "--default-signal", "-u", "PWD", "--", "ls", "-l"],
 	]);
 });
 
@@ -43,8 +43,8 @@ test("limits and a terminal go through a shell, whose words are fixed", () => {
 });
 
 test("a program with = in its name is not taken for a variable, and a PWD that is asked for is kept", () => {
-	expect(launchCommand({ ...options, argv: ["a=b", "c"], pwd: "/x" }).slice(-8)).toEqual([
-		...["--default-signal", "PWD=/x", "/bin/sh", "-c", 'exec "$@"', "/bin/sh", "a=b", "c"],
+	expect(launchCommand({ ...options, argv: ["a=b", "c"], pwd: "/x" }).slice(-9)).toEqual([
+		...["--default-signal", "--", "PWD=/x", "/bin/sh", "-c", 'exec "$@"', "/bin/sh", "a=b", "c"],
 	]);
 });
 
@@ -53,6 +53,16 @@ test("variables are the end of the list, every word ended by NUL", () => {
 	expect(bytes.toString()).toBe(
 		"--bind\0/\0/\0--chdir\0/w\0--clearenv\0--setenv\0A\0b c\0--setenv\0weird name\0ü\n\0",
 	);
+});
+
+test("no variable, and no directory, can add a word to the list", () => {
+	const evil = "x\0--bind\0/\0/";
+	const starts: [cwd: string, env: Record<string, string>][] = [
+		["/", { A: evil }],
+		["/", { [evil]: "x" }],
+		[evil, {}],
+	];
+	for (const [cwd, env] of starts) expect(() => launchArguments([], { cwd, env })).toThrow("NUL");
 });
 
 test("an environment is built from nothing: a few names, those that are passed, and what the call asks for", () => {

@@ -1,5 +1,6 @@
 // The command that starts a program behind a wall. bubblewrap gets nothing of the call's environment: a variable such as LD_PRELOAD
 // would run the agent's code before the wall stands. Variables go by descriptor, where no list of processes shows them.
+import { KeryxError } from "../errors.ts";
 import type { Machine, WallLimits } from "./types.ts";
 
 /** Descriptors of the launcher; folders that are bound by descriptor follow. */
@@ -56,7 +57,7 @@ export function launchCommand({ machine, argv, pwd, limits, terminal }: LaunchOp
 		machine.env,
 		"--default-signal",
 		// bubblewrap sets it, asked or not.
-		...(pwd === undefined ? ["-u", "PWD"] : [`PWD=${pwd}`]),
+		...(pwd === undefined ? ["-u", "PWD", "--"] : ["--", `PWD=${pwd}`]),
 		// env takes a name with = in it for a variable.
 		...((argv[0] ?? "").includes("=") ? [machine.shell, "-c", 'exec "$@"', machine.shell] : []),
 		...argv,
@@ -82,5 +83,10 @@ export function launchArguments(
 		"--clearenv",
 		...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
 	];
+	for (const word of words) {
+		// It would end the word, and the rest would be an argument of its own.
+		if (word.includes("\0"))
+			throw new KeryxError("argument.invalid", "a variable or path has a NUL in it", { field: "env" });
+	}
 	return Buffer.from(words.map((word) => `${word}\0`).join(""));
 }

@@ -108,6 +108,19 @@ describe.each(["x64", "arm64"] as const)("the seccomp program of %s", (architect
 		expect(judge(architecture, { ...unix, args: [17n] }, { hasUnixSockets: true })).toBe(EAFNOSUPPORT);
 	});
 
+	test("lets pairs be made of streams and packets, and of datagrams only with Unix sockets", () => {
+		for (const flags of [0n, 0o2000000n, 0o4000n]) {
+			const pair = (type: bigint) => ({ number: calls.socketpair, args: [1n, type | flags] });
+			expect([1n, 2n, 3n, 5n].map((type) => judge(architecture, pair(type)))).toEqual([
+				0,
+				EAFNOSUPPORT,
+				EAFNOSUPPORT,
+				0,
+			]);
+			expect(judge(architecture, pair(2n), { hasUnixSockets: true })).toBe(0);
+		}
+	});
+
 	test("answers calls of any other architecture as if there were none", () => {
 		for (const arch of [I386, 0, AUDIT[architecture === "x64" ? "arm64" : "x64"]])
 			expect(judge(architecture, { arch, number: calls.read })).toBe(ENOSYS);

@@ -68,6 +68,7 @@ const CLONE: readonly [number, number] = [56, 220];
 const UNSHARE: readonly [number, number] = [272, 97];
 const IOCTL: readonly [number, number] = [16, 29];
 const SOCKET: readonly [number, number] = [41, 198];
+const SOCKETPAIR: readonly [number, number] = [53, 199];
 
 const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 /** The bit of the second set of calls on x64. */
@@ -80,6 +81,9 @@ const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
+const SOCK_TYPE_MASK = 0xf;
+const SOCK_DGRAM = 2;
+const SOCK_RAW = 3;
 const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
 
 /** Offsets in struct seccomp_data; both architectures are little-endian, so the low half of an argument comes first. */
@@ -113,6 +117,7 @@ export function seccompProgram(
 		jumpIfEqual(CLONE[column] as number, { yes: "namespaces" }),
 		jumpIfEqual(UNSHARE[column] as number, { yes: "namespaces" }),
 		jumpIfEqual(SOCKET[column] as number, { yes: "socket" }),
+		...(hasUnixSockets ? [] : [jumpIfEqual(SOCKETPAIR[column] as number, { yes: "pair" })]),
 		jumpIfEqual(IOCTL[column] as number, { no: "allowed" }),
 
 		load(argument(1)),
@@ -124,9 +129,17 @@ export function seccompProgram(
 		mask(CLONE_NEWUSER),
 		jumpIfEqual(CLONE_NEWUSER, { yes: "forbidden", no: "allowed" }),
 
+		// Node and shells need pairs; but half of one that sends datagrams reaches every Unix socket that takes them.
+		label("pair"),
+		load(argument(1)),
+		mask(SOCK_TYPE_MASK),
+		jumpIfEqual(SOCK_DGRAM, { yes: "family" }),
+		jumpIfEqual(SOCK_RAW, { yes: "family", no: "allowed" }),
+
 		label("socket"),
 		load(argument(0)),
 		...families.map((family) => jumpIfEqual(family, { yes: "allowed" })),
+		label("family"),
 		refuse(EAFNOSUPPORT),
 
 		label("allowed"),
