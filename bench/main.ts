@@ -13,6 +13,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	http: async () => (await import("./http.ts")).measureHttp(),
 	page: async () => (await import("./page.ts")).measurePage(),
 	processes: async () => (await import("./processes.ts")).measureProcesses(),
+	walls: async () => (await import("./walls.ts")).measureWalls(),
 };
 
 const args = process.argv.slice(2);

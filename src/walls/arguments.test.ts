@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { boundByDescriptor, wallArguments } from "./arguments.ts";
+import { usedDescriptors, wallArguments } from "./arguments.ts";
 import { foldersAbove, isAtOrInside, isInside, topFolder } from "./paths.ts";
 import type { HiddenPath, Machine, Wall, WallKind } from "./types.ts";
 
@@ -14,7 +14,7 @@ const machine: Machine = {
 		{ path: "/bin", link: "usr/bin" },
 		{ path: "/lib64", link: null },
 	],
-	etc: ["/etc/passwd", "/etc/hosts"],
+	etc: { files: ["/etc/passwd"], folders: ["/etc/alternatives"] },
 };
 const HOME = "/home/me/.local/share/keryx";
 const folder = (path: string): HiddenPath => ({ path, kind: "folder" });
@@ -97,7 +97,7 @@ test("box: the system's programs and the workspace; nothing covers a home that i
 	const text = list(wallOf("box"));
 	expect(text).toContain(" --unshare-net ");
 	expect(text).toContain(
-		"--ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /lib64 /lib64 --ro-bind-try /etc/passwd /etc/passwd --ro-bind-try /etc/hosts /etc/hosts ",
+		"--ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /lib64 /lib64 --dir /etc --ro-bind-try /etc/alternatives /etc/alternatives --ro-bind-try /etc/passwd /etc/passwd ",
 	);
 	expect(text).not.toContain(`--tmpfs ${HOME}`);
 	expect(text).not.toContain("/sys /sys --ro-bind-try");
@@ -166,13 +166,14 @@ test("folders that were opened are bound by descriptor, each once, and none is l
 		[wallOf("box", { tmp: null, read: ["/opt"] }), ["/opt", "/home/me/work/ws"]],
 	];
 	for (const [wall, paths] of cases) {
-		expect(boundByDescriptor(wall, able, [folder(HOME)])).toEqual(paths);
-		const numbers = new Map(paths.map((path, index) => [path, 6 + index]));
+		const copied = wall.kind === "box" ? ["/etc/passwd"] : [];
+		expect(usedDescriptors(wall, able, [folder(HOME)])).toEqual({ bound: paths, copied });
+		const numbers = new Map([...paths, ...copied].map((path, index) => [path, 6 + index]));
 		const text = wallArguments(wall, able, [folder(HOME)], numbers).join(" ");
 		for (const number of numbers.values())
-			expect(text.match(new RegExp(`--(ro-)?bind-fd ${number} `, "g"))).toHaveLength(1);
+			expect(text.match(new RegExp(`--((ro-)?bind-fd|file) ${number} `, "g"))).toHaveLength(1);
 	}
-	expect(boundByDescriptor(wallOf("view"), machine, [folder(HOME)])).toEqual([]);
+	expect(usedDescriptors(wallOf("view"), machine, [folder(HOME)])).toEqual({ bound: [], copied: [] });
 });
 
 describe("whatever the folders are", () => {

@@ -31,20 +31,29 @@ const KERNEL_FILES = [
 /** Without a limit a tmpfs may take half of the memory. */
 const TMPFS_SIZE = ["--size", String(512 * 1024 * 1024)];
 
-/**
- * Descriptors of folders that were checked and opened, by path: they are bound in place of whatever is at the path by then. Empty
- * where the machine cannot bind descriptors.
- */
+/** Descriptors by path, of what `usedDescriptors` names: open files that take the place of whatever is at the path by then. */
 export type Descriptors = ReadonlyMap<string, number>;
 
-/** The paths whose descriptors are used, each once: one that is not would be passed on to the program. */
-export function boundByDescriptor(wall: Wall, machine: Machine, hidden: readonly HiddenPath[]): string[] {
-	if (!machine.canBindDescriptors) return [];
+export interface UsedDescriptors {
+	/** Bound as they are; whoever exchanges them after they were checked is too late. */
+	readonly bound: readonly string[];
+	/** Copied, which costs less than a mount. One that cannot be opened may be left out. */
+	readonly copied: readonly string[];
+}
+
+/** Each is used once: one that is not would be passed on to the program. */
+export function usedDescriptors(
+	wall: Wall,
+	machine: Machine,
+	hidden: readonly HiddenPath[],
+): UsedDescriptors {
+	const copied = wall.kind === "box" ? machine.etc.files : [];
+	if (!machine.canBindDescriptors) return { bound: [], copied };
 	const { bindings, insideHidden } = layoutOf(wall, machine, hidden);
 	const bound = [...bindings, ...insideHidden]
 		.filter(({ isOptional }) => !isOptional)
 		.map(({ path }) => path);
-	return [...(wall.tmp === null ? [] : [wall.tmp]), ...bound];
+	return { bound: [...(wall.tmp === null ? [] : [wall.tmp]), ...bound], copied };
 }
 
 export function wallArguments(
@@ -95,7 +104,9 @@ function boxArguments(wall: Wall, machine: Machine, layout: Layout, descriptors:
 		...machine.systemFolders.flatMap(({ path, link }) =>
 			link === null ? ["--ro-bind", path, path] : ["--symlink", link, path],
 		),
-		...machine.etc.flatMap((path) => ["--ro-bind-try", path, path]),
+		...["--dir", "/etc"],
+		...machine.etc.folders.flatMap((path) => ["--ro-bind-try", path, path]),
+		...machine.etc.files.flatMap((path) => copy(path, descriptors)),
 		...["/var/tmp", "/run", "/home"].flatMap((path) => [...TMPFS_SIZE, "--tmpfs", path]),
 		...["--symlink", "../run", "/var/run"],
 		...kernelFolders(wall),
@@ -174,4 +185,11 @@ function bind(
 	const option = access === "write" ? "--bind" : "--ro-bind";
 	const descriptor = descriptors.get(source);
 	return descriptor === undefined ? [option, source, target] : [`${option}-fd`, String(descriptor), target];
+}
+
+function copy(path: string, descriptors: Descriptors): string[] {
+	const descriptor = descriptors.get(path);
+	return descriptor === undefined
+		? ["--ro-bind-try", path, path]
+		: ["--perms", "0644", "--file", String(descriptor), path];
 }

@@ -11,7 +11,7 @@ const machine: Machine = {
 	env: "/usr/bin/env",
 	shell: "/bin/sh",
 	systemFolders: [],
-	etc: [],
+	etc: { files: [], folders: [] },
 };
 const free = { openFiles: null, memoryBytes: null };
 const options = { machine, argv: ["ls", "-l"], pwd: undefined, limits: free, terminal: null };

@@ -3,11 +3,11 @@
 import { KeryxError } from "../errors.ts";
 import type { Machine, WallLimits } from "./types.ts";
 
-/** Descriptors of the launcher; folders that are bound by descriptor follow. */
+/** Descriptors of the launcher; those of folders and files follow. */
 export const ARGUMENTS_FD = 3;
 export const SECCOMP_FD = 4;
 export const STATUS_FD = 5;
-export const FIRST_FOLDER_FD = 6;
+export const FIRST_FREE_FD = 6;
 
 /**
  * Ignored by bubblewrap and restored for the program: a signal to the group, or Ctrl-C, is then the program's alone, which ends in its

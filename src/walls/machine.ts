@@ -76,7 +76,7 @@ export function readMachine(): Machine | null {
 			if (!found) return [];
 			return { path, link: found.isSymbolicLink() ? readlinkSync(path) : null };
 		}),
-		etc: ETC.map((name) => join("/etc", name)).filter(mayOthersRead),
+		etc: readableEtc(),
 	};
 }
 
@@ -138,9 +138,15 @@ function isSetuid(path: string): boolean {
 	return (statSync(path).mode & 0o4000) !== 0;
 }
 
-function mayOthersRead(path: string): boolean {
-	const found = statSync(path, { throwIfNoEntry: false });
-	return found !== undefined && (found.mode & OTHERS_READ) !== 0;
+function readableEtc(): Machine["etc"] {
+	const files: string[] = [];
+	const folders: string[] = [];
+	for (const name of ETC) {
+		const path = join("/etc", name);
+		const found = statSync(path, { throwIfNoEntry: false });
+		if (found && (found.mode & OTHERS_READ) !== 0) (found.isDirectory() ? folders : files).push(path);
+	}
+	return { files, folders };
 }
 
 function isWritableFolder(path: string): boolean {

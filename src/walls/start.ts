@@ -6,11 +6,11 @@ import { closeSync, mkdirSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
-import { boundByDescriptor, type Descriptors, wallArguments } from "./arguments.ts";
+import { type Descriptors, usedDescriptors, wallArguments } from "./arguments.ts";
 import { inheritedDescriptors } from "./descriptors.ts";
 import { boxHome } from "./environment.ts";
 import { checkWall, hiddenPaths, openBound } from "./folders.ts";
-import { FIRST_FOLDER_FD, launchArguments, launchCommand } from "./launch.ts";
+import { FIRST_FREE_FD, launchArguments, launchCommand } from "./launch.ts";
 import { endNamespace, killNamespace } from "./namespace.ts";
 import { seccompProgram, thisArchitecture } from "./seccomp.ts";
 import { readStatus } from "./status.ts";
@@ -28,8 +28,13 @@ export interface WalledStart {
 	readonly env: Readonly<Record<string, string>>;
 	/** Made here, where the program cannot see it: in the home. It names the namespace before the program runs. */
 	readonly statusFile: string;
-	/** Descriptors, or the path of a terminal that the program takes as its own. */
-	readonly streams: { readonly terminal: string } | readonly [input: Stream, output: Stream, errors: Stream];
+	/**
+	 * Descriptors, or a terminal that the program takes as its own: its path, and a descriptor of it, without which it would hang up
+	 * before the program has opened it. The caller closes it then.
+	 */
+	readonly streams:
+		| { readonly terminal: string; readonly descriptor: number }
+		| readonly [input: Stream, output: Stream, errors: Stream];
 	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
 	readonly mark?: Readonly<Record<string, string>>;
 }
@@ -74,13 +79,12 @@ export async function startBehindWall(
 	};
 	try {
 		const hidden = hiddenPaths(wall);
-		const folders = boundByDescriptor(wall, machine, hidden).map((path) => ({
-			path,
-			descriptor: keep(openBound(path)),
-		}));
-		const descriptors: Descriptors = new Map(
-			folders.map(({ path }, index) => [path, FIRST_FOLDER_FD + index]),
-		);
+		const { bound, copied } = usedDescriptors(wall, machine, hidden);
+		const passed = [
+			...bound.map((path) => ({ path, descriptor: keep(openBound(path)) })),
+			...copied.flatMap((path) => openReadable(path, keep)),
+		];
+		const descriptors: Descriptors = new Map(passed.map(({ path }, index) => [path, FIRST_FREE_FD + index]));
 		const list = wallArguments(wall, machine, hidden, descriptors);
 		const folder = dirname(statusFile);
 		const args = keep(unnamedFile(launchArguments(list, { cwd, env }), folder));
@@ -100,8 +104,8 @@ export async function startBehindWall(
 			// A session of its own: `kill 0` inside would otherwise end whoever starts it.
 			detached: true,
 			stdio: descriptorsOf({
-				streams: "terminal" in streams ? ["ignore", "ignore", "ignore"] : streams,
-				own: [args, filter, status, ...folders.map(({ descriptor }) => descriptor)],
+				streams: "terminal" in streams ? Array<Stream>(3).fill(streams.descriptor) : streams,
+				own: [args, filter, status, ...passed.map(({ descriptor }) => descriptor)],
 				nothing: () => keep(openSync("/dev/null", "r+")),
 			}),
 		});
@@ -145,6 +149,19 @@ function makeBoxHome(wall: Wall): void {
 		mkdirSync(boxHome(wall), { mode: 0o700 });
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+	}
+}
+
+/** One that is gone is shown as it is then: not at all. */
+function openReadable(
+	path: string,
+	keep: (descriptor: number) => number,
+): { readonly path: string; readonly descriptor: number }[] {
+	try {
+		return [{ path, descriptor: keep(openSync(path, "r")) }];
+	} catch (error) {
+		if (["ENOENT", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+		throw error;
 	}
 }
 

@@ -66,5 +66,5 @@ export interface Machine {
 	/** /bin, /lib and so on: where each links to, or null for a folder. */
 	readonly systemFolders: readonly { readonly path: string; readonly link: string | null }[];
 	/** What a box shows of /etc: only what everybody may read. */
-	readonly etc: readonly string[];
+	readonly etc: { readonly files: readonly string[]; readonly folders: readonly string[] };
 }

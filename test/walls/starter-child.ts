@@ -1,12 +1,13 @@
-// Starts a program behind a wall and waits to be killed: `<home> <workspace> <outlives>`. It says what it closed and what it started.
+// Starts a program behind a wall and waits to be killed: `<home> <workspace> <outlives>`. It says what it closed.
 import { join } from "node:path";
 import { closeInherited, readMachine, startBehindWall } from "../../src/walls/index.ts";
 
 const [home = "", workspace = "", outlives = "", script = ""] = process.argv.slice(2);
 const closed = outlives === "close" ? closeInherited() : [];
+process.stdout.write(`${JSON.stringify({ closed })}\n`);
 const machine = readMachine();
 if (!machine) throw new Error("bubblewrap is not installed");
-const { pid, exit } = await startBehindWall(
+const { exit } = await startBehindWall(
 	{
 		wall: {
 			kind: "view",
@@ -32,5 +33,4 @@ const { pid, exit } = await startBehindWall(
 	},
 	machine,
 );
-process.stdout.write(`started ${JSON.stringify({ pid, closed })}\n`);
 await exit;
