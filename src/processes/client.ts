@@ -17,6 +17,8 @@ interface Waiting {
 export class HostClient implements ProcessBackend {
 	readonly name = "local";
 	readonly hostPid: number;
+	/** Whether its host knows walls: one that was started before they came does not. */
+	readonly canWall: boolean;
 	readonly #socket: Socket;
 	readonly #waiting = new Map<number, Waiting>();
 	readonly #following = new Map<number, Following>();
@@ -25,9 +27,10 @@ export class HostClient implements ProcessBackend {
 	#next = 1;
 	#isClosed = false;
 
-	private constructor(socket: Socket, reader: FrameReader, hostPid: number) {
+	private constructor(socket: Socket, reader: FrameReader, answer: Frame["header"]) {
 		this.#socket = socket;
-		this.hostPid = hostPid;
+		this.hostPid = Number(answer.pid);
+		this.canWall = answer.walls === true;
 		socket.on("data", (chunk: Buffer) => {
 			try {
 				for (const frame of reader.read(chunk)) this.#hear(frame);
@@ -58,8 +61,7 @@ export class HostClient implements ProcessBackend {
 				const answer = firstHeader(reader, chunk);
 				if (!answer) return;
 				stop();
-				if (typeof answer.hello === "number")
-					return resolve(new HostClient(socket, reader, Number(answer.pid)));
+				if (typeof answer.hello === "number") return resolve(new HostClient(socket, reader, answer));
 				socket.destroy();
 				reject(fromWire((answer.error as WireError | undefined) ?? NO_HOST));
 			};
@@ -70,6 +72,12 @@ export class HostClient implements ProcessBackend {
 	}
 
 	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
+		if (request.wall && !this.canWall)
+			throw new KeryxError(
+				"process.host_version",
+				"the process host that runs is older and makes no walls, so nothing was started",
+				{ hint: "wait until its processes have ended: it goes a minute later, and the next one makes walls" },
+			);
 		return (await this.#ask({ op: "spawn", ...request })).value as ProcessInfo;
 	}
 

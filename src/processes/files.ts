@@ -1,5 +1,5 @@
 // A process's folder: what is known of it at its start (meta.json), how it ended (end.json), whether that was taken note of
-// (forgotten), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
+// (forgotten), the namespace of its wall (wall), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
@@ -33,6 +33,11 @@ export interface ProcessRecord {
 }
 
 const ID = /^[a-z0-9_]{4,40}$/;
+
+/** What bubblewrap writes about a program behind a wall: its namespace, which ends with everything in it. */
+export function wallStatusFile(folder: string): string {
+	return join(folder, "wall");
+}
 
 export function processesFolder(home: string): string {
 	return join(home, "processes");

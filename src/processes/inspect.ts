@@ -1,6 +1,7 @@
 // What the files tell about processes, with a host or without one. A process without an end whose host is gone is lost: nothing is
 // claimed about how it went, but what lives of it is found, and can be killed.
 import { KeryxError } from "../errors.ts";
+import { findNamespace } from "../walls/index.ts";
 import { endFamily } from "./ending.ts";
 import {
 	type ProcessRecord,
@@ -8,8 +9,10 @@ import {
 	processIds,
 	readRecord,
 	removeFolder,
+	wallStatusFile,
 	writeForgotten,
 } from "./files.ts";
+import { bootId } from "./identity.ts";
 import { logSize } from "./log-files.ts";
 import { type Family, livingMembers } from "./members.ts";
 import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
@@ -109,8 +112,10 @@ function survivorsOf(record: ProcessRecord): number[] {
 	return livingMembers(familyOf(record)).map(({ pid }) => pid);
 }
 
-function familyOf({ id, meta, end }: ProcessRecord): Family {
-	return { id, leader: meta.identity, witnesses: end?.survivors ?? [] };
+function familyOf({ id, folder, meta, end }: ProcessRecord): Family {
+	// One that has ended has no namespace any more; nor has one of an earlier boot.
+	const namespace = end || meta.host.bootId !== bootId() ? null : findNamespace(wallStatusFile(folder));
+	return { id, leader: meta.identity, witnesses: end?.survivors ?? [], namespace };
 }
 
 function refuseWhileAlive(record: ProcessRecord): void {

@@ -1,5 +1,6 @@
-// Everything that belongs to one process: itself, its group and session, what carries its mark, and all their children. Only what
+// Everything that belongs to one process: itself, its group and session, its namespace, what carries its mark, and all their children. Only what
 // is proven to belong is ever signalled: a group by its number alone is not, since numbers are used again.
+import { type Namespace, namespaceMembers } from "../walls/index.ts";
 import { bootId, everyProcess, hasVariable, isAlive, type RunningProcess, startOrder } from "./identity.ts";
 import type { ProcessIdentity } from "./types.ts";
 
@@ -11,6 +12,8 @@ export interface Family {
 	readonly leader: ProcessIdentity | null;
 	/** Members that were seen before. They stay members, also once they have left the group and changed their environment. */
 	readonly witnesses: readonly ProcessIdentity[];
+	/** Of a program behind a wall, while it lives: whatever is in it belongs to the program. */
+	readonly namespace?: Namespace | null;
 }
 
 export interface Member extends ProcessIdentity {
@@ -18,7 +21,8 @@ export interface Member extends ProcessIdentity {
 }
 
 export function livingMembers(family: Family): Member[] {
-	const { id, leader, witnesses } = family;
+	const { id, leader, witnesses, namespace } = family;
+	const inNamespace = new Set(namespace ? namespaceMembers(namespace) : []);
 	const all = everyProcess().filter(({ pid }) => pid !== process.pid);
 	const known = new Map(
 		[...(leader ? [leader] : []), ...witnesses]
@@ -35,7 +39,12 @@ export function livingMembers(family: Family): Member[] {
 		startOrder(one.startTime) >= since && hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) });
 	const members = new Map<number, RunningProcess>();
 	for (const one of all)
-		if (isKnown(one) || (isGroupOurs && inGroup(one)) || (!one.isZombie && isMarked(one)))
+		if (
+			isKnown(one) ||
+			inNamespace.has(one.pid) ||
+			(isGroupOurs && inGroup(one)) ||
+			(!one.isZombie && isMarked(one))
+		)
 			members.set(one.pid, one);
 	addDescendants(members, all);
 	return [...members.values()]

@@ -31,6 +31,8 @@ export interface WireError {
 export interface Hello {
 	readonly hello: number;
 	readonly pid: number;
+	/** It can start programs behind walls. Hosts of before do not say so, and would start them without. */
+	readonly walls: true;
 }
 
 export interface Reply {

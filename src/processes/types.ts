@@ -1,5 +1,7 @@
 // What a process is to whoever starts, watches or ends one. The same words stand in the files of docs/reference/processes.md.
 
+import type { WallRequest } from "../walls/index.ts";
+
 /** Never the pid alone: pids are used again, and a signal must not reach a stranger. */
 export interface ProcessIdentity {
 	readonly bootId: string;
@@ -27,6 +29,8 @@ export interface SpawnRequest {
 	readonly pty: PtySize | null;
 	/** The log keeps this much; beyond it the middle is cut out. */
 	readonly maxLogBytes: number;
+	/** It runs behind this wall: then its end is that of everything it started. Not every backend can; one that cannot refuses. */
+	readonly wall?: WallRequest;
 }
 
 /**
@@ -40,7 +44,7 @@ export type EndCause = "exited" | "signal" | "killed" | "failed_start";
 export interface ProcessEnd {
 	readonly cause: EndCause;
 	readonly code: number | null;
-	/** SIGTERM and so on. */
+	/** SIGTERM and so on. With a code: behind a wall a death by signal is told as 128 and its number, and this is its name. */
 	readonly signal: string | null;
 	/** Why it could not be started. */
 	readonly reason: string | null;

@@ -65,7 +65,8 @@ export function completionNote(
 export function endInWords({ status, exitCode, signal, cause }: ProcessEnd): string {
 	switch (status) {
 		case "exited":
-			return signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was ended by ${signal}`;
+			if (signal === null) return `exited with code ${exitCode ?? "unknown"}`;
+			return exitCode === null ? `was ended by ${signal}` : `exited with code ${exitCode} (${signal})`;
 		case "killed":
 			return `was killed${signal === null ? "" : ` (${signal})`}`;
 		case "failed_start":

@@ -8,9 +8,16 @@ export { type EnvironmentOptions, wallEnvironment } from "./environment.ts";
 export { checkWall, hiddenPaths } from "./folders.ts";
 export { protectedPrograms, readMachine } from "./machine.ts";
 export { type ProfileOptions, sandboxCommand, sandboxProfile } from "./macos.ts";
-export { endNamespace, isNamespaceAlive, killNamespace, namespaceMembers } from "./namespace.ts";
+export {
+	endNamespace,
+	findNamespace,
+	isNamespaceAlive,
+	killNamespace,
+	namespaceMembers,
+} from "./namespace.ts";
 export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
 export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";
+export { readWallRequest, type WallRequest } from "./request.ts";
 export { type Architecture, seccompProgram } from "./seccomp.ts";
 export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";
 export { type Namespace, parseStatus, readStatus, type WallStatus } from "./status.ts";

@@ -1,11 +1,16 @@
 // The end of a namespace: its first process is killed, and with it daemons, double forks and whatever cleared its environment. A pid
 // is signalled only while it is in the namespace that was noted: numbers are used again.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { uptime } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Namespace } from "./status.ts";
+import { type Namespace, readStatus } from "./status.ts";
 
 /** What was killed is gone after this, unless the kernel holds it. */
 const GONE_MS = 5000;
+/** Clocks are not compared more closely than this. */
+const CLOCK_MS = 2000;
+/** In which the kernel counts. */
+const TICKS_PER_SECOND = 100;
 
 /** Null where there is no such process, or where it may not be looked at. */
 export function pidNamespaceOf(pid: number | "self"): number | null {
@@ -18,6 +23,18 @@ export function pidNamespaceOf(pid: number | "self"): number | null {
 
 export function isNamespaceAlive({ pid, inode }: Namespace): boolean {
 	return pidNamespaceOf(pid) === inode && !isZombie(pid);
+}
+
+/**
+ * The namespace that a status file of this boot names, if it lives. Both its numbers may have been given to somebody else since; but
+ * whoever has them now began after the last word in the file.
+ */
+export function findNamespace(statusFile: string): Namespace | null {
+	const { namespace } = readStatus(statusFile);
+	if (namespace === null || !isNamespaceAlive(namespace)) return null;
+	const written = statSync(statusFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+	const began = startOf(namespace.pid);
+	return began !== null && began <= written + CLOCK_MS ? namespace : null;
 }
 
 /** Pids, as seen from outside, of everything in it. */
@@ -54,10 +71,22 @@ export async function endNamespace(namespace: Namespace): Promise<number[]> {
 }
 
 function isZombie(pid: number): boolean {
+	return /^[ZX]|^$/.test(statOf(pid)[0] ?? "");
+}
+
+/** In milliseconds since 1970. */
+function startOf(pid: number): number | null {
+	const ticks = Number(statOf(pid)[19]);
+	if (!Number.isFinite(ticks)) return null;
+	return Date.now() - (uptime() - ticks / TICKS_PER_SECOND) * 1000;
+}
+
+/** What follows the name in brackets, which may hold anything; empty where there is no such process. */
+function statOf(pid: number): string[] {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-		return /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+		return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	} catch {
-		return true;
+		return [];
 	}
 }

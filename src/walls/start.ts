@@ -35,6 +35,8 @@ export interface WalledStart {
 	readonly streams:
 		| { readonly terminal: string; readonly descriptor: number }
 		| readonly [input: Stream, output: Stream, errors: Stream];
+	/** Descriptors of this process that a child would inherit although they are nobody's but ours; terminals' are such. */
+	readonly withheld?: readonly number[];
 	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
 	readonly mark?: Readonly<Record<string, string>>;
 }
@@ -62,7 +64,7 @@ export interface Walled {
 
 /** Rejects with `wall.path` for folders that cannot be bound, and with the system's error where nothing could be started. */
 export async function startBehindWall(
-	{ wall, argv, cwd, env, statusFile, streams, mark = {} }: WalledStart,
+	{ wall, argv, cwd, env, statusFile, streams, withheld = [], mark = {} }: WalledStart,
 	machine: Machine,
 ): Promise<Walled> {
 	const architecture = thisArchitecture();
@@ -106,6 +108,7 @@ export async function startBehindWall(
 			stdio: descriptorsOf({
 				streams: "terminal" in streams ? Array<Stream>(3).fill(streams.descriptor) : streams,
 				own: [args, filter, status, ...passed.map(({ descriptor }) => descriptor)],
+				withheld: [...inheritedDescriptors(), ...withheld],
 				nothing: () => keep(openSync("/dev/null", "r+")),
 			}),
 		});
@@ -123,22 +126,24 @@ export function signalOfCode(code: number): string | null {
 	return found?.[0] ?? null;
 }
 
-/** By number. What this process itself inherited is replaced by nothing: the program would get it otherwise. */
+/** By number. What is withheld is replaced by nothing: the program would get it otherwise. */
 function descriptorsOf({
 	streams,
 	own,
+	withheld,
 	nothing,
 }: {
 	readonly streams: readonly Stream[];
 	readonly own: readonly number[];
+	readonly withheld: readonly number[];
 	nothing(): number;
 }): (Stream | null)[] {
 	const all: (Stream | null)[] = [...streams, ...own];
-	const inherited = inheritedDescriptors().filter((number) => number >= all.length);
-	if (inherited.length === 0) return all;
+	const others = withheld.filter((number) => number >= all.length);
+	if (others.length === 0) return all;
 	const empty = nothing();
-	while (all.length <= Math.max(...inherited)) all.push(null);
-	for (const number of inherited) all[number] = empty;
+	while (all.length <= Math.max(...others)) all.push(null);
+	for (const number of others) all[number] = empty;
 	return all;
 }
 

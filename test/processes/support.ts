@@ -17,9 +17,13 @@ import {
 export const ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 
 export class HostScene {
-	readonly home = mkdtempSync(join(tmpdir(), "keryx-host-"));
+	readonly home: string;
 	readonly #ids: string[] = [];
 	readonly #clients: HostClient[] = [];
+
+	constructor(folder = tmpdir()) {
+		this.home = mkdtempSync(join(folder, "keryx-host-"));
+	}
 
 	async connect(): Promise<HostClient> {
 		const client = await connectHost({ home: this.home, start: true, idleMs: 300 });

@@ -29,6 +29,8 @@ import { parseMounts } from "../../src/walls/mounts.ts";
 
 const ORDINARY = 61_234;
 const STRANGER = 61_235;
+const PERL = "/usr/bin/perl";
+const MOUNT = "/usr/bin/mount";
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 /** How often a workspace is exchanged while it is bound. */
 const RACES = 60;
@@ -108,15 +110,15 @@ function makeScene(): void {
 		// CAP_DAC_READ_SEARCH, effective: what setcap writes.
 		const value = "pack('LLLLL', 0x02000001, 4, 0, 0, 0)";
 		const script = `my ($p, $n, $v) = ($ARGV[0], "security.capability", ${value}); syscall(${SYS_SETXATTR}, $p, $n, $v, 20, 0) == 0 or die $!`;
-		execFileSync("perl", ["-e", script, tools.fcap]);
+		execFileSync(PERL, ["-e", script, tools.fcap]);
 	}
 }
 
 /** Other ways to the same files and processes, as they are on real machines. */
 function mountThings(): void {
-	execFileSync("mount", ["--bind", user, folders.alias]);
-	execFileSync("mount", ["--bind", join(home, "processes"), folders.part]);
-	execFileSync("mount", ["-t", "proc", "proc", folders.proc2]);
+	execFileSync(MOUNT, ["--bind", user, folders.alias]);
+	execFileSync(MOUNT, ["--bind", join(home, "processes"), folders.part]);
+	execFileSync(MOUNT, ["-t", "proc", "proc", folders.proc2]);
 }
 
 function becomeOrdinary(): void {
@@ -137,7 +139,7 @@ function openTerminal(): { readonly pty: string } {
 async function startGateway(): Promise<{ readonly gateway: ChildProcess; readonly told: string }> {
 	const script = join(ws, "..", "gateway.pl");
 	copyFileSync(join(import.meta.dirname, "gateway.pl"), script);
-	const gateway = spawn("perl", [script, home, user, marker], {
+	const gateway = spawn(PERL, [script, home, user, marker], {
 		cwd: home,
 		env: { PATH, KERYX_SECRET: secret },
 		detached: true,
@@ -194,7 +196,7 @@ async function control(): Promise<string[]> {
 	const file = writeFacts("control", { network: "host", mine: folders.mine });
 	const opened = openSync(join(home, "operator.secret"), "r");
 	const folder = openSync(home, "r");
-	const child = spawn("perl", [join(ws, "escape.pl"), file, "control"], {
+	const child = spawn(PERL, [join(ws, "escape.pl"), file, "control"], {
 		cwd: ws,
 		env: { PATH, KERYX_SECRET: secret },
 		stdio: ["ignore", "pipe", "inherit", opened, folder],
@@ -328,7 +330,7 @@ async function exchanged(
 	// Slowly enough that a look finds the folder, fast enough that it is often a link by the time it is bound.
 	const script = `my ($c, $home) = @ARGV; mkdir "$c.dir"; symlink $home, "$c.link";
 		while (1) { for my $what ("dir", "link") { rename "$c.$what", $c; select undef, undef, undef, 0.003; rename $c, "$c.$what" } }`;
-	const flipping = spawn("perl", ["-e", script, contested, home], { stdio: "ignore", detached: true });
+	const flipping = spawn(PERL, ["-e", script, contested, home], { stdio: "ignore", detached: true });
 	let seen = "";
 	try {
 		for (let i = 0; i < RACES; i++)

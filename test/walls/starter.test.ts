@@ -1,9 +1,10 @@
 // What becomes of a program when its starter dies, and of what its starter was given.
 import { spawn } from "node:child_process";
+import { copyFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endNamespace, isNamespaceAlive, readStatus } from "../../src/walls/index.ts";
+import { endNamespace, findNamespace, isNamespaceAlive, readStatus } from "../../src/walls/index.ts";
 import { WallScene } from "./scene.ts";
 
 const CHILD = fileURLToPath(new URL("./starter-child.ts", import.meta.url));
@@ -52,6 +53,21 @@ test.each(["outlives", "ends with it"])(
 		await expect.poll(() => isNamespaceAlive(namespace)).toBe(false);
 	},
 );
+
+test("a namespace is known by its status file, and by no other that names the same numbers", async () => {
+	const walled = await scene.start(scene.wall("view", { outlivesStarter: true }), ["sleep", "600"]);
+	await expect.poll(() => findNamespace(scene.lastStatus)).not.toBeNull();
+	const other = join(scene.home, "another");
+	copyFileSync(scene.lastStatus, other);
+	expect(findNamespace(other)).toEqual(findNamespace(scene.lastStatus));
+	// Written before this program began: the numbers were somebody else's then.
+	utimesSync(other, new Date(), new Date(Date.now() - 3_600_000));
+	expect(findNamespace(other)).toBeNull();
+	expect(findNamespace(join(scene.home, "nowhere"))).toBeNull();
+	walled.kill();
+	await walled.exit;
+	expect(findNamespace(scene.lastStatus)).toBeNull();
+});
 
 const LIST = `exec perl -e 'opendir D, "/proc/self/fd"; print "$_ ", readlink("/proc/self/fd/$_"), "\\n" for readdir D; print "end\\n"'`;
 

@@ -88,7 +88,7 @@ export class Connection {
 		}
 		this.#isLetIn = true;
 		socket.setTimeout(0);
-		this.#send({ hello: PROTOCOL, pid: process.pid } satisfies Hello);
+		this.#send({ hello: PROTOCOL, pid: process.pid, walls: true } satisfies Hello);
 		return true;
 	}
 

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { closeInherited } from "../../walls/index.ts";
 import { hostPaths } from "../protocol.ts";
 import { Connection } from "./connection.ts";
 import { takeLock } from "./lock.ts";
@@ -12,6 +13,8 @@ import { ProcessTable } from "./table.ts";
 const TOKEN_BYTES = 32;
 
 function main(home: string, idleMs: number): void {
+	// Whatever the program that started this one had open is none of ours, and of no program's that is started here.
+	closeInherited();
 	const paths = hostPaths(home);
 	const lock = takeLock(paths.lock);
 	// Another one is there, or just begins: whoever started this one will find it.

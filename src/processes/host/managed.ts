@@ -1,10 +1,13 @@
 // One process of this host, from its start until nothing writes to its log any more. Its end is on the disk before anybody is told,
 // and everything it wrote is in its log before that.
+import { readFile } from "node:fs/promises";
 import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
+import { findNamespace } from "../../walls/index.ts";
 import { endFamily } from "../ending.ts";
-import { type ProcessMeta, writeEnd } from "../files.ts";
+import { type ProcessMeta, wallStatusFile, writeEnd } from "../files.ts";
 import { endedStatus } from "../inspect.ts";
+import { logFile } from "../log-files.ts";
 import { type Family, livingMembers, signalGroup } from "../members.ts";
 import type {
 	EndCause,
@@ -28,6 +31,8 @@ const MAX_INPUT = 1024 * 1024;
 const DONE_MS = 1000;
 /** Its exit is seen at once; this is for a kernel that holds it. */
 const EXIT_MS = 5000;
+/** What is told of why a wall could not be made. */
+const REASON = 500;
 
 export interface ManagedOptions {
 	readonly id: string;
@@ -158,7 +163,9 @@ export class ManagedProcess {
 	}
 
 	get #family(): Family {
-		return { id: this.id, leader: this.#identity, witnesses: this.#survivors };
+		// Once it has ended, its namespace has: another could have its numbers by now.
+		const namespace = this.#exit ? null : findNamespace(wallStatusFile(this.#options.folder));
+		return { id: this.id, leader: this.#identity, witnesses: this.#survivors, namespace };
 	}
 
 	#take(data: Buffer): boolean {
@@ -190,13 +197,13 @@ export class ManagedProcess {
 
 	async #finish(exit: Exit): Promise<void> {
 		this.#exit = exit;
-		const cause: EndCause = this.#isKilled ? "killed" : exit.signal ? "signal" : "exited";
-		const end: ProcessEnd = { cause, ...exit, reason: null, endedAt: Date.now() };
+		const endedAt = Date.now();
 		await this.#untilRead();
 		await this.#writing;
 		const { log, folder, recorded, onEnd, onDone } = this.#options;
 		await recorded;
 		await log.settle();
+		const end = await this.#endOf(exit, endedAt);
 		this.#survivors = livingMembers(this.#family).map(({ bootId, pid, startTime }) => ({
 			bootId,
 			pid,
@@ -212,6 +219,16 @@ export class ManagedProcess {
 		await log.close();
 		onDone(this);
 		this.#done.resolve();
+	}
+
+	async #endOf({ code, signal, isWallFailed = false }: Exit, endedAt: number): Promise<ProcessEnd> {
+		if (isWallFailed && !this.#isKilled) {
+			const said = await readFile(logFile(this.#options.folder, 0), "utf8").catch(() => "");
+			const reason = said.trim().slice(0, REASON) || "its wall could not be made";
+			return { cause: "failed_start", code: null, signal: null, reason, endedAt };
+		}
+		const cause: EndCause = this.#isKilled ? "killed" : code === null && signal ? "signal" : "exited";
+		return { cause, code, signal, reason: null, endedAt };
 	}
 
 	/** Until the end of the output, or until whoever else holds it has been silent: all from before the exit has been read then. */

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { SpawnRequest } from "../types.ts";
 import { type Exit, programOf, readInto, type Started } from "./start.ts";
+import { startWalled } from "./walled.ts";
 
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
 export async function startPiped(request: SpawnRequest, folder: string): Promise<Started> {
-	const program = programOf(request);
+	const program = request.wall ? null : programOf(request);
 	const paths = { input: join(folder, "stdin"), output: join(folder, "stdout") };
 	const opened: number[] = [];
 	const open = (path: string, flags: number) => {
@@ -27,15 +28,10 @@ export async function startPiped(request: SpawnRequest, folder: string): Promise
 		const ourInput = open(paths.input, O_WRONLY | O_NONBLOCK);
 		const ourOutput = open(paths.output, O_RDONLY | O_NONBLOCK);
 		const theirOutput = open(paths.output, O_WRONLY);
-		const child = spawn(program, request.argv.slice(1), {
-			argv0: request.argv[0] as string,
-			cwd: request.cwd,
-			env: { ...request.env },
-			stdio: [theirInput, theirOutput, theirOutput],
-			detached: true,
-		});
-		const exit = exitOf(child);
-		const pid = await started(child);
+		const { pid, exit } =
+			program === null
+				? await startWalled(request, folder, [theirInput, theirOutput, theirOutput])
+				: await startPlain(program, request, [theirInput, theirOutput, theirOutput]);
 		opened.splice(opened.indexOf(ourInput), 1);
 		opened.splice(opened.indexOf(ourOutput), 1);
 		return {
@@ -52,6 +48,22 @@ export async function startPiped(request: SpawnRequest, folder: string): Promise
 		for (const fd of opened) closeSync(fd);
 		for (const path of Object.values(paths)) rmSync(path, { force: true });
 	}
+}
+
+async function startPlain(
+	program: string,
+	{ argv, cwd, env }: SpawnRequest,
+	stdio: number[],
+): Promise<{ readonly pid: number; readonly exit: Promise<Exit> }> {
+	const child = spawn(program, argv.slice(1), {
+		argv0: argv[0] as string,
+		cwd,
+		env: { ...env },
+		stdio,
+		detached: true,
+	});
+	const exit = exitOf(child);
+	return { pid: await started(child), exit };
 }
 
 function exitOf(child: ChildProcess): Promise<Exit> {

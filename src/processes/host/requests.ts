@@ -1,6 +1,7 @@
 // What clients ask, checked before anything is done with it.
 import { constants } from "node:os";
 import { KeryxError } from "../../errors.ts";
+import { readWallRequest } from "../../walls/index.ts";
 import type { KillOptions, PtySize, SpawnRequest } from "../types.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,6 +29,7 @@ export function readSpawn(fields: Fields): SpawnRequest {
 		env: env as Record<string, string>,
 		pty: fields.pty === null ? null : readSize(record(fields.pty, "pty")),
 		maxLogBytes: number(fields.maxLogBytes, "maxLogBytes", MIN_LOG),
+		...(fields.wall !== undefined && { wall: readWallRequest(fields.wall) }),
 	};
 }
 

@@ -7,6 +7,8 @@ import type { PtySize, SpawnRequest } from "../types.ts";
 export interface Exit {
 	readonly code: number | null;
 	readonly signal: string | null;
+	/** Its wall could not be made, so the program never ran; why stands in its output. */
+	readonly isWallFailed?: boolean;
 }
 
 /** Gets a buffer that is used again. False: it is still in use, and nothing is read before `output.resume()`. */
@@ -41,6 +43,16 @@ export function readInto(take: TakeOutput): { readonly onread: OnReadOpts } {
 
 const PIECE = 64 * 1024;
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** Inside a wall /tmp is another: what is there, only the program sees. */
+const OWN_FOLDER = "/tmp";
+
+/** Throws like `programOf`; what only the inside of the wall can tell is left to it. */
+export function checkWalled(request: SpawnRequest): void {
+	const { argv, cwd } = request;
+	if (`${cwd}/`.startsWith(`${OWN_FOLDER}/`) || argv[0]?.startsWith(`${OWN_FOLDER}/`)) return;
+	programOf(request);
+}
 
 /** The program's file. Throws with words for people when there is none, or no directory to start it in. */
 export function programOf({ argv, cwd, env }: SpawnRequest): string {

@@ -16,7 +16,7 @@ import { LogWriter } from "./log-writer.ts";
 import { ManagedProcess } from "./managed.ts";
 import { startPiped } from "./piped.ts";
 import type { Started } from "./start.ts";
-import { startOnTerminal } from "./terminal.ts";
+import { startOnTerminal, startWalledOnTerminal } from "./terminal.ts";
 
 export interface TableEvents {
 	onEnd(process: ProcessInfo): void;
@@ -174,5 +174,6 @@ function orReason(error: Error): Error {
 
 /** Throws with the reason where a program cannot be started. */
 async function start(request: SpawnRequest, folder: string): Promise<Started> {
-	return request.pty ? startOnTerminal(request) : startPiped(request, folder);
+	if (!request.pty) return startPiped(request, folder);
+	return request.wall ? startWalledOnTerminal(request, folder) : startOnTerminal(request);
 }

@@ -1,11 +1,14 @@
 // A program on a terminal of its own, of whose session it is the leader. The package's own class adds variables and hangs up 200 ms
 // after the program's end, whoever else still writes; so only its binary is used, and only once a terminal is asked for.
+import { closeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { ReadStream } from "node:tty";
 import { KeryxError } from "../../errors.ts";
-import type { SpawnRequest } from "../types.ts";
+import type { PtySize, SpawnRequest } from "../types.ts";
 import { type Exit, programOf, readInto, type Started } from "./start.ts";
+import { noteTerminal } from "./terminals.ts";
+import { startWalled } from "./walled.ts";
 
 interface Binary {
 	fork(
@@ -21,6 +24,8 @@ interface Binary {
 		helper: string,
 		onExit: (code: number, signal: number) => void,
 	): { readonly fd: number; readonly pid: number };
+	/** A terminal that nobody uses yet: our end, the program's end, and its path. */
+	open(cols: number, rows: number): { readonly master: number; readonly slave: number; readonly pty: string };
 	resize(fd: number, cols: number, rows: number): void;
 }
 
@@ -29,8 +34,8 @@ const END_OF_INPUT = "\x04";
 const PACKAGE = "@lydell/node-pty";
 
 export function startOnTerminal(request: SpawnRequest): Started {
-	const { argv, cwd, env, pty } = request;
-	const { rows, cols } = pty ?? { rows: 30, cols: 120 };
+	const { argv, cwd, env } = request;
+	const { rows, cols } = sizeOf(request);
 	const program = programOf(request);
 	const { binary, helper } = load();
 	const exit = Promise.withResolvers<Exit>();
@@ -49,15 +54,45 @@ export function startOnTerminal(request: SpawnRequest): Started {
 		(code, signal) =>
 			exit.resolve(signal ? { code: null, signal: signalName(signal) } : { code, signal: null }),
 	);
+	return heldTerminal(binary, fd, pid, exit.promise);
+}
+
+/** The program opens the terminal by its path, and so becomes the leader of its session, as above. */
+export async function startWalledOnTerminal(request: SpawnRequest, folder: string): Promise<Started> {
+	const { rows, cols } = sizeOf(request);
+	const { binary } = load();
+	const { master, slave, pty } = binary.open(cols, rows);
+	const forgetMaster = noteTerminal(master);
+	const forgetSlave = noteTerminal(slave);
+	try {
+		const { pid, exit } = await startWalled(request, folder, { terminal: pty, descriptor: slave });
+		return heldTerminal(binary, master, pid, exit);
+	} catch (error) {
+		closeSync(master);
+		forgetMaster();
+		throw error;
+	} finally {
+		closeSync(slave);
+		forgetSlave();
+	}
+}
+
+function heldTerminal(binary: Binary, fd: number, pid: number, exit: Promise<Exit>): Started {
+	const forget = noteTerminal(fd);
 	return {
 		pid,
 		open: (take) => {
 			const stream = new ReadStream(fd, readInto(take));
+			stream.once("close", forget);
 			return { input: stream, output: stream, endInput: () => void stream.write(END_OF_INPUT) };
 		},
-		onExit: (listener) => void exit.promise.then(listener),
+		onExit: (listener) => void exit.then(listener),
 		resize: (size) => binary.resize(fd, size.cols, size.rows),
 	};
+}
+
+function sizeOf({ pty }: SpawnRequest): PtySize {
+	return pty ?? { rows: 30, cols: 120 };
 }
 
 let loaded: { readonly binary: Binary; readonly helper: string } | undefined;

@@ -86,6 +86,10 @@ class SshBackend implements ProcessBackend {
 	}
 
 	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
+		if (request.wall)
+			throw new KeryxError("wall.unavailable", "programs on another machine cannot be put behind a wall", {
+				hint: "run it here, or let the account on the other machine be the wall and ask for none",
+			});
 		const { id, argv, shownArgv, cwd, pty } = readSpawn({ ...request });
 		const record: RemoteRecord = {
 			id,

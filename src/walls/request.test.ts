@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { readWallRequest } from "./request.ts";
+import type { Machine, Wall } from "./types.ts";
+
+const wall: Wall = {
+	kind: "box",
+	home: "/h",
+	workspace: "/w",
+	isWorkspaceReadonly: true,
+	tmp: null,
+	read: ["/r"],
+	write: [],
+	hide: [],
+	protect: [],
+	devices: ["kvm"],
+	network: "none",
+	hasUnixSockets: false,
+	privileges: "none",
+	outlivesStarter: true,
+	limits: { openFiles: 100, memoryBytes: null },
+};
+const machine: Machine = {
+	bwrap: "/usr/bin/bwrap",
+	canDisableUserns: true,
+	canBindDescriptors: false,
+	env: "/usr/bin/env",
+	shell: "/bin/sh",
+	systemFolders: [{ path: "/bin", link: "usr/bin" }],
+	etc: { files: ["/etc/hosts"], folders: [] },
+};
+
+test("a request is the same after a wire", () => {
+	expect(readWallRequest(JSON.parse(JSON.stringify({ wall, machine })))).toEqual({ wall, machine });
+});
+
+test("every field is missed when it is not there, and named", () => {
+	for (const name of Object.keys(wall).filter((one) => one !== "isWorkspaceReadonly")) {
+		const { [name as keyof Wall]: _, ...rest } = wall;
+		expect(() => readWallRequest({ wall: rest, machine })).toThrow(`wall.wall.${name}`);
+	}
+	for (const name of Object.keys(machine)) {
+		const { [name as keyof Machine]: _, ...rest } = machine;
+		expect(() => readWallRequest({ wall, machine: rest })).toThrow(`wall.machine.${name}`);
+	}
+});
