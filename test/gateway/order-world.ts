@@ -410,7 +410,7 @@ class OrderWorld {
 		const deliveries = new Map(
 			this.#database
 				.rows<Row>(
-					"SELECT d.id, d.account, d.state, d.body, t.state AS turn FROM deliveries d LEFT JOIN turns t ON t.id = d.turn",
+					"SELECT d.id, d.account, d.state, d.body, coalesce(t.detail, t.state) AS turn FROM deliveries d LEFT JOIN turns t ON t.id = d.turn",
 				)
 				.map((row) => [row.id, row]),
 		);
@@ -528,8 +528,8 @@ interface DeliveryEvents {
 const EVENTS =
 	"SELECT id, type, subject FROM events WHERE type IN ('delivery.opened', 'delivery.pending', 'delivery.unknown') ORDER BY id";
 
-/** A turn that ended with a text of its own. */
-const ENDED: ReadonlySet<string> = new Set(["completed", "failed"]);
+/** How a turn ends that has a final text; here none fails by itself. */
+const ENDED: ReadonlySet<string> = new Set(["completed"]);
 
 function eventsByDelivery(rows: readonly EventRow[]): Map<string, DeliveryEvents> {
 	const found = new Map<string, DeliveryEvents>();
