@@ -99,16 +99,14 @@ export function storeOn(
 		};
 	};
 	const faultListeners = new Set<() => void>();
-	const noteFault = (error: unknown): void => {
+	const noteFault = (error: unknown): never => {
 		if (isPassing(error)) for (const listener of faultListeners) listener();
+		throw error;
 	};
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(writes) as WriteName[])
-		operations[name] = (args: unknown) => {
-			const writing = engine.write(name, secrets.hideInRows(args), draw(name));
-			writing.catch(noteFault);
-			return writing;
-		};
+		operations[name] = (args: unknown) =>
+			engine.write(name, secrets.hideInRows(args), draw(name)).catch(noteFault);
 	// What is asked for by a name was written under the hidden one.
 	for (const name of Object.keys(reads) as ReadName[])
 		operations[name] = (args: unknown) => engine.read(name, secrets.hideInRows(args));

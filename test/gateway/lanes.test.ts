@@ -20,10 +20,14 @@ function standIn(id: string): { readonly turn: Turn; readonly stops: StopReason[
 	return { turn: { id, stop, run: () => ended } as unknown as Turn, stops };
 }
 
-function lanesThatBegin(begin: () => Promise<Begun>) {
+const NOTHING: Begun = { kind: "none" };
+
+function lanesThatBegin(
+	begin: () => Promise<Begun>,
+	resume: (conversation: string, turn: string) => Promise<Begun> = () => Promise.resolve(NOTHING),
+) {
 	const clock = createVirtualClock(NOW);
-	const nothing: Begun = { kind: "none" };
-	const work = { begin, resume: () => Promise.resolve(nothing), log: () => {} };
+	const work = { begin, resume, log: () => {} };
 	const lanes = new Lanes({ clock, maxTurns: 4, batchCapMs: 0, work });
 	lanes.add(
 		"c",
@@ -80,4 +84,46 @@ test("a turn that a command began and another ended before it ran is not run", a
 	letGo();
 	await clock.advance(0);
 	expect(runs).toBe(0);
+});
+
+test("a turn that runs elsewhere is asked about with pauses, and what waits begins when that has ended", async () => {
+	const one = standIn("one");
+	let asked = 0;
+	let runsElsewhere = true;
+	const { clock, lanes } = lanesThatBegin(
+		() => {
+			// Brings a loop without a pause to a stand.
+			if (++asked > 100) return new Promise(() => {});
+			return Promise.resolve(
+				runsElsewhere ? { kind: "resume", turn: "other" } : { kind: "turn", turn: one.turn },
+			);
+		},
+		() => Promise.resolve(NOTHING),
+	);
+	await clock.advance(60_000);
+	expect(asked).toBeGreaterThan(3);
+	expect(asked).toBeLessThan(10);
+	runsElsewhere = false;
+	await clock.advance(30_000);
+	expect(lanes.running("c")).toBe("one");
+});
+
+test("a turn that ends as soon as it has begun, and again, is begun again with pauses", async () => {
+	let begun = 0;
+	const lost = () => ({
+		id: "one",
+		stop: () => {},
+		messageArrived: () => {},
+		run: () => Promise.resolve("lost"),
+	});
+	const { clock } = lanesThatBegin(
+		() => Promise.resolve({ kind: "resume", turn: "one" }),
+		() => {
+			if (++begun > 100) return new Promise(() => {});
+			return Promise.resolve({ kind: "turn", turn: lost() as unknown as Turn });
+		},
+	);
+	await clock.advance(60_000);
+	expect(begun).toBeGreaterThan(3);
+	expect(begun).toBeLessThan(10);
 });
