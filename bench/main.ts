@@ -6,6 +6,7 @@ import type { Row } from "./harness.ts";
 /** An area is loaded when it is asked for, so that one cannot disturb another. */
 const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Promise<Row[]>>> = {
 	domain: async () => (await import("./domain.ts")).measureDomain(),
+	classifier: async () => (await import("./classifier.ts")).measureClassifier(),
 	store: async () => (await import("./store.ts")).measureStore(),
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),

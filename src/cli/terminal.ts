@@ -1,5 +1,6 @@
 // The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
 import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { Standing } from "../domain/index.ts";
 import { systemClock, type workspaceFinder } from "../gateway/index.ts";
@@ -10,6 +11,9 @@ import { programEnvironment } from "./program-environment.ts";
 
 /** What ends a command that takes too long has so long to do it, before the call itself is given up. */
 const TO_END_SECONDS = 10;
+
+/** The folder of this package, from its sources and from what is published alike. */
+const PROGRAM = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface TerminalParts {
 	readonly processes: Processes;
@@ -34,7 +38,7 @@ export function createTerminal({
 		workspaceOf: (place) => workspaceOf(place).folder,
 		environment: () => programEnvironment(config(), env, []),
 		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
-		facts: { keryxHome: home, home: env.HOME ?? homedir() },
+		facts: { keryxHome: home, keryxProgram: PROGRAM, home: env.HOME ?? homedir() },
 		mode: () => config().approvals.mode,
 		limits: () => {
 			const { turn, processes: settings } = config();

@@ -1,7 +1,7 @@
 // Whether a human is asked about a command, and what for.
 
 import type { CommandFacts, DangerReason } from "./classifier/index.ts";
-import { classifyCommand } from "./classifier/index.ts";
+import { classifyCommand, ONCE_ONLY } from "./classifier/index.ts";
 import type { ConfirmationQuestion } from "./types.ts";
 
 /** As in the setting approvals.mode. */
@@ -15,8 +15,15 @@ export function commandQuestion(
 ): ConfirmationQuestion | null {
 	if (mode === "off") return null;
 	const verdict = classifyCommand(command, facts);
-	if (verdict.kind === "dangerous")
-		return { action: actionOf(verdict.reasons), description: described(verdict.reasons) };
+	if (verdict.kind === "dangerous") {
+		const classes = [...new Set(verdict.reasons.map((reason) => reason.class))];
+		return {
+			action: actionOf(verdict.reasons),
+			description: described(verdict.reasons),
+			classes,
+			once: classes.some((one) => ONCE_ONLY.has(one)),
+		};
+	}
 	if (mode === "readonly" && verdict.kind === "ordinary")
 		return { action: "run_command", description: "This command may change something." };
 	return null;
@@ -27,7 +34,7 @@ export function commandQuestion(
  * may allow once and for all; one that is dangerous for another reason, too, is not.
  */
 function actionOf(reasons: readonly DangerReason[]): string {
-	if (reasons.every(({ rule }) => rule === "delete")) return "delete_files";
+	if (reasons.every((reason) => reason.class === "delete")) return "delete_files";
 	return reasons.find(({ action }) => action !== "run_command")?.action ?? "run_command";
 }
 

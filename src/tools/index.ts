@@ -1,10 +1,11 @@
 export {
 	type CommandAction,
+	type CommandClass,
 	type CommandFacts,
-	type CommandRule,
 	type CommandVerdict,
 	classifyCommand,
 	type DangerReason,
+	ONCE_ONLY,
 } from "./classifier/index.ts";
 export { createTools, onlyTools, type ToolRegistry } from "./registry.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";

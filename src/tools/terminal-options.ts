@@ -19,7 +19,7 @@ export interface TerminalOptions {
 	environment(): Readonly<Record<string, string>>;
 	/** The value of a secret that commands of that standing may name; undefined: there is none. */
 	secret?(name: string, standing: Standing): string | undefined;
-	readonly facts: Pick<CommandFacts, "keryxHome" | "home">;
+	readonly facts: Omit<CommandFacts, "cwd">;
 	mode(): ApprovalMode;
 	limits(): TerminalLimits;
 	now(): number;

@@ -68,7 +68,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 	});
 }
 
-/** As somebody would get there: the directory is looked at like every other word. */
+/** Prefixes `cd`, so that the directory is classified, too. */
 function whole({ command, workdir }: Input): string {
 	return workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
 }

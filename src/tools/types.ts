@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { ConversationId, Part, SessionId, Standing } from "../domain/index.ts";
 import type { Destination, Scope, Store } from "../store/index.ts";
+import type { CommandClass } from "./classifier/index.ts";
 
 export interface ToolContext {
 	readonly store: Pick<Store, "search" | "session" | "messages">;
@@ -51,6 +52,8 @@ export interface ConfirmationQuestion {
 	readonly description: string;
 	/** Asked about every time: no grant answers, and none comes of the answer. */
 	readonly once?: boolean;
+	/** Why a command is dangerous, in the classifier's classes; left out where nothing was classified. Some may be granted only once. */
+	readonly classes?: readonly CommandClass[];
 }
 
 /** A call whose arguments have been checked. */

@@ -279,7 +279,8 @@ test("where approvals are switched off, it is done without a question", async ()
 
 test("arguments that hold a known secret are shown to nobody, and refused", async () => {
 	const life = await scene();
-	const id = await life.say(`delete: ${SECRET}`);
+	// What is written to it never holds the secret: it has to come up with that itself.
+	const id = await life.say(`delete backwards: ${[...SECRET].reverse().join("")}`);
 	await ended(life, id);
 	expect((await life.rows(id)).at(-1)?.content).toBe("I was told reject_once.");
 	expect(await confirmations(life)).toEqual([]);

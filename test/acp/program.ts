@@ -107,6 +107,10 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 		return told;
 	};
 	const [verb = "", ...words] = asked.split(": ");
+	if (verb === "delete backwards") {
+		await say(`I was told ${await attempt("call 0", [...words.join(": ")].reverse().join(""))}.`);
+		return END;
+	}
 	if (verb === "delete") {
 		// All at once.
 		const told = await Promise.all(

@@ -91,7 +91,7 @@ export async function openLife(folder: string): Promise<Life> {
 				processes,
 				workspaceOf: () => folder,
 				environment: () => ({ PATH: process.env.PATH ?? "" }),
-				facts: { keryxHome: folder, home: folder },
+				facts: { keryxHome: folder, keryxProgram: "/nowhere/keryx", home: folder },
 				mode: () => "off",
 				limits: () => ({ foregroundSeconds: 100, waitSeconds: 100 }),
 				now: systemClock.now,

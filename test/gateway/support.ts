@@ -390,7 +390,7 @@ function terminalIn(
 		workspaceOf: () => path,
 		environment: () => ({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
 		secret: (name) => (name === "TEST" ? SECRET : undefined),
-		facts: { keryxHome: "/nowhere/.keryx", home: "/nowhere" },
+		facts: { keryxHome: "/nowhere/.keryx", keryxProgram: "/nowhere/keryx", home: "/nowhere" },
 		mode: () => approvals.mode,
 		limits: () => ({ foregroundSeconds: 290, waitSeconds: settings.wait_limit_seconds }),
 		now: () => Date.now(),

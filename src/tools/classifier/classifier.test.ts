@@ -1,9 +1,10 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are shell
 // What holds for every command: a verdict in bounded time, as bad as the worst piece, with reasons that a human can read.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { TRIED_FACTS as facts, triedLines } from "../../../test/support/tried-lines.ts";
 import { type CommandFacts, classifyCommand } from "./index.ts";
 
-const facts: CommandFacts = { keryxHome: "/home/ann/.keryx", home: "/home/ann", cwd: "/home/ann/project" };
 const RANK = { harmless: 0, ordinary: 1, dangerous: 2 } as const;
 
 const PIECES = [
@@ -34,6 +35,41 @@ test("a command is as dangerous as its worst piece", () => {
 	);
 });
 
+test("a command in harmless wrappings is at least as dangerous as it was", () => {
+	const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+	const wraps: readonly ((command: string) => string)[] = [
+		(command) => `cd src && cd .. && ${command}`,
+		(command) => `( ${command}\n)`,
+		(command) => `{ ${command}\n}`,
+		(command) => `if true; then ${command}\nfi`,
+		(command) => `for i in 1 2; do ${command}\ndone`,
+		(command) => `bash -c ${quoted(command)}`,
+		(command) => `env A=1 sh -c ${quoted(command)}`,
+		(command) => `time nohup timeout 5 sh -c ${quoted(command)}`,
+		(command) => `sudo bash -c ${quoted(command)}`,
+	];
+	// Inside another command, $1 and the folder before are others.
+	const lines = [...triedLines("everyday"), ...triedLines("hostile")]
+		.map(({ command }) => command)
+		.filter((command) => !/\$\{?[1@#*0]|\b(cd|switch|checkout) -($| )/.test(command));
+	fc.assert(
+		fc.property(fc.constantFrom(...lines), fc.constantFrom(...wraps), (command, wrap) => {
+			const before = RANK[classifyCommand(command, facts).kind];
+			expect(RANK[classifyCommand(wrap(command), facts).kind]).toBeGreaterThanOrEqual(before);
+		}),
+		{ numRuns: 1_000 },
+	);
+});
+
+test("an everyday line takes less than a millisecond of the processor's time", () => {
+	const lines = triedLines("everyday");
+	for (const { command } of lines) classifyCommand(command, facts);
+	const began = process.cpuUsage();
+	for (const { command } of lines) classifyCommand(command, facts);
+	const { user, system } = process.cpuUsage(began);
+	expect((user + system) / 1000 / lines.length).toBeLessThan(1);
+});
+
 test("every string gets a verdict, quickly", () => {
 	const token = fc.constantFrom(
 		..."$ ( ) { } ` ' \" \\ | & ; < > << <<< $( ${ $(( )) [[ ]] if then fi for in do done case esac while () = # ! ~ * ? [ ] , .. \n".split(
@@ -62,7 +98,7 @@ test("every string gets a verdict, quickly", () => {
 		fc.property(text, (command) => {
 			expect(RANK).toHaveProperty(classifyCommand(command, facts).kind);
 		}),
-		{ numRuns: 1_000 },
+		{ numRuns: 500 },
 	);
 });
 
@@ -115,23 +151,48 @@ const ADVERSARIES = [
 	"a=b ",
 	"--force ",
 	"x+=y;",
+	"${x%/*}",
+	"${x//a/b}",
+	"x=$(ls);cat $x;",
+	"/*",
+	"[a]*",
+	".*/",
+	"@(a)",
+	"**/",
+	"a:b:",
+	'"./x" ',
+	'"a" ',
+	"s/[",
+	"1,2p;",
+	'print > "x";',
+	"-d @x ",
+	"-F a=@b ",
+	"for i in 1 2;do a;done;",
+	"a&",
+	"echo a > b;",
+	"where a=a ",
+	".shell ",
+	"all:;a\n",
 ] as const;
 
-/** Longer than any of them takes on a slow machine, far shorter than quadratic work over this length would. */
-const PATIENCE_MS = 5_000;
+const FRAMES: readonly ((text: string) => string)[] = [
+	(text) => text,
+	(text) => `psql -c '${text}'; python -c '${text}'`,
+	(text) => `awk '${text}' x; x='${text}'; sed "$x" y; echo \${x%/*}`,
+	(text) => `cat '${text}' > y; cat ${text}`,
+	(text) => `PATH='${text}' CC='${text}' curl -d '${text}' x`,
+];
+
+/** Of the processor's time, not the clock's: a loaded machine takes no part in it. Quadratic work over this length takes far longer. */
+const MOST_MS = 1_500;
 
 test.each(ADVERSARIES)("a long run of %j is answered in time", (unit) => {
-	for (const frame of [
-		(text: string) => text,
-		(text: string) => `psql -c '${text}'`,
-		(text: string) => `python -c '${text}'`,
-		(text: string) => `awk '${text}'`,
-		(text: string) => `x='${text}'; sed "$x" y`,
-	]) {
-		const command = frame(unit.replaceAll("'", "").repeat(Math.floor(60_000 / unit.length)));
-		const began = performance.now();
+	for (const frame of FRAMES) {
+		const command = frame(unit.replaceAll("'", "").repeat(Math.floor(10_000 / unit.length)));
+		const began = process.cpuUsage();
 		classifyCommand(command, facts);
-		expect(performance.now() - began).toBeLessThan(PATIENCE_MS);
+		const { user, system } = process.cpuUsage(began);
+		expect((user + system) / 1000).toBeLessThan(MOST_MS);
 	}
 });
 
@@ -145,7 +206,8 @@ test("what is too long, too deep or too much is dangerous", () => {
 	]) {
 		const verdict = classifyCommand(command, facts);
 		expect(verdict.kind).toBe("dangerous");
-		if (verdict.kind === "dangerous") expect(verdict.reasons.map((reason) => reason.rule)).toContain("limit");
+		if (verdict.kind === "dangerous")
+			expect(verdict.reasons.map((reason) => reason.class)).toContain("limit");
 	}
 });
 
@@ -154,13 +216,13 @@ test("a reason names the piece and says why in words", () => {
 		kind: "dangerous",
 		reasons: [
 			{
-				rule: "delete",
+				class: "delete",
 				action: "delete_data",
 				segment: "rm -rf /var/data",
 				why: "deletes a folder and all in it: /var/data",
 			},
 			{
-				rule: "system",
+				class: "system",
 				action: "run_command",
 				segment: "rm -rf /var/data",
 				why: "writes to a place of the system: /var/data",

@@ -1,18 +1,41 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are shell
-// Commands that run without a human: work that changes things, and commands that only read.
+// Commands that run without a human: the page of everyday lines, and edges between what only reads and what changes things.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CommandFacts, classifyCommand } from "./index.ts";
+import { TRIED_FACTS as facts, triedLines } from "../../../test/support/tried-lines.ts";
+import { classifyCommand } from "./index.ts";
 
-const facts: CommandFacts = { keryxHome: "/home/ann/.keryx", home: "/home/ann", cwd: "/home/ann/project" };
 const raw = String.raw;
+
+const LINES = triedLines("everyday");
+const FAMILIES = Map.groupBy(LINES, ({ family }) => family);
+
+describe("an everyday line has the verdict that the page says", () => {
+	test.each([...FAMILIES.keys()])("%s", (family) => {
+		const other = (FAMILIES.get(family) ?? []).filter(({ command, verdict }) => {
+			const { kind } = classifyCommand(command, facts);
+			return verdict !== (kind === "dangerous" ? "asks" : kind);
+		});
+		expect(other).toEqual([]);
+	});
+});
+
+test("at most 1 % of the everyday lines ask", () => {
+	expect(LINES.length).toBeGreaterThanOrEqual(500);
+	expect(new Set(LINES.map(({ command }) => command)).size).toBe(LINES.length);
+	const asks = LINES.filter(({ command }) => classifyCommand(command, facts).kind === "dangerous");
+	console.info(
+		`${asks.length} of ${LINES.length} everyday lines ask (${((100 * asks.length) / LINES.length).toFixed(2)} %):`,
+		asks.map(({ command }) => command),
+	);
+	expect(asks.length).toBeLessThanOrEqual(LINES.length / 100);
+});
 
 const HARMLESS: readonly string[] = [
 	"ls",
 	"ls -la src",
 	"\\ls",
 	"/bin/ls",
-	"ls $X",
 	"ls *.ts {a,b}",
 	"ls ~/.ssh",
 	"ls 2>/dev/null",
@@ -216,14 +239,11 @@ const ORDINARY: readonly string[] = [
 	"sort -o x x",
 	"sort x -ox",
 	"sort --outp=x y",
-	"sort $(cat options)",
 	"uniq a b",
 	"tree -o x",
 	"find . -fprint x",
 	"find . -name '*.o' -exec cat {} +",
-	"find $X",
 	"find . -name '*.ts' | xargs touch",
-	"rg --pre ./x foo",
 	"xxd -r a b",
 	"date -s 2020-01-01",
 	"date 01020304",
@@ -245,9 +265,7 @@ const ORDINARY: readonly string[] = [
 	"f() { ls; }; f",
 	"alias ll='ls -l'",
 	"set",
-	"ps axe",
 	"base64 -o x y",
-	"cat /dev/sda",
 	"make",
 	"make -j4 test",
 	"cargo build --release",
@@ -269,7 +287,6 @@ const ORDINARY: readonly string[] = [
 	"bash script.sh",
 	"bash script.sh && ls",
 	"/opt/tool/bin/x",
-	'"$DIR/bin/tool" x',
 	"$HOME/bin/tool x",
 	"docker build -t x .",
 	"docker compose up -d",

@@ -1,3 +1,10 @@
 // Whether a command may run without a human: text and facts in, a verdict out. Does no IO and runs nothing.
 export { classifyCommand } from "./classify.ts";
-export type { CommandAction, CommandFacts, CommandRule, CommandVerdict, DangerReason } from "./types.ts";
+export {
+	type CommandAction,
+	type CommandClass,
+	type CommandFacts,
+	type CommandVerdict,
+	type DangerReason,
+	ONCE_ONLY,
+} from "./types.ts";

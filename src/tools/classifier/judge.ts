@@ -15,7 +15,7 @@ export function judge(invocation: Invocation, facts: CommandFacts): Judgement {
 		const found = rule.look(invocation, facts);
 		if (!found) continue;
 		reasons.push({
-			rule: found.rule ?? rule.name,
+			class: found.class ?? rule.class,
 			action: found.action ?? rule.action,
 			segment: shownSegment(invocation.segment),
 			why: found.why,

@@ -1,7 +1,14 @@
-// Text that came from an agent, and how it is shown to a human: short, on one line, with nothing in it that acts.
+// Text that came from an agent: what stands in it for a piece that cannot be read yet, and how it is shown to a human: short, on one
+// line, with nothing in it that acts.
 
-/** Stands for a piece of text that cannot be seen before the command runs. No word of a shell can hold it. */
+/** A piece of text that may be anything at all. No word of a shell can hold this character. */
 export const UNKNOWN = "\0";
+
+/** One word of letters, digits and `_ . , : @ % + = -` that starts with a letter or a digit: a number, a date, a hash, a user's name. */
+export const SOME = "\uFDD0";
+
+/** A relative path that stays below the folder it starts in: no leading `/` and no `..` in it. */
+export const BELOW = "\uFDD1";
 
 const SEGMENT_LIMIT = 200;
 const OPERAND_LIMIT = 80;
@@ -19,6 +26,8 @@ function inert(text: string, limit: number): string {
 	const visible = text
 		.slice(0, limit * 2)
 		.replaceAll(UNKNOWN, "…")
+		.replaceAll(SOME, "…")
+		.replaceAll(BELOW, "…")
 		.replace(/\s+/g, " ")
 		.replace(/\p{C}/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 	if (visible.length <= limit) return visible;

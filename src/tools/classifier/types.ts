@@ -3,6 +3,8 @@
 /** Where the command would run. Paths are absolute. */
 export interface CommandFacts {
 	readonly keryxHome: string;
+	/** The folder that Keryx's own program is installed in. */
+	readonly keryxProgram: string;
 	readonly home: string;
 	readonly cwd: string;
 }
@@ -18,7 +20,7 @@ export type CommandAction =
 	| "shutdown_service"
 	| "wipe_database";
 
-export type CommandRule =
+export type CommandClass =
 	| "bomb"
 	| "code"
 	| "credentials"
@@ -42,10 +44,21 @@ export type CommandRule =
 	| "syntax"
 	| "system"
 	| "traces"
-	| "unseen";
+	| "unseen"
+	| "upload";
+
+/** A human's yes to one of these holds for that one command: no grant covers the next. */
+export const ONCE_ONLY: ReadonlySet<CommandClass> = new Set([
+	"keryx",
+	"credentials",
+	"privilege",
+	"download",
+	"unseen",
+	"persistence",
+]);
 
 export interface DangerReason {
-	readonly rule: CommandRule;
+	readonly class: CommandClass;
 	readonly action: CommandAction;
 	/** The part of the command that it is about, on one line, at most 200 characters. */
 	readonly segment: string;
@@ -61,10 +74,10 @@ export type CommandVerdict =
 	/** A human is asked; there is at least one reason. */
 	| { readonly kind: "dangerous"; readonly reasons: readonly DangerReason[] };
 
-/** One word as the program would get it. UNKNOWN stands in its text for each piece that cannot be seen. */
+/** One word as the program would get it. UNKNOWN, SOME and BELOW stand in its text for pieces that cannot be seen. */
 export interface Field {
 	readonly text: string;
-	/** It may become several words: an unknown piece that no quotes hold together. */
+	/** It may become several words: a piece that is not seen and that no quotes hold together. */
 	readonly splits: boolean;
 	/** It holds a pattern that the shell replaces by file names. */
 	readonly glob: boolean;
@@ -74,6 +87,8 @@ export interface Field {
 
 export interface Redirection {
 	readonly operator: string;
+	/** Which descriptor of the program it is about; null when it is given by a variable. */
+	readonly descriptor: number | null;
 	readonly target: Field;
 }
 
@@ -87,7 +102,8 @@ export type Stdin =
 	| { readonly kind: "inherited" }
 	| { readonly kind: "text"; readonly text: string; readonly from: readonly string[] }
 	| { readonly kind: "file"; readonly path: Field }
-	| { readonly kind: "pipe"; readonly from: readonly string[] };
+	/** Each of its lines looks like `each`; null when nothing is known of them. */
+	| { readonly kind: "pipe"; readonly from: readonly string[]; readonly each: string | null };
 
 /** One program or builtin with its words; a bare assignment or redirection has the empty name. */
 export interface Invocation {
@@ -110,11 +126,11 @@ export interface Finding {
 	readonly why: string;
 	/** When it is another one than the rule's. */
 	readonly action?: CommandAction;
-	readonly rule?: CommandRule;
+	readonly class?: CommandClass;
 }
 
 export interface Rule {
-	readonly name: CommandRule;
+	readonly class: CommandClass;
 	readonly action: CommandAction;
 	look(invocation: Invocation, facts: CommandFacts): Finding | null;
 }

@@ -1,5 +1,7 @@
 // Programs that only read, each with what must hold for its words.
-import { isKnown, mayBeOption, operands } from "../field.ts";
+import { isKnown, mayBeOption } from "../field.ts";
+import { operands } from "../options.ts";
+import { SOME } from "../text.ts";
 import type { Field } from "../types.ts";
 
 type Check = (args: readonly Field[]) => boolean;
@@ -87,7 +89,7 @@ function testReads(args: readonly Field[]): boolean {
 		if (arg.text === "-v" || arg.text === "-R") return false;
 		if (!/^-(eq|ne|lt|le|gt|ge)$/.test(arg.text)) return true;
 		return [args[index - 1], args[index + 1]].every(
-			(side) => side === undefined || /^-?\d+$/.test(side.text),
+			(side) => side === undefined || /^-?\d+$/.test(side.text) || side.text === SOME,
 		);
 	});
 }

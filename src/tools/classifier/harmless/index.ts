@@ -1,7 +1,8 @@
 // Whether an invocation only reads. A closed list: what is not on it changes things. A wrong yes here is a hole in the
 // readonly mode, so an option that is not known to be safe, or a word that cannot be seen where options are, is a no.
-import { mayBeOption, operands } from "../field.ts";
+import { mayBeOption } from "../field.ts";
 import { SHELLS } from "../launch/index.ts";
+import { operands } from "../options.ts";
 import type { Field, Invocation, Redirection } from "../types.ts";
 import { COMMANDS } from "./commands.ts";
 import { gitReads } from "./git.ts";

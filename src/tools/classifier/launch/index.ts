@@ -1,18 +1,21 @@
 // What an invocation runs in its turn. Pure: the walker goes on with what comes out.
-import type { Inner } from "../inner.ts";
-import type { WrittenFile } from "../scope.ts";
+import type { Scope } from "../shell/scope.ts";
 import type { Invocation } from "../types.ts";
+import { DOORS } from "./doors.ts";
+import type { Inner } from "./inner.ts";
 import { afterPrefix, afterSubcommand, PREFIXES, RUNNERS } from "./prefixes.ts";
-import { evalInner, SHELLS, shellInner, sourceInner, writtenProgram } from "./shells.ts";
-import { SPAWNERS } from "./spawners.ts";
+import { evalInner, SHELLS, shellInner, sourceInner, unseen } from "./shells.ts";
+import { loaderInner, SPAWNERS } from "./spawners.ts";
+import { writtenProgram } from "./written.ts";
 
+export { WATCHERS } from "./doors.ts";
 export { isDownload, SHELLS } from "./shells.ts";
 
-export function innerOf(invocation: Invocation, files: ReadonlyMap<string, WrittenFile>): Inner[] {
+export function innerOf(invocation: Invocation, scope: Scope): Inner[] {
 	const { name, args } = invocation;
-	const file = writtenProgram(invocation, files);
-	if (file.length > 0) return file;
-	if (SHELLS.has(name)) return shellInner(invocation, files);
+	const { files } = scope;
+	const file = writtenProgram(invocation, scope);
+	if (SHELLS.has(name)) return [...file, ...shellInner(invocation, files)];
 	if (name === "eval") return evalInner(args);
 	if (name === "source" || name === ".") return sourceInner(invocation, files);
 	// It only tells what the name means.
@@ -20,8 +23,19 @@ export function innerOf(invocation: Invocation, files: ReadonlyMap<string, Writt
 	const prefix = PREFIXES.get(name);
 	const runs = RUNNERS.get(name);
 	return [
+		...file,
+		...doors(invocation),
 		...(prefix ? afterPrefix(invocation, prefix) : []),
 		...(runs ? afterSubcommand(invocation, runs) : []),
 		...(SPAWNERS.get(name)?.(invocation) ?? []),
+		...loaderInner(invocation),
 	];
+}
+
+function doors({ name, args }: Invocation): Inner[] {
+	const door = DOORS.find(
+		({ names, word }) =>
+			names.test(name) && args.some((arg, index) => word.test(`${arg.text} ${args[index + 1]?.text ?? ""} `)),
+	);
+	return door ? [unseen([], door.why)] : [];
 }

@@ -1,7 +1,8 @@
-// Programs that run the rest of their words as a command: sudo, env, timeout, nohup and the like.
+// Programs that run the rest of their words as a command: sudo, env, timeout, nohup and the like. Tables, and the two ways to read them.
 import { isKnown, plainField } from "../field.ts";
-import type { Inner } from "../inner.ts";
+import { optionValue } from "../options.ts";
 import type { EnvironmentChange, Field, Invocation } from "../types.ts";
+import type { Inner } from "./inner.ts";
 
 interface Prefix {
 	/** Options that take the next word. */
@@ -9,77 +10,90 @@ interface Prefix {
 	/** Words before the command: the time of timeout, the folder of chroot. */
 	readonly skip?: number;
 	readonly assignments?: boolean;
+	/** Options whose value is the folder that the command starts in. */
+	readonly folder?: readonly string[];
 }
 
 const PLAIN: Prefix = {};
 
+/** They run what comes after their options, and nothing else. */
+const PLAIN_NAMES =
+	`unshare setpriv nohup setsid prlimit command builtin noglob nocorrect busybox toybox unbuffer rlwrap chronic ts-node-dev valgrind
+	dbus-run-session systemd-inhibit entr bunx pnpx torsocks fakeroot firejail arch tsocks linux64 linux32 i386 x86_64 proot daemonize
+	catchsegv ssh-agent with-contenv s6-setuidgid chpst softlimit setlock unlink-run uchroot dumb-init tini catatonit shx
+	winpty cygstart env-cmd dotenvx pseudo eatmydata libeatmydata`.split(/\s+/);
+
 export const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
+	...PLAIN_NAMES.map((name): [string, Prefix] => [name, PLAIN]),
 	[
 		"sudo",
 		{
 			values: ["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group"],
 			assignments: true,
+			folder: ["-D", "--chdir"],
 		},
 	],
 	["doas", { values: ["-u", "-C", "-a"] }],
 	["pkexec", { values: ["--user"] }],
 	["run0", { values: ["-u", "--user"] }],
+	["runuser", { values: ["-u", "-g", "--user"] }],
 	["gosu", { skip: 1 }],
 	["su-exec", { skip: 1 }],
 	["chroot", { skip: 1 }],
-	["unshare", PLAIN],
 	["nsenter", { values: ["-t", "-S", "-G"] }],
-	["setpriv", PLAIN],
-	["env", { values: ["-u", "-C", "--unset", "--chdir"], assignments: true }],
+	["env", { values: ["-u", "-C", "--unset", "--chdir"], assignments: true, folder: ["-C", "--chdir"] }],
 	["cross-env", { assignments: true }],
 	["dotenv", { values: ["-e", "-v", "-p"] }],
-	["nohup", PLAIN],
-	["setsid", PLAIN],
 	["stdbuf", { values: ["-i", "-o", "-e"] }],
 	["nice", { values: ["-n", "--adjustment"] }],
 	["ionice", { values: ["-c", "-n", "-t"] }],
 	["chrt", { skip: 1 }],
 	["taskset", { skip: 1 }],
-	["prlimit", PLAIN],
 	["time", { values: ["-o", "-f", "--output", "--format"] }],
 	["gtime", { values: ["-o", "-f"] }],
 	["timeout", { values: ["-s", "-k", "--signal", "--kill-after"], skip: 1 }],
 	["gtimeout", { values: ["-s", "-k"], skip: 1 }],
-	["command", PLAIN],
-	["builtin", PLAIN],
 	["exec", { values: ["-a"] }],
-	["noglob", PLAIN],
-	["nocorrect", PLAIN],
 	["repeat", { skip: 1 }],
-	["busybox", PLAIN],
-	["toybox", PLAIN],
 	["caffeinate", { values: ["-t", "-w"] }],
-	["unbuffer", PLAIN],
-	["rlwrap", PLAIN],
-	["chronic", PLAIN],
-	["ts-node-dev", PLAIN],
 	["strace", { values: ["-o", "-e", "-p", "-s", "-u", "-E"] }],
 	["ltrace", { values: ["-o", "-e", "-p"] }],
-	["valgrind", PLAIN],
 	["xvfb-run", { values: ["-n", "-s", "-e", "-f"] }],
-	["dbus-run-session", PLAIN],
 	["systemd-run", { values: ["-p", "-u", "--unit", "--on-calendar"] }],
-	["systemd-inhibit", PLAIN],
-	["entr", PLAIN],
 	["npx", { values: ["-p", "--package", "-w"] }],
-	["bunx", PLAIN],
-	["pnpx", PLAIN],
 	["uvx", { values: ["--from", "--with", "-p"] }],
 	["pipx", { skip: 1 }],
 	["proxychains", { values: ["-f"] }],
 	["proxychains4", { values: ["-f"] }],
-	["torsocks", PLAIN],
-	["fakeroot", PLAIN],
-	["firejail", PLAIN],
-	["arch", PLAIN],
 	["setarch", { skip: 1 }],
-	["tsocks", PLAIN],
 	["sem", { values: ["-j", "--id"] }],
+	["faketime", { values: ["-f"], skip: 1 }],
+	["cpulimit", { values: ["-l", "-p", "-e", "--limit"] }],
+	["numactl", { values: ["-N", "-m", "-C"] }],
+	["choom", { values: ["-n", "-p"] }],
+	["with-lock-ex", { skip: 1 }],
+	["perf", { skip: 1, values: ["-e", "-o", "-F", "-r", "-p", "-t", "-C", "-g"] }],
+	["aa-exec", { values: ["-p", "-n"] }],
+	["runcon", { skip: 1, values: ["-t", "-u", "-r", "-l"] }],
+	["flatpak-spawn", { values: ["--env"] }],
+	["systemd-nspawn", { values: ["-D", "-M", "-u"] }],
+	["cgexec", { values: ["-g"] }],
+	["bwrap", { values: ["--chdir", "--uid", "--gid", "--tmpfs", "--proc", "--dev", "--dir", "--args"] }],
+	["retry", { values: ["-t", "-d", "-m"] }],
+	["wait-for-it", PLAIN],
+	["dbclient", { skip: 1 }],
+	["tsh", { skip: 1 }],
+]);
+
+/** Prefixes whose words before the command cannot all be told: the command may start at any of them. */
+export const LOOSE: ReadonlySet<string> = new Set([
+	"bwrap",
+	"proot",
+	"gdb",
+	"numactl",
+	"cpulimit",
+	"choom",
+	"cygstart",
 ]);
 
 /** Tools of which one subcommand runs the words after it. */
@@ -95,8 +109,8 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["bundle", ["exec"]],
 	["npm", ["exec", "x"]],
 	["pnpm", ["exec", "dlx"]],
-	["yarn", ["exec", "dlx"]],
-	["bun", ["x"]],
+	["yarn", ["exec", "dlx", "run"]],
+	["bun", ["x", "run"]],
 	["mise", ["exec", "x"]],
 	["asdf", ["exec"]],
 	["rbenv", ["exec"]],
@@ -104,6 +118,17 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["direnv", ["exec"]],
 	["doppler", ["run"]],
 	["op", ["run"]],
+	["aws-vault", ["exec"]],
+	["rustup", ["run"]],
+	["volta", ["run"]],
+	["fnm", ["exec"]],
+	["nvm", ["exec", "run"]],
+	["nix", ["develop", "shell", "run"]],
+	["zellij", ["run"]],
+	["toolbox", ["run"]],
+	["distrobox", ["enter"]],
+	["ip", ["netns exec", "vrf exec"]],
+	["machinectl", ["shell"]],
 	["git", ["bisect run", "submodule foreach"]],
 	["docker", ["exec", "run", "container exec", "container run", "compose exec", "compose run"]],
 	["podman", ["exec", "run", "container exec", "container run"]],
@@ -113,23 +138,26 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["oc", ["exec", "rsh"]],
 	["lxc", ["exec"]],
 	["vagrant", ["ssh"]],
+	["tmux", ["new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane"]],
 ]);
 
 /** The command after the prefix; for each option that may have taken a word, the one that starts a word later too. */
 export function afterPrefix(invocation: Invocation, prefix: Prefix): Inner[] {
 	const { args } = invocation;
 	const sets: EnvironmentChange[] = [];
+	const folder = prefix.folder ? optionValue(args, ...prefix.folder) : undefined;
 	let left = prefix.skip ?? 0;
-	let doubts = 0;
+	let doubts = LOOSE.has(invocation.name) ? 8 : 0;
 	for (let index = 0; index < args.length; index++) {
 		const arg = args[index] as Field;
-		if (arg.text === "--") continue;
+		if (arg.text === "--" || arg.text === "-") continue;
 		if (/^-./.test(arg.text)) {
 			if (prefix.values?.includes(arg.text)) index++;
 			else if (!arg.text.includes("=")) doubts++;
 			continue;
 		}
-		const set = prefix.assignments ? /^(\w+)=(.*)$/s.exec(arg.text) : null;
+		// A function of bash travels under a name that no variable has.
+		const set = prefix.assignments ? /^([^=\s/]+)=(.*)$/s.exec(arg.text) : null;
 		if (set) {
 			sets.push({ name: set[1] ?? "", value: { ...arg, text: set[2] ?? "" } });
 			continue;
@@ -139,8 +167,13 @@ export function afterPrefix(invocation: Invocation, prefix: Prefix): Inner[] {
 			continue;
 		}
 		return args
-			.slice(index, index + 1 + Math.min(doubts, 3))
-			.map((_, offset) => ({ kind: "command", words: args.slice(index + offset), sets }));
+			.slice(index, index + 1 + Math.min(doubts, 8))
+			.flatMap((word, offset): Inner[] =>
+				offset > 0 && /^-./.test(word.text)
+					? []
+					: [{ kind: "command", words: args.slice(index + offset), sets, ...(folder ? { folder } : {}) }],
+			)
+			.slice(0, 4);
 	}
 	return sets.length > 0 ? [{ kind: "command", words: [plainField("")], sets }] : [];
 }

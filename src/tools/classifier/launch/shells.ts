@@ -1,57 +1,22 @@
 // Shells, eval and source: text that becomes commands. What cannot be seen is said so.
-import { isKnown, operands, plainField } from "../field.ts";
-import type { Inner } from "../inner.ts";
-import { absolutePath } from "../paths.ts";
-import type { WrittenFile } from "../scope.ts";
+import { baseName, isDark, isKnown, plainField } from "../field.ts";
+import { absolutePath } from "../files/paths.ts";
+import { operands } from "../options.ts";
+import type { WrittenFile } from "../shell/scope.ts";
 import type { Field, Invocation, Stdin } from "../types.ts";
+import type { Inner } from "./inner.ts";
 
-export const SHELLS: ReadonlySet<string> = new Set([
-	"sh",
-	"bash",
-	"zsh",
-	"dash",
-	"ash",
-	"ksh",
-	"ksh93",
-	"mksh",
-	"fish",
-	"csh",
-	"tcsh",
-	"rbash",
-	"pwsh",
-	"powershell",
-	"xonsh",
-	"nu",
-	"elvish",
-]);
+export const SHELLS: ReadonlySet<string> = new Set(
+	`sh bash zsh dash ash ksh ksh93 mksh fish csh tcsh rbash pwsh powershell xonsh nu elvish`.split(" "),
+);
 
 /** Their text is no shell's of this family, so it cannot be read here. */
 const OTHER_LANGUAGES: ReadonlySet<string> = new Set(["fish", "pwsh", "powershell", "xonsh", "nu", "elvish"]);
 
-const DOWNLOADS: ReadonlySet<string> = new Set([
-	"curl",
-	"wget",
-	"wget2",
-	"fetch",
-	"aria2c",
-	"http",
-	"https",
-	"xh",
-	"lynx",
-	"w3m",
-	"links",
-	"nc",
-	"ncat",
-	"netcat",
-	"socat",
-	"ftp",
-	"lftp",
-	"scp",
-	"sftp",
-	"ssh",
-	"gh",
-	"gsutil",
-]);
+const DOWNLOADS: ReadonlySet<string> = new Set(
+	`curl wget wget2 fetch aria2c axel http https xh lynx w3m links nc ncat netcat socat ftp lftp scp sftp ssh gh gsutil openssl
+	rsync`.split(/\s+/),
+);
 
 const HIDDEN = "runs text that cannot be seen before it runs";
 const FETCHED = "runs what it gets from the network, unseen";
@@ -60,10 +25,10 @@ export function isDownload(names: readonly string[]): boolean {
 	return names.some((name) => DOWNLOADS.has(name));
 }
 
-export function unseen(from: readonly string[]): Inner {
+export function unseen(from: readonly string[], why = HIDDEN): Inner {
 	return isDownload(from)
-		? { kind: "unseen", rule: "download", why: FETCHED }
-		: { kind: "unseen", rule: "unseen", why: HIDDEN };
+		? { kind: "unseen", class: "download", why: FETCHED }
+		: { kind: "unseen", class: "unseen", why };
 }
 
 /** The text when all of it is known. */
@@ -76,7 +41,9 @@ export function shellInner(invocation: Invocation, files: ReadonlyMap<string, Wr
 	const { args, stdin } = invocation;
 	for (let index = 0; index < args.length; index++) {
 		const arg = args[index] as Field;
-		if (/^--?(rcfile|init-file)$|^[-+][oO]$/.test(arg.text)) {
+		if (/^--?(rcfile|init-file)(=|$)/.test(arg.text))
+			return [unseen([], "has a shell run a file of its own first")];
+		if (/^[-+][oO]$/.test(arg.text)) {
 			index++;
 			continue;
 		}
@@ -105,6 +72,7 @@ export function sourceInner(invocation: Invocation, files: ReadonlyMap<string, W
 	return file ? fileInner(file, invocation, files, rest) : [];
 }
 
+/** A file as the input of a shell is text that nobody named as a script. */
 export function stdinInner(stdin: Stdin): Inner[] {
 	switch (stdin.kind) {
 		case "inherited":
@@ -112,7 +80,7 @@ export function stdinInner(stdin: Stdin): Inner[] {
 		case "text":
 			return [scriptOf({ ...plainField(stdin.text), from: stdin.from })];
 		case "file":
-			return isKnown(stdin.path.text) ? [] : [unseen(stdin.path.from)];
+			return stdin.path.text === "/dev/null" ? [] : [unseen(stdin.path.from)];
 		case "pipe":
 			return [unseen(stdin.from)];
 	}
@@ -136,48 +104,36 @@ function afterC(rest: readonly Field[]): Inner[] {
 	return [scriptOf(script, positional.length > 0 ? positional : undefined)];
 }
 
-/** A script file is work like any other, unless this command wrote it or it is no file. */
-function fileInner(
+/** A script file is work like any other, unless this command wrote it or it is no file that can be seen. */
+export function fileInner(
 	file: Field,
 	invocation: Invocation,
 	files: ReadonlyMap<string, WrittenFile>,
 	positional: readonly Field[],
 ): Inner[] {
 	if (/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(file.text)) return stdinInner(invocation.stdin);
-	if (!isKnown(file.text))
-		return file.text.startsWith("/dev/fd/") || file.splits ? [unseen(file.from)] : darkFile(file);
-	const path = absolutePath(file.text, invocation.cwd);
-	const written = path === null ? undefined : files.get(path);
+	if (/^\/dev\/fd\/|^\/proc\/[^/]+\/fd\//.test(file.text)) return [unseen(file.from)];
+	if (isDark(file.text) || file.splits) return [unseen(file.from)];
+	const written = writtenAt(file, invocation, files);
 	if (!written) return [];
 	if (written.text === null) return [unseen(written.from)];
+	if (written.compiled || isOtherLanguage(written.text)) return [{ kind: "code", text: written.text }];
 	return [scriptOf({ ...plainField(written.text), from: written.from }, positional)];
 }
 
-/** The option that takes code, for what is looked at as if it were given so. */
-const INLINE: readonly (readonly [RegExp, string])[] = [
-	[/^(python[\d.]*|pypy[\d.]*)$/, "-c"],
-	[/^(node|nodejs|bun|tsx|ts-node|perl[\d.]*|ruby[\d.]*|lua[\d.]*)$/, "-e"],
-	[/^php[\d.]*$/, "-r"],
-];
-
-/** A program that the command wrote or fetched before, run by its path or by an interpreter. */
-export function writtenProgram(invocation: Invocation, files: ReadonlyMap<string, WrittenFile>): Inner[] {
-	const { path, name, args, cwd } = invocation;
-	if (files.size === 0) return [];
-	if (path.includes("/")) {
-		const at = absolutePath(path, cwd);
-		if (at !== null && files.has(at)) return fileInner(plainField(path), invocation, files, args);
-	}
-	const option = INLINE.find(([language]) => language.test(name))?.[1];
-	const file = operands(args)[0];
-	const at = option && file ? absolutePath(file.text, cwd) : null;
-	const written = at === null ? undefined : files.get(at);
-	if (!option || !written) return [];
-	if (written.text === null) return [unseen(written.from)];
-	return [{ kind: "command", words: [plainField(path), plainField(option), plainField(written.text)] }];
+export function writtenAt(
+	file: Field,
+	{ cwd }: Invocation,
+	files: ReadonlyMap<string, WrittenFile>,
+): WrittenFile | undefined {
+	const path = files.size === 0 ? null : absolutePath(file.text, cwd);
+	return path === null ? undefined : files.get(path);
 }
 
-/** "$DIR/x.sh" names a file at least; "$X" may be anything. */
-function darkFile(file: Field): Inner[] {
-	return isKnown(file.text.slice(file.text.lastIndexOf("/") + 1)) ? [] : [unseen(file.from)];
+/** By the first line, `#!/usr/bin/env python3`. */
+function isOtherLanguage(text: string): boolean {
+	const first = /^#!\s*(\S+)(?:\s+(\S+))?/.exec(text);
+	if (!first) return false;
+	const program = baseName(first[1] ?? "") === "env" ? (first[2] ?? "") : (first[1] ?? "");
+	return !SHELLS.has(baseName(program));
 }

@@ -1,55 +1,37 @@
-import { isKnown, names } from "../field.ts";
-import type { Finding, Invocation, Rule } from "../types.ts";
+import { isDark, isKnown } from "../field.ts";
+import { judgeSql, judgeSqliteShell } from "../languages/sql.ts";
+import { names, optionValues, parsedWords } from "../options.ts";
+import type { Field, Finding, Invocation, Rule } from "../types.ts";
 
-const CLIENTS: ReadonlySet<string> = new Set([
-	"psql",
-	"pgcli",
-	"mysql",
-	"mariadb",
-	"mycli",
-	"sqlite3",
-	"sqlite",
-	"litecli",
-	"sqlcmd",
-	"mongo",
-	"mongosh",
-	"redis-cli",
-	"valkey-cli",
-	"keydb-cli",
-	"clickhouse-client",
-	"clickhouse",
-	"cockroach",
-	"duckdb",
-	"cqlsh",
-	"influx",
-	"etcdctl",
-	"mysqladmin",
+/** Clients, with the options whose value is a statement. */
+const CLIENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+	["psql", ["-c", "--command"]],
+	["pgcli", ["-c", "--command"]],
+	["mysql", ["-e", "--execute"]],
+	["mariadb", ["-e", "--execute"]],
+	["mycli", ["-e", "--execute"]],
+	["sqlite3", ["-cmd"]],
+	["sqlite", ["-cmd"]],
+	["litecli", ["-e"]],
+	["sqlcmd", ["-q", "-Q"]],
+	["mongo", ["--eval"]],
+	["mongosh", ["--eval"]],
+	["redis-cli", []],
+	["valkey-cli", []],
+	["keydb-cli", []],
+	["clickhouse-client", ["-q", "--query"]],
+	["clickhouse", ["-q", "--query"]],
+	["cockroach", ["-e", "--execute"]],
+	["duckdb", ["-c", "-s", "-cmd"]],
+	["cqlsh", ["-e", "--execute"]],
+	["influx", []],
+	["etcdctl", []],
+	["mysqladmin", []],
 ]);
-
-/** Every pattern must be found in one statement. */
-const DESTRUCTIVE: readonly (readonly [readonly RegExp[], string])[] = [
-	[
-		[
-			/\bdrop (database|schema|table|view|index|user|role|owned|keyspace|collection|materialized|column|type|function)\b/i,
-		],
-		"drops parts of a database",
-	],
-	[[/\balter table\b/i, /\bdrop\b/i], "drops parts of a table"],
-	[[/\btruncate\b/i], "empties a table"],
-	[[/\b(flushall|flushdb|shutdown|debug segfault)\b/i], "empties or stops a database"],
-	[
-		[/\bdropDatabase\b|\.drop ?\(|\.(deleteMany|remove) ?\( ?(\{ ?\})? ?\)/],
-		"deletes a collection or a database",
-	],
-	[[/\bcopy\b/i, /\b(to|from) program\b/i], "runs a program from inside a database"],
-	[[/\b(xp_cmdshell|load_extension)\b/i], "runs a program from inside a database"],
-	[[/(^|[\s;'"])(\\!|\\o ?\||\.shell\b|\.system\b|system )/], "runs a program from inside a database client"],
-	[[/--(prefix|from-key)\b/, /\bdel\b/], "deletes a range of keys"],
-];
-
-/** A condition, but none that always holds. */
-const WHERE =
-	/\bwhere\b(?! ?\(? ?(true\b|1 ?(= ?1)? ?\)? ?["']?$|['"]?(\w+)['"]? ?= ?['"]?\3['"]? ?["']?$))/i;
+/** Their operands are the statement, but for the first one, which is the database. */
+const FILES = /^(sqlite3?|duckdb|litecli)$/;
+/** Their operands are an order, word by word. */
+const WORDS = /^(redis-cli|valkey-cli|keydb-cli|influx|etcdctl)$/;
 
 const TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
 	["prisma", ["migrate reset", "db execute"]],
@@ -61,10 +43,17 @@ const TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
 	["typeorm", ["schema:drop"]],
 	["artisan", ["migrate:fresh", "migrate:reset", "db:wipe"]],
 	["flyway", ["clean"]],
+	["liquibase", ["dropAll", "drop-all", "rollback"]],
 	["alembic", ["downgrade"]],
+	["knex", ["migrate:rollback", "migrate:down"]],
+	["mix", ["ecto.drop", "ecto.reset", "ecto.rollback"]],
+	["diesel", ["database reset", "database drop", "migration redo"]],
+	["sqlx", ["database drop", "database reset"]],
 	["supabase", ["db reset"]],
-	["dropdb", []],
-	["dropuser", []],
+	["influx", ["delete", "bucket delete"]],
+	["goose", ["reset", "down", "down-to"]],
+	["migrate", ["drop", "down"]],
+	["dbmate", ["drop", "rollback"]],
 ]);
 const MIGRATIONS: ReadonlyMap<string, readonly string[]> = new Map([
 	["prisma", ["migrate deploy"]],
@@ -72,18 +61,22 @@ const MIGRATIONS: ReadonlyMap<string, readonly string[]> = new Map([
 	["flyway", ["migrate"]],
 	["liquibase", ["update"]],
 ]);
+const ALWAYS = /^(dropdb|dropuser|ldapdelete|ldapmodify|elasticsearch-reset-password)$/;
 
 export const databaseRule: Rule = {
-	name: "database",
+	class: "database",
 	action: "wipe_database",
 	look(invocation) {
 		const { name, args } = invocation;
-		if (name === "dropdb" || name === "dropuser") return { why: "drops a database or its user" };
+		if (ALWAYS.test(name)) return { why: "drops a database or its users" };
 		if (names(args, TOOLS.get(name) ?? [])) return { why: "resets or drops a database" };
 		if (names(args, MIGRATIONS.get(name) ?? []))
 			return { why: "changes the layout of a database", action: "migrate_database" };
-		if (args.some((arg) => arg.text === "--force-reset")) return { why: "resets a database" };
+		if (args.some((arg) => /^--(force-reset|accept-data-loss)$/.test(arg.text)))
+			return { why: "resets a database" };
 		if (name === "pg_restore" && args.some((arg) => /^(-[a-zA-Z]*c|--clean)$/.test(arg.text)))
+			return { why: "drops what is in a database before it restores" };
+		if (/^mongo(import|restore)$/.test(name) && args.some((arg) => arg.text === "--drop"))
 			return { why: "drops what is in a database before it restores" };
 		const framework = /(^|\/)(manage\.py|artisan)$/;
 		const script = args.findIndex((arg) => framework.test(arg.text));
@@ -96,36 +89,84 @@ export const databaseRule: Rule = {
 	},
 };
 
-function statements({ args, stdin }: Invocation): Finding | null {
+function statements(invocation: Invocation): Finding | null {
+	const { name, args, stdin, many } = invocation;
+	if (many && args.some((arg) => /^(del|unlink)$/i.test(arg.text)))
+		return { why: "deletes every key that it is given" };
 	const given = args.map((arg) => arg.text).join(" ");
 	const text = stdin.kind === "text" ? `${given} ; ${stdin.text}` : given;
-	for (const statement of withoutComments(text).replace(/\s+/g, " ").split(";")) {
-		const found = DESTRUCTIVE.find(([patterns]) => patterns.every((pattern) => pattern.test(statement)));
-		if (found) return { why: found[1] };
-		if (WHERE.test(statement)) continue;
-		if (/\bdelete from\b/i.test(statement)) return { why: "deletes every row of a table" };
-		if (/\bupdate \S+ set\b/i.test(statement)) return { why: "changes every row of a table" };
-	}
-	const hidden = args.some((arg) => !isKnown(arg.text) && (arg.from.length > 0 || /\s/.test(arg.text)));
-	if (hidden) return { why: "gives a database a statement that cannot be seen before it runs" };
-	return stdin.kind === "text" && !isKnown(stdin.text) && stdin.from.length > 0
+	const found = judgeSql(text) ?? (FILES.test(name) ? sqliteShell(invocation) : null);
+	if (found) return { why: found };
+	if (
+		/^(mysql|mariadb|psql)$/.test(name) &&
+		args.some((arg) => /^--(pager|tee)=|^-P\s*pager=/.test(arg.text))
+	)
+		return { why: "has a database client run a program" };
+	if (WORDS.test(name) && args.some((arg) => /^(eval|evalsha|--eval|fcall|script)$/i.test(arg.text)))
+		return { why: "runs a program inside a database" };
+	if (FILES.test(name) && args.some((arg) => /^-init$/.test(arg.text)))
+		return { why: "gives a database statements that cannot be seen before it runs" };
+	return isHidden(invocation)
 		? { why: "gives a database a statement that cannot be seen before it runs" }
 		: null;
 }
 
-/** Block comments and lines after `--`, in one pass. */
-function withoutComments(sql: string): string {
-	let text = "";
-	let at = 0;
-	for (;;) {
-		const open = sql.indexOf("/*", at);
-		const close = open < 0 ? -1 : sql.indexOf("*/", open + 2);
-		if (close < 0) break;
-		text += `${sql.slice(at, open)} `;
-		at = close + 2;
+function sqliteShell({ name, args, stdin }: Invocation): string | null {
+	const words = statementWords(name, args, CLIENTS.get(name) ?? []).map((word) => word.text);
+	const texts = [...words, ...(stdin.kind === "text" ? [stdin.text] : [])];
+	for (const text of texts) {
+		const found = text.includes(".") ? judgeSqliteShell(text) : null;
+		if (found) return found;
 	}
-	return (text + sql.slice(at))
-		.split("\n")
-		.map((line) => line.replace(/(^|\s)--\s.*$/, " "))
-		.join("\n");
+	return null;
+}
+
+/** They print a file as it is: one that is named is work, as with -f. */
+const OPENERS: ReadonlySet<string> = new Set([
+	"cat",
+	"zcat",
+	"gunzip",
+	"gzip",
+	"bzcat",
+	"xzcat",
+	"zstdcat",
+	"pv",
+]);
+
+/** A statement that is not seen: in a word, or on standard input. */
+function isHidden({ name, args, stdin }: Invocation): boolean {
+	const options = CLIENTS.get(name) ?? [];
+	const taken = statementWords(name, args, options);
+	if (taken.some((field) => isDark(field.text))) return true;
+	const reads =
+		taken.length === 0 && !args.some((arg) => /^(-f|--file|--version|--help|-l|--list)/.test(arg.text));
+	switch (stdin.kind) {
+		case "inherited":
+			return false;
+		case "text":
+			return !isKnown(stdin.text) && stdin.from.length > 0;
+		case "pipe":
+			return reads && !stdin.from.every((source) => OPENERS.has(source));
+		case "file":
+			return reads && (isDark(stdin.path.text) || WORDS.test(name));
+	}
+}
+
+function statementWords(name: string, args: readonly Field[], options: readonly string[]): readonly Field[] {
+	const given = optionValues(args, ...options);
+	if (FILES.test(name))
+		return [
+			...given,
+			...parsedWords(args, new Set(["-cmd", "-init", "-separator", "-nullvalue", "-mmap"])).operands.slice(1),
+		];
+	if (WORDS.test(name)) {
+		const words = parsedWords(
+			args,
+			new Set(["-h", "-p", "-a", "-n", "-u", "-r", "-i", "-s", "--user", "--pass"]),
+		).operands;
+		return words.slice(0, 1);
+	}
+	// A cluster of psql such as -Atc takes the next word.
+	const cluster = args.findIndex((arg) => options.includes("-c") && /^-[a-zA-Z]+c$/.test(arg.text));
+	return cluster < 0 ? given : [...given, ...args.slice(cluster + 1, cluster + 2)];
 }

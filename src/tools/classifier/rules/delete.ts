@@ -1,13 +1,15 @@
-import { hasLong, hasShort, isKnown, mayBeOption, names, operands } from "../field.ts";
-import { shownOperand } from "../text.ts";
-import type { Field, Finding, Invocation, Rule } from "../types.ts";
+import { isDark, isKnown } from "../field.ts";
+import { absolutePath, isWithin } from "../files/paths.ts";
+import { hasLong, hasShort, names, operands } from "../options.ts";
+import { BELOW, shownOperand } from "../text.ts";
+import type { CommandFacts, Field, Finding, Invocation, Rule } from "../types.ts";
 
-const REMOVERS: ReadonlySet<string> = new Set(["rm", "grm", "zf_rm", "unlink", "trash-empty"]);
+const REMOVERS: ReadonlySet<string> = new Set(["rm", "grm", "zf_rm", "unlink", "trash", "trash-put"]);
 
 export const deleteRule: Rule = {
-	name: "delete",
+	class: "delete",
 	action: "delete_data",
-	look(invocation) {
+	look(invocation, facts) {
 		const { name, args } = invocation;
 		if (REMOVERS.has(name)) return removal(invocation);
 		switch (name) {
@@ -25,15 +27,33 @@ export const deleteRule: Rule = {
 					? { why: "deletes files that are not on the other side" }
 					: null;
 			case "rclone":
-				return names(args, ["delete", "purge", "sync", "rmdirs", "deletefile", "cleanup"])
+				return names(args, ["delete", "purge", "sync", "rmdirs", "deletefile", "cleanup", "move", "moveto"])
 					? { why: "deletes files in remote storage" }
 					: null;
 			case "git":
-				return cleans(args) ? { why: "deletes every file that git does not know" } : null;
+				return gitDeletes(args);
 			case "mv":
-				return operands(args).at(-1)?.text === "/dev/null" ? { why: "moves files into nothing" } : null;
+			case "gmv":
+				return movedAway(invocation, facts);
+			case "truncate":
+				return emptied(invocation);
+			case "tar":
+			case "gtar":
+			case "bsdtar":
+				return hasLong(args, "remove-files", 6) ? { why: "deletes the files that it packs" } : null;
+			case "zip":
+				return hasShort(args, "m") || hasLong(args, "move")
+					? { why: "deletes the files that it packs" }
+					: null;
+			case "7z":
+			case "7za":
+				return args.some((arg) => arg.text === "-sdel") ? { why: "deletes the files that it packs" } : null;
+			case "gio":
+				return names(args, ["trash", "remove"]) ? { why: "deletes files" } : null;
 			case "rimraf":
 			case "del-cli":
+			case "trash-empty":
+			case "nix-collect-garbage":
 				return { why: `deletes a folder and all in it: ${listed(operands(args))}` };
 			default:
 				return null;
@@ -46,18 +66,42 @@ function removal({ args, many }: Invocation): Finding | null {
 	if (hasShort(args, "rR") || hasLong(args, "recursive", 1))
 		return { why: `deletes a folder and all in it: ${listed(files)}` };
 	if (many) return { why: "deletes every file that it is given" };
-	if (files.some((file) => file.splits || (mayBeOption(file) && file.from.length > 0)))
+	if (files.some((file) => file.splits || isDark(file.text) || file.text.includes(BELOW)))
 		return { why: "deletes files that cannot be seen before it runs" };
 	const all = files.find((file) => file.glob && /(^|\/)[*.?]+$/.test(file.text));
 	if (all) return { why: `deletes all files of a folder: ${shownOperand(all.text)}` };
 	return null;
 }
 
-function cleans(args: readonly Field[]): boolean {
-	if (!names(args, ["clean"])) return false;
-	return (
-		(hasShort(args, "f") || hasLong(args, "force", 1)) && !hasShort(args, "n") && !hasLong(args, "dry-run", 1)
-	);
+function gitDeletes(args: readonly Field[]): Finding | null {
+	const forced = hasShort(args, "f") || hasLong(args, "force", 1);
+	if (names(args, ["clean"]) && forced && !hasShort(args, "n") && !hasLong(args, "dry-run", 1))
+		return { why: "deletes every file that git does not know" };
+	if (names(args, ["worktree remove"]) && forced) return { why: "deletes a folder and all in it" };
+	if (
+		!names(args, ["rm"]) ||
+		hasLong(args, "cached", 1) ||
+		hasShort(args, "n") ||
+		hasLong(args, "dry-run", 1)
+	)
+		return null;
+	return forced || hasShort(args, "r") ? { why: "deletes a folder, or files with changes in them" } : null;
+}
+
+/** Into nothing, or the folder itself that the command works in. */
+function movedAway({ args, cwd }: Invocation, facts: CommandFacts): Finding | null {
+	const given = operands(args);
+	if (given.at(-1)?.text === "/dev/null") return { why: "moves files into nothing" };
+	const away = given.slice(0, -1).find(({ text }) => {
+		const path = isKnown(text) ? absolutePath(text, cwd) : null;
+		return path !== null && (isWithin(facts.cwd, path) || isWithin(facts.home, path));
+	});
+	return away ? { why: `moves the folder away that it works in: ${shownOperand(away.text)}` } : null;
+}
+
+function emptied({ args, many }: Invocation): Finding | null {
+	const all = operands(args).some((file) => file.glob && /(^|\/)[*.?]+$/.test(file.text));
+	return many || all ? { why: "empties every file that it is given" } : null;
 }
 
 function listed(files: readonly Field[]): string {

@@ -1,4 +1,4 @@
-import { hasLong, hasShort, names, operands, optionTexts } from "../field.ts";
+import { hasLong, hasShort, names, operands, optionTexts } from "../options.ts";
 import type { Field, Rule } from "../types.ts";
 
 const REWRITES: readonly string[] = [
@@ -16,7 +16,7 @@ const REWRITES: readonly string[] = [
 ];
 
 export const historyRule: Rule = {
-	name: "history",
+	class: "history",
 	action: "run_command",
 	look({ name, args }) {
 		if (name === "bfg" || name === "git-filter-repo") return { why: "rewrites the history of a repository" };
@@ -28,6 +28,8 @@ export const historyRule: Rule = {
 			return { why: "drops what only the repository's log still holds" };
 		if (names(args, ["reset"]) && (hasLong(args, "hard", 1) || hasLong(args, "merge", 2)))
 			return { why: "throws away changes that are not committed" };
+		if (names(args, ["branch"]) && deletesUnmerged(args))
+			return { why: "deletes a branch whatever is on it" };
 		return discards(args) ? { why: "throws away changes that are not committed" } : null;
 	},
 };
@@ -39,6 +41,12 @@ function pushes(args: readonly Field[]): boolean {
 	if (flags.some((flag) => /^--(f(o(r(c(e.*)?)?)?)?|m(i(r(r(or?)?)?)?)?|del.*|prune)$/.test(flag)))
 		return true;
 	return operands(args).some((arg) => /^\+|^:./.test(arg.text));
+}
+
+function deletesUnmerged(args: readonly Field[]): boolean {
+	if (hasShort(args, "D")) return true;
+	const forced = hasShort(args, "f") || hasLong(args, "force", 1);
+	return forced && !hasShort(args, "mM");
 }
 
 /** checkout, restore and switch over whole folders, or by force. */

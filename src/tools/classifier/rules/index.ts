@@ -20,6 +20,7 @@ import { stopRule } from "./stop.ts";
 import { systemRule } from "./system.ts";
 import { tracesRule } from "./traces.ts";
 import { unseenRule } from "./unseen.ts";
+import { uploadRule } from "./upload.ts";
 
 export const RULES: readonly Rule[] = [
 	keryxRule,
@@ -32,6 +33,7 @@ export const RULES: readonly Rule[] = [
 	publishRule,
 	credentialsRule,
 	remoteRule,
+	uploadRule,
 	infrastructureRule,
 	persistenceRule,
 	systemRule,

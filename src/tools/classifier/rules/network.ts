@@ -1,4 +1,5 @@
-import { hasLong, hasShort, lineOf, names, operands } from "../field.ts";
+import { lineOf } from "../field.ts";
+import { hasLong, hasShort, names, operands } from "../options.ts";
 import type { Rule } from "../types.ts";
 
 const DEVICE = /\/dev\/(tcp|udp)\//;
@@ -8,7 +9,7 @@ const FIREWALL =
 	/^(iptables(-restore)?|ip6tables(-restore)?|nft|ufw|firewall-cmd|pfctl|ipfw|ebtables|arptables|tc|iwconfig|nmcli|networksetup|ifconfig|route|resolvectl)$/;
 
 export const networkRule: Rule = {
-	name: "network",
+	class: "network",
 	action: "run_command",
 	look(invocation) {
 		const { name, args, redirections } = invocation;
@@ -23,7 +24,11 @@ export const networkRule: Rule = {
 			return { why: "listens on the network or hands a shell to it" };
 		if (
 			name === "socat" &&
-			args.some((arg) => /(exec|system|shell|listen|pty|fork|open|create)\b/i.test(arg.text))
+			args.some((arg) =>
+				/(exec|system|shell|listen|pty|fork|open|create|unix-connect|unix-client|abstract-connect)\b/i.test(
+					arg.text,
+				),
+			)
 		)
 			return { why: "listens on the network or hands a program to it" };
 		if (/^(telnetd|sshd|in\.telnetd|dropbear|rshd|vncserver|x11vnc|xrdp)$/.test(name))
@@ -38,6 +43,14 @@ export const networkRule: Rule = {
 			)
 		)
 			return { why: "changes the network of this machine" };
+		if (
+			/^(wg|wg-quick|openvpn|openconnect|vpnc|strongswan|arpspoof|ettercap|bettercap|mitmproxy|mitmdump|hostnamectl|iw|rfkill)$/.test(
+				name,
+			) &&
+			operands(args).length + args.length > 0 &&
+			!names(args, ["status", "show", "list"])
+		)
+			return { why: "changes or listens to the network of this machine" };
 		if (name === "ip" && args.some((arg) => /^(add|del|delete|set|flush|change|replace)$/.test(arg.text)))
 			return { why: "changes the network of this machine" };
 		return null;

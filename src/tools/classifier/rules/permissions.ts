@@ -1,12 +1,12 @@
-import { hasShort, operands } from "../field.ts";
+import { hasShort, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";
 
 const TOOLS =
-	/^(g?chmod|g?chown|g?chgrp|setfacl|chattr|chflags|chcon|restorecon|setcap|usermod|useradd|adduser|userdel|deluser|groupadd|groupdel|groupmod|gpasswd|passwd|chpasswd|chage|chsh|chfn|newgrp|visudo|vipw|vigr|setenforce|semanage|aa-disable|icacls|dscl|sysadminctl|csrutil|spctl|security|pwck|newusers|update-alternatives)$/;
+	/^(g?chmod|g?chown|g?chgrp|setfacl|setfattr|chattr|chflags|chcon|restorecon|setcap|usermod|useradd|adduser|userdel|deluser|groupadd|groupdel|groupmod|gpasswd|passwd|chpasswd|chage|chsh|chfn|newgrp|visudo|vipw|vigr|setenforce|semanage|aa-disable|icacls|dscl|sysadminctl|csrutil|spctl|security|pwck|newusers|update-alternatives|tccutil|nvram|pmset|scutil|systemsetup)$/;
 
 export const permissionsRule: Rule = {
-	name: "permissions",
+	class: "permissions",
 	action: "modify_permissions",
 	look({ name, args }) {
 		if (TOOLS.test(name)) {

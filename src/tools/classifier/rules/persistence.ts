@@ -1,14 +1,10 @@
-import { hasShort, isKnown, names, operands } from "../field.ts";
-import { absolutePath, isWithin } from "../paths.ts";
-import { writtenPaths } from "../targets.ts";
+import { baseName, isKnown } from "../field.ts";
+import { mayRunLater, runsLater } from "../files/later.ts";
+import { absolutePath } from "../files/paths.ts";
+import { fileUse } from "../files/use.ts";
+import { hasShort, names, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";
-import type { CommandFacts, Rule } from "../types.ts";
-
-/** What runs later by itself, in the user's home. */
-const IN_HOME =
-	/^\.(bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|xinitrc|xsession|xprofile|vimrc|gitconfig|npmrc|ssh\/.*|vim\/.*|config\/(fish|autostart|systemd|git|nvim|environment\.d)(\/.*)?|local\/(bin|share\/systemd)(\/.*)?)$|^Library\/LaunchAgents/;
-const ANYWHERE =
-	/\/\.git\/(hooks(\/|$)|config$)|^\/etc\/(cron|systemd|init|profile|rc|ld\.so|pam|ssh|xdg|environment|bash|zsh|crontab|anacrontab|update-motd)|^\/var\/spool\/(cron|at)|^\/(usr\/)?lib\/systemd|^\/Library\/Launch|\/\.envrc$/;
+import type { CommandFacts, Field, Invocation, Rule } from "../types.ts";
 
 const ENABLERS: ReadonlyMap<string, readonly string[]> = new Map([
 	[
@@ -32,10 +28,11 @@ const ENABLERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["rc-update", ["add"]],
 	["pm2", ["startup", "save"]],
 	["brew", ["services start"]],
+	["direnv", ["allow", "permit", "grant"]],
 ]);
 
 export const persistenceRule: Rule = {
-	name: "persistence",
+	class: "persistence",
 	action: "run_command",
 	look(invocation, facts) {
 		const { name, args } = invocation;
@@ -44,17 +41,32 @@ export const persistenceRule: Rule = {
 		if (/^(at|batch|systemd-run|update-rc\.d|chkconfig|schtasks|sched)$/.test(name) && !hasShort(args, "l"))
 			return { why: "has a command run later or on its own" };
 		if (names(args, ENABLERS.get(name) ?? [])) return { why: "has a service run on its own" };
-		const path = writtenPaths(invocation).find((field) => startsLater(field.text, invocation.cwd, facts));
+		const written = [...fileUse(invocation).writes, ...copies(invocation)];
+		const path = written.find((field) => startsLater(field.text, invocation.cwd, facts));
 		return path ? { why: `writes a file that runs later by itself: ${shownOperand(path.text)}` } : null;
 	},
 };
 
+/** A copy into a folder keeps its name; a whole folder brings names that are not seen. */
+function copies({ name, args }: Invocation): Field[] {
+	if (!/^(g?cp|g?mv|ln|g?install|rsync|ditto)$/.test(name)) return [];
+	const given = operands(args);
+	const target = given.at(-1);
+	if (!target || given.length < 2) return [];
+	const folder = target.text.replace(/\/+$/, "");
+	// Through a link, the file itself is written.
+	const links =
+		name === "ln" ||
+		args.some(({ text }) => /^-[a-z]*[ls]|^--(link|symbolic-link)$/.test(text) && name === "cp");
+	if (links) return given;
+	return given.slice(0, -1).map((source) => {
+		const whole = /(^|\/)\.?\/?$|\/$/.test(source.text);
+		return { ...target, text: `${folder}/${whole ? ".profile" : baseName(source.text)}` };
+	});
+}
+
 function startsLater(text: string, cwd: string | null, facts: CommandFacts): boolean {
 	const path = absolutePath(text, cwd) ?? text;
-	if (ANYWHERE.test(path)) return true;
-	if (isWithin(path, facts.home)) return IN_HOME.test(path.slice(facts.home.replace(/\/+$/, "").length + 1));
-	// In a folder that is not known, the usual names count.
-	return (
-		(cwd === null || !isKnown(text) || /^~/.test(text)) && IN_HOME.test(text.replace(/^.*?(?=\.\w)/, ""))
-	);
+	if (runsLater(path, facts)) return true;
+	return (cwd === null || !isKnown(text)) && mayRunLater(text);
 }

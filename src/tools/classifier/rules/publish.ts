@@ -1,4 +1,4 @@
-import { names } from "../field.ts";
+import { names } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";
 
@@ -12,6 +12,10 @@ const NPM = [
 	"owner rm",
 	"access",
 	"token",
+	"team",
+	"org",
+	"hook",
+	"profile",
 	"stage publish",
 ];
 
@@ -63,7 +67,7 @@ const PUBLISHERS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 export const publishRule: Rule = {
-	name: "publish",
+	class: "publish",
 	action: "publish_package",
 	look({ name, args }) {
 		if (args.some((arg) => arg.text === "--dry-run")) return null;

@@ -1,4 +1,5 @@
-import { hasLong, hasShort, isKnown, names, operands, optionTexts } from "../field.ts";
+import { isKnown } from "../field.ts";
+import { hasLong, hasShort, names, operands, optionTexts } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Field, Finding, Invocation, Rule } from "../types.ts";
 
@@ -8,6 +9,7 @@ const RUNNING = [
 	"keryx",
 	"node",
 	"/usr/bin/node /usr/lib/node_modules/keryx/bin/keryx.mjs start",
+	"node /opt/keryx/dist/cli/main.js start",
 	"systemd",
 	"bash",
 	"zsh",
@@ -52,7 +54,7 @@ const SERVICES: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 export const stopRule: Rule = {
-	name: "stop",
+	class: "stop",
 	action: "shutdown_service",
 	look(invocation) {
 		const { name, args } = invocation;
@@ -74,8 +76,14 @@ export const stopRule: Rule = {
 			return { why: "stops or restarts a service" };
 		switch (name) {
 			case "kill":
-			case "skill":
 				return killed(invocation);
+			case "skill":
+			case "snice":
+				return { why: "ends programs by a pattern that may hit Keryx or much else" };
+			case "renice":
+				return hasShort(args, "ug") ? { why: "slows down every program of a user" } : null;
+			case "cpulimit":
+				return hasShort(args, "p") ? { why: "slows down another program" } : null;
 			case "pkill":
 			case "killall":
 			case "killall5":
@@ -98,7 +106,7 @@ function killed({ args, many }: Invocation): Finding | null {
 	const signalled = /^(-s|-n|--signal)$/.test(args[0]?.text ?? "") ? targets.slice(1) : targets;
 	if (signalled.some((target) => !isKnown(target.text)))
 		return { why: "ends a program that cannot be seen before it runs" };
-	const all = signalled.find((target) => /^-?0*1$/.test(target.text));
+	const all = signalled.find((target) => /^-?0*1$|^0+$/.test(target.text));
 	if (all) return { why: "ends all programs of this user, Keryx with them" };
 	return null;
 }

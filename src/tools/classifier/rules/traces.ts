@@ -1,6 +1,6 @@
-import { hasShort, operands } from "../field.ts";
-import { absolutePath } from "../paths.ts";
-import { writtenPaths } from "../targets.ts";
+import { absolutePath } from "../files/paths.ts";
+import { fileUse } from "../files/use.ts";
+import { hasShort, operands } from "../options.ts";
 import { shownOperand } from "../text.ts";
 import type { Rule } from "../types.ts";
 
@@ -9,7 +9,7 @@ const RECORDS =
 const VARIABLES = /^HIST(FILE|SIZE|FILESIZE|CONTROL|IGNORE)$|^SAVEHIST$/;
 
 export const tracesRule: Rule = {
-	name: "traces",
+	class: "traces",
 	action: "run_command",
 	look(invocation) {
 		const { name, args, sets } = invocation;
@@ -26,7 +26,7 @@ export const tracesRule: Rule = {
 			return { why };
 		if (name === "logrotate" && hasShort(args, "f")) return { why };
 		if (/^(auditctl|wevtutil|utmpdump)$/.test(name)) return { why };
-		const path = writtenPaths(invocation).find((field) =>
+		const path = fileUse(invocation).writes.find((field) =>
 			RECORDS.test(absolutePath(field.text, invocation.cwd) ?? field.text),
 		);
 		return path ? { why: `${why}: ${shownOperand(path.text)}` } : null;

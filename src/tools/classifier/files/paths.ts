@@ -1,6 +1,6 @@
 // Paths as a program would see them. Nothing is looked up: links and mounts are unknown here.
-import { isKnown } from "./field.ts";
-import type { CommandFacts } from "./types.ts";
+import type { CommandFacts } from "../types.ts";
+import { mayMeet } from "./glob.ts";
 
 /** The absolute path without `.` and `..`; null when a folder on the way cannot be seen. */
 export function absolutePath(path: string, cwd: string | null): string | null {
@@ -13,11 +13,18 @@ export function isWithin(path: string, folder: string): boolean {
 	return path === top || path.startsWith(top === "/" ? "/" : `${top}/`);
 }
 
-/** Whether a path that may hold `*`, `?`, `[…]` can mean the target or something in it. */
+/** Whether a path that may hold patterns can mean the target or something in it. */
 export function mayReach(path: string, target: string): boolean {
+	if (isWithin(path, target)) return true;
 	const parts = path.split("/");
 	const wanted = normal(target).split("/");
-	return parts.length >= wanted.length && wanted.every((part, index) => mayMatch(parts[index] ?? "", part));
+	return (
+		parts.length >= wanted.length &&
+		wanted.every((part, index) => {
+			const other = parts[index] ?? "";
+			return other === part || (other !== "" && mayMeet(other, part));
+		})
+	);
 }
 
 /** Keryx's own folder, but not the workspace in it that the command runs in. */
@@ -29,34 +36,23 @@ export function isKeryxPath(path: string, facts: CommandFacts): boolean {
 	return mayReach(path, home);
 }
 
+/** The folder that Keryx's program is in. Somebody who works in it works on Keryx. */
+export function isKeryxProgram(path: string, facts: CommandFacts): boolean {
+	const folder = normal(facts.keryxProgram);
+	if (folder === "/" || isWithin(normal(facts.cwd), folder)) return false;
+	return isWithin(path, folder);
+}
+
 /** The folder holds the user's home or Keryx's: what reads all of it reads the secrets in it. */
 export function holdsHome(path: string, facts: CommandFacts): boolean {
 	return isWithin(facts.home, path) || isWithin(facts.keryxHome, path);
 }
 
-/** Wildcards against one name, in time of at most their product. */
-function mayMatch(pattern: string, name: string): boolean {
-	if (!isKnown(pattern)) return true;
-	if (pattern.includes("[") || pattern.includes("(")) return pattern.length > 0;
-	let at = 0;
-	let star = -1;
-	let resume = 0;
-	let index = 0;
-	while (index < name.length) {
-		const char = pattern[at];
-		if (char === "*") {
-			star = at++;
-			resume = index;
-		} else if (char === "?" || char?.toLowerCase() === name[index]?.toLowerCase()) {
-			at++;
-			index++;
-		} else if (star >= 0) {
-			at = star + 1;
-			index = ++resume;
-		} else return false;
-	}
-	while (pattern[at] === "*") at++;
-	return at === pattern.length;
+/** The part of the path that lies in somebody's home folder, with no slash before it; null when it lies elsewhere. */
+export function inSomeHome(path: string, facts: CommandFacts): string | null {
+	const own = facts.home.replace(/\/+$/, "");
+	if (own !== "" && path.startsWith(`${own}/`)) return path.slice(own.length + 1);
+	return /^(?:\/root|\/(?:home|Users)\/[^/]+)\/(.+)$/s.exec(path)?.[1] ?? null;
 }
 
 function normal(path: string): string {

@@ -1,11 +1,11 @@
 // How much of a command is looked through. What is more is dangerous for that alone, so that no text takes long.
-import { isKnown } from "./field.ts";
-import type { Field, Stdin } from "./types.ts";
+import { isKnown } from "../field.ts";
+import type { Field, Stdin } from "../types.ts";
 
 const MAX_LENGTH = 65_536;
-const MAX_INVOCATIONS = 2_000;
+const MAX_INVOCATIONS = 500;
 /** Words that rules look at, over all invocations; long ones count more than once. */
-const MAX_WORDS = 10_000;
+const MAX_WORDS = 5_000;
 const LONG_WORD = 128;
 const MAX_DEPTH = 16;
 const MAX_BRACKETS = 64;
