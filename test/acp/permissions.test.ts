@@ -231,12 +231,16 @@ test("a program that dies while it waits fails the turn, and its request is canc
 	const life = await scene();
 	const id = await life.say("say who you are, and ask");
 	await waiting(life);
-	const pid = Number(life.gateway.partial(await life.conversation(id))?.text);
+	const conversation = await life.conversation(id);
+	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^\d+\.$/), {
+		timeout: 20_000,
+	});
+	const pid = Number.parseInt(life.gateway.partial(conversation)?.text ?? "", 10);
 	process.kill(pid, "SIGKILL");
 	await ended(life, id, "failed");
 	expect(await transcript(life, id)).toEqual([
 		["user", "say who you are, and ask", false],
-		["assistant", String(pid), false],
+		["assistant", `${pid}.`, false],
 		["tool", expect.stringContaining("everything. It was cancelled"), true],
 		["meta", expect.stringContaining("ended by SIGKILL"), false],
 	]);

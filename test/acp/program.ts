@@ -210,7 +210,8 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 			await say("never mind");
 			return END;
 		case "say who you are, and ask":
-			await say(String(process.pid));
+			// With a full stop: digits at the end could be the beginning of a secret, and would be held back.
+			await say(`${process.pid}.`);
 			await attempt("x", "everything");
 			return END;
 		case "read a file": {

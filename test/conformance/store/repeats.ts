@@ -25,7 +25,11 @@ export function repeatConformance(tell: Tell): void {
 			nextIndex: 2,
 		});
 		// What stood before the position that is asked for is known already.
-		expect(await scene.store.joinTurn({ ...join, nextIndex: 2 })).toEqual({ rows: [], nextIndex: 2 });
+		expect(await scene.store.joinTurn({ ...join, nextIndex: 2 })).toEqual({
+			rows: [],
+			joined: [more.id],
+			nextIndex: 2,
+		});
 	});
 
 	tell("a failing call whose result is written again is counted once", async (scene) => {
