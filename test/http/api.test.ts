@@ -81,12 +81,15 @@ describe("the API", () => {
 	test("conversations are listed page by page, newest first, each once", async () => {
 		const other = await serve();
 		try {
-			for (let n = 0; n < 5; n++)
-				await other.client.send({
+			for (let n = 0; n < 5; n++) {
+				const { id } = await other.client.send({
 					text: "hello",
 					client_message_id: `m${n}`,
 					source: { platform: "api_server", chat_id: `chat ${n}`, chat_type: "dm", user_id: `u${n}` },
 				});
+				// The end of its turn is activity, too: a conversation that moves up between two pages is on neither.
+				await other.client.inbound({ id, wait: 30 });
+			}
 			const seen: string[] = [];
 			for (let after: string | undefined; ; ) {
 				const page = await other.client.conversations({ limit: 2, ...(after !== undefined && { after }) });
