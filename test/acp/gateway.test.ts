@@ -89,7 +89,8 @@ test("/stop cancels the prompt, and the program stays for the next message", asy
 	const life = await scene();
 	const id = await life.say("wait");
 	const conversation = await life.conversation(id);
-	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toBe("I begin"), {
+	// Its last letter may be the beginning of a secret in one of its forms, and is held back until more is said.
+	await vi.waitFor(() => expect(life.gateway.partial(conversation)?.text).toMatch(/^I beg/), {
 		timeout: 20_000,
 	});
 	await life.say("/stop");
