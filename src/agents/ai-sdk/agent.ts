@@ -52,7 +52,8 @@ export function createModelAgent({ random = Math.random, ...options }: ModelAgen
 				return { ok: false, provider, model, failure: { kind: "refused", detail: targets } };
 			const began = clock.monotonic();
 			const outcome = await ended(attempt(targets[0], { ...TINY, signal }, tiny(options)));
-			if (outcome.kind === "done") return { ok: true, provider, model, ms: clock.monotonic() - began };
+			if (outcome.kind === "done")
+				return { ok: true, provider, model, ms: Math.round(clock.monotonic() - began) };
 			const failure: AgentFailure =
 				outcome.kind === "failed"
 					? outcome.verdict.failure
