@@ -12,6 +12,7 @@ export default defineConfig({
 		pool: "forks",
 		// As many as there are cores: by default one is left idle, which on two cores is half of the time.
 		maxWorkers: "100%",
+		setupFiles: "test/support/seed.ts",
 		globalSetup: "test/support/global-setup.ts",
 		testTimeout: 120_000,
 		hookTimeout: 120_000,

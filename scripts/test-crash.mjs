@@ -1,6 +1,6 @@
 // `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
-// more kills, messages and random schedules than `npm test` has, and with
-// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
+// more kills, messages and random schedules than `npm test` has, drawn from a seed of their own (KERYX_SEED), and with every operation
+// of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
@@ -8,6 +8,8 @@ const { node, env } = await prepare();
 const kills = process.argv[2] ?? env.KERYX_CRASH_RUNS ?? "200";
 const messages = process.argv[3] ?? env.KERYX_TORTURE_MESSAGES ?? "10000";
 const schedules = process.argv[4] ?? env.KERYX_ORDER_SCHEDULES ?? "10000";
+const seed = env.KERYX_SEED ?? String(Date.now() % 1_000_000);
+console.log(`seed ${seed}: KERYX_SEED=${seed} draws the same again`);
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 process.exitCode = await run(
 	node,
@@ -21,9 +23,12 @@ process.exitCode = await run(
 		"test/gateway/net.test.ts",
 		"test/processes-crash.test.ts",
 		"test/gateway/rights-model.test.ts",
+		"test/store-model.test.ts",
+		"test/checkpoints/property.test.ts",
 	],
 	{
 		...env,
+		KERYX_SEED: seed,
 		KERYX_CRASH_RUNS: kills,
 		KERYX_TORTURE_MESSAGES: messages,
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",

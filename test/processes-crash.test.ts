@@ -10,9 +10,9 @@ import { randomBy } from "./crash/acks.ts";
 import { ledgerIn, openLife, type Program, programs } from "./crash/programs.ts";
 import { killed, lines, Workbench } from "./crash/support.ts";
 import { isRunning, until } from "./support/process-home.ts";
+import { SEED } from "./support/seed.ts";
 
 const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 20);
-const SEED = Number(process.env.KERYX_CRASH_SEED ?? Date.now() % 1_000_000);
 /** By then everything has been started, has ended and was told. */
 const LONGEST_LIFE_MS = 1200;
 const OPERATOR = { kind: "operator" } as const;

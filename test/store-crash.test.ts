@@ -13,9 +13,9 @@ import { storeOn } from "../src/store/store.ts";
 import { type Ack, type Orders, randomBy } from "./crash/acks.ts";
 import { Follower, Ledger } from "./crash/ledger.ts";
 import { hello, killed, open, Workbench } from "./crash/support.ts";
+import { SEED } from "./support/seed.ts";
 
 const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 30);
-const SEED = Number(process.env.KERYX_CRASH_SEED ?? Date.now() % 1_000_000);
 /** How often everything is looked at from the beginning, not only what is new. */
 const LOOK_BACK_EVERY = 25;
 /** Of PRAGMA synchronous. */

@@ -3,11 +3,11 @@
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "./crash/acks.ts";
 import { open, Workbench } from "./crash/support.ts";
+import { SEED } from "./support/seed.ts";
 import { judge } from "./torture/verdict.ts";
 import { World } from "./torture/world.ts";
 
 const MESSAGES = Number(process.env.KERYX_TORTURE_MESSAGES ?? 1000);
-const SEED = Number(process.env.KERYX_TORTURE_SEED ?? Date.now() % 1_000_000);
 const CONVERSATIONS = Math.min(500, Math.ceil(MESSAGES / 12));
 /** How long a gateway lives at most, counted in what reaches its platforms and in writes to its store. */
 const PROGRESS = 300;
@@ -25,7 +25,7 @@ test(
 	async ({ onTestFailed }) => {
 		console.log(`torture: begins with seed ${SEED}`);
 		onTestFailed(() =>
-			console.error(`torture: failed with seed ${SEED}: KERYX_TORTURE_SEED=${SEED} repeats its chances`),
+			console.error(`torture: failed with seed ${SEED}: KERYX_SEED=${SEED} repeats its chances`),
 		);
 		const random = randomBy(SEED);
 		const world = await World.create({ bench, random, messages: MESSAGES, conversations: CONVERSATIONS });

@@ -50,6 +50,8 @@ export interface ModelTurn {
 	readonly id: string;
 	readonly token: number;
 	readonly session: ModelSession;
+	/** Whether a person's message is in it: only then may more of theirs join. */
+	readonly speaks: boolean;
 	nextIndex: number;
 }
 
@@ -193,8 +195,8 @@ export class ModelConversation {
 		return session;
 	}
 
-	startTurn(id: string, session: ModelSession): ModelTurn {
-		this.turn = { id, token: ++this.token, session, nextIndex: 0 };
+	startTurn(id: string, session: ModelSession, speaks: boolean): ModelTurn {
+		this.turn = { id, token: ++this.token, session, speaks, nextIndex: 0 };
 		return this.turn;
 	}
 

@@ -119,7 +119,7 @@ export const STEPS = {
 		if (session === "suspended") return expect(begun).toEqual({ kind: "suspended" });
 		if (begun.kind !== "begun") return expect.fail(`expected a turn, not ${begun.kind}`);
 		session.id = begun.session;
-		const turn = conversation.startTurn(begun.turn, session);
+		const turn = conversation.startTurn(begun.turn, session, first !== undefined);
 		const rows = takeItems(conversation, session, items, turn.id);
 		turn.nextIndex = rows.length;
 		if (first) touch(session, first.acceptedAt);
@@ -152,19 +152,20 @@ export const STEPS = {
 	async join(world, { conversation }) {
 		const { turn } = conversation;
 		if (!turn) return;
-		const items = conversation.waiting;
+		const { waiting } = conversation;
+		const items = turn.speaks ? waiting.filter(({ kind }) => kind === "person") : [];
 		const joined = await world.store.joinTurn({
 			turn: turn.id,
 			token: turn.token,
-			inbox: items.map(({ id }) => id),
+			inbox: waiting.map(({ id }) => id),
 			nextIndex: turn.nextIndex,
 			policy: POLICY,
 		});
 		turn.nextIndex += items.length;
-		expect(joined.nextIndex).toBe(turn.nextIndex);
+		expect(joined).toMatchObject({ joined: items.map(({ id }) => id), nextIndex: turn.nextIndex });
 		for (const item of items) {
 			takeItem(conversation, turn.session, item, turn.id);
-			if (item.kind === "person") touch(turn.session, item.acceptedAt);
+			touch(turn.session, item.acceptedAt);
 		}
 	},
 
@@ -360,7 +361,7 @@ export const STEPS = {
 		const hidden = conversation.retry();
 		if (hidden === null || !live) return expect(retried).toEqual({ kind: "nothing", stopped });
 		if (retried.kind !== "begun") return expect.fail("expected a turn");
-		const { token } = conversation.startTurn(retried.turn, live);
+		const { token } = conversation.startTurn(retried.turn, live, true);
 		const messages = conversation.messages(live);
 		expect(retried).toMatchObject({
 			token,
