@@ -20,7 +20,7 @@ const day = z
 		messages: z
 			.object({ in: count, out: count, tool_results: count })
 			.openapi({ description: "out: what the agent wrote, a step that only calls tools too" }),
-		tokens: z.object({ input: count, output: count }),
+		tokens: z.object({ input: count, cached_input: count, output: count }),
 		costs: z.array(cost).openapi({ description: "in millionths of the currency" }),
 		unpriced_calls: count.openapi({ description: "model calls whose price is not known" }),
 		turns: byName.openapi({ description: "that were begun on this day, by how they stand now" }),
@@ -79,7 +79,11 @@ export const insightsHandlers: HandlersOf<typeof insightsEndpoints> = {
 				from: new Date(from).toISOString(),
 				to: new Date(to).toISOString(),
 				messages: { in: messages.in, out: messages.out, tool_results: messages.toolResults },
-				tokens: { input: spent.inputTokens, output: spent.outputTokens },
+				tokens: {
+					input: spent.inputTokens,
+					cached_input: spent.cachedInputTokens,
+					output: spent.outputTokens,
+				},
 				costs: [...spent.costs],
 				unpriced_calls: spent.unpriced,
 				turns: { ...turns },

@@ -581,6 +581,15 @@ INSERT INTO settings (name, value)
 SELECT 'grants_dated', CAST(count(*) AS TEXT) FROM grants WHERE revoked_at IS NULL AND until > ${now} HAVING count(*) > 0;
 `;
 
+/**
+ * What was added to a session's limit, apart from the limit itself, which is the policy's and may change while a session is open. A session
+ * from before has none: what its cap is over the present limit was added. And how much of what a model read came from a cache.
+ */
+const TABLES_11 = `
+ALTER TABLE sessions ADD COLUMN added {int};
+ALTER TABLE model_calls ADD COLUMN cached_tokens {int} NOT NULL DEFAULT 0;
+`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -642,6 +651,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 			postgres: GRANTS_10("CAST(extract(epoch FROM now()) * 1000 AS BIGINT)"),
 		},
 	},
+	{ tables: TABLES_11, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

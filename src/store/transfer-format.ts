@@ -105,6 +105,8 @@ const modelCall = z.strictObject({
 	model: text,
 	inputTokens: count,
 	outputTokens: count,
+	/** Left out by exports of before. */
+	cachedInputTokens: count.optional(),
 	costMicros: count.nullable(),
 	currency: text,
 	status: text,

@@ -62,6 +62,7 @@ async function happen(scene: Scene): Promise<void> {
 		...call,
 		n: 1,
 		inputTokens: 1000,
+		cachedInputTokens: 600,
 		outputTokens: 200,
 		costMicros: 5000,
 		currency: "USD",
@@ -133,16 +134,16 @@ describe("insights", () => {
 	test("tokens and costs stand on the day of their turn, each currency by itself", async () => {
 		const { days } = await client.insights({ days: 3 });
 		expect(days.map(({ tokens, costs, unpriced_calls }) => ({ tokens, costs, unpriced_calls }))).toEqual([
-			{ tokens: { input: 0, output: 0 }, costs: [], unpriced_calls: 0 },
+			{ tokens: { input: 0, cached_input: 0, output: 0 }, costs: [], unpriced_calls: 0 },
 			{
-				tokens: { input: 1010, output: 202 },
+				tokens: { input: 1010, cached_input: 600, output: 202 },
 				costs: [
 					{ currency: "EUR", micros: 70 },
 					{ currency: "USD", micros: 5000 },
 				],
 				unpriced_calls: 0,
 			},
-			{ tokens: { input: 0, output: 0 }, costs: [], unpriced_calls: 0 },
+			{ tokens: { input: 0, cached_input: 0, output: 0 }, costs: [], unpriced_calls: 0 },
 		]);
 	});
 

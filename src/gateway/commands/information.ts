@@ -65,12 +65,13 @@ export const usage: Telling = {
 	},
 };
 
-function spentLine({ calls, inputTokens, outputTokens, costs, unpriced }: Spent): string {
+function spentLine({ calls, inputTokens, outputTokens, cachedInputTokens, costs, unpriced }: Spent): string {
 	if (calls === 0) return "no model was asked.";
 	const cost = costs.map(({ currency, micros }) => `${(micros / 1e6).toFixed(4)} ${currency}`).join(" + ");
 	const price = unpriced === calls ? "price not known" : `cost ${cost || "nothing"}`;
 	const but = unpriced > 0 && unpriced < calls ? `, and ${unpriced} without a known price` : "";
-	return `${counted(calls, "model call")}, ${grouped(inputTokens)} tokens in, ${grouped(outputTokens)} out, ${price}${but}.`;
+	const cached = cachedInputTokens > 0 ? ` (${grouped(cachedInputTokens)} from the cache)` : "";
+	return `${counted(calls, "model call")}, ${grouped(inputTokens)} tokens in${cached}, ${grouped(outputTokens)} out, ${price}${but}.`;
 }
 
 export const insights: Telling = {

@@ -33,7 +33,7 @@ export interface Taken {
 
 export interface Answered {
 	readonly text: string;
-	readonly spent: Pick<Spent, "inputTokens" | "outputTokens">;
+	readonly spent: Pick<Spent, "inputTokens" | "outputTokens" | "cachedInputTokens">;
 }
 
 /** Resolves when the message is stored. */
@@ -109,7 +109,7 @@ async function outcomeOf(item: InboxItem, store: Store): Promise<Answered> {
 	const { id, disposition, turn } = item;
 	if (disposition?.kind === "command") {
 		const { body } = await store.delivery({ scope: OPERATOR, id: `command:${id}:1` });
-		return { text: body.text, spent: { inputTokens: 0, outputTokens: 0 } };
+		return { text: body.text, spent: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 } };
 	}
 	const text = turn === null ? "" : await replyOf(turn, store);
 	if (turn !== null && disposition && ANSWERED.has(disposition.kind))

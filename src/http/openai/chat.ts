@@ -92,9 +92,10 @@ function head({ id, created, model }: Frame) {
 	return { id: `chatcmpl-${id}`, created, model };
 }
 
-function usageOf({ inputTokens, outputTokens }: Answered["spent"]) {
+function usageOf({ inputTokens, outputTokens, cachedInputTokens }: Answered["spent"]) {
 	return {
 		prompt_tokens: inputTokens,
+		prompt_tokens_details: { cached_tokens: cachedInputTokens },
 		completion_tokens: outputTokens,
 		total_tokens: inputTokens + outputTokens,
 	};

@@ -107,7 +107,7 @@ function response(
 		truncation: "disabled",
 		usage: spent && {
 			input_tokens: spent.inputTokens,
-			input_tokens_details: { cached_tokens: 0 },
+			input_tokens_details: { cached_tokens: spent.cachedInputTokens },
 			output_tokens: spent.outputTokens,
 			output_tokens_details: { reasoning_tokens: 0 },
 			total_tokens: spent.inputTokens + spent.outputTokens,

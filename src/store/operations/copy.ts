@@ -44,8 +44,7 @@ export function* copyTranscript(
 		openedBy: "user_switch",
 		previous,
 		hadActivity: messages.some(isCounted),
-		cap:
-			opening.policy.maxMessages === 0 ? 0 : messages.filter(isCounted).length + opening.policy.maxMessages,
+		added: messages.filter(isCounted).length,
 	});
 	yield* append(context, targetOf(conversation, session, null), messages);
 	yield* emit(

@@ -27,7 +27,7 @@ const turnsOf = sql<TurnRow>(
 	FROM turns WHERE session = ? AND conversation = ? AND id > ? ORDER BY id LIMIT ?`,
 );
 const modelCallsOf = sql<ModelCallRow>(
-	`SELECT n, principal, profile, provider, model, input_tokens, output_tokens, cost_micros, currency, status, ended_at
+	`SELECT n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at
 	FROM model_calls WHERE turn = ? ORDER BY n`,
 );
 
@@ -39,6 +39,7 @@ interface ModelCallRow {
 	readonly model: string;
 	readonly input_tokens: number;
 	readonly output_tokens: number;
+	readonly cached_tokens: number;
 	readonly cost_micros: number | null;
 	readonly currency: string;
 	readonly status: string;
@@ -81,6 +82,7 @@ export function* exportTurns(args: {
 					model: call.model,
 					inputTokens: call.input_tokens,
 					outputTokens: call.output_tokens,
+					cachedInputTokens: call.cached_tokens,
 					costMicros: call.cost_micros,
 					currency: call.currency,
 					status: call.status,

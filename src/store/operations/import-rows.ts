@@ -37,8 +37,8 @@ const addTurn = sql(
 	VALUES (?, ?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const addModelCall = sql(
-	`INSERT INTO model_calls (turn, n, principal, profile, provider, model, input_tokens, output_tokens, cost_micros, currency, status, ended_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, n) DO NOTHING`,
+	`INSERT INTO model_calls (turn, n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, n) DO NOTHING`,
 );
 
 export function* importTurn(work: Import, line: TurnLine, number: number): Op<void> {
@@ -70,6 +70,7 @@ export function* importTurn(work: Import, line: TurnLine, number: number): Op<vo
 			call.model,
 			call.inputTokens,
 			call.outputTokens,
+			call.cachedInputTokens ?? 0,
 			call.costMicros,
 			call.currency,
 			call.status,

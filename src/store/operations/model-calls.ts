@@ -16,6 +16,8 @@ export interface ModelCall {
 	readonly model: string;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** Of the input, from the provider's cache, where it says so. */
+	readonly cachedInputTokens?: number;
 	/** In millionths of the currency; null where no price is known. */
 	readonly costMicros: number | null;
 	readonly currency: string;
@@ -25,8 +27,8 @@ export interface ModelCall {
 }
 
 const insertCall = sql<{ n: number }>(
-	`INSERT INTO model_calls (turn, n, principal, profile, provider, model, input_tokens, output_tokens, cost_micros, currency, status, ended_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, n) DO NOTHING RETURNING n`,
+	`INSERT INTO model_calls (turn, n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn, n) DO NOTHING RETURNING n`,
 );
 const addUsage = sql(
 	`UPDATE sessions SET input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, last_prompt_tokens = coalesce(CAST(? AS BIGINT), last_prompt_tokens),
@@ -52,6 +54,7 @@ export function* addModelCall(context: Context, turn: TurnRow, args: ModelCall):
 		args.model,
 		args.inputTokens,
 		args.outputTokens,
+		args.cachedInputTokens ?? 0,
 		args.costMicros,
 		args.currency,
 		args.status,

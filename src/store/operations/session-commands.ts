@@ -22,7 +22,9 @@ import { emit } from "./events.ts";
 import { reachOf, type Within } from "./reach.ts";
 import { indexTitle } from "./search-index.ts";
 import {
+	addedTo,
 	type ConversationRow,
+	capOf,
 	end,
 	findConversation,
 	findLast,
@@ -39,14 +41,14 @@ import { titleDigest } from "./titles.ts";
 import { stopOpenTurn } from "./turn-ends.ts";
 
 const setBase = sql(
-	`UPDATE sessions SET base_session = ?, base_seq = ?, base_kind = 'continue', messages = messages + ?, cap = ?,
+	`UPDATE sessions SET base_session = ?, base_seq = ?, base_kind = 'continue', messages = messages + ?, cap = ?, added = ?,
 		last_activity_at = ?, had_activity = 1, notice_pending = 0, due_at = ? WHERE key = ?`,
 );
 const revive = sql(
 	`UPDATE sessions SET ended_at = NULL, end_reason = NULL, suspended_at = NULL, resume_pending_since = NULL, finalised = 0,
-		last_activity_at = ?, messages = ?, cap = ?, due_at = ? WHERE key = ?`,
+		last_activity_at = ?, messages = ?, cap = ?, added = ?, due_at = ? WHERE key = ?`,
 );
-const raiseCap = sql("UPDATE sessions SET cap = cap + ? WHERE key = ? AND cap > 0");
+const raiseCap = sql("UPDATE sessions SET cap = cap + ?, added = added + ? WHERE key = ? AND cap > 0");
 const titleTaken = sql<{ key: number }>(
 	"SELECT key FROM sessions WHERE conversation = ? AND title_digest = ? AND key <> ?",
 );
@@ -126,12 +128,14 @@ export function* continueSession(
 		throw new KeryxError("session.none", "there is no earlier session to continue", {
 			field: "conversation",
 		});
+	const added = continuedBy(live, base, args.policy);
 	yield* run(
 		setBase,
 		base.key,
 		yield* lastSeqOf(base.key),
 		yield* countOf(yield* chainOf(base)),
-		continuedCap(live, base, args.policy),
+		capOf(args.policy, added),
+		added,
 		context.now,
 		nextDue({ lastActivityAt: context.now, policy: args.policy }),
 		live.key,
@@ -146,13 +150,12 @@ export function* continueSession(
 }
 
 /**
- * What was added to the base's cap goes on with its messages; after message_limit the base alone fills the cap, so it is
- * extended by a whole one.
+ * What was added to the base's limit goes on with its messages; after message_limit the base alone fills the limit, so a whole one is
+ * added.
  */
-function continuedCap(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
-	if (live.cap === 0) return 0;
-	const cap = Math.max(live.cap, base.cap);
-	return base.end_reason === "message_limit" ? cap + policy.maxMessages : cap;
+function continuedBy(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
+	const added = Math.max(addedTo(live, policy), addedTo(base, policy));
+	return base.end_reason === "message_limit" ? added + policy.maxMessages : added;
 }
 
 export interface SwitchArgs extends SessionCommand {
@@ -187,12 +190,12 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): Op<SessionRow> {
 	// Counted anew: a session that continued it may have hidden some of its rows.
 	const messages = yield* countOf(yield* chainOf(target));
-	const cap = policy.maxMessages === 0 ? 0 : messages + policy.maxMessages;
 	yield* run(
 		revive,
 		context.now,
 		messages,
-		cap,
+		capOf(policy, messages),
+		messages,
 		nextDue({ lastActivityAt: context.now, policy }),
 		target.key,
 	);
@@ -216,7 +219,7 @@ export function* branchSession(
 		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
 		messages: live.messages,
 		hadActivity: live.messages > 0,
-		cap: args.policy.maxMessages === 0 ? 0 : live.messages + args.policy.maxMessages,
+		added: live.messages,
 	});
 	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
 	return { session: session.id, ended: live.id, stopped };
@@ -231,7 +234,7 @@ export function* extendSession(
 		throw new KeryxError("argument.invalid", "by must be a whole number from 1 to 1000000", { field: "by" });
 	const live = yield* findLive(args.conversation);
 	if (!live) throw new KeryxError("session.none", "there is no session to extend", { field: "conversation" });
-	yield* run(raiseCap, args.by, live.key);
+	yield* run(raiseCap, args.by, args.by, live.key);
 	const { id, cap, messages } = yield* sessionOfKey(live.key);
 	yield* emit(
 		context,

@@ -41,7 +41,10 @@ export interface SessionRow {
 	readonly resume_pending_since: number | null;
 	readonly notice_pending: number;
 	readonly finalised: number;
+	/** The policy's limit and what was added to it, as of the last turn; 0: none. */
 	readonly cap: number;
+	/** Null: it was opened before this was kept. */
+	readonly added: number | null;
 	readonly messages: number;
 	readonly tool_calls: number;
 	readonly tool_errors: number;
@@ -71,7 +74,7 @@ export interface ConversationRow {
 }
 
 export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at, last_activity_at,
-	had_activity, ended_at, end_reason, suspended_at, resume_pending_since, notice_pending, finalised, cap, messages, tool_calls,
+	had_activity, ended_at, end_reason, suspended_at, resume_pending_since, notice_pending, finalised, cap, added, messages, tool_calls,
 	tool_errors, input_tokens, output_tokens, last_prompt_tokens, cost_micros, cost_status, title_source, title_body, context_body,
 	body_key, due_at, compact_after`;
 
@@ -91,9 +94,10 @@ const sessionBefore = sql<SessionRow>(
 );
 const insertSession = sql<{ key: number }>(
 	`INSERT INTO sessions (id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at,
-		last_activity_at, had_activity, notice_pending, cap, messages, context_body, due_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+		last_activity_at, had_activity, notice_pending, cap, added, messages, context_body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
 );
+const setCap = sql("UPDATE sessions SET cap = ?, added = ? WHERE key = ?");
 const endSession = sql(
 	"UPDATE sessions SET ended_at = ?, end_reason = ?, due_at = ? WHERE key = ? AND ended_at IS NULL",
 );
@@ -208,7 +212,8 @@ export function* open(
 		readonly noticePending?: boolean;
 		/** It opens with messages that were exchanged elsewhere. */
 		readonly hadActivity?: boolean;
-		readonly cap?: number;
+		/** To the policy's limit. */
+		readonly added?: number;
 		readonly messages?: number;
 		readonly base?: { readonly session: number; readonly seq: number; readonly kind: "continue" | "branch" };
 	},
@@ -229,7 +234,8 @@ export function* open(
 			context.now,
 			how.hadActivity ? 1 : 0,
 			how.noticePending ? 1 : 0,
-			how.cap ?? policy.maxMessages,
+			capOf(policy, how.added ?? 0),
+			how.added ?? 0,
 			how.messages ?? 0,
 			seal(opening.context),
 			nextDue({ lastActivityAt: context.now, policy }),
@@ -244,6 +250,24 @@ export function* open(
 		);
 		return yield* sessionOfKey(row.key);
 	}
+}
+
+/** How many messages a session may have. Where the policy knows no limit, there is none, whatever was added. */
+export function capOf({ maxMessages }: Pick<ResetPolicy, "maxMessages">, added: number): number {
+	return maxMessages === 0 ? 0 : maxMessages + added;
+}
+
+export function addedTo(session: SessionRow, { maxMessages }: Pick<ResetPolicy, "maxMessages">): number {
+	return session.added ?? Math.max(0, session.cap - maxMessages);
+}
+
+/** The session with the limit that the policy has now. */
+export function* underPolicy(session: SessionRow, policy: ResetPolicy): Op<SessionRow> {
+	const added = addedTo(session, policy);
+	const cap = capOf(policy, added);
+	if (cap === session.cap && added === session.added) return session;
+	yield* run(setCap, cap, added, session.key);
+	return { ...session, cap, added };
 }
 
 /** Ends a session. It is due for finalising from then on. */

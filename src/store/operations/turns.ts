@@ -49,6 +49,7 @@ import {
 	succeed,
 	targetOf,
 	touch,
+	underPolicy,
 } from "./sessions.ts";
 
 /** Of what was seen in a group and not addressed to the agent, this many of the newest are put before its next turn. */
@@ -215,20 +216,21 @@ function* sessionFor(
 	args: BeginTurnArgs,
 	arrivedAt: number | null,
 ): Op<SessionRow | "suspended"> {
-	const last = yield* findLast(conversation.id);
+	const found = yield* findLast(conversation.id);
 	const material = args.material ?? NO_MATERIAL;
-	if (!last) return yield* open(context, conversation, args, { openedBy: "first", previous: null });
-	if (last.ended_at !== null)
+	if (!found) return yield* open(context, conversation, args, { openedBy: "first", previous: null });
+	if (found.ended_at !== null)
 		return (yield* succeed(
 			context,
 			conversation,
-			last,
-			last.end_reason as NonNullable<SessionRow["end_reason"]>,
+			found,
+			found.end_reason as NonNullable<SessionRow["end_reason"]>,
 			args,
 			material,
 			arrivedAt ?? context.now,
 			false,
 		)).session;
+	const last = yield* underPolicy(found, args.policy);
 	// Internal events go to the live session: only a person's message can end it.
 	if (arrivedAt === null) return last.suspended_at === null ? last : "suspended";
 	const decision = decide(last, args.policy, {

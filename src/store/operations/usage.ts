@@ -9,6 +9,8 @@ export interface Spent {
 	readonly calls: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** Of the input, from a provider's cache. */
+	readonly cachedInputTokens: number;
 	readonly costs: readonly { readonly currency: string; readonly micros: number }[];
 	/** Calls whose price is not known. */
 	readonly unpriced: number;
@@ -19,13 +21,14 @@ export interface SpentRow {
 	readonly calls: number;
 	readonly input: number;
 	readonly output: number;
+	readonly cached: number;
 	readonly cost: number;
 	readonly priced: number;
 }
 
 /** Over model calls `m`, by their currency. */
 export const SPENT_SUMS = `m.currency, count(*) AS calls, CAST(sum(m.input_tokens) AS BIGINT) AS input,
-	CAST(sum(m.output_tokens) AS BIGINT) AS output, CAST(coalesce(sum(m.cost_micros), 0) AS BIGINT) AS cost,
+	CAST(sum(m.output_tokens) AS BIGINT) AS output, CAST(sum(m.cached_tokens) AS BIGINT) AS cached, CAST(coalesce(sum(m.cost_micros), 0) AS BIGINT) AS cost,
 	count(m.cost_micros) AS priced`;
 const inSession = sql<SpentRow>(
 	`SELECT ${SPENT_SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE t.session = ? GROUP BY m.currency ORDER BY m.currency`,
@@ -64,6 +67,7 @@ export function totalSpent(rows: readonly SpentRow[]): Spent {
 		calls: sum((row) => row.calls),
 		inputTokens: sum((row) => row.input),
 		outputTokens: sum((row) => row.output),
+		cachedInputTokens: sum((row) => row.cached),
 		costs: rows.filter(({ cost }) => cost > 0).map(({ currency, cost }) => ({ currency, micros: cost })),
 		unpriced: sum((row) => row.calls - row.priced),
 	};

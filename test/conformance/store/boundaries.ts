@@ -341,6 +341,27 @@ export function boundaryConformance(tell: Tell): void {
 	});
 
 	tell(
+		"the limit is the present policy's and what was added, also for a session that is open",
+		async (scene) => {
+			const under = (maxMessages: number) => ({ policy: { ...LIMIT, maxMessages } });
+			const { conversation, session } = await scene.exchange("one", "1", ADA, under(200));
+			const turn = await scene.turn("two", ADA, under(10));
+			expect(turn).toMatchObject({ session, cap: 10 });
+			await scene.reply(turn, "2", under(10));
+			await scene.store.extendSession({ conversation, by: 5 });
+			expect(await scene.session(session)).toMatchObject({ cap: 15 });
+			await scene.exchange("three", "3", ADA, under(0));
+			expect(await scene.session(session)).toMatchObject({ messages: 6, cap: 0 });
+			await scene.exchange("four", "4", ADA, under(10));
+			expect(await scene.session(session)).toMatchObject({ messages: 8, cap: 15, endReason: null });
+			const next = await scene.turn("five", ADA, under(3));
+			expect(next.session).not.toBe(session);
+			expect(next.boundary).toMatchObject({ cause: { reason: "message_limit", cap: 8 } });
+			expect(next.cap).toBe(3);
+		},
+	);
+
+	tell(
 		"a suspended session ends at a person's next message; events wait for its successor",
 		async (scene) => {
 			const first = await scene.exchange("one", "1");

@@ -30,6 +30,7 @@ function tilesOf({ days, tool_errors, latency }: InsightsData): readonly Tile[] 
 	const turns = sum((day) => Object.values(day.turns).reduce((total, n) => total + n, 0));
 	const completed = sum((day) => day.turns.completed ?? 0);
 	const [input, output] = [sum(({ tokens }) => tokens.input), sum(({ tokens }) => tokens.output)];
+	const cached = sum(({ tokens }) => tokens.cached_input);
 	const results = tool_errors.reduce((total, one) => total + one.results, 0);
 	const errors = tool_errors.reduce((total, one) => total + one.errors, 0);
 	return [
@@ -46,7 +47,7 @@ function tilesOf({ days, tool_errors, latency }: InsightsData): readonly Tile[] 
 		{
 			name: "Tokens",
 			value: inShort(input + output),
-			about: `${inShort(input)} in, ${inShort(output)} out`,
+			about: `${inShort(input)} in${cached > 0 ? ` (${inShort(cached)} from a cache)` : ""}, ${inShort(output)} out`,
 		},
 		costTile(spentIn(days)),
 		{
