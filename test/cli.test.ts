@@ -254,6 +254,19 @@ describe.concurrent("keryx explain", () => {
 		expect(prompt).toMatch(/user_[0-9a-f]{12}/);
 	});
 
+	test("--prompt shows the homes, the profile and the tools that the message would really meet", async () => {
+		const env = {
+			KERYX_HOME: home(
+				"home_channels: {telegram: {chat_id: '-100555', name: Ops}, slack: {chat_id: C0, name: S}}\nprofiles: {garden: {}}\nprofile_rules: [{profile: garden, platform: telegram}]\n",
+			),
+		};
+		const stdin = JSON.stringify({ platform: "telegram", chat_id: "42", user_name: "Ann" });
+		const { prompt, key } = asJson(await keryx(["explain", "-", "--prompt", "--json"], { stdin, env }));
+		expect(key).toBe("agent:garden:telegram:dm:42");
+		expect(prompt).toContain('id "-100555"');
+		expect(prompt).not.toContain("C0");
+	});
+
 	test("a wrong configuration is told before anything is explained", async () => {
 		const run = await keryx(["explain", "-"], {
 			stdin: JSON.stringify(DM),

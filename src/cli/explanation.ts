@@ -17,7 +17,11 @@ import {
 	toWireSource,
 	type WireSource,
 } from "../domain/index.ts";
+import { homesOf, profileFor, toolsFor } from "../gateway/index.ts";
+import { OWN_TOOLS } from "../tools/index.ts";
 import { type Decision, explainDecision, type Moment } from "./decision-text.ts";
+
+const OWN_PLATFORMS = ["local", "web", "api_server"];
 
 export interface Explanation {
 	readonly source: WireSource;
@@ -56,9 +60,12 @@ export function explainSource(
 ): Explanation {
 	const { session_reset, routing, privacy, auto_continue_freshness } = config.values;
 	const source = parseSource(wire);
+	const profile = profileFor(source, true, config.values) ?? source.profile ?? "";
+	const connected = [...new Set([...OWN_PLATFORMS, source.platform])];
 	const address = resolveAddress(source, {
 		groupSessionsPerUser: routing.group_sessions_per_user,
 		threadSessionsPerUser: routing.thread_sessions_per_user,
+		profile,
 		aliases,
 	});
 	const policy = resolvePolicy(session_reset, source);
@@ -81,11 +88,11 @@ export function explainSource(
 			prompt: contextPrompt({
 				source,
 				shared,
-				connectedPlatforms: [source.platform],
-				homeChannels: {},
+				connectedPlatforms: connected,
+				homeChannels: homesOf(config.values, connected),
 				redactPii: privacy.redact_pii,
 				pseudonymKey: prompt.pseudonymKey,
-				tools: [],
+				tools: toolsFor(OWN_TOOLS, config.values, { profile, platform: source.platform, role: null }),
 			}),
 		}),
 	};

@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import type { Config } from "../config/index.ts";
 import { parseSource, readableKey, resolveAddress } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
+import { profileFor } from "../gateway/index.ts";
 import type { Client, WireConversation } from "../http/index.ts";
 
 /** Who speaks from this terminal: the user of this machine. */
@@ -12,11 +13,13 @@ export function localSource() {
 }
 
 /** The terminal's own conversation; null before its first message. */
-export function ownConversation(client: Client, { routing }: Config): Promise<WireConversation | null> {
-	const address = resolveAddress(parseSource(localSource()), {
+export function ownConversation(client: Client, config: Config): Promise<WireConversation | null> {
+	const { routing } = config;
+	const source = parseSource(localSource());
+	const address = resolveAddress(source, {
 		groupSessionsPerUser: routing.group_sessions_per_user,
 		threadSessionsPerUser: routing.thread_sessions_per_user,
-		profile: null,
+		profile: profileFor(source, false, config),
 		aliases: [],
 	});
 	return found(client.findConversation({ key: readableKey(address) }));

@@ -78,7 +78,7 @@ describe("the context block", () => {
 			thread_id: "$t",
 		});
 		expect(text).toContain('Matrix room: name "Lab", id "!r:x", thread "$t"');
-		expect(text).toContain("nothing from other rooms");
+		expect(text).toContain("bring in another room only where the user names it");
 	});
 
 	it("mentions delivery only when a tool can deliver", () => {

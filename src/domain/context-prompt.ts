@@ -142,7 +142,7 @@ function roomLines(source: Source, printer: Printer): readonly string[] {
 		...(source.threadId ? [`thread ${printer.chat(source.platform, source.threadId)}`] : []),
 	];
 	return [
-		`Matrix room: ${room.join(", ") || "unknown"}. Earlier messages, people and things referred to here belong to this room; bring in nothing from other rooms.`,
+		`Matrix room: ${room.join(", ") || "unknown"}. Earlier messages, people and things referred to here belong to this room; bring in another room only where the user names it.`,
 	];
 }
 

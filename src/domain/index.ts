@@ -50,6 +50,7 @@ export {
 	carryOver,
 	notifiesBoundaries,
 } from "./notices.ts";
+export { hasPlatformTools } from "./platform-notes.ts";
 export {
 	createPlatforms,
 	type Platforms,

@@ -48,6 +48,17 @@ describe("notifiesBoundaries", () => {
 });
 
 describe("boundaryNotice", () => {
+	test("has one line about the session that began: its model, its limit", () => {
+		const line = (began: { model: string | null; cap: number }) =>
+			boundaryNotice({ ...factsOf({}), began })
+				?.split("\n")
+				.find((text) => text.startsWith("This session:"));
+		expect(line({ model: "`openai:gpt-5`", cap: 200 })).toBe(
+			"This session: model `openai:gpt-5`, up to 200 messages.",
+		);
+		expect(line({ model: null, cap: 0 })).toBe("This session: no limit of messages.");
+	});
+
 	test.each([
 		[AUTOMATIC[0], "idle for 26 h", "session_reset.idle_minutes"],
 		[AUTOMATIC[1], "daily reset at 04:00 (Asia/Bangkok)", "session_reset.at_hour"],
@@ -169,6 +180,18 @@ describe("carryOver", () => {
 		);
 	});
 
+	test("says how to read the old session, by the tools that are loaded", () => {
+		const line = (tools: string[]) =>
+			carryOver(factsOf({}), tools)
+				.split("\n")
+				.find((text) => text.startsWith("To look something up"));
+		expect(line(["terminal"])).toBeUndefined();
+		expect(line(["session_search"])).toBe("To look something up there: session_search finds words in it.");
+		expect(line(["session_read", "session_search"])).toBe(
+			`To look something up there: session_read with session ${OLD} reads it, session_search finds words in it.`,
+		);
+	});
+
 	test("leaves out what there is not", () => {
 		const text = carryOver(
 			factsOf({
@@ -225,7 +248,9 @@ describe("carryOver", () => {
 	});
 });
 
-function factsOf(changes: Partial<BoundaryFacts>): BoundaryFacts & { notify: boolean } {
+function factsOf(
+	changes: Partial<BoundaryFacts>,
+): BoundaryFacts & { notify: boolean; began: { model: string | null; cap: number } } {
 	return {
 		cause: { reason: "idle", idleMs: 26 * HOUR },
 		ended: { id: OLD, title: "Fix the build", hadActivity: true },
@@ -235,6 +260,7 @@ function factsOf(changes: Partial<BoundaryFacts>): BoundaryFacts & { notify: boo
 		confirmations: [],
 		checkpoint: { kind: "none" },
 		notify: true,
+		began: { model: null, cap: 200 },
 		...changes,
 	};
 }

@@ -33,7 +33,7 @@ export function platformNotes(input: NoteInput): readonly string[] {
 }
 
 /** A tool belongs to a platform when its name is the platform's, alone or with `_` and more after it. */
-function hasPlatformTools(platform: string, tools: readonly string[]): boolean {
+export function hasPlatformTools(platform: string, tools: readonly string[]): boolean {
 	return tools.some((tool) => tool === platform || tool.startsWith(`${platform}_`));
 }
 

@@ -143,7 +143,7 @@ export function createActions(options: ActionsOptions): Actions {
 		});
 	const opening = (place: Conversation) => ({
 		policy: policyOf(surroundings, place),
-		context: surroundings.contextOf(place),
+		context: surroundings.openingOf(place).context,
 	});
 
 	return {

@@ -251,7 +251,7 @@ export class CommandRunner {
 			speaker: speakerOf(received),
 			scope: reach(conversation, principal),
 			policy: policyOf(surroundings, conversation),
-			context: surroundings.contextOf({ source, shared: conversation.shared, profile: conversation.profile }),
+			context: surroundings.openingOf({ ...conversation, source }).context,
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			commands: COMMANDS,

@@ -443,7 +443,7 @@ class RunningGateway implements Gateway {
 			conversation,
 			inbox: items.map((item) => item.id),
 			policy: policyOf(this.#surroundings, place),
-			context: this.#surroundings.contextOf(place),
+			...this.#surroundings.openingOf(place),
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 		});
@@ -570,7 +570,7 @@ class RunningGateway implements Gateway {
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
-			contextOf: (conversation) => this.#surroundings.contextOf(conversation),
+			openingOf: (conversation) => this.#surroundings.openingOf(conversation),
 			joining: () =>
 				this.#lanes.joining(
 					start.conversation,

@@ -15,6 +15,7 @@ export type {
 export { COMMANDS as commandList } from "./commands/index.ts";
 export type { Delta, Partial } from "./deltas.ts";
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { profileFor, toolsFor } from "./profiles.ts";
 export {
 	type Align,
 	type Block as MarkdownBlock,
@@ -23,5 +24,6 @@ export {
 	parseMarkdown,
 } from "./render/index.ts";
 export { toDeliveries } from "./reply.ts";
+export { homesOf } from "./surroundings.ts";
 export { tellStory } from "./why.ts";
 export { createWorkspaces, type Workspace, workspaceFinder } from "./workspaces.ts";

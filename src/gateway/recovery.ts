@@ -83,20 +83,25 @@ async function withoutExpired(
 	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 	const messages: Unfinished["messages"][number][] = [];
 	const expired = new Map<ConversationId, InboxItem[]>();
+	const busy = new Map<ConversationId, BusyMode>();
 	for (const item of items) {
 		if (item.conversation === null) continue;
 		if (item.kind === "person" && item.acceptedAt < oldest) {
 			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
 			continue;
 		}
-		const { id, kind, principal, role, acceptedAt: sentAt } = item;
+		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
+		if (!busy.has(conversation)) {
+			const here = await store.conversation({ scope, ref: { id: conversation } });
+			busy.set(conversation, here.busy ?? config.gateway.busy);
+		}
 		const arrivedAt = clock.monotonic();
 		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
 		const batchMs = config.gateway.batch_ms;
 		messages.push({
-			conversation: item.conversation,
+			conversation,
 			item: { id, kind, principal, role, arrivedAt, sentAt, batchMs, late: true },
-			busy: config.gateway.busy,
+			busy: busy.get(conversation) as BusyMode,
 		});
 	}
 	for (const [conversation, old] of expired) await expire(store, conversation, old);

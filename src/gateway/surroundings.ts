@@ -12,8 +12,12 @@ import { instructionsFor, toolsFor } from "./profiles.ts";
 
 export interface Surroundings {
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
-	/** Rendered when a session opens and stored with it: byte-equal for the session's whole life. */
-	contextOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): string;
+	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
+	openingOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
+		readonly context: string;
+		/** Names of those that anybody may use. */
+		readonly tools: readonly string[];
+	};
 }
 
 export interface SurroundingsOptions {
@@ -38,22 +42,34 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			policies.set(name, policy);
 			return policy;
 		},
-		contextOf: ({ source, shared, profile }) => {
-			const { config, connectedPlatforms, tools, pseudonymKey } = options;
-			return [
+		openingOf: ({ source, shared, profile }) => {
+			const { config, connectedPlatforms, pseudonymKey } = options;
+			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
+			const context = [
 				...instructionsFor(config, profile, source),
 				contextPrompt({
 					source,
 					shared,
 					connectedPlatforms: [...connectedPlatforms],
-					homeChannels: config.home_channels,
+					homeChannels: homesOf(config, connectedPlatforms),
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
-					tools: toolsFor(tools, config, { profile, platform: source.platform, role: null }),
+					tools,
 				}),
 			].join("\n\n");
+			return { context, tools };
 		},
 	};
+}
+
+/** A home channel on a platform that is not connected leads nowhere: the agent is not told of it. */
+export function homesOf(
+	{ home_channels }: Pick<Config, "home_channels">,
+	connectedPlatforms: readonly string[],
+): Config["home_channels"] {
+	return Object.fromEntries(
+		Object.entries(home_channels).filter(([platform]) => connectedPlatforms.includes(platform)),
+	);
 }
 
 export function policyOf(surroundings: Surroundings, { platform, chatType }: Conversation): ResetPolicy {

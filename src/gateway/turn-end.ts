@@ -10,6 +10,7 @@ import {
 } from "../domain/index.ts";
 import type { NewDelivery, Store } from "../store/index.ts";
 import { toDeliveries } from "./reply.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { TurnStart } from "./turn-start.ts";
 
 export type Outcome =
@@ -34,8 +35,8 @@ export function lastRows(
 }
 
 /** The reply with what stands before it. A turn that the user stopped has none. */
-export function replyTo(outcome: Outcome, start: TurnStart, policy: ResetPolicy): NewDelivery[] {
-	const before = noticesBefore(start, policy);
+export function replyTo(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
+	const before = noticesBefore(start, about);
 	if (outcome.kind === "stopped") return before;
 	const text = outcome.kind === "completed" ? outcome.text : outcome.sentence;
 	return [
@@ -44,11 +45,18 @@ export function replyTo(outcome: Outcome, start: TurnStart, policy: ResetPolicy)
 	];
 }
 
+export interface NoticeAbout {
+	readonly policy: ResetPolicy;
+	/** Which one answers; null: the agent names none. */
+	readonly model: string | null;
+}
+
 /** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
-export function noticesBefore(start: TurnStart, policy: ResetPolicy): NewDelivery[] {
-	const { away, boundary, turn, session, destination, place } = start;
+export function noticesBefore(start: TurnStart, { policy, model }: NoticeAbout): NewDelivery[] {
+	const { away, boundary, turn, session, destination, place, cap } = start;
+	const began = { model, cap };
 	const notify = notifiesBoundaries(policy, place.platform);
-	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify }) : null;
+	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	return [
 		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
 		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
@@ -65,15 +73,15 @@ export function rotation(
 	{ session, destination, place }: TurnStart,
 	{
 		policy,
+		model,
 		cap,
-		context,
+		opening,
 		processes,
 		confirmations,
 		checkpoint,
-	}: {
-		readonly policy: ResetPolicy;
+	}: NoticeAbout & {
 		readonly cap: number;
-		readonly context: string;
+		readonly opening: ReturnType<Surroundings["openingOf"]>;
 		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
 		readonly checkpoint: BoundaryFacts["checkpoint"];
@@ -87,9 +95,13 @@ export function rotation(
 		lastExchange: { user: null, assistant: "" },
 		...material,
 	};
-	const notice = boundaryNotice({ ...facts, notify: notifiesBoundaries(policy, place.platform) });
+	const notice = boundaryNotice({
+		...facts,
+		notify: notifiesBoundaries(policy, place.platform),
+		began: { model, cap: policy.maxMessages },
+	});
 	return {
-		context,
+		...opening,
 		material,
 		notice:
 			notice === null ? [] : toDeliveries(notice, { id: `${session}:rotated`, kind: "notice", destination }),

@@ -1,11 +1,27 @@
 // What a model is told for one step only: it changes from step to step, so it stands last in the prompt and is never stored.
-import { agentNote, finalLimitText, type LimitInfo, limitNote, nearLimitText } from "../domain/index.ts";
+import {
+	agentNote,
+	finalLimitText,
+	type LimitInfo,
+	limitNote,
+	nearLimitText,
+	quoteUntrusted,
+} from "../domain/index.ts";
 import type { TurnStart } from "./turn-start.ts";
 
 /** `limit`: with the reply that is being asked for. */
 export function notesFor(
 	{ boundary, resumed }: TurnStart,
-	{ limit, now }: { readonly limit: LimitInfo; readonly now: number },
+	{
+		limit,
+		trigger,
+		now,
+	}: {
+		readonly limit: LimitInfo;
+		/** The platform's id of the message that is answered, for the platform's tools. */
+		readonly trigger: string | null;
+		readonly now: number;
+	},
 ): string[] {
 	const note = limitNote(limit);
 	const told = boundary && agentNote(boundary);
@@ -17,6 +33,7 @@ export function notesFor(
 				]
 			: []),
 		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
+		...(trigger === null ? [] : [`The id of the message that you answer: ${quoteUntrusted(trigger)}.`]),
 		`The time is ${new Date(now).toISOString()}.`,
 	];
 }

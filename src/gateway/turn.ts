@@ -4,6 +4,7 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../ag
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
+	hasPlatformTools,
 	isAtLeast,
 	limitInfo,
 	type Message,
@@ -31,6 +32,7 @@ import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import type { Rights } from "./rights.ts";
 import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
+import type { Surroundings } from "./surroundings.ts";
 import {
 	type CallOutcome,
 	interruptedCall,
@@ -41,11 +43,21 @@ import {
 } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { TurnCheckpoints } from "./turn-checkpoints.ts";
-import { asRow, contentText, lastRows, noticesBefore, type Outcome, replyTo, rotation } from "./turn-end.ts";
+import {
+	asRow,
+	contentText,
+	lastRows,
+	type NoticeAbout,
+	noticesBefore,
+	type Outcome,
+	replyTo,
+	rotation,
+} from "./turn-end.ts";
 import { notesFor } from "./turn-notes.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { keepTyping } from "./typing.ts";
 import { Pauses, patientStore } from "./until-written.ts";
+import { answeringModel } from "./words.ts";
 
 /** More are not told of: those that run come first. */
 const MOST_PROCESSES = 100;
@@ -72,7 +84,7 @@ export interface TurnTools {
 	readonly channel: Channel | undefined;
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
 	/** The context block of a session that would open now. */
-	readonly contextOf: (conversation: Conversation) => string;
+	readonly openingOf: Surroundings["openingOf"];
 	/** Messages that wait and may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
@@ -94,6 +106,7 @@ export class Turn {
 	#count: number;
 	/** It may be raised while the turn runs. */
 	#cap: number;
+	#trigger: string | null = null;
 	#index: number;
 	/** Text of the message that is being written. */
 	#partial = "";
@@ -195,6 +208,7 @@ export class Turn {
 			this.#rows = [
 				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
 			];
+			this.#trigger = await this.#findTrigger();
 			const { agent } = this.#with;
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
 			const own = this.#rows.filter((row) => row.turn === this.id);
@@ -553,6 +567,7 @@ export class Turn {
 			history: isOwners ? history : forOthers.hideIn(history),
 			notes: notesFor(this.#start, {
 				limit: limitInfo(this.#count + 1, this.#cap),
+				trigger: this.#trigger,
 				now: this.#with.clock.now(),
 			}),
 			tools: this.#with.tools.specs,
@@ -575,7 +590,7 @@ export class Turn {
 		const store = this.#unpatient;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stands where it was first shown: what must be said before the reply would come after it.
-		if (noticesBefore(this.#start, this.#policy).length > 0) return;
+		if (noticesBefore(this.#start, this.#about).length > 0) return;
 		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination, log });
 	}
 
@@ -602,7 +617,7 @@ export class Turn {
 		const full = mustRotate || (this.#cap > 0 && count >= this.#cap);
 		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
-			...replyTo(this.#toShow(outcome), this.#start, this.#policy),
+			...replyTo(this.#toShow(outcome), this.#start, this.#about),
 			...leftOutNotice(this.#start, leftOut, this.#unshown),
 		];
 		return {
@@ -617,9 +632,9 @@ export class Turn {
 			noticeTold: outcome.kind === "completed" && boundary !== null,
 			...(full && {
 				ifRotated: rotation(this.#start, {
-					policy: this.#policy,
+					...this.#about,
 					cap: this.#cap,
-					context: this.#with.contextOf(place),
+					opening: this.#with.openingOf(place),
 					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
 					checkpoint: await this.#checkpoints.rotation(),
@@ -628,9 +643,23 @@ export class Turn {
 		};
 	}
 
+	get #about(): NoticeAbout {
+		const { config } = this.#with;
+		return { policy: this.#policy, model: answeringModel(config.agent, this.#start.place.modelOverride) };
+	}
+
 	#toShow(outcome: Outcome): Outcome {
 		const { store, isOwners } = this.#with;
 		return isOwners ? outcome : store.secrets.forOthers.hideIn(outcome);
+	}
+
+	/** Which message is answered, by the platform's own id: of use only to tools of that platform. */
+	async #findTrigger(): Promise<string | null> {
+		const { tools, store } = this.#with;
+		const { turn, place } = this.#start;
+		if (!hasPlatformTools(place.platform, tools.names)) return null;
+		const { inbox } = await store.turn({ scope: { kind: "operator" }, id: turn });
+		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}
 
 	/** What goes on in the background, whatever becomes of the session. */

@@ -1,6 +1,7 @@
 // Small words for what commands answer. Text of people stands in an answer only through here: on one line, short, and never as
 // markup of its own (I11).
-import { cleanTitle } from "../domain/index.ts";
+import type { Config } from "../config/index.ts";
+import { cleanTitle, type ModelOverride } from "../domain/index.ts";
 
 /** "1 message", "2 messages". */
 export function counted(n: number, one: string, many = `${one}s`): string {
@@ -35,4 +36,18 @@ export function quoted(text: string, most: number): string {
 /** As code: read letter by letter, never as markup. */
 export function asCode(text: string): string {
 	return `\`${text.replaceAll("`", "'")}\``;
+}
+
+/** As people write it: provider:model. */
+export function modelName({ provider, model }: ModelOverride): string {
+	return [provider, model ?? "the provider's model"].filter(Boolean).join(":");
+}
+
+/** The model that answers; null where the agent names none. */
+export function answeringModel(
+	{ kind, provider, model }: Config["agent"],
+	override: ModelOverride | null,
+): string | null {
+	if (kind !== "ai-sdk") return null;
+	return asCode(modelName(override ?? { ...(provider && { provider }), ...(model && { model }) }));
 }

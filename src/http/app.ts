@@ -26,6 +26,7 @@ import { htmlPage } from "./html.ts";
 import { addObservation } from "./observe.ts";
 import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
 import { acceptsHtml, addPage, loadPage } from "./page.ts";
+import { prefixedProfile, routedPath } from "./profile-prefix.ts";
 import { error } from "./schemas.ts";
 import { addEvents, addTransfer } from "./streams.ts";
 import { addTerminals } from "./terminals.ts";
@@ -68,6 +69,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const rates = new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic);
 	const health = new StrangersHealth(host, closing.signal);
 	const app: App = new OpenAPIHono<AppEnvironment>({
+		getPath: routedPath,
 		defaultHook: (result) => {
 			if (!result.success) throw invalid(result.error);
 		},
@@ -122,7 +124,16 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
 			const visitor = c.get("visitor");
 			return c.json(
-				await handle(input, { host, feed, health, access, visitor, scope: OPERATOR, signal }),
+				await handle(input, {
+					host,
+					feed,
+					health,
+					access,
+					visitor,
+					scope: OPERATOR,
+					profile: prefixedProfile(c, host),
+					signal,
+				}),
 				spec.status as 200,
 			);
 		});

@@ -69,6 +69,8 @@ export interface Call {
 	readonly access: Access;
 	readonly visitor: Visitor;
 	readonly scope: Scope;
+	/** Stands before the path, as /p/<profile>/. */
+	readonly profile: string | null;
 	readonly signal: AbortSignal;
 }
 

@@ -60,8 +60,17 @@ export const endpoints = {
 		answer: z.object({ conversations: z.array(conversation), next: z.string().nullable() }),
 	}),
 	findConversation: endpoint("get", "/api/conversation", {
-		about: "one conversation by its id, its key, or the id of one of its sessions",
-		query: { id: z.string().optional(), key: z.string().optional(), session: z.string().optional() },
+		about:
+			"one conversation by its id, its key, the id of one of its sessions, or the platform's id of one of its messages with platform and chat",
+		query: {
+			id: z.string().optional(),
+			key: z.string().optional(),
+			session: z.string().optional(),
+			message: z.string().optional(),
+			platform: z.string().optional(),
+			account: z.string().optional(),
+			chat: z.string().optional(),
+		},
 		answer: conversation,
 	}),
 	conversation: endpoint("get", "/api/conversations/{conversation}", {

@@ -1,8 +1,8 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
-import { type ConversationId, toWireLimitInfo } from "../domain/index.ts";
+import { type ConversationId, type SessionId, toWireLimitInfo } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
-import type { InboxItem, Store } from "../store/index.ts";
+import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
 import { posterOf } from "./auth.ts";
 import { besideHandlers } from "./beside.ts";
@@ -44,16 +44,22 @@ export const handlers: HandlersOf<Endpoints> = {
 			next: found.length > limit && last ? `${last.lastActivityAt}.${last.id}` : null,
 		};
 	},
-	findConversation: async ({ id, key, session }, { host, scope }) => {
-		const given = [id, key, session].filter((value) => value !== undefined);
+	findConversation: async ({ id, key, session, message, platform, account = "", chat }, { host, scope }) => {
+		const given = [id, key, session, message].filter((value) => value !== undefined);
 		if (given.length !== 1)
-			throw new KeryxError("argument.invalid", "give one of id, key and session", { field: "id" });
-		const ref =
+			throw new KeryxError("argument.invalid", "give one of id, key, session and message", { field: "id" });
+		if (message !== undefined && (platform === undefined || chat === undefined))
+			throw new KeryxError("argument.invalid", "a message is looked up with its platform and chat", {
+				field: platform === undefined ? "platform" : "chat",
+			});
+		const ref: ConversationRef =
 			id !== undefined
 				? { id: id as ConversationId }
 				: key !== undefined
 					? { key }
-					: { session: session as never };
+					: session !== undefined
+						? { session: session as SessionId }
+						: { platform: platform ?? "", account, chat: chat ?? "", platformMessage: message ?? "" };
 		return toWireConversation(await host.store.conversation({ scope, ref }));
 	},
 	conversation: async ({ conversation }, { host, scope }) =>
@@ -104,11 +110,12 @@ export const handlers: HandlersOf<Endpoints> = {
 		});
 		return { hits: hits.map(toWireHit), total: { ...total }, next };
 	},
-	send: async ({ text, client_message_id, source, conversation, attachments }, { host, scope, visitor }) => {
+	send: async ({ text, client_message_id, source, conversation, attachments }, call) => {
+		const { host, scope, visitor, profile } = call;
 		const gateway = running(host);
 		const { parts, blobs } = await partsOf(host.store, attachments);
 		const admission = await gateway.accept({
-			source,
+			source: profile === null ? source : { ...source, profile },
 			platformMessage: client_message_id,
 			content: parts.length === 0 ? text : [{ type: "text", text }, ...parts],
 			blobs,

@@ -34,6 +34,7 @@ export type { ImportCounts } from "./operations/import-lookup.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { Reachable } from "./operations/reach.ts";
 export type { ConfirmationScope, DueNotice } from "./operations/read-confirmations.ts";
+export type { ConversationRef } from "./operations/read-conversations.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { Held, PruneCandidates } from "./operations/retention.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";

@@ -7,7 +7,7 @@ export {
 	type DangerReason,
 	ONCE_ONLY,
 } from "./classifier/index.ts";
-export { createTools, onlyTools, type ToolRegistry } from "./registry.ts";
+export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry } from "./registry.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";
 export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";

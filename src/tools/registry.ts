@@ -3,6 +3,15 @@ import type { ToolSpec } from "../agents/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Tool } from "./types.ts";
 
+/** The names of Keryx's own, for what has to know them without making them. */
+export const OWN_TOOLS: readonly string[] = [
+	"session_search",
+	"session_read",
+	"clarify",
+	"terminal",
+	"process",
+];
+
 export interface ToolRegistry {
 	readonly names: readonly string[];
 	/** What the model is told about them. */

@@ -269,11 +269,9 @@ describe("/undo, /redo and /retry", () => {
 		await start();
 		const id = await scene.say("one");
 		for (const [text, answer] of [
-			["/undo all", "/undo takes a whole number of turns from 1 to 10000"],
-			["/undo 0", "For example: /undo 1"],
+			["/undo all", "/undo takes a whole number of turns from 0 to 10000"],
 			["/undo -1", "not &quot;-1&quot;"],
 			["/undo --file", "not &quot;--file&quot;"],
-			["/undo 0 --files", "/undo takes a whole number of turns"],
 			["/undo --files", "This Keryx takes no checkpoints. Set checkpoints.enabled to true"],
 		] as const)
 			expect((await ask(text)).replaceAll('"', "&quot;"), text).toContain(answer);

@@ -148,7 +148,7 @@ describe("boundaries", () => {
 		await scene.clock.advance(60 * MINUTE + 1);
 		await scene.say("three");
 		expect(scene.texts()[2]).toMatch(
-			/^A new session began: the last one was idle for .*\(setting: session_reset.idle_minutes\)\.\nKept: the last exchange\.\n\/continue undoes this/,
+			/^A new session began: the last one was idle for .*\(setting: session_reset.idle_minutes\)\.\nKept: the last exchange\.\nThis session: no limit of messages\.\n\/continue undoes this/,
 		);
 		expect(last()).toBe("you said three");
 		await scene.say("four");

@@ -35,6 +35,14 @@ describe("the API", () => {
 		expect(found).toMatchObject({ platform: "local", key: "agent:main:local:dm:cli", shared: false });
 		expect(await client.findConversation({ key: found.key })).toEqual(found);
 		expect(await client.findConversation({ session: found.live_session as string })).toEqual(found);
+		const { client_message_id: message } = inbound;
+		const where = { platform: "local", chat: "cli" };
+		expect(await client.findConversation({ message, ...where })).toEqual(found);
+		for (const wrong of [{ message }, { message, platform: "local" }, { message, key: found.key, ...where }])
+			await expect(client.findConversation(wrong)).rejects.toThrow(/give one of|looked up with/);
+		await expect(client.findConversation({ message: "another", ...where })).rejects.toMatchObject({
+			code: "store.not_found",
+		});
 		expect((await client.conversations({})).conversations.map((one) => one.id)).toEqual([conversation]);
 
 		const session = found.live_session as string;

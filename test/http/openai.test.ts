@@ -279,6 +279,39 @@ describe("chat completions with the official client", () => {
 		expect(error).toMatchObject({ code: "model_not_found", param: "model", type: "invalid_request_error" });
 	});
 
+	test("/p/<profile> before the path names the profile", async () => {
+		const { secret } = await token();
+		const under = (profile: string) =>
+			new OpenAI({ apiKey: secret, baseURL: `http://127.0.0.1:${port.port}/p/${profile}/v1`, maxRetries: 0 });
+		const before = prompts.length;
+		await under("seen").chat.completions.create(say("by the path"));
+		expect(prompts.length).toBe(before + 1);
+		await under("seen").chat.completions.create({ ...say("twice"), model: "keryx/seen" });
+		for (const [profile, model, status] of [
+			["nobody", "keryx", 404],
+			["seen", "keryx/offline", 400],
+		] as const)
+			await expect(
+				under(profile).chat.completions.create({ ...say("hello"), model }),
+				`${profile} ${model}`,
+			).rejects.toMatchObject({ status });
+		for (const path of [
+			"/p/seen/api/tokens",
+			"/p/..%2Fseen/v1/models",
+			"/p/seen/p/seen/v1/models",
+			"/p/seen/",
+		])
+			expect(
+				(
+					await fetch(`http://127.0.0.1:${port.port}${path}`, {
+						headers: { authorization: `Bearer ${secret}` },
+					})
+				).status,
+				path,
+			).toBe(403);
+		expect((await fetch(`http://127.0.0.1:${port.port}/p/seen/v1/models`)).status).toBe(401);
+	});
+
 	test("the offline agent answers as a profile, too", async () => {
 		const client = openai((await token()).secret);
 		const { choices } = await client.chat.completions.create({ ...say("hello"), model: "keryx/offline" });

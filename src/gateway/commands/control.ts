@@ -3,7 +3,7 @@ import { quoteUntrusted } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../stopping.ts";
-import { asCode, counted } from "../words.ts";
+import { asCode, counted, modelName } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext, Telling } from "./types.ts";
@@ -142,10 +142,6 @@ type Override = CommandContext["conversation"]["modelOverride"];
 
 function modelInWords(override: Override): string {
 	return override === null ? "the configured model" : asCode(modelName(override));
-}
-
-function modelName(override: NonNullable<Override>): string {
-	return [override.provider, override.model ?? "the provider's model"].filter(Boolean).join(":");
 }
 
 /** The configuration is a file that people write: nothing here changes it. */

@@ -46,7 +46,11 @@ function readUndo(args: string): { readonly turns: number; readonly files: boole
 	const files = words.includes("--files");
 	const rest = words.filter((word) => word !== "--files").join(" ");
 	return {
-		turns: wholeNumber(rest, { command: "/undo", of: "turns", least: 1, most: 10_000, otherwise: 1 }),
+		// The last turn is the least that can be undone: 0 means it, too.
+		turns: Math.max(
+			1,
+			wholeNumber(rest, { command: "/undo", of: "turns", least: 0, most: 10_000, otherwise: 1 }),
+		),
 		files,
 	};
 }

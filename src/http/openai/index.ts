@@ -8,6 +8,7 @@ import type { ApiHost } from "../call.ts";
 import { type App, type AppEnvironment, OPERATOR } from "../environment.ts";
 import { toKeryxError } from "../errors.ts";
 import type { Feed } from "../feed.ts";
+import { prefixedProfile } from "../profile-prefix.ts";
 import { type Answered, answerTo, type Taken, take } from "./answer.ts";
 import { chatAnswer, chatChunks, chatCompletion, chatRequest, type Frame } from "./chat.ts";
 import { toOpenAiError } from "./errors.ts";
@@ -148,7 +149,7 @@ async function takeFrom(
 	},
 	field: "messages" | "input",
 ): Promise<{ readonly taken: Taken; readonly frame: Frame }> {
-	const profile = profileOf(request.model, host);
+	const profile = chosenProfile(profileOf(request.model, host), prefixedProfile(c, host));
 	const taken = await take(
 		{
 			visitor: c.get("visitor") as Visitor,
@@ -164,6 +165,16 @@ async function takeFrom(
 	c.header("x-keryx-conversation", taken.conversation);
 	c.header("x-keryx-message", String(taken.id));
 	return { taken, frame: { id: taken.id, created: Math.floor(host.now() / 1000), model: request.model } };
+}
+
+/** A path that names a profile and a model that names another do not go together. */
+function chosenProfile(byModel: string | null, byPath: string | null): string | null {
+	if (byModel !== null && byPath !== null && byModel !== byPath)
+		throw new KeryxError("argument.invalid", `model: the path names the profile ${byPath}`, {
+			field: "model",
+			hint: "name keryx as the model, or leave /p/<profile> out of the path",
+		});
+	return byPath ?? byModel;
 }
 
 function messageId(c: Context): string | undefined {

@@ -198,6 +198,8 @@ export interface Opening {
 	readonly policy: ResetPolicy;
 	/** The context block, rendered by the caller; stored with the session and byte-equal for its whole life. */
 	readonly context: string;
+	/** Names of the tools that the agent has in it: the carry-over says how to read on with them. */
+	readonly tools?: readonly string[];
 }
 
 /** Opens the live session. It fails where one is live already: the caller ends that first. */
@@ -358,7 +360,7 @@ export function* succeed(
 		noticePending: facts.ended.hadActivity && !(userTold && facts.carriedOver),
 	});
 	const carried = facts.carriedOver
-		? carryOver(facts)
+		? carryOver(facts, opening.tools)
 		: yield* unusedCarryOver(ended, reason, opening.policy);
 	if (carried !== null)
 		yield* append(context, targetOf(conversation, session, null), [

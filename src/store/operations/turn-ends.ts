@@ -120,6 +120,7 @@ export interface EndTurnArgs {
 	/** What a rotation needs, where the caller sees the cap coming; without it a turn that reaches the cap is refused once. */
 	readonly ifRotated?: {
 		readonly context: string;
+		readonly tools?: readonly string[];
 		readonly material: BoundaryMaterial;
 		readonly notice: readonly NewDelivery[];
 	};
@@ -175,7 +176,7 @@ export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
 		conversation,
 		after,
 		decision.reason,
-		{ policy: args.policy, context: args.ifRotated.context },
+		{ policy: args.policy, context: args.ifRotated.context, tools: args.ifRotated.tools ?? [] },
 		args.ifRotated.material,
 		context.now,
 		true,
