@@ -1,6 +1,7 @@
 // What is written while its answer is lost: nobody is told of it, and it is taken up all the same, once.
 import { afterEach, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import { type FaultPoint, faultingEngine } from "../../src/testing/index.ts";
 import { ScriptedPlace } from "./net/place.ts";
 import { MINUTE, OPERATOR, puppet, Scene, type SceneOptions, SECOND } from "./support.ts";
@@ -185,6 +186,29 @@ test("without a fault nothing of this is read", async () => {
 	expect(names).not.toContain("runningTurns");
 	// At the start.
 	expect(names.filter((name) => name === "waitingItems")).toHaveLength(1);
+});
+
+test("a full disk, from which can still be read, is asked with pauses", async () => {
+	let isFull = false;
+	let asked = 0;
+	scene = await Scene.start({
+		engine: (engine) => ({
+			...engine,
+			write: (name, args, drawn) => {
+				// What is asked in a loop without a pause is not answered any more: the test fails, and ends.
+				if (isFull && ++asked > 1000) return new Promise(() => {});
+				if (isFull) return Promise.reject(new KeryxError("store.full", "the disk is full"));
+				return engine.write(name, args, drawn);
+			},
+		}),
+	});
+	isFull = true;
+	await scene.say("hello");
+	await scene.clock.advance(MINUTE);
+	expect(asked).toBeLessThan(200);
+	isFull = false;
+	await scene.clock.advance(MINUTE);
+	expect(scene.texts()).toEqual(["you said hello"]);
 });
 
 test("a program that is waited for and whose end was not heard of ends its call", async () => {
