@@ -104,16 +104,17 @@ test("the end of a program that was not heard of is told to its conversation", a
 	expect(scene.texts()).toEqual(["done", "done"]);
 });
 
-test("a program that was begun and not heard of has an end, and its call a result", async () => {
-	await start("beginProcess", {
-		agent: () => puppet(),
-		programs: { path: "/tmp", place: new ScriptedPlace() },
+for (const name of ["beginProcess", "process"])
+	test(`a call of the terminal that meets a fault (${name}) has its result a little later, and starts one program`, async () => {
+		const place = new ScriptedPlace();
+		await start(name, { agent: () => puppet(), programs: { path: "/tmp", place } });
+		const id = await scene.say('call terminal {"command":"sleep 5","background":true}');
+		await scene.clock.advance(20 * SECOND);
+		expect(place.starts).toHaveLength(1);
+		expect(await scene.store.processes({ scope: OPERATOR, limit: 9 })).toMatchObject([{ status: "exited" }]);
+		const [result] = (await scene.rows(id)).filter(({ role }) => role === "tool");
+		expect(result).toMatchObject({ content: expect.stringContaining("process_id") });
 	});
-	await scene.say('call terminal {"command":"sleep 5","background":true}');
-	await scene.clock.advance(20 * SECOND);
-	expect(await scene.store.unfinishedProcesses({ scope: OPERATOR })).toEqual([]);
-	expect(scene.texts()[0]).toBe("done");
-});
 
 test("a confirmation that expired and was not heard of is told to its turn", async () => {
 	await start(
