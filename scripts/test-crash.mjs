@@ -1,6 +1,6 @@
 // `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
-// more kills, messages and random schedules than `npm test` has, and with
-// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
+// more kills, messages and random schedules than `npm test` has, and with every operation of the net. KERYX_NET_RUNS=<n> takes a sample
+// of the net.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
