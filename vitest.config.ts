@@ -1,13 +1,8 @@
-import { configDefaults, defineConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 
 export default defineConfig({
 	test: {
 		include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-		// The random schedules of the order run in `npm run test:crash` alone: they do not come to an end yet since turns retry with pauses.
-		exclude: [
-			...configDefaults.exclude,
-			...(process.env.KERYX_ORDER_SCHEDULES ? [] : ["test/gateway/order-schedules.test.ts"]),
-		],
 		// Each file gets its own process: a test that kills, forks or opens a store cannot disturb another.
 		pool: "forks",
 		// As many as there are cores: by default one is left idle, which on two cores is half of the time.

@@ -53,7 +53,7 @@ export async function hidingRows(folder: string): Promise<Row[]> {
 		const count = (await rounds.rate(among, ROUNDS_MS)) * (ROUNDS_MS / 1000);
 		const round = (cpuMs() - began) / count;
 		const hidingBegan = cpuMs();
-		for (let n = 0; n < REPEATS; n++) for (const args of given) secrets.hideInRows(args);
+		for (let n = 0; n < REPEATS; n++) for (const args of given) secrets.hideIn(args);
 		const hiding = (cpuMs() - hidingBegan) / REPEATS / count;
 		// The first warms up.
 		if (sample > 0) samples.push({ round, hiding });

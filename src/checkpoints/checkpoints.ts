@@ -94,7 +94,7 @@ class GitCheckpoints implements Checkpoints {
 			const first = find(all, ids[0], "from");
 			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
 			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
-			return this.#options.store.secrets.hideInRows({ diffs }).diffs;
+			return this.#options.store.secrets.hideIn({ diffs }).diffs;
 		});
 	}
 
@@ -104,7 +104,7 @@ class GitCheckpoints implements Checkpoints {
 		return this.#hold(place, async () => {
 			const target = find(await this.#all(place), wanted.id, "id");
 			const steps = await this.#steps(place, target, await this.#look(place), wanted);
-			return this.#options.store.secrets.hideInRows({
+			return this.#options.store.secrets.hideIn({
 				target,
 				restore: steps.steps.filter(({ want }) => want !== null).map(({ path }) => shown(path)),
 				remove: steps.steps.filter(({ want }) => want === null).map(({ path }) => shown(path)),
@@ -125,7 +125,7 @@ class GitCheckpoints implements Checkpoints {
 			const { store } = this.#options;
 			const { workspace: name } = place;
 			// After a crash it would go on with the hidden names, and so with other files.
-			if (store.secrets.isInRows({ plan: steps }))
+			if (store.secrets.changes({ plan: steps }))
 				throw new KeryxError("checkpoint.refused", "the name of a file holds a known secret", {
 					hint: "rename that file, then try again; or go back file by file",
 				});
@@ -212,7 +212,7 @@ class GitCheckpoints implements Checkpoints {
 			kept: report.kept.length,
 			report: summaryOf({ ...report, target: target.id, before: before.id }),
 		});
-		return this.#options.store.secrets.hideInRows({
+		return this.#options.store.secrets.hideIn({
 			id: restore.id,
 			target,
 			before,

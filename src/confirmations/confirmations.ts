@@ -208,7 +208,7 @@ class StoredConfirmations implements Confirmations {
 		return {
 			...input,
 			...hider.hideIn({ action, description, requester, details }),
-			...secrets.hideInRows({ sessionKey }),
+			...secrets.hideIn({ sessionKey }),
 		};
 	}
 

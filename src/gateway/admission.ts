@@ -56,7 +56,7 @@ export async function admit(
 	const { store, clock, config } = options;
 	// Here already: a command is carried out from what was written, not from the row.
 	const { source: from, content } = received;
-	const inbound = { ...received, ...store.secrets.hideInRows({ source: from, content }) };
+	const inbound = { ...received, ...store.secrets.hideIn({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
 	const profile = profileFor(given, inbound.transport?.mayChooseProfile ?? false, config);
 	const source = withProfile(given, profile);

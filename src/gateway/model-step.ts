@@ -49,7 +49,7 @@ export async function modelStep(
 		})) {
 			first = false;
 			if (event.type === "done") return doneWith(event, secrets);
-			if (event.type === "failed") return { kind: "failed", failure: secrets.hideInRows(event.failure) };
+			if (event.type === "failed") return { kind: "failed", failure: secrets.hideIn(event.failure) };
 			if (event.type === "text") tell(text.push(event.delta));
 		}
 		return failed("malformed", "the agent ended without an answer");
@@ -68,7 +68,7 @@ function doneWith(
 	{ message, usage }: { readonly message: AssistantMessage; readonly usage: Usage },
 	secrets: Secrets,
 ): StepOutcome {
-	const hidden = secrets.hideInRows(message);
+	const hidden = secrets.hideIn(message);
 	const literal = hidden.toolCalls.filter((_, index) => secrets.isIn(message.toolCalls[index]?.input));
 	return { kind: "done", message: hidden, literal: new Set(literal.map(({ id }) => id)), usage };
 }

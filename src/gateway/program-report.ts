@@ -46,7 +46,7 @@ export class ProgramReport {
 			for await (const event of events) {
 				if (event.type === "text") this.#tell(this.#text.push(event.delta));
 				else if (event.type === "failed")
-					return { kind: "failed", failure: this.#secrets.hideInRows(event.failure) };
+					return { kind: "failed", failure: this.#secrets.hideIn(event.failure) };
 				else if (event.type === "done") return { kind: "done" };
 				else if (event.type !== "thinking") await this.#store(event);
 			}
@@ -74,7 +74,7 @@ export class ProgramReport {
 
 	/** Each message is written when the next thing follows. */
 	async #store(reported: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
-		const event = this.#secrets.hideInRows(reported);
+		const event = this.#secrets.hideIn(reported);
 		this.#tellRest();
 		await this.#appendHeld();
 		this.#sink.messageEnded();

@@ -233,7 +233,7 @@ export class Turn {
 	async #end(given: Outcome): Promise<"ended" | "lost"> {
 		const { clock, log, store } = this.#with;
 		// Before it is split: a part of a secret would not be recognised.
-		const outcome = store.secrets.hideInRows(given);
+		const outcome = store.secrets.hideIn(given);
 		const ending = new Ending(outcome, this.#lastRows(outcome));
 		const pauses = new Pauses({ clock, signal: this.#abandoned.signal });
 		while (!this.#abandoned.signal.aborted) {

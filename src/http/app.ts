@@ -323,7 +323,7 @@ function failure(c: Context<AppEnvironment>, known: KeryxError, secrets: Secrets
 	const status = statusOf(known);
 	if (status === 401) c.header("www-authenticate", "Bearer");
 	const error = errorOn(c.req.path, known);
-	const hidden = secrets.hideInRows({ error });
+	const hidden = secrets.hideIn({ error });
 	return c.json(c.get("visitor")?.role === "operator" ? hidden : withoutNamesIn(hidden), status as 500);
 }
 

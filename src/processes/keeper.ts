@@ -16,6 +16,7 @@ const OPERATOR = { kind: "operator" } as const;
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
+const SOON_TRIES = 10;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
 /** Nothing runs for so long: the host is let go, and ends by itself. */
@@ -239,15 +240,20 @@ export class ProcessKeeper {
 		this.#considerIdle();
 	}
 
+	/** For who is waited for by somebody: a store in trouble is asked again for a while. */
+	soon<Value>(work: () => Promise<Value>): Promise<Value> {
+		return this.#written(work, SOON_TRIES);
+	}
+
 	/** Tries again while the store is in trouble, with a pause each time, until Keryx ends. */
-	async #written<Value>(write: () => Promise<Value>): Promise<Value> {
+	async #written<Value>(work: () => Promise<Value>, tries = Infinity): Promise<Value> {
 		const { clock, log } = this.#options;
-		for (;;) {
+		for (let tried = 1; ; tried++) {
 			try {
-				return await write();
+				return await work();
 			} catch (error) {
-				if (!isPassing(error) || this.#closed) throw error;
-				log("what became of a process cannot be written yet", error);
+				if (!isPassing(error) || this.#closed || tried >= tries) throw error;
+				log("processes wait for the store", error);
 			}
 			await new Promise<void>((resolve) => {
 				const end = () => {

@@ -99,7 +99,7 @@ class StoredProcesses implements Processes {
 		const { maxRunning, maxPerConversation } = settings();
 		const id = `proc_${Buffer.from(ids.bytes(6)).toString("hex")}`;
 		await this.#keeper.starting(id, async () => {
-			const answer = await store.beginProcess({
+			const begin = {
 				id,
 				...owner,
 				backend: place.name,
@@ -110,7 +110,8 @@ class StoredProcesses implements Processes {
 				notify,
 				...(checkMs !== undefined && { checkMs }),
 				limits: { inAll: maxRunning, perConversation: maxPerConversation },
-			});
+			};
+			const answer = await this.#keeper.soon(() => store.beginProcess(begin));
 			if (answer.kind === "limit") throw tooMany(answer.of, answer.limit);
 			await this.#keeper.spawn(answer.process, request);
 		});
@@ -120,7 +121,7 @@ class StoredProcesses implements Processes {
 
 	async list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]> {
 		const { store, place } = this.#options;
-		const rows = await store.processes({ scope, limit });
+		const rows = await this.#keeper.soon(() => store.processes({ scope, limit }));
 		const left = new Map((rows.length === 0 ? [] : await place.inspect()).map((info) => [info.id, info]));
 		return rows.map((row) => ({ ...row, survivors: left.get(row.id)?.survivors ?? [] }));
 	}
@@ -130,7 +131,7 @@ class StoredProcesses implements Processes {
 	}
 
 	find(scope: ProcessScope, id: string): Promise<Process> {
-		return this.#options.store.process({ scope, id });
+		return this.#keeper.soon(() => this.#options.store.process({ scope, id }));
 	}
 
 	async poll(scope: ProcessScope, id: string, most: number) {
@@ -143,7 +144,7 @@ class StoredProcesses implements Processes {
 			ended,
 			hide: this.#hide,
 		});
-		await store.processPolled({ id: process.id, to: output.to });
+		await this.#keeper.soon(() => store.processPolled({ id: process.id, to: output.to }));
 		return { process, output };
 	}
 

@@ -102,7 +102,7 @@ test("hiding again changes nothing, also where a value is part of a name", () =>
 	const once = odd.hide("postgres says secret");
 	expect(once).toBe("\u0024{secret:POSTGRES_PASSWORD} says \u0024{secret:WORD}");
 	expect(odd.hide(once)).toBe(once);
-	expect(odd.hideInRows({ content: once })).toEqual({ content: once });
+	expect(odd.hideIn({ content: once })).toEqual({ content: once });
 });
 
 test("others than the owner see neither value nor name", () => {
@@ -110,7 +110,7 @@ test("others than the owner see neither value nor name", () => {
 	expect(forOthers.hide(`a ${KEY} b ${NAMED} c \u0024{secret:OTHER} d \u0024{secret:CU`)).toBe(
 		"a *** b *** c *** d ***",
 	);
-	expect(forOthers.hideIn({ [KEY]: [NAMED] })).toEqual({ "***": ["***"] });
+	expect(forOthers.hideIn({ input: { [KEY]: [NAMED] } })).toEqual({ input: { "***": ["***"] } });
 	const stream = forOthers.stream();
 	expect(stream.push(`x ${KEY.slice(0, 5)}`) + stream.push(KEY.slice(5)) + stream.end()).toBe("x ***");
 });
@@ -133,15 +133,18 @@ describe("in values of any form", () => {
 	test("texts, names of fields and bytes are hidden, everything else is the same value", () => {
 		const clean = { a: [1, "two", null], b: new Uint8Array([1, 2]) };
 		expect(secrets.hideIn(clean)).toBe(clean);
-		expect(secrets.hideIn({ [KEY]: [`x${KEY}`, 7, { deep: Buffer.from(`<${KEY}>`) }] })).toEqual({
-			[NAMED]: [`x${NAMED}`, 7, { deep: new Uint8Array(Buffer.from(`<${"*".repeat(22)}>`)) }],
+		const input = { [KEY]: [`x${KEY}`, 7, { deep: Buffer.from(`<${KEY}>`) }] };
+		expect(secrets.hideIn({ input })).toEqual({
+			input: { [NAMED]: [`x${NAMED}`, 7, { deep: new Uint8Array(Buffer.from(`<${"*".repeat(22)}>`)) }] },
 		});
+		expect(secrets.isIn(input)).toBe(true);
+		expect(secrets.isIn({ [NAMED]: NAMED })).toBe(false);
 	});
 
 	test("a number that is a secret is hidden, but no count or time of the store's own", () => {
 		const pin = createSecrets(new Map([["PIN", "123456789"]]));
 		expect(
-			pin.hideInRows({
+			pin.hideIn({
 				at: 1_234_567_891,
 				inbox: [123_456_789],
 				toolCalls: [{ input: { pin: 123_456_789 } }],
@@ -171,7 +174,7 @@ describe("in values of any form", () => {
 			messages: [{ role: "user", content: "session abcdef", toolCallId: "abcdef" }],
 			reason: "telegram",
 		};
-		expect(weak.hideInRows(row)).toEqual({
+		expect(weak.hideIn(row)).toEqual({
 			...row,
 			source: { ...row.source, user_name: "9\u0024{secret:E}7" },
 			messages: [
@@ -186,7 +189,7 @@ describe("in values of any form", () => {
 	});
 
 	test("a long secret is hidden in ids and kinds, too", () => {
-		expect(secrets.hideInRows({ id: KEY, kind: KEY, source: { chat_id: `a${KEY}` } })).toEqual({
+		expect(secrets.hideIn({ id: KEY, kind: KEY, source: { chat_id: `a${KEY}` } })).toEqual({
 			id: NAMED,
 			kind: NAMED,
 			source: { chat_id: `a${NAMED}` },
@@ -196,7 +199,7 @@ describe("in values of any form", () => {
 
 test("without secrets nothing is touched", () => {
 	const value = { text: KEY, bytes: Buffer.from(KEY) };
-	expect(NO_SECRETS.hideInRows(value)).toBe(value);
+	expect(NO_SECRETS.hideIn(value)).toBe(value);
 });
 
 /** Few letters, so that random texts are full of beginnings, ends and overlaps of the secrets. */

@@ -22,7 +22,10 @@ export interface ByteStream {
 export interface Hider {
 	hide(text: string): string;
 	stream(): TextStream;
-	/** In every text, name of a field, number and byte of a value; answers the same value where there is none. */
+	/**
+	 * In every text, number and byte of a value that is to be stored or shown, and in names of fields where others gave them. Answers the
+	 * same value where there is none. A short secret that is part of Keryx's own ids and kinds by chance is left there.
+	 */
 	hideIn<Value>(value: Value): Value;
 }
 
@@ -30,15 +33,13 @@ export interface Hider {
 export interface Secrets extends Hider {
 	/** From everybody else: names are hidden, too, so that hiding confirms no guess. */
 	readonly forOthers: Hider;
-	/** Whether a value holds one, in whatever form; a name that stands for one is none. */
+	/** Whether `hideIn` would change it. */
+	changes(value: unknown): boolean;
+	/** Whether something that others made up holds one, in whatever form; a name that stands for one is none. */
 	isIn(value: unknown): boolean;
 	/** Bytes keep their number. */
 	hideBytes(bytes: Uint8Array): Uint8Array;
 	byteStream(): ByteStream;
-	/** As `hideIn`, for what goes into the store: a short secret that is part of its own ids and kinds by chance is left there. */
-	hideInRows<Value>(value: Value): Value;
-	/** Whether that would change it. */
-	isInRows(value: unknown): boolean;
 	/** What `${secret:NAME}` stands for. */
 	valueOf(name: string): string | undefined;
 	/** More of them, by name. */
@@ -74,7 +75,7 @@ class KnownSecrets implements Secrets {
 		this.forOthers = {
 			hide: fromOthers.hide,
 			stream: () => new HidingStream(() => this.#inText(), "others"),
-			hideIn: (value) => hideIn(value, fromOthers, false),
+			hideIn: (value) => hideIn(value, fromOthers, "own"),
 		};
 	}
 
@@ -87,19 +88,15 @@ class KnownSecrets implements Secrets {
 	}
 
 	hideIn<Value>(value: Value): Value {
-		return hideIn(value, this.#hiding, false);
+		return hideIn(value, this.#hiding, "own");
 	}
 
-	hideInRows<Value>(value: Value): Value {
-		return hideIn(value, this.#hiding, true);
+	changes(value: unknown): boolean {
+		return isHiddenIn(value, this.#hiding, "own");
 	}
 
 	isIn(value: unknown): boolean {
-		return isHiddenIn(value, this.#hiding, false);
-	}
-
-	isInRows(value: unknown): boolean {
-		return isHiddenIn(value, this.#hiding, true);
+		return isHiddenIn(value, this.#hiding, "free");
 	}
 
 	hideBytes(bytes: Uint8Array): Uint8Array {

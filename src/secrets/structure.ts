@@ -12,32 +12,42 @@ export type Place = "text" | "kind" | "id";
 const KINDS = fields(`
 	kind type role state status via waiter decision scope edge backend notify platform account chatType chat_type profile source busy
 	within as which show mode timezone notifyExcludePlatforms carryOver toolProgress currency costStatus titleSource openedBy endReason
-	finishReason mediaType media_type code
+	finishReason mediaType media_type code field param
 `);
 
 /** Made by Keryx, or by a platform: a chance find is a part of it, never all of it. */
 const IDS = fields(`
-	id turn token conversation session principal claim digest blobs blob leavesOut data key live previous undo call receipt
+	id turn token conversation session principal claim digest blobs blob attachments leavesOut data key live previous undo call receipt
 	cursor value after before origin origins mergedInto alias sessionKey askedBy by webhooks bootId startTime
 	workspace folder cwd commit replaces tree target owner oid path kept emptyThen restore remove restored removed untouched
 	platformMessage chatId threadId userId replyTo chat thread participant
 	chat_id chat_id_alt parent_chat_id thread_id user_id user_id_alt scope_id guild_id message_id
 `);
 
-/** Objects, or lists of them, whose fields are judged one by one. In all others every field is text. */
+/** Objects, or lists of them, whose fields are judged one by one. In all others every text is text. */
 const HOLDERS = fields(`
 	scope ref named as outcome outcomes settlement found routing policy cursor source destination messages content covers ranges
 	confirmation author turn deliveries delivery body request waiting from notices notice grant change args ifRotated material processes
 	confirmations checkpoint window together command identity end archive lines line origins origin addresses aliases modelCalls base
-	a b error plan steps now want kept diffs
+	a b error plan steps now want kept diffs last message usage asked edited speakers
 `);
 
-export function placeOf(field: string): Place {
+/** What models and programs made up, names of fields included. */
+const FREE = fields("input details detailsBefore reasoning");
+
+/** `holder`: the field that it is part of. */
+export function placeOf(field: string, holder: string): Place {
+	// A change by the name of its operation; elsewhere a name is somebody's.
+	if (holder === "change" && field === "name") return "kind";
 	return KINDS.has(field) ? "kind" : IDS.has(field) ? "id" : "text";
 }
 
 export function isHolder(field: string): boolean {
 	return HOLDERS.has(field);
+}
+
+export function isFree(field: string): boolean {
+	return FREE.has(field);
 }
 
 /** Whether a text in this place may stay as it is, where the longest secret found in it has so many characters. */

@@ -1,5 +1,5 @@
 // Hiding in values of any form: texts, names of fields, numbers and bytes, however deep they stand.
-import { isChance, isHolder, type Place, placeOf } from "./structure.ts";
+import { isChance, isFree, isHolder, type Place, placeOf } from "./structure.ts";
 
 export interface Hiding {
 	/** Whether there is anything to hide in it. */
@@ -13,65 +13,70 @@ export interface Hiding {
 	longestIn(text: string): number;
 }
 
-/** The same value where there is nothing to hide. `rows`: it goes into the store, whose own words are left alone. */
-export function hideIn<Value>(value: Value, hiding: Hiding, rows: boolean): Value {
-	if (!touches(value, hiding, rows)) return value;
-	return hidden(value, hiding, rows ? OWN : TEXT) as Value;
+/**
+ * Whose the fields of an object are. own: Keryx's, each judged by its name. other: Keryx's too, and every text in them is text.
+ * free: somebody else's, so that names and numbers may be secrets as well.
+ */
+export type Ground = "own" | "other" | "free";
+
+/** The same value where there is nothing to hide. */
+export function hideIn<Value>(value: Value, hiding: Hiding, ground: Ground): Value {
+	return touches(value, hiding, ground) ? (hidden(value, hiding, ground, "") as Value) : value;
 }
 
-/** Whether hiding would change it: a name that stands for a secret is none. */
-export function isHiddenIn(value: unknown, hiding: Hiding, rows: boolean): boolean {
-	return JSON.stringify(value) !== JSON.stringify(hideIn(value, hiding, rows));
+/** Whether that would change it: a name that stands for a secret is none. */
+export function isHiddenIn(value: unknown, hiding: Hiding, ground: Ground): boolean {
+	return JSON.stringify(value) !== JSON.stringify(hideIn(value, hiding, ground));
 }
 
-/** Looked at first: nearly always there is nothing, and nothing is copied. `isOwn`: the names of its fields are Keryx's. */
-function touches(value: unknown, hiding: Hiding, isOwn: boolean): boolean {
+/** Looked at first: nearly always there is nothing, and nothing is copied. */
+function touches(value: unknown, hiding: Hiding, ground: Ground): boolean {
 	if (typeof value === "string") return hiding.isIn(value);
 	if (typeof value === "number") return hiding.hasNumbers && hiding.isIn(String(value));
 	if (typeof value !== "object" || value === null) return false;
 	if (Array.isArray(value)) {
-		for (const item of value) if (touches(item, hiding, isOwn)) return true;
+		for (const item of value) if (touches(item, hiding, ground)) return true;
 		return false;
 	}
 	if (value instanceof Uint8Array) return hiding.isInBytes(value);
 	for (const name in value) {
 		const item = (value as Readonly<Record<string, unknown>>)[name];
-		if (typeof item === "string" ? hiding.isIn(item) : touches(item, hiding, isOwn && isHolder(name)))
+		if (typeof item === "string" ? hiding.isIn(item) : touches(item, hiding, within(ground, name)))
 			return true;
-		if (!isOwn && hiding.isIn(name)) return true;
+		if (ground !== "own" && hiding.isIn(name)) return true;
 	}
 	return false;
 }
 
-interface Where {
-	/** What a text here is. */
-	readonly place: Place;
-	/** The fields of an object here have names that Keryx gave them, and are judged by these. */
-	readonly isHolder: boolean;
-	/** Numbers here are counts, times and the like. */
-	readonly hasCounts: boolean;
+function within(ground: Ground, field: string): Ground {
+	if (ground === "free" || isFree(field)) return "free";
+	return ground === "own" && isHolder(field) ? "own" : "other";
 }
 
-const OWN: Where = { place: "text", isHolder: true, hasCounts: true };
-const TEXT: Where = { place: "text", isHolder: false, hasCounts: false };
-
-function hidden(value: unknown, hiding: Hiding, where: Where): unknown {
-	if (typeof value === "string") return mayStay(value, hiding, where) ? value : hiding.hide(value);
+/** `field`: what it is called. `place`: what a text is there. */
+function hidden(
+	value: unknown,
+	hiding: Hiding,
+	ground: Ground,
+	field: string,
+	place: Place = "text",
+): unknown {
+	if (typeof value === "string") return hiddenText(value, hiding, place);
 	if (typeof value === "number") {
-		const text = where.hasCounts ? "" : hiding.hide(String(value));
-		return where.hasCounts || text === String(value) ? value : text;
+		const text = ground === "free" ? hiding.hide(String(value)) : String(value);
+		return text === String(value) ? value : text;
 	}
 	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, where));
+	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, ground, field, place));
 	if (value instanceof Uint8Array) return hiding.hideBytes(value);
-	const fields = Object.entries(value).map(([name, item]) =>
-		where.isHolder
-			? [name, hidden(item, hiding, { place: placeOf(name), isHolder: isHolder(name), hasCounts: true })]
-			: [hiding.hide(name), hidden(item, hiding, TEXT)],
+	return Object.fromEntries(
+		Object.entries(value).map(([name, item]) => [
+			ground === "own" ? name : hiddenText(name, hiding, ground === "free" ? "text" : "kind"),
+			hidden(item, hiding, within(ground, name), name, ground === "own" ? placeOf(name, field) : "text"),
+		]),
 	);
-	return Object.fromEntries(fields);
 }
 
-function mayStay(text: string, hiding: Hiding, { place }: Where): boolean {
-	return place !== "text" && isChance(place, text, hiding.longestIn(text));
+function hiddenText(text: string, hiding: Hiding, place: Place): string {
+	return place !== "text" && isChance(place, text, hiding.longestIn(text)) ? text : hiding.hide(text);
 }

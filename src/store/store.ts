@@ -106,10 +106,10 @@ export function storeOn(
 	const operations: Record<string, unknown> = {};
 	for (const name of Object.keys(writes) as WriteName[])
 		operations[name] = (args: unknown) =>
-			engine.write(name, secrets.hideInRows(args), draw(name)).catch(noteFault);
+			engine.write(name, secrets.hideIn(args), draw(name)).catch(noteFault);
 	// What is asked for by a name was written under the hidden one.
 	for (const name of Object.keys(reads) as ReadName[])
-		operations[name] = (args: unknown) => engine.read(name, secrets.hideInRows(args));
+		operations[name] = (args: unknown) => engine.read(name, secrets.hideIn(args));
 	return {
 		...(operations as unknown as Writes & Reads),
 		epoch: engine.epoch,

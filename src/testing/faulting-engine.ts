@@ -21,6 +21,8 @@ export interface FaultPoint {
 	readonly times?: number;
 	/** From there on every operation fails before it is done, for so long. */
 	readonly forMs?: number;
+	/** Meanwhile what is read is answered, as by a disk that is full. */
+	readonly readable?: boolean;
 	/** Counts only these; left out: every read and every write. */
 	readonly of?: (name: ReadName | WriteName) => boolean;
 	/** Told of each operation that counts, before anything is done with it. */
@@ -35,14 +37,19 @@ export interface FaultingEngine extends Engine {
 }
 
 export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngine {
-	const { clock, at, fault, times = 1, forMs, of = () => true, onOperation, most = Infinity } = point;
+	const { clock, at, fault, times = 1, forMs, readable = false } = point;
+	const { of = () => true, onOperation, most = Infinity } = point;
 	let operations = 0;
 	let counted = 0;
 	let isGone = false;
 	/** Writes under way whose commit nobody is to hear of. */
 	let unheard = 0;
 	const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
-	const run = async <Value>(name: ReadName | WriteName, work: () => Promise<Value>): Promise<Value> => {
+	const run = async <Value>(
+		name: ReadName | WriteName,
+		work: () => Promise<Value>,
+		isRead: boolean,
+	): Promise<Value> => {
 		operations++;
 		if (operations > most) return new Promise(() => {});
 		const n = of(name) ? ++counted : 0;
@@ -51,7 +58,8 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 			isGone = true;
 			clock.after(forMs, () => (isGone = false));
 		}
-		if (isGone) throw new KeryxError("store.io", `the disk is away at operation ${operations}, ${name}`);
+		if (isGone && !(readable && isRead))
+			throw new KeryxError("store.io", `the disk is away at operation ${operations}, ${name}`);
 		if (n === 0 || n < at || n >= at + times) return work();
 		if (fault === "slow") {
 			await pause(SLOW_MS / 2);
@@ -70,8 +78,8 @@ export function faultingEngine(engine: Engine, point: FaultPoint): FaultingEngin
 		get operations() {
 			return operations;
 		},
-		write: (name, args, drawn) => run(name, () => engine.write(name, args, drawn)),
-		read: (name, args) => run(name, () => engine.read(name, args)),
+		write: (name, args, drawn) => run(name, () => engine.write(name, args, drawn), false),
+		read: (name, args) => run(name, () => engine.read(name, args), true),
 		onCommit: (listener) =>
 			engine.onCommit(() => {
 				if (unheard === 0) listener();

@@ -108,6 +108,21 @@ test("something that is expected earlier wakes it earlier, something later chang
 	expect(wakesAt()).toBe(200);
 });
 
+test("something that is expected during a round is looked at in its time, and not at once", async () => {
+	const { rounds, begun, pass, end, wakesAt } = scene();
+	rounds.start();
+	rounds.expects(900);
+	rounds.expects(700);
+	rounds.expects(800);
+	await end(null);
+	expect([begun(), wakesAt()]).toEqual([1, 700]);
+	pass(700);
+	expect(begun()).toBe(2);
+	rounds.expects(1500);
+	await end(1200);
+	expect(wakesAt()).toBe(1200);
+});
+
 test("a round that failed is told, and tried again later", async () => {
 	const { rounds, faults, begun, pass, break: fail } = scene();
 	rounds.start();

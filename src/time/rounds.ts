@@ -22,6 +22,8 @@ export class Rounds {
 	#cancel = () => {};
 	/** When it looks again by itself; null: not at all. */
 	#wakesAt: number | null = null;
+	/** What was expected during the round under way; null: nothing. */
+	#expected: number | null = null;
 	/** The last round said that there is something to do at once. */
 	#hurries = false;
 	#running: Promise<void> = Promise.resolve();
@@ -59,19 +61,24 @@ export class Rounds {
 		this.#running = this.#work();
 	}
 
-	/** There will be something to do at that time. Costs nothing where it looks before that anyway. */
+	/**
+	 * There will be something to do at that time. Costs nothing where it looks before that anyway. During a round it is remembered, not
+	 * done at once: a round that makes itself expected, as one does that meets a full disk, would follow itself without a pause.
+	 */
 	expects(at: number): void {
-		if (this.#state !== "idle") this.look();
-		else if (this.#wakesAt === null || at < this.#wakesAt) this.#sleepUntil(at);
+		if (this.#state === "idle") {
+			if (this.#wakesAt === null || at < this.#wakesAt) this.#sleepUntil(at);
+		} else this.#expected = sooner(this.#expected, at);
 	}
 
 	async #work(): Promise<void> {
 		const { clock, round, failed } = this.#options;
 		this.#cancel();
 		this.#wakesAt = null;
+		this.#expected = null;
 		let next: number | null;
 		try {
-			next = await round();
+			next = sooner(await round(), this.#expected);
 		} catch (error) {
 			failed(error);
 			if (this.isStopped) return;
@@ -97,4 +104,9 @@ export class Rounds {
 			this.look();
 		});
 	}
+}
+
+function sooner(one: number | null, other: number | null): number | null {
+	if (one === null || other === null) return one ?? other;
+	return Math.min(one, other);
 }

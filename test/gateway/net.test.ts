@@ -39,11 +39,15 @@ test(`whatever operation fails, the gateway comes to rest and keeps its promises
 	expect(violations).toEqual([]);
 });
 
-test(`whenever the store is away for a minute, it is asked with pauses, and everything comes to rest (seed ${SEED})`, {
+test(`whenever the store is away or full for a minute, it is asked with pauses, and everything comes to rest (seed ${SEED})`, {
 	timeout: HOURS,
 }, async () => {
-	const every = await everyRun(["away"]);
-	const { violations } = await tryAll("times away", every, RUNS === "all" ? every.length : Number(RUNS) / 5);
+	const every = await everyRun(["away", "full"]);
+	const { violations } = await tryAll(
+		"times away or full",
+		every,
+		RUNS === "all" ? every.length : Number(RUNS) / 5,
+	);
 	expect(violations).toEqual([]);
 });
 

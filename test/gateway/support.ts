@@ -32,6 +32,7 @@ import {
 	type Engine,
 	type InboxItem,
 	type Message,
+	type Secrets,
 	type Store,
 } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
@@ -120,6 +121,8 @@ export interface SceneOptions {
 	readonly wrap?: (channel: Channel, clock: Clock) => Channel;
 	/** Makes the store misbehave. */
 	readonly engine?: (engine: Engine, clock: VirtualClock) => Engine;
+	/** Those that the store hides; left out: SECRET. */
+	readonly secrets?: Secrets;
 	/** Lets time pass while the gateway starts: where the store makes it wait. */
 	readonly passing?: boolean;
 	/** On a file, so that it can crash and come back. */
@@ -177,7 +180,7 @@ export class Scene {
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;
 		this.#engine = engine;
-		const secrets = createSecrets(new Map([["TEST", SECRET]]));
+		const secrets = options.secrets ?? createSecrets(new Map([["TEST", SECRET]]));
 		this.store = storeOn(options.engine?.(engine, clock) ?? engine, { clock, ids: this.ids, secrets });
 		this.beside = storeOn(engine, { clock, ids: this.ids, secrets });
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));

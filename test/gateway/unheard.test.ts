@@ -1,6 +1,7 @@
 // What is written while its answer is lost: nobody is told of it, and it is taken up all the same, once.
 import { afterEach, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import { type FaultPoint, faultingEngine } from "../../src/testing/index.ts";
 import { ScriptedPlace } from "./net/place.ts";
 import { MINUTE, OPERATOR, puppet, Scene, type SceneOptions, SECOND } from "./support.ts";
@@ -103,16 +104,17 @@ test("the end of a program that was not heard of is told to its conversation", a
 	expect(scene.texts()).toEqual(["done", "done"]);
 });
 
-test("a program that was begun and not heard of has an end, and its call a result", async () => {
-	await start("beginProcess", {
-		agent: () => puppet(),
-		programs: { path: "/tmp", place: new ScriptedPlace() },
+for (const name of ["beginProcess", "process"])
+	test(`a call of the terminal that meets a fault (${name}) has its result a little later, and starts one program`, async () => {
+		const place = new ScriptedPlace();
+		await start(name, { agent: () => puppet(), programs: { path: "/tmp", place } });
+		const id = await scene.say('call terminal {"command":"sleep 5","background":true}');
+		await scene.clock.advance(20 * SECOND);
+		expect(place.starts).toHaveLength(1);
+		expect(await scene.store.processes({ scope: OPERATOR, limit: 9 })).toMatchObject([{ status: "exited" }]);
+		const [result] = (await scene.rows(id)).filter(({ role }) => role === "tool");
+		expect(result).toMatchObject({ content: expect.stringContaining("process_id") });
 	});
-	await scene.say('call terminal {"command":"sleep 5","background":true}');
-	await scene.clock.advance(20 * SECOND);
-	expect(await scene.store.unfinishedProcesses({ scope: OPERATOR })).toEqual([]);
-	expect(scene.texts()[0]).toBe("done");
-});
 
 test("a confirmation that expired and was not heard of is told to its turn", async () => {
 	await start(
@@ -185,6 +187,29 @@ test("without a fault nothing of this is read", async () => {
 	expect(names).not.toContain("runningTurns");
 	// At the start.
 	expect(names.filter((name) => name === "waitingItems")).toHaveLength(1);
+});
+
+test("a full disk, from which can still be read, is asked with pauses", async () => {
+	let isFull = false;
+	let asked = 0;
+	scene = await Scene.start({
+		engine: (engine) => ({
+			...engine,
+			write: (name, args, drawn) => {
+				// What is asked in a loop without a pause is not answered any more: the test fails, and ends.
+				if (isFull && ++asked > 1000) return new Promise(() => {});
+				if (isFull) return Promise.reject(new KeryxError("store.full", "the disk is full"));
+				return engine.write(name, args, drawn);
+			},
+		}),
+	});
+	isFull = true;
+	await scene.say("hello");
+	await scene.clock.advance(MINUTE);
+	expect(asked).toBeLessThan(200);
+	isFull = false;
+	await scene.clock.advance(MINUTE);
+	expect(scene.texts()).toEqual(["you said hello"]);
 });
 
 test("a program that is waited for and whose end was not heard of ends its call", async () => {

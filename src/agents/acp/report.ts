@@ -284,8 +284,8 @@ export class Report {
 	}
 
 	/** Arguments that would fill the transcript are kept as text. */
-	#bounded(input: unknown): unknown {
-		const hidden = this.#secrets.hideIn(input);
+	#bounded(given: unknown): unknown {
+		const { input: hidden } = this.#secrets.hideIn({ input: given });
 		const text = JSON.stringify(hidden);
 		return text.length <= LONGEST ? hidden : cut(text);
 	}

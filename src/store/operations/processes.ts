@@ -133,9 +133,12 @@ export type BegunProcess =
 	| { readonly kind: "begun"; readonly process: Process }
 	| { readonly kind: "limit"; readonly of: "all" | "conversation"; readonly limit: number };
 
-/** Before anything is started: what a crash leaves behind is always known by its id. */
+/** Before anything is started: what a crash leaves behind is always known by its id. Begun again, it is begun once. */
 export function* beginProcess(context: Context, args: BeginProcessArgs): Op<BegunProcess> {
 	const { limits, conversation } = args;
+	const before = yield* get(byId, args.id);
+	if (before?.conversation === conversation && before.turn === args.turn && before.status === "starting")
+		return { kind: "begun", process: toProcess(before) };
 	if (((yield* get(runningInAll))?.n ?? 0) >= limits.inAll)
 		return { kind: "limit", of: "all", limit: limits.inAll };
 	if (((yield* get(runningHere, conversation))?.n ?? 0) >= limits.perConversation)

@@ -1,6 +1,6 @@
 // What is asked again because its answer was lost: it is done once, and answered as it was the first time.
 import { expect } from "vitest";
-import type { ConfirmationRequest } from "../../../src/store/index.ts";
+import type { BeginProcessArgs, ConfirmationRequest } from "../../../src/store/index.ts";
 import { type Begun, OPERATOR, QUIET, type Scene, type Tell } from "./scene.ts";
 
 const HOUR = 3_600_000;
@@ -94,6 +94,14 @@ export function repeatConformance(tell: Tell): void {
 		},
 	);
 
+	tell("a process is begun once, also where it is asked for again", async (scene) => {
+		const turn = await scene.turn("hello");
+		for (let n = 0; n < 2; n++)
+			expect(await scene.store.beginProcess(begin("proc_aaaa", turn))).toMatchObject({ kind: "begun" });
+		expect(await scene.store.beginProcess(begin("proc_bbbb", turn))).toMatchObject({ kind: "limit" });
+		expect(await scene.store.unfinishedProcesses({ scope: OPERATOR })).toHaveLength(1);
+	});
+
 	tell(
 		"a turn that runs and that nobody runs is taken up under the next token, if it is asked for",
 		async (scene) => {
@@ -117,6 +125,21 @@ export function repeatConformance(tell: Tell): void {
 			expect(await scene.store.runningTurns({ scope: OPERATOR })).toEqual([]);
 		},
 	);
+}
+
+function begin(id: string, { turn, conversation, destination }: Begun): BeginProcessArgs {
+	return {
+		...{ id, turn, conversation, destination },
+		principal: null,
+		role: null,
+		backend: "here",
+		command: "sleep 1",
+		cwd: "/",
+		background: true,
+		pty: false,
+		notify: "result",
+		limits: { inAll: 1, perConversation: 1 },
+	};
 }
 
 function heldBy({ turn, token }: Begun): { readonly turn: string; readonly token: number } {

@@ -29,8 +29,8 @@ export interface Outcome {
 export interface FaultAt {
 	/** The nth operation; 0: none. */
 	readonly at: number;
-	/** away: from there on everything fails, for a minute. */
-	readonly fault: Fault | "away";
+	/** From there on, for a minute, everything fails (away), or every write (full). */
+	readonly fault: Fault | "away" | "full";
 }
 
 /** Without a fault: how it is, and what the others are held against. */
@@ -39,7 +39,7 @@ export function runPlain(scenario: NetScenario): Promise<Outcome> {
 }
 
 export async function runFaulted(scenario: NetScenario, fault: FaultAt, plain: Outcome): Promise<Outcome> {
-	const vain = fault.fault === "away" ? VAIN : 0;
+	const vain = isLasting(fault) ? VAIN : 0;
 	const outcome = await run(scenario, fault, 5 * plain.operations.length + SPARE + vain);
 	if (outcome.spins || outcome.problems.length > 0 || scenario.timely) return outcome;
 	const problems: string[] = [];
@@ -53,7 +53,12 @@ export async function runFaulted(scenario: NetScenario, fault: FaultAt, plain: O
 	return { ...outcome, problems };
 }
 
-async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number): Promise<Outcome> {
+function isLasting({ fault }: FaultAt): boolean {
+	return fault === "away" || fault === "full";
+}
+
+async function run(scenario: NetScenario, faultAt: FaultAt, most: number): Promise<Outcome> {
+	const { at, fault } = faultAt;
 	const operations: string[] = [];
 	let engine: FaultingEngine | undefined;
 	const options: SceneOptions = {
@@ -65,7 +70,9 @@ async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number):
 			engine = faultingEngine(under, {
 				clock,
 				at: at > before ? at - before : 0,
-				...(fault === "away" ? { fault: "before", forMs: AWAY_MS } : { fault }),
+				...(fault === "away" || fault === "full"
+					? { fault: "before", forMs: AWAY_MS, readable: fault === "full" }
+					: { fault }),
 				most: most - before,
 				onOperation: (_, name) => operations.push(name),
 			});
@@ -82,8 +89,8 @@ async function run(scenario: NetScenario, { at, fault }: FaultAt, most: number):
 		problems.push(error instanceof Error ? error.message : String(error));
 	}
 	try {
-		await scene.clock.advance(fault === "away" ? LONGEST_MS : MINUTE + SLOW_MS);
-		found = await judge(scene, { ends: scenario.ends ?? [], isAway: fault === "away" });
+		await scene.clock.advance(isLasting(faultAt) ? LONGEST_MS : MINUTE + SLOW_MS);
+		found = await judge(scene, { ends: scenario.ends ?? [], isAway: isLasting(faultAt) });
 		problems.push(...found.problems);
 	} finally {
 		await scene.end();

@@ -51,7 +51,7 @@ export async function judge(
 		if (!(isAway && delivery.state === "unknown" && delivery.reason === DIED))
 			judgeDelivery(scene, delivery, say);
 	judgeOrder(scene, deliveries, say);
-	for (const turn of turns) await judgePairs(scene.beside, turn, say);
+	for (const turn of turns) await judgeRows(scene.beside, turn, isAway, say);
 	await judgeProcesses(scene, say);
 	for (const effects of [scene.effects, scene.dangers])
 		say(effects.length <= scene.shown.length, "an effect happened more often than it was asked for");
@@ -114,12 +114,17 @@ function judgeOrder(scene: Scene, deliveries: readonly Delivery[], say: Say): vo
 	}
 }
 
-/** Each call of a turn has one result; where the turn was cut short, at most one. */
-async function judgePairs(store: Store, turn: Turn, say: Say): Promise<void> {
+/** Each call of a turn has one result; where the turn was cut short, at most one. No result tells of a fault that has passed. */
+async function judgeRows(store: Store, turn: Turn, isAway: boolean, say: Say): Promise<void> {
 	const rows = (await store.transcript({ scope: OPERATOR, session: turn.session })).filter(
 		(row: Message) => row.turn === turn.id,
 	);
 	const results = rows.filter(({ role }) => role === "tool").map(({ toolCallId }) => toolCallId);
+	for (const { content } of rows)
+		say(
+			isAway || !String(content).includes("(store."),
+			`turn ${turn.id} was told of the store: ${String(content)}`,
+		);
 	for (const { id } of rows.flatMap(({ toolCalls }) => toolCalls ?? [])) {
 		const times = results.filter((result) => result === id).length;
 		const isRight = times === 1 || (times === 0 && turn.state !== "completed");
