@@ -1,6 +1,6 @@
 // `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
 // more kills, messages and random schedules than `npm test` has, and with
-// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
+// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net. Restores are tried with random histories.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
@@ -21,6 +21,7 @@ process.exitCode = await run(
 		"test/gateway/net.test.ts",
 		"test/processes-crash.test.ts",
 		"test/gateway/rights-model.test.ts",
+		"test/checkpoints/property.test.ts",
 	],
 	{
 		...env,
@@ -28,6 +29,7 @@ process.exitCode = await run(
 		KERYX_TORTURE_MESSAGES: messages,
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 		KERYX_ORDER_SCHEDULES: schedules,
+		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

@@ -8,12 +8,12 @@ import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
 import { type Applied, applySteps, undoneSteps } from "./apply.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
-import { readId, readPath, shown } from "./names.ts";
+import { type RawPath, readId, readPath, shown } from "./names.ts";
 import { type Place, placeOf } from "./place.ts";
 import { decideSteps, type State, type Steps } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
 import { countedChanges, ensureRepository, hasRepository, packCount, refOf, sizeOf } from "./repository.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 import { SnapshotThread } from "./thread.ts";
 import type {
 	Checkpoints,
@@ -48,6 +48,7 @@ interface Recorded {
 	readonly session?: string | undefined;
 	readonly turn?: string | undefined;
 	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
+	readonly hold?: readonly RawPath[];
 }
 
 class GitCheckpoints implements Checkpoints {
@@ -203,6 +204,7 @@ class GitCheckpoints implements Checkpoints {
 			kind: "restore",
 			label: `after the restore of ${target.id.slice(0, 7)}`,
 			window: { owner: restore.id, edge: "to" },
+			hold: applied.restored,
 		});
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
@@ -222,13 +224,14 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async #steps(
-		{ repository, workspace }: Place,
+		{ root, repository, workspace }: Place,
 		target: Checkpoint,
 		now: State,
 		wanted: ReturnType<typeof readWanted>,
 	): Promise<Steps> {
 		const { store } = this.#options;
 		return decideSteps({
+			root,
 			repository,
 			target,
 			checkpoints: await store.checkpoints({ scope: OPERATOR, workspace }),
@@ -241,7 +244,8 @@ class GitCheckpoints implements Checkpoints {
 
 	/** The files as they are now, without a checkpoint of them. */
 	async #look(place: Place): Promise<Snapshot> {
-		return this.#snapshot(place, NOW_REF, "now", null);
+		const last = (await this.#all(place)).at(-1);
+		return this.#snapshot(place, { ref: NOW_REF, message: "now", last: null, heldIn: last?.commit ?? null });
 	}
 
 	async #record(
@@ -252,7 +256,13 @@ class GitCheckpoints implements Checkpoints {
 		const last = (await this.#all(place)).at(-1);
 		const at = this.#options.clock.now();
 		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
-		const snapshot = await this.#snapshot(place, id, `${about.kind} ${id}`, last ?? null);
+		const snapshot = await this.#snapshot(place, {
+			ref: id,
+			message: `${about.kind} ${id}`,
+			last: last ? { commit: last.commit, tree: last.tree } : null,
+			heldIn: last?.commit ?? null,
+			hold: about.hold ?? [],
+		});
 		if (signal?.aborted) throw new KeryxError("checkpoint.failed", "it took too long");
 		const { commit, tree, files, excluded, replaces } = snapshot;
 		return this.#options.store.recordCheckpoint({
@@ -283,17 +293,20 @@ class GitCheckpoints implements Checkpoints {
 		};
 	}
 
-	async #snapshot(place: Place, ref: string, message: string, last: Checkpoint | null): Promise<Snapshot> {
+	async #snapshot(
+		place: Place,
+		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
+	): Promise<Snapshot> {
 		const { clock } = this.#options;
 		const { maxFiles, maxFileMb } = this.#options.settings();
 		await ensureRepository(place.repository);
 		return this.#thread.snapshot({
+			hold: [],
+			...request,
 			root: place.root,
 			repository: place.repository,
-			ref: refOf(ref),
-			message,
+			ref: refOf(request.ref),
 			at: clock.now(),
-			last: last && { commit: last.commit, tree: last.tree },
 			limits: { maxFiles, maxFileBytes: maxFileMb * MB },
 		});
 	}

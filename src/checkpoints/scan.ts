@@ -6,7 +6,7 @@ import { KeryxError } from "../errors.ts";
 import type { Found, ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
 import { git } from "./git.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
 import { bytesOf, fullPath, type RawPath, rawOf } from "./names.ts";
 import { gitMode } from "./read-file.ts";
 
@@ -39,13 +39,15 @@ interface Candidate {
 }
 
 const IGNORE_FILE = ".gitignore";
+const NONE: ReadonlySet<RawPath> = new Set();
 
-/** Throws checkpoint.too_many_files as soon as there are. */
+/** Throws checkpoint.too_many_files as soon as there are. What is to be held is saved although the rules exclude it. */
 export async function scan(
 	root: string,
 	repository: string,
 	cache: ScanCache | null,
 	limits: ScanLimits,
+	hold: ReadonlySet<RawPath>,
 ): Promise<Scan> {
 	const same = new Map<RawPath, Found>();
 	const unknown: RawPath[] = [];
@@ -64,7 +66,14 @@ export async function scan(
 			else file(path);
 		}
 	}
-	return { same, unknown, manifest: { excluded, empty } };
+	const held = new Set([...hold].filter((path) => isHeld(path)));
+	for (const path of held) file(path);
+	return { same, unknown, manifest: { excluded, empty, held } };
+
+	function isHeld(path: RawPath): boolean {
+		const reason = coveredBy({ excluded, held: NONE }, path);
+		return (reason === "gitignore" || reason === "built_in") && isReached(root, path);
+	}
 
 	function file(path: RawPath): void {
 		const stats = lstat(root, path);
@@ -161,8 +170,9 @@ async function ignoredOf(
 	for (const { path, kind, folder } of candidates) {
 		if (!folder.ruled) continue;
 		if (folder.stale) asked.push(path);
-		else if (kind === "folder" ? known.folders.has(path) : cache?.files.has(path)) continue;
+		// First: a file that is held is known as a file, too.
 		else if (known.ignored.has(kind === "folder" ? slashed(path) : path)) ignored.add(path);
+		else if (kind === "folder" ? known.folders.has(path) : cache?.files.has(path)) continue;
 		else asked.push(path);
 	}
 	if (asked.length === 0) return ignored;
@@ -197,6 +207,14 @@ function knownIgnored(cache: ScanCache | null): Known {
 			folders.add(folder);
 		}
 	return { ignored, folders };
+}
+
+/** Whether a file or link stands there, and no link on the way to it. */
+function isReached(root: string, path: RawPath): boolean {
+	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+		if (!lstat(root, path.slice(0, slash) as RawPath)?.isDirectory()) return false;
+	const stats = lstat(root, path);
+	return stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
 }
 
 function lstat(root: string, path: RawPath): BigIntStats | undefined {

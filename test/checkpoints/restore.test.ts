@@ -184,6 +184,37 @@ describe("a restore", () => {
 		expect(filesOf(folder)).toMatchObject({ "persons.tmp": "file person's" });
 	});
 
+	test("is undone exactly, though what it put back is covered by rules that came meanwhile", async () => {
+		const folder = bench.workspace();
+		put(folder, "t.tmp", "old");
+		put(folder, "out/deep/u", "old");
+		const before = await turn(folder, () => {
+			rmSync(join(folder, "t.tmp"));
+			rmSync(join(folder, "out"), { recursive: true });
+		});
+		put(folder, ".gitignore", "*.tmp\nout/\n");
+		const torn = filesOf(folder);
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({ restored: ["out/deep/u", "t.tmp"], kept: [{ path: ".gitignore" }] });
+		expect(filesOf(folder)).toMatchObject({ "out/deep/u": "file old", "t.tmp": "file old" });
+
+		// Rules that change in between, and a look that knows nothing of the earlier ones, forget nothing.
+		put(folder, ".gitignore", "*.tmp\nout/\nmore\n");
+		put(folder, "out/persons", "person's");
+		await bench.checkpoints.take({ workspace: folder, label: "meanwhile" });
+		const { workspace } = report.before;
+		rmSync(join(bench.home, "checkpoints", workspace, "scan.cache"));
+		const undone = await bench.checkpoints.restore(folder, report.before.id);
+		expect(undone).toMatchObject({ removed: ["out/deep/u", "t.tmp"], untouched: [] });
+		expect(filesOf(folder)).toEqual({
+			...torn,
+			".gitignore": "file *.tmp\nout/\nmore\n",
+			"out/persons": "file person's",
+		});
+		await bench.checkpoints.restore(folder, undone.before.id);
+		expect(filesOf(folder)).toMatchObject({ "out/deep/u": "file old", "t.tmp": "file old" });
+	});
+
 	test("puts a file where a folder is, and a folder where a file is", async () => {
 		const folder = bench.workspace();
 		put(folder, "a", "file");
