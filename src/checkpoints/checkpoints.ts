@@ -119,6 +119,7 @@ class GitCheckpoints implements Checkpoints {
 		const wanted = readWanted(id, options);
 		const place = await this.#place(workspace);
 		const report = await this.#hold(place, async () => {
+			await this.#finishOpen(place);
 			const target = find(await this.#all(place), wanted.id, "id");
 			const label = `before the restore of ${target.id.slice(0, 7)}`;
 			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null });
@@ -163,15 +164,24 @@ class GitCheckpoints implements Checkpoints {
 		await this.#thread.close();
 	}
 
+	/** Who holds the lock finds only restores that were cut off. They end before another one begins, and no start is needed for it. */
+	async #finishOpen(place: Place): Promise<void> {
+		const open = await this.#options.store.openRestores({ scope: OPERATOR });
+		for (const restore of open.filter(({ workspace }) => workspace === place.workspace))
+			await this.#finishNow(place, restore);
+	}
+
+	async #finishNow(place: Place, restore: Restore): Promise<RestoreReport> {
+		const all = await this.#all(place);
+		const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
+		return this.#finish(place, restore, target, before);
+	}
+
 	async #recoverOne(restore: Restore): Promise<RecoveredRestore> {
 		const { id, folder } = restore;
 		try {
 			const place = await this.#place(folder);
-			const report = await this.#hold(place, async () => {
-				const all = await this.#all(place);
-				const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
-				return this.#finish(place, restore, target, before);
-			});
+			const report = await this.#hold(place, () => this.#finishNow(place, restore));
 			return { id, workspace: folder, report, problem: null, left: [] };
 		} catch (error) {
 			this.#options.log?.(`restore ${id} is not finished`, error);
@@ -199,13 +209,10 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
 		const { root, repository } = place;
-		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen });
-		await this.#record(place, {
-			kind: "restore",
-			label: `after the restore of ${target.id.slice(0, 7)}`,
-			window: { owner: restore.id, edge: "to" },
-			hold: applied.restored,
-		});
+		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen }).catch(
+			unfinished,
+		);
+		await this.#recordAfter(place, restore, target, applied);
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
 			id: restore.id,
@@ -221,6 +228,21 @@ class GitCheckpoints implements Checkpoints {
 			...report,
 			undone: ended?.undone ?? null,
 		});
+	}
+
+	/** Without one the restore ends all the same: then the next checkpoint, of whatever kind, ends its stretch. */
+	async #recordAfter(place: Place, { id }: Restore, target: Checkpoint, applied: Applied): Promise<void> {
+		try {
+			await this.#record(place, {
+				kind: "restore",
+				label: `after the restore of ${target.id.slice(0, 7)}`,
+				window: { owner: id, edge: "to" },
+				hold: applied.restored,
+			});
+		} catch (error) {
+			if (!(error instanceof KeryxError) || !error.code.startsWith("checkpoint.")) throw error;
+			this.#options.log?.(`no checkpoint was taken after restore ${id}`, error);
+		}
 	}
 
 	async #steps(
@@ -395,6 +417,15 @@ function find(all: readonly Checkpoint[], id: string, field: string): Checkpoint
 			hint: "give more of the id",
 		});
 	throw new KeryxError("store.not_found", `no checkpoint ${id} of this workspace`, { field });
+}
+
+/** Its row stays open. Whoever asked for it gets an answer all the same. */
+function unfinished(error: unknown): never {
+	const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
+	throw new KeryxError(code, `the restore is not finished: ${(error as Error).message}`, {
+		cause: error,
+		hint: "what is left is done before the next restore of this folder, or at the next start",
+	});
 }
 
 /** Unlike every other of the workspace: the one before is part of it. */

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, trun
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
-import { type Bench, filesOf, openBench, put, treeOf } from "./support.ts";
+import { type Bench, filesOf, openBench, put, takeTurn, treeOf } from "./support.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -10,22 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.end());
 
-let turns = 0;
-
-/** One turn of the agent, with a checkpoint before and after; answers the one before. */
-async function turn(folder: string, work: () => void): Promise<string> {
-	const id = `turn-${++turns}`;
-	const before = await bench.checkpoints.take({
-		workspace: folder,
-		label: "before",
-		kind: "before",
-		turn: id,
-	});
-	work();
-	const after = await bench.checkpoints.take({ workspace: folder, label: "after", kind: "after", turn: id });
-	if (before.kind === "failed" || after.kind === "failed") throw new Error(JSON.stringify([before, after]));
-	return before.id;
-}
+const turn = (folder: string, work: () => void): Promise<string> => takeTurn(bench, folder, work);
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
 	try {

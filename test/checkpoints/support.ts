@@ -118,3 +118,28 @@ export function treeOf(folder: string, below = "", found = new Map<string, strin
 export function filesOf(folder: string): Record<string, string> {
 	return Object.fromEntries([...treeOf(folder)].filter(([, what]) => what !== "folder").sort());
 }
+
+let turns = 0;
+
+/** One turn of the agent, with a checkpoint before and after; answers the one before. */
+export async function takeTurn(
+	{ checkpoints }: Pick<Bench, "checkpoints">,
+	workspace: string,
+	work: () => void,
+): Promise<string> {
+	const about = { workspace, label: "turn", turn: `turn-${++turns}` };
+	const before = await checkpoints.take({ ...about, kind: "before" });
+	work();
+	const after = await checkpoints.take({ ...about, kind: "after" });
+	if (before.kind === "failed" || after.kind === "failed") throw new Error(JSON.stringify([before, after]));
+	return before.id;
+}
+
+const NOBODY = 65_534;
+
+/** An ordinary user from now on, where it is root, whom the system refuses nothing. Answers the way back. */
+export function asNobody(): () => void {
+	if (process.geteuid?.() !== 0) return () => {};
+	process.seteuid?.(NOBODY);
+	return () => process.seteuid?.(0);
+}
