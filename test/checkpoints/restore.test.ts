@@ -353,6 +353,24 @@ describe("a diff", () => {
 		expect(await bench.checkpoints.list(folder)).toHaveLength(2);
 	});
 
+	test.each(["\r", "\u2028", "\u2029", "\u0085"])(
+		"is not misled by a line that goes on with a heading after %j",
+		async (end) => {
+			const folder = bench.workspace();
+			put(folder, "a.txt", "a\n");
+			put(folder, "b.txt", "b\n");
+			const before = await turn(folder, () => {
+				put(folder, "a.txt", `x${end}diff --git a/b.txt b/b.txt\n--- a/b.txt${end}+++ b/b.txt\n`);
+				put(folder, "b.txt", "harm\n");
+			});
+			const [first, second, ...others] = await bench.checkpoints.diff(folder, before, "now");
+			expect(others).toEqual([]);
+			expect(first?.text).toContain(`+x${end}diff --git a/b.txt b/b.txt\n`);
+			expect(second?.path).toBe("b.txt");
+			expect(second?.text).toMatch(/^diff --git a\/b\.txt b\/b\.txt\nindex .*\+harm\n$/s);
+		},
+	);
+
 	test("cuts what is too long and says so", async () => {
 		const folder = bench.workspace();
 		put(folder, "a.txt", "");
