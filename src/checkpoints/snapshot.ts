@@ -68,7 +68,7 @@ export async function makeSnapshot(request: SnapshotRequest): Promise<Snapshot> 
 
 async function attempt(request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
 	const { repository, last } = request;
-	const look = await Look.at(request, cache, await heldSince(request, cache));
+	const look = Look.at(request, cache, await heldSince(request, cache));
 	if (cache && look.isUnchanged()) return sameFiles(request, cache, look);
 	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () =>
 		writeManifest(look.manifest),
@@ -127,13 +127,9 @@ class Look {
 		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
 	}
 
-	static async at(
-		request: SnapshotRequest,
-		cache: ScanCache | null,
-		hold: ReadonlySet<RawPath>,
-	): Promise<Look> {
+	static at(request: SnapshotRequest, cache: ScanCache | null, hold: ReadonlySet<RawPath>): Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
-		const found = await scan(request.root, request.repository, cache, request.limits, hold);
+		const found = scan(request.root, cache, request.limits, hold);
 		const look = new Look(request, began, found);
 		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));

@@ -86,6 +86,10 @@ export function put(folder: string, path: string, text: string | Buffer, mode?: 
 	if (mode !== undefined) chmodSync(join(folder, path), mode);
 }
 
+export function makePipe(path: string): void {
+	execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", path]);
+}
+
 export function run(folder: string, ...args: readonly string[]): string {
 	return execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
 		cwd: folder,
