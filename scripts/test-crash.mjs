@@ -25,6 +25,7 @@ process.exitCode = await run(
 		"test/gateway/rights-model.test.ts",
 		"test/store-model.test.ts",
 		"test/checkpoints/property.test.ts",
+		"test/checkpoints/ignore.test.ts",
 	],
 	{
 		...env,
@@ -33,6 +34,7 @@ process.exitCode = await run(
 		KERYX_TORTURE_MESSAGES: messages,
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 		KERYX_ORDER_SCHEDULES: schedules,
+		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

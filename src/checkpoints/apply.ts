@@ -70,13 +70,15 @@ export async function applySteps(input: ApplyInput): Promise<Applied> {
 		for (const step of batch) note(step.path, await tried(write(input, step, contents)), restored);
 	}
 	const meant = new Set(input.emptyThen);
-	await removeEmpty(
-		root,
-		parentsOf(removed).filter((folder) => !meant.has(folder)),
-	);
+	const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
+	for (const folder of await removeEmpty(root, emptied))
+		kept.push({ path: slashed(folder), reason: "refused" });
 	// Where one of these files stood in for such a folder.
 	const gone = new Set(removed);
-	for (const folder of input.emptyThen) if (isWithin(folder, gone)) await makeFolder(root, folder);
+	for (const folder of input.emptyThen.filter((one) => isWithin(one, gone))) {
+		const outcome = await tried(makeFolder(root, folder));
+		if (outcome !== "done") kept.push({ path: slashed(folder), reason: outcome });
+	}
 	return { restored, removed, kept };
 }
 
@@ -91,9 +93,12 @@ export async function undoneSteps(root: string, steps: readonly Step[]): Promise
 	return left;
 }
 
-async function makeFolder(root: string, folder: RawPath): Promise<void> {
-	if (!(await makeParents(root, folder)) || (await statOf(root, folder))) return;
+async function makeFolder(root: string, folder: RawPath): Promise<Outcome> {
+	if (!(await makeParents(root, folder))) return "in_the_way";
+	const stats = await statOf(root, folder);
+	if (stats) return stats.isDirectory() ? "done" : "in_the_way";
 	await mkdir(fullPath(root, folder));
+	return "done";
 }
 
 /** What the system refuses for one file is said of that file; the others go on. */
@@ -246,7 +251,9 @@ function isWithin(folder: RawPath, wanted: ReadonlySet<RawPath>): boolean {
 	return wanted.has(folder) || foldersOf(folder).some((above) => wanted.has(above));
 }
 
-async function removeEmpty(root: string, folders: readonly RawPath[]): Promise<void> {
+/** Answers those that the system did not let go: they stay, and nothing waits for them. */
+async function removeEmpty(root: string, folders: readonly RawPath[]): Promise<readonly RawPath[]> {
+	const refused: RawPath[] = [];
 	for (const folder of folders) {
 		if ((await parentsState(root, folder)) !== "folders") continue;
 		if (!(await statOf(root, folder))?.isDirectory()) continue;
@@ -254,9 +261,14 @@ async function removeEmpty(root: string, folders: readonly RawPath[]): Promise<v
 			await rmdir(fullPath(root, folder));
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
-			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") throw error;
+			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") refused.push(folder);
 		}
 	}
+	return refused;
+}
+
+function slashed(folder: RawPath): RawPath {
+	return `${folder}/` as RawPath;
 }
 
 /** False: it is no folder, or there is something in it, or below. */

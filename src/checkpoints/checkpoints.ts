@@ -8,12 +8,12 @@ import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
 import { type Applied, applySteps, undoneSteps } from "./apply.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
-import { readId, readPath, shown } from "./names.ts";
+import { type RawPath, readId, readPath, shown } from "./names.ts";
 import { type Place, placeOf } from "./place.ts";
 import { decideSteps, type State, type Steps } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
 import { countedChanges, ensureRepository, hasRepository, packCount, refOf, sizeOf } from "./repository.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 import { SnapshotThread } from "./thread.ts";
 import type {
 	Checkpoints,
@@ -48,6 +48,7 @@ interface Recorded {
 	readonly session?: string | undefined;
 	readonly turn?: string | undefined;
 	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
+	readonly hold?: readonly RawPath[];
 }
 
 class GitCheckpoints implements Checkpoints {
@@ -118,6 +119,7 @@ class GitCheckpoints implements Checkpoints {
 		const wanted = readWanted(id, options);
 		const place = await this.#place(workspace);
 		const report = await this.#hold(place, async () => {
+			await this.#finishOpen(place);
 			const target = find(await this.#all(place), wanted.id, "id");
 			const label = `before the restore of ${target.id.slice(0, 7)}`;
 			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null });
@@ -162,15 +164,24 @@ class GitCheckpoints implements Checkpoints {
 		await this.#thread.close();
 	}
 
+	/** Who holds the lock finds only restores that were cut off. They end before another one begins, and no start is needed for it. */
+	async #finishOpen(place: Place): Promise<void> {
+		const open = await this.#options.store.openRestores({ scope: OPERATOR });
+		for (const restore of open.filter(({ workspace }) => workspace === place.workspace))
+			await this.#finishNow(place, restore);
+	}
+
+	async #finishNow(place: Place, restore: Restore): Promise<RestoreReport> {
+		const all = await this.#all(place);
+		const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
+		return this.#finish(place, restore, target, before);
+	}
+
 	async #recoverOne(restore: Restore): Promise<RecoveredRestore> {
 		const { id, folder } = restore;
 		try {
 			const place = await this.#place(folder);
-			const report = await this.#hold(place, async () => {
-				const all = await this.#all(place);
-				const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
-				return this.#finish(place, restore, target, before);
-			});
+			const report = await this.#hold(place, () => this.#finishNow(place, restore));
 			return { id, workspace: folder, report, problem: null, left: [] };
 		} catch (error) {
 			this.#options.log?.(`restore ${id} is not finished`, error);
@@ -198,12 +209,10 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
 		const { root, repository } = place;
-		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen });
-		await this.#record(place, {
-			kind: "restore",
-			label: `after the restore of ${target.id.slice(0, 7)}`,
-			window: { owner: restore.id, edge: "to" },
-		});
+		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen }).catch(
+			unfinished,
+		);
+		await this.#recordAfter(place, restore, target, applied);
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
 			id: restore.id,
@@ -221,14 +230,30 @@ class GitCheckpoints implements Checkpoints {
 		});
 	}
 
+	/** Without one the restore ends all the same: then the next checkpoint, of whatever kind, ends its stretch. */
+	async #recordAfter(place: Place, { id }: Restore, target: Checkpoint, applied: Applied): Promise<void> {
+		try {
+			await this.#record(place, {
+				kind: "restore",
+				label: `after the restore of ${target.id.slice(0, 7)}`,
+				window: { owner: id, edge: "to" },
+				hold: applied.restored,
+			});
+		} catch (error) {
+			if (!(error instanceof KeryxError) || !error.code.startsWith("checkpoint.")) throw error;
+			this.#options.log?.(`no checkpoint was taken after restore ${id}`, error);
+		}
+	}
+
 	async #steps(
-		{ repository, workspace }: Place,
+		{ root, repository, workspace }: Place,
 		target: Checkpoint,
 		now: State,
 		wanted: ReturnType<typeof readWanted>,
 	): Promise<Steps> {
 		const { store } = this.#options;
 		return decideSteps({
+			root,
 			repository,
 			target,
 			checkpoints: await store.checkpoints({ scope: OPERATOR, workspace }),
@@ -241,7 +266,8 @@ class GitCheckpoints implements Checkpoints {
 
 	/** The files as they are now, without a checkpoint of them. */
 	async #look(place: Place): Promise<Snapshot> {
-		return this.#snapshot(place, NOW_REF, "now", null);
+		const last = (await this.#all(place)).at(-1);
+		return this.#snapshot(place, { ref: NOW_REF, message: "now", last: null, heldIn: last?.commit ?? null });
 	}
 
 	async #record(
@@ -252,7 +278,13 @@ class GitCheckpoints implements Checkpoints {
 		const last = (await this.#all(place)).at(-1);
 		const at = this.#options.clock.now();
 		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
-		const snapshot = await this.#snapshot(place, id, `${about.kind} ${id}`, last ?? null);
+		const snapshot = await this.#snapshot(place, {
+			ref: id,
+			message: `${about.kind} ${id}`,
+			last: last ? { commit: last.commit, tree: last.tree } : null,
+			heldIn: last?.commit ?? null,
+			hold: about.hold ?? [],
+		});
 		if (signal?.aborted) throw new KeryxError("checkpoint.failed", "it took too long");
 		const { commit, tree, files, excluded, replaces } = snapshot;
 		return this.#options.store.recordCheckpoint({
@@ -283,17 +315,20 @@ class GitCheckpoints implements Checkpoints {
 		};
 	}
 
-	async #snapshot(place: Place, ref: string, message: string, last: Checkpoint | null): Promise<Snapshot> {
+	async #snapshot(
+		place: Place,
+		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
+	): Promise<Snapshot> {
 		const { clock } = this.#options;
 		const { maxFiles, maxFileMb } = this.#options.settings();
 		await ensureRepository(place.repository);
 		return this.#thread.snapshot({
+			hold: [],
+			...request,
 			root: place.root,
 			repository: place.repository,
-			ref: refOf(ref),
-			message,
+			ref: refOf(request.ref),
 			at: clock.now(),
-			last: last && { commit: last.commit, tree: last.tree },
 			limits: { maxFiles, maxFileBytes: maxFileMb * MB },
 		});
 	}
@@ -382,6 +417,15 @@ function find(all: readonly Checkpoint[], id: string, field: string): Checkpoint
 			hint: "give more of the id",
 		});
 	throw new KeryxError("store.not_found", `no checkpoint ${id} of this workspace`, { field });
+}
+
+/** Its row stays open. Whoever asked for it gets an answer all the same. */
+function unfinished(error: unknown): never {
+	const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
+	throw new KeryxError(code, `the restore is not finished: ${(error as Error).message}`, {
+		cause: error,
+		hint: "what is left is done before the next restore of this folder, or at the next start",
+	});
 }
 
 /** Unlike every other of the workspace: the one before is part of it. */

@@ -7,6 +7,8 @@ export interface Manifest {
 	readonly excluded: ReadonlyMap<RawPath, ExcludeReason>;
 	/** Folders without anything in them: git keeps none, and a restore must not take them for its own. */
 	readonly empty: ReadonlySet<RawPath>;
+	/** Saved although excluded: a restore put them there, and could not be undone if they were not seen. */
+	readonly held: ReadonlySet<RawPath>;
 }
 
 export interface ExcludedSummary {
@@ -19,29 +21,37 @@ export interface ExcludedSummary {
 export const MANIFEST = "not-saved";
 const EXAMPLES = 5;
 const EMPTY = "empty";
+const HELD = "held";
 
-export function writeManifest({ excluded, empty }: Manifest): Buffer {
+export function writeManifest({ excluded, empty, held }: Manifest): Buffer {
 	const records = [...excluded].map(([path, reason]) => `${reason} ${path}\0`);
 	for (const path of empty) records.push(`${EMPTY} ${path}\0`);
+	for (const path of held) records.push(`${HELD} ${path}\0`);
 	return Buffer.from(records.sort().join(""), "latin1");
 }
 
 export function readManifest(bytes: Buffer): Manifest {
 	const excluded = new Map<RawPath, ExcludeReason>();
 	const empty = new Set<RawPath>();
+	const held = new Set<RawPath>();
 	for (const record of bytes.toString("latin1").split("\0")) {
 		const space = record.indexOf(" ");
 		if (space < 0) continue;
 		const path = record.slice(space + 1) as RawPath;
 		const word = record.slice(0, space);
 		if (word === EMPTY) empty.add(path);
+		else if (word === HELD) held.add(path);
 		else excluded.set(path, word as ExcludeReason);
 	}
-	return { excluded, empty };
+	return { excluded, empty, held };
 }
 
-/** Whether the path, or a folder it is in, was left out. */
-export function coveredBy({ excluded }: Manifest, path: RawPath): ExcludeReason | undefined {
+/** Why the path, or a folder it is in, was left out. */
+export function coveredBy(
+	{ excluded, held }: Pick<Manifest, "excluded" | "held">,
+	path: RawPath,
+): ExcludeReason | undefined {
+	if (held.has(path)) return undefined;
 	const own = excluded.get(path);
 	if (own) return own;
 	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
@@ -51,9 +61,11 @@ export function coveredBy({ excluded }: Manifest, path: RawPath): ExcludeReason 
 	return undefined;
 }
 
-export function summaryOf({ excluded }: Manifest): readonly ExcludedSummary[] {
+export function summaryOf({ excluded, held }: Manifest): readonly ExcludedSummary[] {
 	return REASONS.flatMap((reason) => {
-		const paths = [...excluded].filter(([, why]) => why === reason).map(([path]) => path);
+		const paths = [...excluded]
+			.filter(([path, why]) => why === reason && !held.has(path))
+			.map(([path]) => path);
 		if (paths.length === 0) return [];
 		return [{ reason, count: paths.length, examples: paths.sort().slice(0, EXAMPLES).map(shown) }];
 	});
@@ -63,5 +75,8 @@ export function summaryOf({ excluded }: Manifest): readonly ExcludedSummary[] {
 export function union(base: Manifest, now: Manifest): Manifest {
 	const excluded = new Map([...now.excluded, ...base.excluded]);
 	const empty = new Set([...base.empty, ...now.empty]);
-	return excluded.size === base.excluded.size && empty.size === base.empty.size ? base : { excluded, empty };
+	const held = new Set([...base.held, ...now.held]);
+	const isSame =
+		excluded.size === base.excluded.size && empty.size === base.empty.size && held.size === base.held.size;
+	return isSame ? base : { excluded, empty, held };
 }

@@ -1,8 +1,9 @@
 // What a restore has to do. Between two snapshots that stand next to each other, everything that changed is the agent's where a turn
 // (or a restore) spans them, and somebody else's where none does. A file that somebody else has changed since the target is kept.
+import { lstat } from "node:fs/promises";
 import type { Checkpoint, CheckpointWindow } from "../store/index.ts";
 import { coveredBy, type Manifest } from "./manifest.ts";
-import type { RawPath } from "./names.ts";
+import { fullPath, type RawPath } from "./names.ts";
 import { type Entry, manifestsOf, treeChanges } from "./repository.ts";
 
 /** Takes a path from what stands there now to what stood there then. */
@@ -27,6 +28,7 @@ export interface State {
 }
 
 export interface PlanInput {
+	readonly root: string;
 	readonly repository: string;
 	readonly target: Checkpoint;
 	/** All of the workspace, oldest first. */
@@ -38,7 +40,7 @@ export interface PlanInput {
 }
 
 export async function decideSteps(input: PlanInput): Promise<Steps> {
-	const { repository, target, now, file, force } = input;
+	const { root, repository, target, now, file, force } = input;
 	const [changes = [], ...gaps] = await treeChanges(repository, [[target.tree, now.tree], ...gapsOf(input)]);
 	const theirs = new Set(gaps.flat().map(({ path }) => path));
 	const manifests = await manifestsOf(repository, [target.commit, now.commit]);
@@ -49,11 +51,24 @@ export async function decideSteps(input: PlanInput): Promise<Steps> {
 	for (const change of changes) {
 		const { path } = change;
 		if (file !== undefined && !isUnder(path, file)) continue;
-		if (coveredBy(past, path) || coveredBy(present, path)) untouched.push(path);
+		if (coveredBy(past, path) || (await isUnseen(root, present, path))) untouched.push(path);
 		else if (theirs.has(path) && !force) kept.push(path);
 		else steps.push({ path, now: change.to, want: change.from });
 	}
 	return { steps, kept, untouched, emptyThen: [...past.empty] };
+}
+
+/** Whether something stands there that the rules of now exclude. Where nothing does, there is nothing to leave alone. */
+async function isUnseen(root: string, present: Manifest, path: RawPath): Promise<boolean> {
+	if (!coveredBy(present, path)) return false;
+	if (present.excluded.has(path)) return true;
+	try {
+		await lstat(fullPath(root, path));
+		return true;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return code !== "ENOENT" && code !== "ENOTDIR";
+	}
 }
 
 /** Pairs of trees between which nobody of ours was at work. */

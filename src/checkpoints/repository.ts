@@ -143,10 +143,11 @@ export async function patches(
 		maxBytes,
 		cut: true,
 	});
-	// Every line of a file's content has something before it: only a heading begins so.
+	// Git's lines end with LF and nothing else, and each line of a file's content has a sign before it: only a heading begins so. The
+	// `^` of a pattern would also find what stands after a CR or U+2028 within a line.
 	return out
 		.toString("utf8")
-		.split(/^(?=diff --git )/m)
+		.split(/(?<=\n)(?=diff --git )/)
 		.filter((piece) => piece !== "");
 }
 

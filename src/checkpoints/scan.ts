@@ -5,9 +5,9 @@ import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
 import type { Found, ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
-import { git } from "./git.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
-import { bytesOf, fullPath, type RawPath, rawOf } from "./names.ts";
+import { IGNORE_FILE, type IgnoreBudget, IgnoreRules, ignoreBudget } from "./ignore.ts";
+import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
+import { fullPath, type RawPath } from "./names.ts";
 import { gitMode } from "./read-file.ts";
 
 export interface ScanLimits {
@@ -28,8 +28,8 @@ interface Folder {
 	readonly path: string;
 	/** A .gitignore of it, or of one above it, is not as it was: what was known of its files says nothing now. */
 	readonly stale: boolean;
-	/** There is a .gitignore here or above. */
-	readonly ruled: boolean;
+	/** Of the .gitignore files here and above, where there are any. */
+	readonly rules: IgnoreRules | null;
 }
 
 interface Candidate {
@@ -38,33 +38,42 @@ interface Candidate {
 	readonly folder: Folder;
 }
 
-const IGNORE_FILE = ".gitignore";
+const NONE: ReadonlySet<RawPath> = new Set();
 
-/** Throws checkpoint.too_many_files as soon as there are. */
-export async function scan(
+/** Throws checkpoint.too_many_files as soon as there are. What is to be held is saved although the rules exclude it. */
+export function scan(
 	root: string,
-	repository: string,
 	cache: ScanCache | null,
 	limits: ScanLimits,
-): Promise<Scan> {
+	hold: ReadonlySet<RawPath>,
+): Scan {
 	const same = new Map<RawPath, Found>();
 	const unknown: RawPath[] = [];
 	const excluded = new Map<RawPath, ExcludeReason>();
 	const empty = new Set<RawPath>();
 	const known = knownIgnored(cache);
-	let level: Folder[] = [{ path: "", stale: cache === null, ruled: false }];
+	const budget = ignoreBudget();
+	let level: Folder[] = [{ path: "", stale: cache === null, rules: null }];
 	while (level.length > 0) {
 		const candidates = level.flatMap((folder) => look(root, folder, cache, excluded, empty));
-		const ignored = await ignoredOf(candidates, root, repository, cache, known);
 		level = [];
-		for (const { path, kind, folder } of candidates) {
-			if (ignored.has(path)) excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
+		for (const candidate of candidates) {
+			const { path, kind, folder } = candidate;
+			if (isIgnored(candidate, cache, known, budget))
+				excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
 			else if (kind === "folder") level.push({ ...folder, path: `${path}/` });
 			else if (kind === "special") excluded.set(path, "special");
 			else file(path);
 		}
 	}
-	return { same, unknown, manifest: { excluded, empty } };
+	const held = new Set([...hold].filter((path) => isHeld(path)));
+	for (const path of held) file(path);
+	return { same, unknown, manifest: { excluded, empty, held } };
+
+	function isHeld(path: RawPath): boolean {
+		const reason = coveredBy({ excluded, held: NONE }, path);
+		return (reason === "gitignore" || reason === "built_in") && isReached(root, path);
+	}
 
 	function file(path: RawPath): void {
 		const stats = lstat(root, path);
@@ -139,44 +148,32 @@ function withRules(
 ): Folder {
 	const path = (folder.path + IGNORE_FILE) as RawPath;
 	const before = cache?.files.get(path);
-	if (!entries.some(({ name }) => name === IGNORE_FILE)) return before ? { ...folder, stale: true } : folder;
+	// As with git, a link of that name holds no rules, nor does anything else that is no file.
+	if (!entries.some((entry) => entry.name === IGNORE_FILE && entry.isFile()))
+		return before ? { ...folder, stale: true } : folder;
 	const stats = lstat(root, path);
 	return {
 		...folder,
-		ruled: true,
+		rules: new IgnoreRules(root, folder.path, folder.rules),
 		stale: folder.stale || !before || !stats || !isUnchanged(before, stats),
 	};
 }
 
-/** Of these, what the project ignores. git is asked only about what is new, or under rules that are. */
-async function ignoredOf(
-	candidates: readonly Candidate[],
-	root: string,
-	repository: string,
+/** Whether the project ignores it. The rules are asked only about what is new, or where they have changed. */
+function isIgnored(
+	{ path, kind, folder }: Candidate,
 	cache: ScanCache | null,
 	known: Known,
-): Promise<ReadonlySet<RawPath>> {
-	const ignored = new Set<RawPath>();
-	const asked: RawPath[] = [];
-	for (const { path, kind, folder } of candidates) {
-		if (!folder.ruled) continue;
-		if (folder.stale) asked.push(path);
-		else if (kind === "folder" ? known.folders.has(path) : cache?.files.has(path)) continue;
-		else if (known.ignored.has(kind === "folder" ? slashed(path) : path)) ignored.add(path);
-		else asked.push(path);
+	budget: IgnoreBudget,
+): boolean {
+	const isFolder = kind === "folder";
+	if (!folder.rules) return false;
+	if (!folder.stale) {
+		// First: a file that is held is known as a file, too.
+		if (known.ignored.has(isFolder ? slashed(path) : path)) return true;
+		if (isFolder ? known.folders.has(path) : cache?.files.has(path)) return false;
 	}
-	if (asked.length === 0) return ignored;
-	const { out } = await git({
-		args: ["check-ignore", "-z", "--stdin", "--no-index"],
-		repository,
-		workTree: root,
-		// This command takes no literal paths; what begins with ./ holds no magic either.
-		input: bytesOf(asked.map((path) => `./${path}\0`).join("")),
-		// 1: none of them.
-		accept: [0, 1],
-	});
-	for (const path of rawOf(out).split("\0")) if (path !== "") ignored.add(path.slice(2) as RawPath);
-	return ignored;
+	return folder.rules.ignores(path, isFolder, budget);
 }
 
 interface Known {
@@ -197,6 +194,14 @@ function knownIgnored(cache: ScanCache | null): Known {
 			folders.add(folder);
 		}
 	return { ignored, folders };
+}
+
+/** Whether a file or link stands there, and no link on the way to it. */
+function isReached(root: string, path: RawPath): boolean {
+	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+		if (!lstat(root, path.slice(0, slash) as RawPath)?.isDirectory()) return false;
+	const stats = lstat(root, path);
+	return stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
 }
 
 function lstat(root: string, path: RawPath): BigIntStats | undefined {

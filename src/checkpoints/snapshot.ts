@@ -5,7 +5,15 @@ import { KeryxError } from "../errors.ts";
 import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
 import { git } from "./git.ts";
-import { type ExcludedSummary, MANIFEST, readManifest, summaryOf, union, writeManifest } from "./manifest.ts";
+import {
+	type ExcludedSummary,
+	MANIFEST,
+	type Manifest,
+	readManifest,
+	summaryOf,
+	union,
+	writeManifest,
+} from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
 import { type Reading, readEntry } from "./read-file.ts";
 import { type Scan, type ScanLimits, scan } from "./scan.ts";
@@ -24,6 +32,10 @@ export interface SnapshotRequest {
 	readonly limits: ScanLimits;
 	/** The last checkpoint, where it is to learn what is not saved. */
 	readonly last: { readonly commit: string; readonly tree: string } | null;
+	/** The last checkpoint's commit: what it held is held again. Looked at only without a cache, which knows it, too. */
+	readonly heldIn: string | null;
+	/** What a restore has just written: saved even where the rules of now exclude it. */
+	readonly hold: readonly RawPath[];
 }
 
 export interface Snapshot {
@@ -56,7 +68,7 @@ export async function makeSnapshot(request: SnapshotRequest): Promise<Snapshot> 
 
 async function attempt(request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
 	const { repository, last } = request;
-	const look = await Look.at(request, cache);
+	const look = Look.at(request, cache, await heldSince(request, cache));
 	if (cache && look.isUnchanged()) return sameFiles(request, cache, look);
 	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () =>
 		writeManifest(look.manifest),
@@ -86,6 +98,14 @@ async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look)
 	return { ...made, ...rest, replaces: own };
 }
 
+async function heldSince(
+	{ repository, heldIn, hold }: SnapshotRequest,
+	cache: ScanCache | null,
+): Promise<ReadonlySet<RawPath>> {
+	const list = cache?.manifest ?? (heldIn === null ? null : await manifestIn(repository, heldIn));
+	return new Set([...(list ? readManifest(list).held : []), ...hold]);
+}
+
 async function manifestIn(repository: string, commit: string): Promise<Buffer> {
 	return (await git({ args: ["cat-file", "blob", `${commit}:${MANIFEST}`], repository })).out;
 }
@@ -95,7 +115,7 @@ class Look {
 	readonly files: Map<RawPath, Found>;
 	/** No longer there, or there with another content: then it is among the changes, too. */
 	readonly removed = new Set<RawPath>();
-	readonly manifest: { readonly excluded: Map<RawPath, ExcludeReason>; readonly empty: ReadonlySet<RawPath> };
+	readonly manifest: Manifest & { readonly excluded: Map<RawPath, ExcludeReason> };
 	readonly #changed: RawPath[] = [];
 	readonly #request: SnapshotRequest;
 	readonly #began: bigint;
@@ -104,12 +124,12 @@ class Look {
 		this.#request = request;
 		this.#began = began;
 		this.files = same;
-		this.manifest = { excluded: new Map(manifest.excluded), empty: manifest.empty };
+		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
 	}
 
-	static async at(request: SnapshotRequest, cache: ScanCache | null): Promise<Look> {
+	static at(request: SnapshotRequest, cache: ScanCache | null, hold: ReadonlySet<RawPath>): Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
-		const found = await scan(request.root, request.repository, cache, request.limits);
+		const found = scan(request.root, cache, request.limits, hold);
 		const look = new Look(request, began, found);
 		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));

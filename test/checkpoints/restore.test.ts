@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, trun
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
-import { type Bench, filesOf, openBench, put, treeOf } from "./support.ts";
+import { type Bench, filesOf, openBench, put, takeTurn, treeOf } from "./support.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -10,22 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.end());
 
-let turns = 0;
-
-/** One turn of the agent, with a checkpoint before and after; answers the one before. */
-async function turn(folder: string, work: () => void): Promise<string> {
-	const id = `turn-${++turns}`;
-	const before = await bench.checkpoints.take({
-		workspace: folder,
-		label: "before",
-		kind: "before",
-		turn: id,
-	});
-	work();
-	const after = await bench.checkpoints.take({ workspace: folder, label: "after", kind: "after", turn: id });
-	if (before.kind === "failed" || after.kind === "failed") throw new Error(JSON.stringify([before, after]));
-	return before.id;
-}
+const turn = (folder: string, work: () => void): Promise<string> => takeTurn(bench, folder, work);
 
 async function refusal(attempt: Promise<unknown>): Promise<string> {
 	try {
@@ -184,6 +169,37 @@ describe("a restore", () => {
 		expect(filesOf(folder)).toMatchObject({ "persons.tmp": "file person's" });
 	});
 
+	test("is undone exactly, though what it put back is covered by rules that came meanwhile", async () => {
+		const folder = bench.workspace();
+		put(folder, "t.tmp", "old");
+		put(folder, "out/deep/u", "old");
+		const before = await turn(folder, () => {
+			rmSync(join(folder, "t.tmp"));
+			rmSync(join(folder, "out"), { recursive: true });
+		});
+		put(folder, ".gitignore", "*.tmp\nout/\n");
+		const torn = filesOf(folder);
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({ restored: ["out/deep/u", "t.tmp"], kept: [{ path: ".gitignore" }] });
+		expect(filesOf(folder)).toMatchObject({ "out/deep/u": "file old", "t.tmp": "file old" });
+
+		// Rules that change in between, and a look that knows nothing of the earlier ones, forget nothing.
+		put(folder, ".gitignore", "*.tmp\nout/\nmore\n");
+		put(folder, "out/persons", "person's");
+		await bench.checkpoints.take({ workspace: folder, label: "meanwhile" });
+		const { workspace } = report.before;
+		rmSync(join(bench.home, "checkpoints", workspace, "scan.cache"));
+		const undone = await bench.checkpoints.restore(folder, report.before.id);
+		expect(undone).toMatchObject({ removed: ["out/deep/u", "t.tmp"], untouched: [] });
+		expect(filesOf(folder)).toEqual({
+			...torn,
+			".gitignore": "file *.tmp\nout/\nmore\n",
+			"out/persons": "file person's",
+		});
+		await bench.checkpoints.restore(folder, undone.before.id);
+		expect(filesOf(folder)).toMatchObject({ "out/deep/u": "file old", "t.tmp": "file old" });
+	});
+
 	test("puts a file where a folder is, and a folder where a file is", async () => {
 		const folder = bench.workspace();
 		put(folder, "a", "file");
@@ -336,6 +352,24 @@ describe("a diff", () => {
 		expect(now).toMatchObject([{ path: "a.txt", insertions: 0, deletions: 1 }]);
 		expect(await bench.checkpoints.list(folder)).toHaveLength(2);
 	});
+
+	test.each(["\r", "\u2028", "\u2029", "\u0085"])(
+		"is not misled by a line that goes on with a heading after %j",
+		async (end) => {
+			const folder = bench.workspace();
+			put(folder, "a.txt", "a\n");
+			put(folder, "b.txt", "b\n");
+			const before = await turn(folder, () => {
+				put(folder, "a.txt", `x${end}diff --git a/b.txt b/b.txt\n--- a/b.txt${end}+++ b/b.txt\n`);
+				put(folder, "b.txt", "harm\n");
+			});
+			const [first, second, ...others] = await bench.checkpoints.diff(folder, before, "now");
+			expect(others).toEqual([]);
+			expect(first?.text).toContain(`+x${end}diff --git a/b.txt b/b.txt\n`);
+			expect(second?.path).toBe("b.txt");
+			expect(second?.text).toMatch(/^diff --git a\/b\.txt b\/b\.txt\nindex .*\+harm\n$/s);
+		},
+	);
 
 	test("cuts what is too long and says so", async () => {
 		const folder = bench.workspace();

@@ -86,6 +86,10 @@ export function put(folder: string, path: string, text: string | Buffer, mode?: 
 	if (mode !== undefined) chmodSync(join(folder, path), mode);
 }
 
+export function makePipe(path: string): void {
+	execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", path]);
+}
+
 export function run(folder: string, ...args: readonly string[]): string {
 	return execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
 		cwd: folder,
@@ -117,4 +121,29 @@ export function treeOf(folder: string, below = "", found = new Map<string, strin
 /** As an object, sorted, without folders: what snapshots are about. */
 export function filesOf(folder: string): Record<string, string> {
 	return Object.fromEntries([...treeOf(folder)].filter(([, what]) => what !== "folder").sort());
+}
+
+let turns = 0;
+
+/** One turn of the agent, with a checkpoint before and after; answers the one before. */
+export async function takeTurn(
+	{ checkpoints }: Pick<Bench, "checkpoints">,
+	workspace: string,
+	work: () => void,
+): Promise<string> {
+	const about = { workspace, label: "turn", turn: `turn-${++turns}` };
+	const before = await checkpoints.take({ ...about, kind: "before" });
+	work();
+	const after = await checkpoints.take({ ...about, kind: "after" });
+	if (before.kind === "failed" || after.kind === "failed") throw new Error(JSON.stringify([before, after]));
+	return before.id;
+}
+
+const NOBODY = 65_534;
+
+/** An ordinary user from now on, where it is root, whom the system refuses nothing. Answers the way back. */
+export function asNobody(): () => void {
+	if (process.geteuid?.() !== 0) return () => {};
+	process.seteuid?.(NOBODY);
+	return () => process.seteuid?.(0);
 }

@@ -234,10 +234,10 @@ describe("/diff", () => {
 		await desk.start();
 		desk.write("a", "```\nold\n");
 		await desk.ask(`/checkpoint ${SECRET}`);
-		desk.write("a", `\`\`\`\n**bold** ${SECRET} \u202e\n`);
+		desk.write("a", `\`\`\`\n**bold** ${SECRET} \u202e\u2028x\n`);
 		desk.write("b", "line\n".repeat(5000));
 		const said = await desk.ask("/diff 1");
-		expect(said).toContain(" ```\n-old\n+**bold** \u0024{secret:TEST} \uFFFD");
+		expect(said).toContain(" ```\n-old\n+**bold** \u0024{secret:TEST} \uFFFD\uFFFDx");
 		expect(said).toContain("- b: new, +5000 -0");
 		expect(said).toContain("Not all of it is shown.");
 		expect(said.length).toBeLessThan(3600);

@@ -244,7 +244,7 @@ function fenced(text: string): string[] {
 }
 
 function plain(text: string): string {
-	return text.replace(/[^\P{C}\n\t]/gu, "\uFFFD");
+	return text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, "\uFFFD");
 }
 
 function line({ id, at, kind, label, changed, files }: Checkpoint, now: number): string {
