@@ -102,7 +102,9 @@ export class Asking {
 
 	#shown(confirmation: Confirmation, now: number): string {
 		const text = questionText(confirmation, now);
-		return this.#options.mayAnswer ? text : `${text}\nOnly the owner can answer.`;
+		if (this.#options.mayAnswer) return text;
+		const told = confirmation.notices.some(({ state }) => state !== "dead");
+		return `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */

@@ -84,6 +84,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	app.use("*", harmless);
 	app.use("*", withoutSecretNames);
 	app.use("*", settleVisitor(access, rates));
+	const page = host.page === undefined ? null : loadPage(host.page);
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
 		app.all(path, (c) => {
 			const visitor = c.get("visitor");
@@ -93,12 +94,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				bodyLimit: limit,
 				visitor,
 				entrance: c.env.entrance.kind,
-				base: c.env.entrance.kind === "socket" ? "" : new URL(c.req.url).origin,
+				page: page && pageAddress(c, host),
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
 			});
 		});
 	app.get("/login", (c) => login(c, access, rates));
-	const page = host.page === undefined ? null : loadPage(host.page);
 	if (page) addPage(app, page);
 	addWebhooks(app, host, { limit, rates });
 	app.use("*", assertMayCall(host, { limit, rates, health }));
@@ -145,6 +145,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		close: () => closing.abort(),
 	};
 	return { api, app };
+}
+
+/** As the caller reached it; on the socket and the compat port, where Keryx listens. */
+function pageAddress(c: Context<AppEnvironment>, { url }: ApiHost): string | null {
+	return c.env.entrance.kind === "port" ? new URL(c.req.url).origin : (url?.() ?? null);
 }
 
 /** For programs, and where no page was built. */

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StepAgent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import type { AuditEntry } from "../../src/store/index.ts";
+import type { AuditEntry, Confirmation } from "../../src/store/index.ts";
 import { NOON } from "../support/clock.ts";
 import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
@@ -234,30 +234,37 @@ class World {
 		const all = await store.confirmations({ scope: OPERATOR, now: this.scene.clock.now(), limit: 100_000 });
 		const wrong: string[] = [];
 		for (const label of new Set(dangers)) {
-			if (dangers.filter((one) => one === label).length > 1) wrong.push(`${label} ran twice`);
-			const asked = this.asked.get(label);
-			const confirmation = all.find(({ details }) => details.what === label);
-			const answer = audit.find(
-				({ confirmation: id, kind }) =>
-					id === confirmation?.id && (kind === "approved" || kind === "auto_approved"),
-			);
-			if (!asked || !answer) wrong.push(`${label} ran without an answer`);
-			else if (answer.kind === "approved" && !this.#mayAnswer(answer, asked))
-				wrong.push(`${label} of ${asked.user} in ${asked.place} was approved by ${answer.who}`);
-			else if (answer.kind === "auto_approved") {
-				const given = audit.find(
-					({ kind, facts }) => kind === "granted" && facts.grant === answer.facts.grant,
-				);
-				const principal = (
-					await store.turn({ scope: OPERATOR, id: confirmation?.turn as string })
-				).speakers.map((speaker) => speaker.principal);
-				if (this.roleOf(asked.user, answer.at) === "guest") wrong.push(`${label} of a guest ran by a grant`);
-				if (!given || principal.length !== 1 || given.facts.principal !== principal[0])
-					wrong.push(`${label} of ${asked.user} ran by a grant for somebody else`);
-				if (given && this.#roleOfCaller(given) !== "owner" && given.facts.scope !== "session")
-					wrong.push(`${given.who} granted for longer than a session`);
-			}
+			// A /retry asks again about the same: that is a question of its own.
+			const used = all.filter(({ details, status }) => details.what === label && status === "consumed");
+			const ran = dangers.filter((one) => one === label).length;
+			if (ran > used.length) wrong.push(`${label} ran ${ran} times, with ${used.length} answers`);
+			for (const confirmation of used) wrong.push(...(await this.#wrongWith(confirmation, label, audit)));
 		}
+		return wrong;
+	}
+
+	async #wrongWith(
+		{ id, turn }: Confirmation,
+		label: string,
+		audit: readonly AuditEntry[],
+	): Promise<string[]> {
+		const asked = this.asked.get(label);
+		const answer = audit.find(
+			({ confirmation, kind }) => confirmation === id && (kind === "approved" || kind === "auto_approved"),
+		);
+		if (!asked || !answer) return [`${label} ran without an answer`];
+		if (answer.kind === "approved")
+			return this.#mayAnswer(answer, asked)
+				? []
+				: [`${label} of ${asked.user} in ${asked.place} was approved by ${answer.who}`];
+		const given = audit.find(({ kind, facts }) => kind === "granted" && facts.grant === answer.facts.grant);
+		const { speakers } = await this.scene.store.turn({ scope: OPERATOR, id: turn as string });
+		const wrong: string[] = [];
+		if (this.roleOf(asked.user, answer.at) === "guest") wrong.push(`${label} of a guest ran by a grant`);
+		if (!given || speakers.length !== 1 || given.facts.principal !== speakers[0]?.principal)
+			wrong.push(`${label} of ${asked.user} ran by a grant for somebody else`);
+		if (given && this.#roleOfCaller(given) !== "owner" && given.facts.scope !== "session")
+			wrong.push(`${given.who} granted for longer than a session`);
 		return wrong;
 	}
 
