@@ -4,7 +4,6 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../ag
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
-	isAtLeast,
 	limitInfo,
 	type Message,
 	type NewMessage,
@@ -143,7 +142,7 @@ export class Turn {
 			mode: tools.config.approvals.mode,
 			start,
 			now: () => tools.clock.now(),
-			mayAnswer: isAtLeast(rights.standing, "member"),
+			standing: rights.standing,
 			patience,
 			unpatient: given.store,
 		});

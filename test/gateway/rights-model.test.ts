@@ -260,7 +260,8 @@ class World {
 		const given = audit.find(({ kind, facts }) => kind === "granted" && facts.grant === answer.facts.grant);
 		const { speakers } = await this.scene.store.turn({ scope: OPERATOR, id: turn as string });
 		const wrong: string[] = [];
-		if (this.roleOf(asked.user, answer.at) === "guest") wrong.push(`${label} of a guest ran by a grant`);
+		if (this.roleOf(asked.user, answer.at) === "guest" && given?.who === `telegram:${asked.user}`)
+			wrong.push(`${label} of a guest ran by a grant of their own`);
 		if (!given || speakers.length !== 1 || given.facts.principal !== speakers[0]?.principal)
 			wrong.push(`${label} of ${asked.user} ran by a grant for somebody else`);
 		if (given && this.#roleOfCaller(given) !== "owner" && given.facts.scope !== "session")

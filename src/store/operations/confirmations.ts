@@ -1,6 +1,13 @@
 // Confirmations (I14): asked once, resolved once, used once, each step with its audit entry in the same transaction. The
 // schema's triggers hold the order of steps; what is decided here is who, when and what follows.
-import { type ConversationId, leastStanding, type Speaker, soleSpeaker } from "../../domain/index.ts";
+import {
+	type ConversationId,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -100,6 +107,8 @@ export interface ConfirmationRequest {
 	/** A call of Keryx's own agent. */
 	readonly from?: {
 		readonly waiter: "turn" | "live";
+		/** What the people that the turn speaks for may do now, which may be less than when they wrote (I18). */
+		readonly standing: Standing;
 		readonly conversation: ConversationId;
 		readonly turn: string;
 		readonly call: string;
@@ -128,7 +137,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 			return { kind: "repeated", confirmation };
 		}
 	}
-	const asker = args.from ? yield* askerOf(args.from.turn) : null;
+	const asker = args.from ? yield* askerOf(args.from.turn, args.from.standing) : null;
 	const covering = args.grantable ? yield* coveringGrant(context, { ...args, asker }) : undefined;
 	if (covering === undefined) {
 		const limited = yield* limitOf(context, args);
@@ -286,11 +295,11 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 }
 
 /** Whom the asking turn speaks for. */
-function* askerOf(turn: string): Op<Asker> {
+function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> {
 	const row = yield* get(askingTurn, turn);
 	const speakers = row ? (JSON.parse(row.speakers) as Speaker[]) : [];
 	const sole = soleSpeaker(speakers);
-	const role = leastStanding(speakers.map((speaker) => speaker.role));
+	const role = lesser(standing, leastStanding(speakers.map((speaker) => speaker.role)));
 	return {
 		persons: sole === null ? [] : yield* samePrincipals(sole),
 		role: role === "none" ? "guest" : role,
