@@ -324,7 +324,7 @@ test("who cannot show the operator secret decides nothing, on the socket too", a
 		}
 		writeFileSync(file, secret);
 		const { confirmation } = asJson(await decide("confirm", "show", one));
-		expect(confirmation).toMatchObject({ status: "pending", resolved_by: null });
+		expect(confirmation).toMatchObject({ status: "pending", resolved_by: "" });
 		expect((await decide("confirm", "deny", one)).code).toBe(0);
 	} finally {
 		await gateway.stop();

@@ -4,6 +4,7 @@ import {
 	describeProblem,
 	type Environment,
 	type LoadedConfig,
+	unreached,
 	type WatchClock,
 	watchConfig,
 } from "../config/index.ts";
@@ -29,7 +30,7 @@ export function followConfig({ gateway, secrets, output, ...watched }: FollowOpt
 		...watched,
 		onSecrets: (values) => secrets.learn(values),
 		onChange: ({ values, warnings }) => {
-			for (const warning of warnings) output.warn(warning);
+			for (const warning of [...warnings, ...unreached(values)]) output.warn(warning);
 			gateway.reconfigure(values).then(({ keys, restart }) => {
 				const waiting = keys.filter((key) => restart.includes(key));
 				if (waiting.length > 0) output.warn(`config.yaml: ${waiting.join(", ")} will hold after a restart`);

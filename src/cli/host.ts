@@ -8,10 +8,12 @@ import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import {
 	type Config,
 	type ConfigWatch,
+	channelPlatforms,
 	createConfigView,
 	keryxHome,
 	LiveConfig,
 	type LoadedConfig,
+	unreached,
 } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -79,6 +81,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		let following: ConfigWatch | null = null;
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
+		const platforms = channelPlatforms(values);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
 		const agent = createAgent(values, context.env, store);
 		const profiles = createProfiles(values, context, store);
@@ -87,6 +90,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			clock: systemClock,
 			settings: () => confirmationSettings(live.values, context.env),
 			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
+			reaches: ({ platform, account }) => account === "" && platforms.some((one) => one === platform),
 			log,
 		});
 		const processes = createProcesses({
@@ -122,10 +126,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			processes,
 			checkpoints,
 			workspaceOf,
-			channels: [
-				...(["local", "web", "api_server"] as const),
-				...(webhooks.length > 0 ? (["webhook"] as const) : []),
-			].map((platform) => createLocalChannel(platform, context.now)),
+			channels: platforms.map((platform) => createLocalChannel(platform, context.now)),
 			config: live,
 			clock: systemClock,
 			pseudonymKey: pseudonymKey(home, ids.bytes),
@@ -174,9 +175,11 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version had no end: ${dated === 1 ? "it ends" : "they end"} within 30 days. \`keryx confirm grants\` lists them.`,
 			);
 		if (listening) await warnOfAudit(store, output);
-		if (listening)
+		if (listening) {
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);
+			for (const problem of unreached(values)) output.warn(problem);
+		}
 		if (listening)
 			following = followConfig({
 				home: home.path,

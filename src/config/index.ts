@@ -17,6 +17,7 @@ export {
 export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
+export { channelPlatforms, unreached } from "./reach.ts";
 export { CONFIG_KEYS, type Config } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";

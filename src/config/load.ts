@@ -8,6 +8,7 @@ import { readEnvironment } from "./environment.ts";
 import type { Key } from "./keys.ts";
 import { USUAL_KEY_VARIABLES } from "./models.ts";
 import { type ConfigProblem, configError } from "./problems.ts";
+import { unreached } from "./reach.ts";
 import { CONFIG_KEYS, type Config, hostTimeZone } from "./schema.ts";
 import { hideSecretLike } from "./secrets.ts";
 import { type Origin, readSettings, type Setting } from "./settings.ts";
@@ -38,6 +39,7 @@ export interface LoadedConfig {
 	readonly entries: readonly ConfigEntry[];
 	/** Those that it names. A Keryx that runs goes on with this one object, which learns what a later configuration names. */
 	readonly secrets: Secrets;
+	/** Printed by every command; a check has more. */
 	readonly warnings: readonly string[];
 }
 
@@ -109,7 +111,8 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 	const found = { file: source.file, problems, warnings, secrets: values };
 	if (problems.length > 0 || !checked) return { ...found, config: undefined };
 	const entries = listEntries(checked, settings);
-	return { ...found, config: { values: checked, entries, secrets, warnings } };
+	const config = { values: checked, entries, secrets, warnings };
+	return { ...found, warnings: [...warnings, ...unreached(checked)], config };
 }
 
 /** In the order of the file, then the variables. */

@@ -44,6 +44,8 @@ export interface ConfirmationSettings {
 	readonly defaultTimeout: number;
 	readonly chats: readonly Destination[];
 	readonly webhooks: readonly Webhook[];
+	/** Named in the configuration, and known beforehand to be told nothing. */
+	readonly unreachable?: readonly string[];
 }
 
 export interface ConfirmationsOptions {
@@ -56,6 +58,8 @@ export interface ConfirmationsOptions {
 		text: string,
 		to: { readonly id: string; readonly destination: Destination },
 	) => ConfirmationRequest["notices"]["deliveries"];
+	/** Whether there is a channel to that chat; left out, there is one to each. */
+	readonly reaches?: (destination: Destination) => boolean;
 	readonly log?: (message: string, error: unknown) => void;
 }
 
@@ -499,6 +503,12 @@ class StoredConfirmations implements Confirmations {
 			notices: {
 				deliveries: this.#deliveries(bound),
 				webhooks: settings.webhooks.map(({ url }) => url),
+				unreachable: [
+					...settings.chats
+						.filter((chat) => !this.#reaches(chat))
+						.map(({ platform, chatId }) => `${platform}:${chatId}`),
+					...(settings.unreachable ?? []),
+				],
 			},
 		};
 	}
@@ -510,9 +520,16 @@ class StoredConfirmations implements Confirmations {
 		const now = clock.now();
 		const text = questionText({ ...asked, expiresAt: now + asked.timeoutSeconds * 1000 }, now);
 		const own = asked.from?.destination;
-		const others = this.#settings.chats.filter((chat) => !own || !isSameChat(chat, own));
+		const others = this.#settings.chats.filter(
+			(chat) => this.#reaches(chat) && (!own || !isSameChat(chat, own)),
+		);
 		const told = own && asked.from?.waiter === "live" ? [own, ...others] : others;
 		return told.flatMap((destination, n) => render(text, { id: noticeId(asked.id, n), destination }));
+	}
+
+	#reaches(chat: Destination): boolean {
+		const { render, reaches = () => true } = this.#options;
+		return render !== undefined && reaches(chat);
 	}
 }
 

@@ -9,6 +9,10 @@ export function confirmationSettings(
 	env: Readonly<Record<string, string | undefined>>,
 ): ConfirmationSettings & { readonly problems: readonly string[] } {
 	const { notify } = confirmations;
+	const problemOf = ({ secret_env }: { readonly secret_env: string }) => {
+		const secret = env[secret_env];
+		return secret ? weakSecret(secret_env, secret) : `${secret_env} is not set`;
+	};
 	const hooks = notify.flatMap((to) => ("webhook" in to ? [to] : []));
 	return {
 		alwaysConfirm: confirmations.always_confirm,
@@ -28,14 +32,14 @@ export function confirmationSettings(
 						},
 					],
 		),
-		webhooks: hooks.flatMap(({ webhook: url, secret_env }) => {
-			const secret = env[secret_env];
-			return secret && weakSecret(secret_env, secret) === null ? [{ url, secret }] : [];
+		webhooks: hooks.flatMap((hook) => {
+			const secret = env[hook.secret_env];
+			return secret && problemOf(hook) === null ? [{ url: hook.webhook, secret }] : [];
 		}),
-		problems: hooks.flatMap(({ webhook, secret_env }) => {
-			const secret = env[secret_env];
-			const problem = secret ? weakSecret(secret_env, secret) : `${secret_env} is not set`;
-			return problem === null ? [] : [`${webhook} is told nothing: ${problem}`];
+		unreachable: hooks.filter((hook) => problemOf(hook) !== null).map(({ webhook }) => webhook),
+		problems: hooks.flatMap((hook) => {
+			const problem = problemOf(hook);
+			return problem === null ? [] : [`${hook.webhook} is told nothing: ${problem}`];
 		}),
 	};
 }

@@ -6,7 +6,14 @@ import type { Permission } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { CallQuestion, Confirmations } from "../confirmations/index.ts";
 import { questionText } from "../confirmations/index.ts";
-import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../domain/index.ts";
+import {
+	INTERRUPTED_RESULT,
+	isAtLeast,
+	type Message,
+	type NewMessage,
+	type Standing,
+	type ToolCall,
+} from "../domain/index.ts";
 import type { Confirmation, Store } from "../store/index.ts";
 import type { ConfirmationQuestion } from "../tools/index.ts";
 import type { TurnStart } from "./turn-start.ts";
@@ -19,8 +26,8 @@ export interface AskingOptions {
 	readonly mode: Config["approvals"]["mode"];
 	readonly start: TurnStart;
 	readonly now: () => number;
-	/** A guest cannot answer; the owner can. */
-	readonly mayAnswer: boolean;
+	/** Of the people the turn speaks for. A guest cannot answer; the owner can. */
+	readonly standing: Standing;
 	/** For what the store has to be told of when it is asked again. */
 	readonly unpatient: Store;
 	readonly patience: Patience;
@@ -102,7 +109,9 @@ export class Asking {
 
 	#shown(confirmation: Confirmation, now: number): string {
 		const text = questionText(confirmation, now);
-		return this.#options.mayAnswer ? text : `${text}\nOnly the owner can answer.`;
+		if (isAtLeast(this.#options.standing, "member")) return text;
+		const told = confirmation.notices.some(({ state }) => state !== "dead");
+		return `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */
@@ -194,7 +203,8 @@ export class Asking {
 	}
 
 	#question(call: ToolCall, question: ConfirmationQuestion, waiter: "turn" | "live"): CallQuestion {
-		const { turn, conversation, place, destination } = this.#options.start;
+		const { standing, start } = this.#options;
+		const { turn, conversation, place, destination } = start;
 		const { input } = call;
 		const details =
 			typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input: input ?? null };
@@ -203,7 +213,7 @@ export class Asking {
 			details: details as CallQuestion["details"],
 			sessionKey: place.key,
 			askedBy: `agent:${place.profile || "default"}`,
-			from: { waiter, conversation, turn, call: call.id, tool: call.name, destination },
+			from: { waiter, standing, conversation, turn, call: call.id, tool: call.name, destination },
 		};
 	}
 }

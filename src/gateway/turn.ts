@@ -5,7 +5,6 @@ import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
 	hasPlatformTools,
-	isAtLeast,
 	limitInfo,
 	type Message,
 	type NewMessage,
@@ -156,7 +155,7 @@ export class Turn {
 			mode: tools.config.approvals.mode,
 			start,
 			now: () => tools.clock.now(),
-			mayAnswer: isAtLeast(rights.standing, "member"),
+			standing: rights.standing,
 			patience,
 			unpatient: given.store,
 		});

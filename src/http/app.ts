@@ -86,6 +86,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	app.use("*", harmless);
 	app.use("*", withoutSecretNames);
 	app.use("*", settleVisitor(access, rates));
+	const page = host.page === undefined ? null : loadPage(host.page);
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])
 		app.all(path, (c) => {
 			const visitor = c.get("visitor");
@@ -95,12 +96,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				bodyLimit: limit,
 				visitor,
 				entrance: c.env.entrance.kind,
-				base: c.env.entrance.kind === "socket" ? "" : new URL(c.req.url).origin,
+				page: page && pageAddress(c, host),
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
 			});
 		});
 	app.get("/login", (c) => login(c, access, rates));
-	const page = host.page === undefined ? null : loadPage(host.page);
 	if (page) addPage(app, page);
 	addWebhooks(app, host, { limit, rates });
 	app.use("*", assertMayCall(host, { limit, rates, health }));
@@ -156,6 +156,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 		close: () => closing.abort(),
 	};
 	return { api, app };
+}
+
+/** As the caller reached it; on the socket and the compat port, where Keryx listens. */
+function pageAddress(c: Context<AppEnvironment>, { url }: ApiHost): string | null {
+	return c.env.entrance.kind === "port" ? new URL(c.req.url).origin : (url?.() ?? null);
 }
 
 /** For programs, and where no page was built. */

@@ -4,7 +4,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Caller, may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Poster, Store, Token, TokenRole } from "../store/index.ts";
+import { COMPAT, type Poster, type Store, type Token, type TokenRole } from "../store/index.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DAY_MS = 86_400_000;
@@ -73,7 +73,7 @@ export class Access {
 		entrance: Entrance,
 	): Promise<Visitor | null> {
 		if (entrance.kind === "compat")
-			return { who: "compat", role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
+			return { who: COMPAT, role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
 		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
 		if (authorization !== undefined) {
 			const [, bearer] = /^Bearer +([\w~+/.-]{1,256}=*)$/i.exec(authorization) ?? [];

@@ -22,11 +22,12 @@ const record = z
 		created_at: seconds,
 		expires_at: seconds,
 		resolved_at: seconds.nullable(),
-		resolved_by: z.string().nullable(),
+		resolved_by: z.string().openapi({ description: "empty while it is pending" }),
 		resolved_label: z.string().nullable(),
 		reason: z.string().nullable(),
 		details_before: details.nullable(),
 		used_at: seconds.nullable(),
+		use_expired_at: seconds.nullable().openapi({ description: "when an approval that nobody used ran out" }),
 		asked_by: z.string(),
 		told: z.boolean(),
 		notices: z.array(z.object({ to: z.string(), state: z.enum(["pending", "sent", "dead"]) })).optional(),
@@ -42,9 +43,9 @@ const asked = z.object({
 	expires_at: seconds,
 	message: z.string(),
 	told: z.boolean(),
-	approve_url: z.string(),
-	deny_url: z.string(),
-	review_url: z.string(),
+	approve_url: z.string().openapi({ description: "a path of this server" }),
+	deny_url: z.string().openapi({ description: "a path of this server" }),
+	review_url: z.string().openapi({ description: "leads to the page; where there is none, to the record" }),
 });
 const resolved = record
 	.pick({ id: true, action: true, status: true, resolved_by: true, resolved_at: true, digest: true })

@@ -15,6 +15,7 @@ export function toWireConfirmation(confirmation: Confirmation, { full }: { reado
 		reason: confirmation.reason,
 		details_before: confirmation.detailsBefore,
 		...times("used_at", confirmation.usedAt),
+		...times("use_expired_at", confirmation.useExpiredAt),
 		asked_by: confirmation.askedBy,
 		conversation: confirmation.conversation,
 		told: wasTold(confirmation),
@@ -34,14 +35,15 @@ export function stateOf(confirmation: Confirmation): Wire {
 		status: confirmation.status,
 		...times("created_at", confirmation.createdAt),
 		...times("resolved_at", confirmation.resolvedAt),
-		resolved_by: confirmation.resolvedBy,
+		// Clients of long standing expect a string.
+		resolved_by: confirmation.resolvedBy ?? "",
 	};
 }
 
-/** What who asked is answered. */
-export function toWirePending(confirmation: Confirmation, base: string): Wire {
+/** The answer to a new request; `page` is the address of the page, null where there is none. */
+export function toWirePending(confirmation: Confirmation, page: string | null): Wire {
 	const { id, action, status, details, digest, timeoutSeconds, expiresAt } = confirmation;
-	const review = `${base}/confirm/${id}`;
+	const path = `/confirm/${id}`;
 	return {
 		id,
 		action,
@@ -52,20 +54,25 @@ export function toWirePending(confirmation: Confirmation, base: string): Wire {
 		...times("expires_at", expiresAt),
 		message: pendingMessage(confirmation),
 		told: wasTold(confirmation),
-		approve_url: `${review}/approve`,
-		deny_url: `${review}/deny`,
-		review_url: review,
+		approve_url: `${path}/approve`,
+		deny_url: `${path}/deny`,
+		review_url: page === null ? path : `${page}/confirmations?id=${id}`,
 	};
 }
 
 function pendingMessage(confirmation: Confirmation): string {
 	const { id } = confirmation;
 	const how = `\`keryx confirm approve ${id}\` or \`keryx confirm deny ${id}\``;
-	return wasTold(confirmation)
-		? `A human is asked, and has not answered yet. They answer with /approve ${id} or /deny ${id}, or with ${how}.`
-		: `Nobody was told: confirmations.notify names no chat and no webhook. A human has to answer by themselves, with ${how}.`;
+	if (wasTold(confirmation))
+		return `A human is asked, and has not answered yet. They answer with /approve ${id} or /deny ${id}, or with ${how}.`;
+	const why =
+		confirmation.notices.length === 0
+			? "Nobody was told: confirmations.notify names no chat and no webhook."
+			: "Nobody could be told: nothing that confirmations.notify names can be reached.";
+	return `${why} A human has to answer by themselves, with ${how}.`;
 }
 
+/** Somebody was told, or still can be. */
 function wasTold({ notices }: Confirmation): boolean {
 	return notices.some(({ state }) => state !== "dead");
 }
@@ -77,7 +84,7 @@ export function toWireResolved(confirmation: Confirmation): Wire {
 		id,
 		action,
 		status,
-		resolved_by: resolvedBy,
+		resolved_by: resolvedBy ?? "",
 		...times("resolved_at", resolvedAt),
 		digest,
 		...(reason !== null && { reason }),

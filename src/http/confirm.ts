@@ -42,8 +42,8 @@ export interface ConfirmContext {
 	/** Who calls; null for a stranger. */
 	readonly visitor: Visitor | null;
 	readonly entrance: Entrance["kind"];
-	/** What absolute addresses begin with. */
-	readonly base: string;
+	/** The address of the page, null where there is none. */
+	readonly page: string | null;
 	readonly signal: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ interface Call {
 	readonly query: URLSearchParams;
 	/** Undefined where there is none. */
 	readonly body: unknown;
-	readonly base: string;
+	readonly page: string | null;
 	readonly signal: AbortSignal;
 }
 
@@ -102,7 +102,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 		id: found.id,
 		query: new URL(c.req.url).searchParams,
 		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
-		base: context.base,
+		page: context.page,
 		signal: context.signal,
 	});
 	return c.json(reply.body, reply.status as 200, { ...reply.headers });
@@ -175,7 +175,7 @@ const AUDIT: ReadonlyMap<string, Methods> = new Map<string, Methods>([
 	["accept", { POST: { attempt: "accept_audit", asksForProof: true, handle: acceptAudit } }],
 ]);
 
-async function submit({ confirmations, visitor, body, base }: Call): Promise<Reply> {
+async function submit({ confirmations, visitor, body, page }: Call): Promise<Reply> {
 	const requested = await confirmations.request(readRequest(body, confirmations.defaultTimeout), visitor);
 	if (requested.kind === "limited") return limited(requested);
 	if (requested.kind === "conflict")
@@ -184,7 +184,7 @@ async function submit({ confirmations, visitor, body, base }: Call): Promise<Rep
 			body: { error: "this idempotency_key was used for another request", status: requested.status },
 		};
 	const { confirmation } = requested;
-	if (confirmation.status === "pending") return { status: 202, body: toWirePending(confirmation, base) };
+	if (confirmation.status === "pending") return { status: 202, body: toWirePending(confirmation, page) };
 	const { id, action, status, digest } = confirmation;
 	const message =
 		requested.kind === "auto_approved"

@@ -17,7 +17,7 @@ export { exportMarkdown } from "./markdown.ts";
 export type { AuditFilter, Verified } from "./operations/audit.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AskedForCall, UsedForTurn } from "./operations/confirmation-calls.ts";
-export { noticeId } from "./operations/confirmation-rows.ts";
+export { COMPAT, noticeId } from "./operations/confirmation-rows.ts";
 export type {
 	Cancelled,
 	ConfirmationRequest,

@@ -1,5 +1,5 @@
 // The tables. Invariants that a constraint can hold are held here, not in code:
-// I2 one_live_session, I14 confirmations_steps and confirmations_bound, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
+// I2 one_live_session, I14 confirmations_steps, confirmations_bound and confirmations_resolver, I3 inbox_disposed_once, I4 inbox_once, I5 one_turn, I6 messages_immutable, dense seq by UNIQUE (session, seq).
 // Work rows (turns, inbox, deliveries) name their conversation without a foreign key: checking one at the deletion of a conversation
 // would read the whole table, or cost every message another index entry. checkIntegrity looks for strays.
 // Text of people and models stands only in columns called body or *_body, each row with the id of the key it is sealed with (null: none).
@@ -590,6 +590,21 @@ ALTER TABLE sessions ADD COLUMN added {int};
 ALTER TABLE model_calls ADD COLUMN cached_tokens {int} NOT NULL DEFAULT 0;
 `;
 
+/**
+ * Who resolved a confirmation, and when, stays, whatever becomes of it afterwards. Approvals that nobody used had lost both: the audit
+ * still has them. Approvals of the compat port, whose clients never say that they used one, no longer run out.
+ */
+const APPROVALS_11 = (grant: string) => `
+UPDATE confirmations SET resolved_at = a.at, resolved_by = CASE WHEN a.kind = 'approved' THEN a.who ELSE 'grant:' || (${grant}) END
+FROM audit a WHERE a.confirmation = confirmations.id AND a.kind IN ('approved', 'auto_approved') AND a.body_key IS NULL
+	AND confirmations.status = 'expired' AND confirmations.use_by IS NOT NULL;
+UPDATE confirmations SET use_by = NULL, due_at = NULL
+WHERE asked_by = 'compat' AND status IN ('approved', 'auto_approved');
+`;
+
+const KEPT = `OLD.status <> 'pending'
+	AND (NEW.resolved_by IS DISTINCT FROM OLD.resolved_by OR NEW.resolved_at IS DISTINCT FROM OLD.resolved_at)`;
+
 /** What may follow what. Everything else is refused, whoever writes it. */
 const STEPS = `(OLD.status = 'pending' AND NEW.status IN ('approved', 'denied', 'expired', 'cancelled'))
 	OR (OLD.status IN ('approved', 'auto_approved') AND NEW.status IN ('consumed', 'expired'))`;
@@ -625,6 +640,31 @@ CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXE
 `,
 };
 
+/** The repair steps outside the order that the trigger holds, so that it is set aside for it. */
+const TRIGGERS_11 = {
+	sqlite: `
+DROP TRIGGER confirmations_steps;
+${APPROVALS_11("a.body ->> 'grant'")}
+CREATE TRIGGER confirmations_steps BEFORE UPDATE ON confirmations
+WHEN NOT (${STEPS}) BEGIN
+	SELECT RAISE(ABORT, 'a confirmation is resolved once and used once');
+END;
+CREATE TRIGGER confirmations_resolver BEFORE UPDATE ON confirmations
+WHEN ${KEPT} BEGIN
+	SELECT RAISE(ABORT, 'who resolved a confirmation does not change');
+END;
+`,
+	postgres: `
+ALTER TABLE confirmations DISABLE TRIGGER confirmations_steps;
+${APPROVALS_11("a.body::json ->> 'grant'")}
+ALTER TABLE confirmations ENABLE TRIGGER confirmations_steps;
+CREATE FUNCTION confirmations_resolver() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'who resolved a confirmation does not change'; END $$;
+CREATE TRIGGER confirmations_resolver BEFORE UPDATE ON confirmations
+FOR EACH ROW WHEN (${KEPT}) EXECUTE FUNCTION confirmations_resolver();
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -651,7 +691,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 			postgres: GRANTS_10("CAST(extract(epoch FROM now()) * 1000 AS BIGINT)"),
 		},
 	},
-	{ tables: TABLES_11, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_11, own: TRIGGERS_11 },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

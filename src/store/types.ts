@@ -271,6 +271,8 @@ export interface Confirmation {
 	/** The arguments that were asked about, where the approver changed them. */
 	readonly detailsBefore: Readonly<Record<string, unknown>> | null;
 	readonly usedAt: number | null;
+	/** When an approval that nobody used ran out; who gave it, and when, stays. */
+	readonly useExpiredAt: number | null;
 	/** Who was to be told, and how that went. */
 	readonly notices: readonly { readonly to: string; readonly state: "pending" | "sent" | "dead" }[];
 }

@@ -5,15 +5,20 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StepAgent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
-import { type ConfigInput, MINUTE, OPERATOR, Scene, SECOND } from "./support.ts";
+import type { AuditEntry, Confirmation } from "../../src/store/index.ts";
+import { NOON } from "../support/clock.ts";
+import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
 const RUNS = Number(process.env.KERYX_RIGHTS_RUNS ?? 60);
 /** Sequences that share one store, each with people of its own. */
 const TOGETHER = 20;
+/** Stores beside one another: one of them waits for its threads most of the time. */
+const AT_ONCE = 3;
 
 const ROLES = { ada: "owner", bob: "member", ben: "member", gus: "guest" } as const;
 type Name = keyof typeof ROLES;
 const NAMES = Object.keys(ROLES) as Name[];
+type Role = "owner" | "member" | "guest";
 
 type Place = "dm" | "thread" | "group";
 type Step =
@@ -27,6 +32,8 @@ type Step =
 	| { readonly kind: "answer"; readonly who: Name; readonly place: Place; readonly scope: string }
 	| { readonly kind: "busy"; readonly who: Name; readonly place: Place; readonly mode: string }
 	| { readonly kind: "command"; readonly who: Name; readonly place: Place; readonly text: string }
+	/** A restart with somebody in another role. */
+	| { readonly kind: "role"; readonly who: Name; readonly role: Role }
 	| { readonly kind: "wait" }
 	| { readonly kind: "crash" };
 
@@ -78,11 +85,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 			),
 		}),
 	},
+	{
+		weight: 1,
+		arbitrary: fc.record({
+			kind: fc.constant("role" as const),
+			who: fc.constantFrom<Name>("bob", "ben", "gus"),
+			role: fc.constantFrom<Role>("owner", "member", "guest"),
+		}),
+	},
 	{ weight: 2, arbitrary: fc.constant({ kind: "wait" as const }) },
 	{ weight: 1, arbitrary: fc.constant({ kind: "crash" as const }) },
 );
 
-/** Repeats everything it knows. `search`, `slow` and `ask <label>` make it use a tool first. */
+/** Repeats every mark it is shown. `search`, `slow` and `ask <label>` make it use a tool first. */
 function gossip(): StepAgent {
 	return {
 		kind: "step",
@@ -104,7 +119,7 @@ function gossip(): StepAgent {
 			yield {
 				type: "done",
 				message: {
-					content: call ? "one moment" : JSON.stringify([system, notes, history]).slice(0, 20_000),
+					content: call ? "one moment" : marksIn([system, notes, history]),
 					toolCalls: call ? [{ id: `c${history.length}`, ...call }] : [],
 					finishReason: "stop",
 				},
@@ -112,6 +127,12 @@ function gossip(): StepAgent {
 			};
 		},
 	};
+}
+
+/** All of them, and nothing else: a reply is never cut, and stays short. */
+function marksIn(shown: unknown): string {
+	const marks = JSON.stringify(shown).match(/mark\d+x/g) ?? [];
+	return ["I know", ...new Set(marks)].join(" ");
 }
 
 class World {
@@ -122,15 +143,32 @@ class World {
 	readonly ownerOf = new Map<string, string>();
 	/** Who asked for a dangerous thing, and where. */
 	readonly asked = new Map<string, { readonly user: string; readonly place: Place }>();
-	readonly users = new Set<string>();
+	/** Everybody's roles, the latest last. */
+	readonly #roles = new Map<string, { readonly from: number; readonly role: Role }[]>();
 
-	constructor(scene: Scene) {
+	private constructor(scene: Scene, runs: readonly number[]) {
 		this.scene = scene;
+		for (const run of runs)
+			for (const name of NAMES) this.#roles.set(`${name}${run}`, [{ from: 0, role: ROLES[name] }]);
+	}
+
+	static async start(runs: readonly number[]): Promise<World> {
+		const world = new World(new Scene({ agent: gossip, durable: true }), runs);
+		await world.scene.open(NOON, world.#options());
+		return world;
+	}
+
+	#options(): SceneOptions {
+		const allow = [...this.#roles].map(([id, roles]) => ({ id, role: roles.at(-1)?.role ?? "guest" }));
+		return { agent: gossip, durable: true, config: { auth: { telegram: { allow } } } };
+	}
+
+	roleOf(user: string, at: number): Role {
+		return this.#roles.get(user)?.findLast(({ from }) => from <= at)?.role ?? "guest";
 	}
 
 	saying(run: number, name: Name, where: Place) {
 		const user = `${name}${run}`;
-		this.users.add(user);
 		if (where === "dm") return { chat: user, user };
 		if (where === "thread") return { chat: `room${run}`, chatType: "thread" as const, thread: "t", user };
 		return { chat: `team${run}`, chatType: "group" as const, user };
@@ -138,7 +176,12 @@ class World {
 
 	async take(run: number, given: Step): Promise<void> {
 		if (given.kind === "wait") return this.scene.clock.advance(4 * SECOND);
-		if (given.kind === "crash") return this.scene.crash(SECOND);
+		if (given.kind === "crash") return this.scene.crash(SECOND, this.#options());
+		if (given.kind === "role") {
+			const from = this.scene.clock.now() + SECOND;
+			this.#roles.get(`${given.who}${run}`)?.push({ from, role: given.role });
+			return this.scene.crash(SECOND, this.#options());
+		}
 		const saying = this.saying(run, given.who, given.place);
 		const text = given.kind === "answer" ? await this.#answer(given.scope) : this.#text(given, saying.user);
 		await this.scene.say(text, saying);
@@ -152,7 +195,7 @@ class World {
 		return open ? `/approve ${open.id} ${scope}` : `/approve ${scope}`;
 	}
 
-	#text(given: Exclude<Step, { kind: "wait" | "crash" | "answer" }>, user: string): string {
+	#text(given: Exclude<Step, { kind: "wait" | "crash" | "role" | "answer" }>, user: string): string {
 		switch (given.kind) {
 			case "say": {
 				if (given.what !== "mark") return given.what;
@@ -191,39 +234,51 @@ class World {
 		const all = await store.confirmations({ scope: OPERATOR, now: this.scene.clock.now(), limit: 100_000 });
 		const wrong: string[] = [];
 		for (const label of new Set(dangers)) {
-			if (dangers.filter((one) => one === label).length > 1) wrong.push(`${label} ran twice`);
-			const asked = this.asked.get(label);
-			const confirmation = all.find(({ details }) => details.what === label);
-			const answer = audit.find(
-				({ confirmation: id, kind }) =>
-					id === confirmation?.id && (kind === "approved" || kind === "auto_approved"),
-			);
-			if (!asked || !answer) wrong.push(`${label} ran without an answer`);
-			else if (answer.kind === "approved" && !mayAnswer(answer.who, asked))
-				wrong.push(`${label} of ${asked.user} in ${asked.place} was approved by ${answer.who}`);
-			else if (answer.kind === "auto_approved") {
-				const given = audit.find(
-					({ kind, facts }) => kind === "granted" && facts.grant === answer.facts.grant,
-				);
-				const principal = (
-					await store.turn({ scope: OPERATOR, id: confirmation?.turn as string })
-				).speakers.map((speaker) => speaker.principal);
-				if (!given || principal.length !== 1 || given.facts.principal !== principal[0])
-					wrong.push(`${label} of ${asked.user} ran by a grant for somebody else`);
-				if (given && !isOwner(given.who) && given.facts.scope !== "session")
-					wrong.push(`${given.who} granted for longer than a session`);
-			}
+			// A /retry asks again about the same: that is a question of its own.
+			const used = all.filter(({ details, status }) => details.what === label && status === "consumed");
+			const ran = dangers.filter((one) => one === label).length;
+			if (ran > used.length) wrong.push(`${label} ran ${ran} times, with ${used.length} answers`);
+			for (const confirmation of used) wrong.push(...(await this.#wrongWith(confirmation, label, audit)));
 		}
 		return wrong;
 	}
-}
 
-const isOwner = (caller: string) => /^telegram:ada\d+$/.test(caller);
+	async #wrongWith(
+		{ id, turn }: Confirmation,
+		label: string,
+		audit: readonly AuditEntry[],
+	): Promise<string[]> {
+		const asked = this.asked.get(label);
+		const answer = audit.find(
+			({ confirmation, kind }) => confirmation === id && (kind === "approved" || kind === "auto_approved"),
+		);
+		if (!asked || !answer) return [`${label} ran without an answer`];
+		if (answer.kind === "approved")
+			return this.#mayAnswer(answer, asked)
+				? []
+				: [`${label} of ${asked.user} in ${asked.place} was approved by ${answer.who}`];
+		const given = audit.find(({ kind, facts }) => kind === "granted" && facts.grant === answer.facts.grant);
+		const { speakers } = await this.scene.store.turn({ scope: OPERATOR, id: turn as string });
+		const wrong: string[] = [];
+		if (this.roleOf(asked.user, answer.at) === "guest" && given?.who === `telegram:${asked.user}`)
+			wrong.push(`${label} of a guest ran by a grant of their own`);
+		if (!given || speakers.length !== 1 || given.facts.principal !== speakers[0]?.principal)
+			wrong.push(`${label} of ${asked.user} ran by a grant for somebody else`);
+		if (given && this.#roleOfCaller(given) !== "owner" && given.facts.scope !== "session")
+			wrong.push(`${given.who} granted for longer than a session`);
+		return wrong;
+	}
 
-/** The owner anything; a member what they asked themselves, in a conversation of their own. */
-function mayAnswer(caller: string, asked: { readonly user: string; readonly place: Place }): boolean {
-	if (isOwner(caller)) return true;
-	return caller === `telegram:${asked.user}` && asked.place !== "thread" && /^(?:bob|ben)/.test(asked.user);
+	/** An owner anything; a member what they asked themselves, in a conversation of their own. */
+	#mayAnswer(answer: AuditEntry, asked: { readonly user: string; readonly place: Place }): boolean {
+		const role = this.#roleOfCaller(answer);
+		if (role === "owner") return true;
+		return answer.who === `telegram:${asked.user}` && asked.place !== "thread" && role === "member";
+	}
+
+	#roleOfCaller({ who: caller, at }: AuditEntry): Role {
+		return this.roleOf(caller.replace(/^telegram:/, ""), at);
+	}
 }
 
 test(`I18: no private mark reaches another, and nothing dangerous runs without a right answer (${RUNS} sequences)`, {
@@ -235,33 +290,30 @@ test(`I18: no private mark reaches another, and nothing dangerous runs without a
 	});
 	let steps = 0;
 	let ran = 0;
-	for (let from = 0; from < RUNS; from += TOGETHER) {
-		const batch = sequences.slice(from, from + TOGETHER);
-		const world = new World(
-			await Scene.start({ agent: gossip, durable: true, config: configFor(from, batch.length) }),
-		);
-		for (const [offset, sequence] of batch.entries()) {
-			const run = from + offset;
-			for (const name of NAMES) await world.take(run, { kind: "say", who: name, place: "dm", what: "mark" });
-			for (const given of sequence) await world.take(run, given);
-			await world.scene.clock.advance(10 * SECOND);
-			steps += sequence.length;
-			expect({ run, sequence, leaks: world.leaks(run) }).toEqual({ run, sequence, leaks: [] });
+	let next = 0;
+	const lane = async () => {
+		while (next < RUNS) {
+			const runs = Array.from({ length: Math.min(TOGETHER, RUNS - next) }, (_, n) => next + n);
+			next += runs.length;
+			const world = await World.start(runs);
+			for (const run of runs) {
+				const sequence = sequences[run] as Step[];
+				for (const name of NAMES)
+					await world.take(run, { kind: "say", who: name, place: "dm", what: "mark" });
+				for (const given of sequence) await world.take(run, given);
+				await world.scene.clock.advance(10 * SECOND);
+				steps += sequence.length;
+				expect({ run, sequence, leaks: world.leaks(run) }).toEqual({ run, sequence, leaks: [] });
+			}
+			await world.scene.clock.advance(MINUTE);
+			expect({ runs, wrong: await world.unproven() }).toEqual({ runs, wrong: [] });
+			ran += world.scene.dangers.length;
+			await world.scene.end();
 		}
-		await world.scene.clock.advance(MINUTE);
-		expect(await world.unproven()).toEqual([]);
-		ran += world.scene.dangers.length;
-		await world.scene.end();
-	}
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, lane));
 	console.log(
 		`rights: ${RUNS} sequences, ${steps} steps, ${ran} dangerous calls ran, each with a right answer`,
 	);
 	expect(ran).toBeGreaterThan(0);
 });
-
-function configFor(from: number, count: number): ConfigInput {
-	const allow = Array.from({ length: count }, (_, offset) =>
-		NAMES.map((name) => ({ id: `${name}${from + offset}`, role: ROLES[name] })),
-	).flat();
-	return { auth: { telegram: { allow } } };
-}

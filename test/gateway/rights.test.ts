@@ -314,6 +314,30 @@ describe("grants", () => {
 		expect(await waiting(await scene.say(ask, { chat: "gus", user: "gus" }))).toHaveLength(1);
 	});
 
+	test("serves nobody who has been made a guest since, also for a message from before that", async () => {
+		await start({ durable: true });
+		const bob = { chat: "bob", user: "bob" };
+		await scene.say(ask, bob);
+		await scene.say("/approve session", bob);
+		expect(scene.dangers).toEqual(["it"]);
+		await scene.say('call slow {"ms":60000}', bob);
+		const queued = await scene.say(ask, bob);
+		const allow = [{ id: "bob", role: "guest" as const }];
+		await scene.crash(0, { ...scene.options, config: { auth: { telegram: { allow } } } });
+		await scene.clock.advance(2 * MINUTE);
+		expect(await waiting(queued)).toHaveLength(1);
+		expect(scene.dangers).toEqual(["it"]);
+	});
+
+	test("the owner's for a guest serves that guest", async () => {
+		await start();
+		const gus = { chat: "gus", user: "gus" };
+		const [asked] = await waiting(await scene.say(ask, gus));
+		await scene.say(`/approve ${asked?.id} always`, { chat: "ada", user: "ada" });
+		await scene.say(ask, gus);
+		expect(scene.dangers).toEqual(["it", "it"]);
+	});
+
 	test("ends after 30 days unless it says otherwise", async () => {
 		await start();
 		await scene.say(ask, { chat: "ada", user: "ada" });

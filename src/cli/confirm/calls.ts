@@ -20,10 +20,13 @@ export interface WireConfirmation {
 	readonly created_at: number;
 	readonly expires_at: number;
 	readonly resolved_at: number | null;
-	readonly resolved_by: string | null;
+	/** Empty while it is pending. */
+	readonly resolved_by: string;
 	readonly resolved_label: string | null;
 	readonly reason: string | null;
 	readonly used_at: number | null;
+	/** When an approval that nobody used ran out. */
+	readonly use_expired_at: number | null;
 	readonly notices: readonly { readonly to: string; readonly state: string }[];
 }
 

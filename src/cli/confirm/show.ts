@@ -49,8 +49,8 @@ export function confirmationOf(client: Client, id: string): Promise<WireConfirma
 }
 
 function printOutcome(output: Output, confirmation: WireConfirmation, timezone: string): void {
-	const { created_at, expires_at, resolved_at, resolved_by, resolved_label, reason, used_at, notices } =
-		confirmation;
+	const { created_at, expires_at, resolved_at, resolved_by, resolved_label, reason, notices } = confirmation;
+	const { used_at, use_expired_at } = confirmation;
 	const label = resolved_label === null ? "" : `, who calls itself ${JSON.stringify(resolved_label)}`;
 	const told = notices.map(({ to, state }) => `${to} (${TOLD[state] ?? state})`);
 	const rows: (readonly [string, string])[] = [
@@ -58,9 +58,10 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 		["deadline", timeOf(expires_at, timezone)],
 	];
 	if (resolved_at !== null)
-		rows.push(["resolved", `${timeOf(resolved_at, timezone)} by ${resolved_by ?? "nobody"}${label}`]);
+		rows.push(["resolved", `${timeOf(resolved_at, timezone)} by ${resolved_by}${label}`]);
 	if (reason !== null) rows.push(["reason", onOneLine(reason)]);
 	if (used_at !== null) rows.push(["used", timeOf(used_at, timezone)]);
+	if (use_expired_at !== null) rows.push(["not used until", timeOf(use_expired_at, timezone)]);
 	rows.push(["told", told.length === 0 ? "nobody: no chat and no webhook is configured" : told.join(", ")]);
 	output.pairs(rows);
 }

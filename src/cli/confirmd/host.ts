@@ -163,6 +163,10 @@ function settingsOf(options: ConfirmdHostOptions): ConfirmationSettings {
 		...settings,
 		...(rateLimit !== undefined && { rateLimit }),
 		chats: [],
+		unreachable: [
+			...(settings.unreachable ?? []).filter((url) => url !== webhook?.url),
+			...chats.map(({ platform, chatId }) => `${platform}:${chatId}`),
+		],
 		webhooks: [...webhooks.filter(({ url }) => url !== webhook?.url), ...(webhook ? [webhook] : [])],
 	};
 }

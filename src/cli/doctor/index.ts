@@ -13,7 +13,7 @@ import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
-import { lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
+import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
 
 interface Flags {
 	readonly fix?: boolean;
@@ -58,6 +58,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 
 	tell(lookAtNode());
 	tell(lookAtConfig(home.path, env));
+	if (config) tell(...lookAtChannels(config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
 	const place = lookAtHome(home.path, fix);

@@ -1,7 +1,13 @@
 // What Keryx stands on: Node, its home, the disk, the configuration. Nothing is made; permissions are changed only to fix them.
 import { accessSync, chmodSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { checkConfig, describeProblem, type Environment } from "../../config/index.ts";
+import {
+	type Config,
+	checkConfig,
+	describeProblem,
+	type Environment,
+	unreached,
+} from "../../config/index.ts";
 import { isOlder, oldestNode } from "../version.ts";
 import { bytesInWords, counted } from "../words.ts";
 import { type Finding, fine, fixed, remark, wrong } from "./finding.ts";
@@ -15,7 +21,7 @@ export function lookAtNode(): Finding {
 }
 
 export function lookAtConfig(home: string, env: Environment): Finding {
-	const { problems, warnings, file } = checkConfig({ home, env });
+	const { problems, file, config } = checkConfig({ home, env });
 	const [first] = problems;
 	if (first)
 		return wrong(
@@ -23,9 +29,16 @@ export function lookAtConfig(home: string, env: Environment): Finding {
 			`${counted(problems.length, "problem")}: ${describeProblem(first)}`,
 			"correct it; `keryx config check` lists every problem",
 		);
+	const warnings = config?.warnings ?? [];
 	if (warnings[0] !== undefined)
 		return remark("configuration", `${counted(warnings.length, "warning")}: ${warnings[0]}`);
 	return fine("configuration", file ?? "there is no config.yaml, so the defaults hold");
+}
+
+/** Entries for platforms that this Keryx cannot speak on. */
+export function lookAtChannels(config: Config): Finding[] {
+	const remedy = "take the entry out of config.yaml, or connect a program that posts for that platform";
+	return unreached(config).map((found) => remark("channels", found, remedy));
 }
 
 /** Where it is not there or cannot be used, there is nothing to look at more closely. */

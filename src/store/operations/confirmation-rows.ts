@@ -1,5 +1,5 @@
 // Rows of confirmations as plain data. What the clock has ended is shown as ended, whether or not the watcher has come by yet.
-import type { ConversationId } from "../../domain/index.ts";
+import { type ConversationId, isAtLeast, leastStanding, type Speaker } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, sql } from "../query.ts";
 import type { Confirmation, ConfirmationStatus } from "../types.ts";
@@ -49,6 +49,9 @@ export interface DecisionBody {
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Programs that ask without a token, on the compat port. They never say that they used an approval. */
+export const COMPAT = "compat";
+
 /** Who is named where time has decided. */
 export const TIMEOUT = "system:timeout";
 
@@ -59,6 +62,8 @@ const noticesOf = sql<{ target: string; state: "pending" | "sent" | "dead" }>(
 const deliveriesOf = sql<{ destination: string; state: string }>(
 	"SELECT destination, state FROM deliveries WHERE id >= ? AND id < ? ORDER BY id",
 );
+const replyOf = sql<{ state: string }>("SELECT state FROM deliveries WHERE turn = ? AND kind = 'reply'");
+const askingTurn = sql<{ speakers: string; state: string }>("SELECT speakers, state FROM turns WHERE id = ?");
 
 export function* confirmationRow(id: string): Op<ConfirmationRow | undefined> {
 	return yield* get(byId, id);
@@ -75,6 +80,8 @@ export function* toConfirmation(row: ConfirmationRow, now: number): Op<Confirmat
 	const said = row.decision_body === null ? {} : unseal<DecisionBody>(row.decision_body, row.body_key);
 	const end = endsAt(row);
 	const over = end !== null && end <= now;
+	const status = over ? "expired" : row.status;
+	const unanswered = over && row.status === "pending";
 	return {
 		id: row.id,
 		action: row.action,
@@ -82,7 +89,7 @@ export function* toConfirmation(row: ConfirmationRow, now: number): Op<Confirmat
 		details: said.details ?? asked.details,
 		requester: asked.requester,
 		sessionKey: row.session_key,
-		status: over ? "expired" : row.status,
+		status,
 		digest: row.digest,
 		askedBy: row.asked_by,
 		waiter: row.waiter,
@@ -93,19 +100,36 @@ export function* toConfirmation(row: ConfirmationRow, now: number): Op<Confirmat
 		timeoutSeconds: row.timeout_seconds,
 		createdAt: row.created_at,
 		expiresAt: row.expires_at,
-		resolvedAt: over ? end : row.resolved_at,
-		resolvedBy: over ? TIMEOUT : row.resolved_by,
+		resolvedAt: unanswered ? end : row.resolved_at,
+		resolvedBy: unanswered ? TIMEOUT : row.resolved_by,
 		resolvedLabel: said.label ?? null,
 		reason: said.reason ?? null,
 		detailsBefore: said.details ? asked.details : null,
 		usedAt: row.used_at,
-		notices: yield* noticesFor(row.id),
+		// Only an approval has a time by which it is to be used.
+		useExpiredAt: status === "expired" ? row.use_by : null,
+		notices: [...(yield* replyNotice(row)), ...(yield* noticesFor(row.id))],
 	};
 }
 
 /** The id of the delivery that tells a chat; those of one confirmation stand together. */
 export function noticeId(confirmation: string, n: number): string {
 	return `confirmation:${confirmation}:${n}`;
+}
+
+/** The reply of the turn that asked holds the question. A guest cannot answer it, so that their chat tells nobody. */
+function* replyNotice({ waiter, turn, destination }: ConfirmationRow): Op<Confirmation["notices"]> {
+	if (waiter !== "turn" || turn === null || destination === null) return [];
+	const asking = yield* get(askingTurn, turn);
+	if (!asking) return [];
+	const speakers = JSON.parse(asking.speakers) as Speaker[];
+	if (speakers.length > 0 && !isAtLeast(leastStanding(speakers.map(({ role }) => role)), "member")) return [];
+	const states = (yield* all(replyOf, turn)).map(({ state }) => shown(state));
+	// A reply that is still to come can be sent; a turn that ended without one has told nobody.
+	if (states.length === 0 && asking.state !== "running" && asking.state !== "interrupted") return [];
+	const state = (["sent", "pending", "dead"] as const).find((one) => states.includes(one)) ?? "pending";
+	const { platform, chatId } = JSON.parse(destination) as { platform: string; chatId: string };
+	return [{ to: `${platform}:${chatId}`, state }];
 }
 
 function* noticesFor(id: string): Op<Confirmation["notices"]> {

@@ -1,6 +1,13 @@
 // Confirmations (I14): asked once, resolved once, used once, each step with its audit entry in the same transaction. The
 // schema's triggers hold the order of steps; what is decided here is who, when and what follows.
-import { type ConversationId, leastStanding, type Speaker, soleSpeaker } from "../../domain/index.ts";
+import {
+	type ConversationId,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { seal, unseal } from "../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../query.ts";
@@ -15,6 +22,7 @@ import type {
 import { audit } from "./audit.ts";
 import {
 	type AskedBody,
+	COMPAT,
 	CONFIRMATION_COLUMNS,
 	type ConfirmationRow,
 	confirmationRow,
@@ -37,7 +45,7 @@ const insertConfirmation = sql(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`,
 );
 const insertNotice = sql(
-	"INSERT INTO confirmation_notices (confirmation, target, state, due_at) VALUES (?, ?, 'pending', ?)",
+	"INSERT INTO confirmation_notices (confirmation, target, state, due_at) VALUES (?, ?, ?, ?)",
 );
 const slotsOf = sql<{ n: number; oldest: number | null }>(
 	"SELECT count(*) AS n, min(slot_at) AS oldest FROM confirmations WHERE asked_by = ? AND action = ? AND slot_at > ? AND slot_at <= ?",
@@ -48,6 +56,9 @@ const slotsOfAll = sql<{ n: number; oldest: number | null }>(
 const settleRow = sql(
 	`UPDATE confirmations SET status = ?, digest = ?, resolved_at = ?, resolved_by = ?, use_by = ?, decision_body = ?, due_at = ?
 	WHERE id = ? AND status = ?`,
+);
+const expireUse = sql(
+	"UPDATE confirmations SET status = 'expired', due_at = NULL WHERE id = ? AND status = ?",
 );
 const consumeRow = sql(
 	`UPDATE confirmations SET status = 'consumed', used_at = ?, claim = ?, due_at = NULL
@@ -87,11 +98,17 @@ export interface ConfirmationRequest {
 	readonly grantable: boolean;
 	/** An approval that is not used within this expires. */
 	readonly useWithinMs: number;
-	/** Who is told: chats by deliveries, webhooks by name. */
-	readonly notices: { readonly deliveries: readonly NewDelivery[]; readonly webhooks: readonly string[] };
+	/** Who is told: chats by deliveries, webhooks by name; and those who cannot be, by name. */
+	readonly notices: {
+		readonly deliveries: readonly NewDelivery[];
+		readonly webhooks: readonly string[];
+		readonly unreachable?: readonly string[];
+	};
 	/** A call of Keryx's own agent. */
 	readonly from?: {
 		readonly waiter: "turn" | "live";
+		/** What the people that the turn speaks for may do now, which may be less than when they wrote (I18). */
+		readonly standing: Standing;
 		readonly conversation: ConversationId;
 		readonly turn: string;
 		readonly call: string;
@@ -120,7 +137,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 			return { kind: "repeated", confirmation };
 		}
 	}
-	const asker = args.from ? yield* askerOf(args.from.turn) : null;
+	const asker = args.from ? yield* askerOf(args.from.turn, args.from.standing) : null;
 	const covering = args.grantable ? yield* coveringGrant(context, { ...args, asker }) : undefined;
 	if (covering === undefined) {
 		const limited = yield* limitOf(context, args);
@@ -129,7 +146,7 @@ export function* requestConfirmation(context: Context, args: ConfirmationRequest
 	const { from } = args;
 	const auto = covering !== undefined;
 	const expiresAt = context.now + args.timeoutSeconds * 1000;
-	const useBy = auto ? context.now + args.useWithinMs : null;
+	const useBy = auto ? useByOf(context, args.askedBy, args.useWithinMs) : null;
 	const body: AskedBody & { digest: string } = {
 		description: args.description,
 		details: args.details,
@@ -208,7 +225,13 @@ function* limitOf(
 function* tell(context: Context, { id, notices }: ConfirmationRequest): Op<void> {
 	for (const delivery of notices.deliveries)
 		yield* addDeliveries(context, noticeLane(delivery.destination), null, [delivery]);
-	for (const target of notices.webhooks) yield* run(insertNotice, id, target, context.now);
+	for (const target of notices.webhooks) yield* run(insertNotice, id, target, "pending", context.now);
+	for (const target of new Set(notices.unreachable)) yield* run(insertNotice, id, target, "dead", null);
+}
+
+/** Null for those who never say that they used an approval: it stays one. */
+function useByOf({ now }: Context, askedBy: string, useWithinMs: number): number | null {
+	return askedBy === COMPAT ? null : now + useWithinMs;
 }
 
 /** Stands where a delivery names its conversation; no conversation has such an id. */
@@ -251,7 +274,7 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 	if (over) return { kind: "settled", status: "expired", woken: over.woken };
 	if (row.status !== "pending") return { kind: "settled", status: row.status, woken: null };
 	const approved = args.decision === "approved";
-	const useBy = approved ? context.now + args.useWithinMs : null;
+	const useBy = approved ? useByOf(context, row.asked_by, args.useWithinMs) : null;
 	const said: DecisionBody = {
 		...(args.label && { label: args.label }),
 		...(args.reason && { reason: args.reason }),
@@ -272,11 +295,11 @@ export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Re
 }
 
 /** Whom the asking turn speaks for. */
-function* askerOf(turn: string): Op<Asker> {
+function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> {
 	const row = yield* get(askingTurn, turn);
 	const speakers = row ? (JSON.parse(row.speakers) as Speaker[]) : [];
 	const sole = soleSpeaker(speakers);
-	const role = leastStanding(speakers.map((speaker) => speaker.role));
+	const role = lesser(standing, leastStanding(speakers.map((speaker) => speaker.role)));
 	return {
 		persons: sole === null ? [] : yield* samePrincipals(sole),
 		role: role === "none" ? "guest" : role,
@@ -392,18 +415,34 @@ export function* expireConfirmations(
 export function* endByClock(context: Context, row: ConfirmationRow): Op<{ woken: Woken | null } | null> {
 	const end = endsAt(row);
 	if (end === null || end > context.now) return null;
-	const said = row.decision_body === null ? {} : unseal<DecisionBody>(row.decision_body, row.body_key);
+	if (row.status !== "pending") {
+		yield* lapse(context, row);
+		// An approval has begun its turn already; that finds it expired.
+		return { woken: null };
+	}
 	yield* settle(context, row, {
 		status: "expired",
 		digest: row.digest,
 		at: end,
 		by: TIMEOUT,
 		via: "system",
-		useBy: row.use_by,
-		said,
+		useBy: null,
+		said: {},
 	});
-	// An approval has begun its turn already; that finds it expired.
-	return { woken: row.status === "pending" ? yield* answerTurn(context, row, "expired") : null };
+	return { woken: yield* answerTurn(context, row, "expired") };
+}
+
+/** An approval that nobody used: who gave it, and when, stays. */
+function* lapse(context: Context, row: ConfirmationRow): Op<void> {
+	yield* run(expireUse, row.id, row.status);
+	yield* audit(context, {
+		kind: "expired",
+		confirmation: row.id,
+		who: TIMEOUT,
+		via: "system",
+		facts: { action: row.action, digest: row.digest, was: row.status },
+	});
+	yield* emit(context, "confirmation.expired", idsOf(row), { action: row.action });
 }
 
 function* settle(
@@ -442,7 +481,6 @@ function* settle(
 			...(to.digest !== row.digest && { digest_before: row.digest }),
 			...(to.said.label && { label: to.said.label }),
 			...(to.said.reason && { reason: to.said.reason }),
-			...(row.status !== "pending" && { was: row.status }),
 		},
 	});
 	yield* emit(context, `confirmation.${to.status}`, idsOf(row), { action: row.action });

@@ -7,6 +7,7 @@ import { all, type Context, get, type Op, run, sql } from "../query.ts";
 import type { AuditVia, Grant, GrantScope, OperatorScope } from "../types.ts";
 import { audit } from "./audit.ts";
 import { emit } from "./events.ts";
+import { findPrincipal } from "./principals.ts";
 
 interface GrantRow {
 	readonly id: string;
@@ -141,6 +142,7 @@ export function* coveringGrant(
 	for (const row of yield* all(liveGrants, asked.action, context.now)) {
 		if (row.asked_by !== null && row.asked_by !== asked.askedBy) continue;
 		if (asked.asker ? !serves(row, asked.asker) : row.principal !== null) continue;
+		if (asked.asker && (yield* isOutgrown(row, asked.asker))) continue;
 		if (row.scope !== "always" && row.session_key !== asked.sessionKey) continue;
 		if (row.session !== null && (yield* get(liveSession, asked.sessionKey))?.id !== row.session) continue;
 		const { pattern } = toGrant(row);
@@ -160,6 +162,14 @@ export interface Asker {
 /** What a guest asks goes to the owner, whatever others were granted. */
 function serves({ principal }: GrantRow, { persons, role }: Asker): boolean {
 	return principal === null ? role !== "guest" : persons.includes(principal);
+}
+
+/** Given by somebody to themselves, who is a guest now and could no longer give it. */
+function* isOutgrown({ created_by }: GrantRow, { persons, role }: Asker): Op<boolean> {
+	if (role !== "guest") return false;
+	const [platform = "", ...id] = created_by.split(":");
+	const giver = yield* findPrincipal(platform, [id.join(":")]);
+	return giver !== undefined && persons.includes(giver);
 }
 
 const dated = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'grants_dated'");

@@ -80,7 +80,8 @@ const CHECKS: readonly Statement<Problem>[] = [
 			AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = d.conversation)`),
 
 	check(`SELECT 'I14: confirmation ' || id || ' is ' || status || ', and its due time says otherwise' AS problem
-		FROM confirmations WHERE (status IN ('pending', 'approved', 'auto_approved')) <> (due_at IS NOT NULL)`),
+		FROM confirmations WHERE (status = 'pending' OR (status IN ('approved', 'auto_approved') AND use_by IS NOT NULL))
+			<> (due_at IS NOT NULL)`),
 
 	check(`SELECT 'session ' || id || ' has ended and waits for no finalising' AS problem
 		FROM sessions WHERE ended_at IS NOT NULL AND finalised = 0 AND due_at IS NULL`),

@@ -173,6 +173,6 @@ function request(id: string, { turn, conversation, destination }: Begun) {
 		grantable: true,
 		useWithinMs: HOUR,
 		notices: { deliveries: [], webhooks: [] },
-		from: { waiter: "turn", conversation, turn, call: "c1", tool: "harm", destination },
+		from: { waiter: "turn", standing: "owner", conversation, turn, call: "c1", tool: "harm", destination },
 	} as const satisfies ConfirmationRequest;
 }

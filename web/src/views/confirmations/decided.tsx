@@ -47,7 +47,7 @@ export function Decided({ onOpen }: { readonly onOpen: (id: string) => void }) {
 		{
 			name: "Decided by",
 			wideOnly: true,
-			cell: (one) => (one.resolved_by === null ? "" : whoOf(one.resolved_by)),
+			cell: (one) => whoOf(one.resolved_by),
 		},
 		{
 			name: "When",

@@ -19,8 +19,8 @@ export const SCOPES: Readonly<Record<GrantScope, string>> = {
 };
 
 /** What became of it, in a sentence. */
-export function outcome({ status, resolved_by, resolved_at, expires_at, requester }: Confirmation): string {
-	const who = resolved_by === null ? "" : ` by ${whoOf(resolved_by)}`;
+export function outcome({ status, resolved_by, use_expired_at, requester }: Confirmation): string {
+	const who = resolved_by === "" ? "" : ` by ${whoOf(resolved_by)}`;
 	switch (status) {
 		case "pending":
 			return "It waits for an answer.";
@@ -33,10 +33,9 @@ export function outcome({ status, resolved_by, resolved_at, expires_at, requeste
 		case "denied":
 			return `It was denied${who}.`;
 		case "expired":
-			// One that nobody answered ends at its deadline; one that was approved ends when it was to be used.
-			return resolved_at === null || resolved_at === expires_at
+			return use_expired_at === null
 				? "Nobody answered in time, so nothing was done."
-				: "It was approved, but not used in time.";
+				: `It was approved${who}, but not used in time.`;
 		case "cancelled":
 			return `${requester} took the question back.`;
 	}
@@ -66,6 +65,7 @@ const ENTRIES: Readonly<Record<string, { readonly name: string; readonly tone: T
 	refused: { name: "Refused attempt", tone: "danger" },
 	token_created: { name: "Token made", tone: "neutral" },
 	token_revoked: { name: "Token revoked", tone: "neutral" },
+	audit_accepted: { name: "Audit accepted", tone: "warn" },
 };
 
 export function entryWords(kind: string): { readonly name: string; readonly tone: Tone } {
