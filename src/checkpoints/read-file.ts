@@ -54,6 +54,27 @@ export function gitMode(stats: BigIntStats): Found["mode"] {
 	return (stats.mode & OWNER_MAY_RUN) === 0n ? "100644" : "100755";
 }
 
+/** Undefined where nothing stands. Throws the system's other errors. */
+export function statOf(root: string, path: string): BigIntStats | undefined {
+	try {
+		return lstatSync(fullPath(root, path), { bigint: true, throwIfNoEntry: false });
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+		throw error;
+	}
+}
+
+/** Whether its times vouch for it. */
+export function isUnchanged(before: Found, stats: BigIntStats): boolean {
+	return (
+		before.ctime === stats.ctimeNs &&
+		before.mtime === stats.mtimeNs &&
+		before.size === stats.size &&
+		before.ino === stats.ino &&
+		before.mode === gitMode(stats)
+	);
+}
+
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
 	return (
 		a.size === b.size &&
