@@ -172,11 +172,14 @@ class Apply {
 	): Outcome | "drafted" {
 		const { root, id } = this.#request;
 		const { path, now, want } = step;
-		if (!makeParents(root, path)) return "in_the_way";
+		if (!makeParents(root, path, (folder) => this.#flush.passes(folder))) return "in_the_way";
 		const file = fullPath(root, `${folderOf(path)}${DRAFT_PREFIX}${id}-${n}`);
-		rmSync(file, { force: true });
 		const { entry, stats } = present(root, path, this.#seen);
-		if (isSame(entry, want)) return "done";
+		if (isSame(entry, want)) {
+			// Of a restore that was cut off.
+			rmSync(file, { force: true });
+			return "done";
+		}
 		// Folders without any file in them are not saved, and were not seen as being there.
 		const bare = entry === "other" && now === null && removeBareFolder(root, path);
 		if (entry === "other" && !bare) return "in_the_way";
@@ -186,9 +189,11 @@ class Apply {
 			return "done";
 		}
 		const data = contents.get(want.oid) as Buffer;
-		if (want.mode === LINK) symlinkSync(data, file);
-		else writeDraft(file, data, want.mode, stats);
-		this.#flush.file(file, path);
+		anew(file, () => {
+			if (want.mode === LINK) symlinkSync(data, file);
+			else writeDraft(file, data, want.mode, stats);
+		});
+		this.#flush.file(file);
 		drafts.push({ step, file, before: bare ? undefined : stats });
 		return "drafted";
 	}
@@ -255,6 +260,17 @@ function setPermissions(full: Buffer, mode: number): void {
 	}
 }
 
+/** What a restore that was cut off has left under that name goes first. */
+function anew(file: Buffer, make: () => void): void {
+	try {
+		make();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		rmSync(file, { force: true });
+		make();
+	}
+}
+
 function writeDraft(draft: Buffer, data: Buffer, mode: string, before: BigIntStats | undefined): void {
 	const file = openSync(draft, NEW_FILE, mode === "100755" ? 0o777 : 0o666);
 	try {
@@ -281,11 +297,12 @@ function parentsState(root: string, path: RawPath): "folders" | "missing" | "blo
 	return "folders";
 }
 
-function makeParents(root: string, path: RawPath): boolean {
+function makeParents(root: string, path: RawPath, passes?: (folder: BigIntStats) => void): boolean {
 	for (const folder of foldersOf(path)) {
 		const stats = statOf(root, folder);
 		if (stats && !stats.isDirectory()) return false;
-		if (!stats) mkdirSync(fullPath(root, folder));
+		if (stats) passes?.(stats);
+		else mkdirSync(fullPath(root, folder));
 	}
 	return true;
 }

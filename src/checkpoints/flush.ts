@@ -1,7 +1,7 @@
 // Puts what a restore has written on the disk. One sync of the file system stands for all files; a sync for each of tens of thousands takes
 // minutes. What is on another file system (a mount in the workspace), and where there is no such sync, each file and folder has its own.
 import { spawn } from "node:child_process";
-import { closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
+import { type BigIntStats, closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
 import { fullPath, type RawPath } from "./names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -12,15 +12,17 @@ export class Flush {
 	/** By their bytes: what was written since the last time. */
 	readonly #paths = new Set<string>();
 
+	/** Something was written to another file system than the workspace's. */
+	#isElsewhere = false;
+
 	constructor(root: string) {
 		this.#root = root;
 		this.#device = lstatSync(root, { bigint: true }).dev;
 	}
 
-	/** A new file, whose folder changes with it. */
-	file(full: Buffer, path: RawPath): void {
+	/** A new file. */
+	file(full: Buffer): void {
 		this.#paths.add(full.toString("latin1"));
-		this.folder(path);
 	}
 
 	/** Something in the folder of this path came or went. */
@@ -28,10 +30,17 @@ export class Flush {
 		this.#paths.add(fullPath(this.#root, path.slice(0, path.lastIndexOf("/") + 1)).toString("latin1"));
 	}
 
+	/** A folder on the way to what is written. */
+	passes({ dev }: BigIntStats): void {
+		if (dev !== this.#device) this.#isElsewhere = true;
+	}
+
 	async all(): Promise<void> {
 		if (this.#paths.size === 0) return;
 		const isSynced = await syncFileSystem(this.#root);
-		for (const path of this.#paths) flushOne(Buffer.from(path, "latin1"), isSynced ? this.#device : null);
+		const isOne = isSynced && !this.#isElsewhere;
+		if (!isOne)
+			for (const path of this.#paths) flushOne(Buffer.from(path, "latin1"), isSynced ? this.#device : null);
 		this.#paths.clear();
 	}
 }
