@@ -17,19 +17,47 @@ const SAMPLES = 7;
 const BAR = 1.3;
 const DELAY_BAR_MS = 25;
 const FOLDERS = 500;
+const RESTORED = 50_000;
+const RESTORE_BAR_S = 8;
 
 export async function measureCheckpoints(): Promise<Row[]> {
 	const rows: Row[] = [];
 	for (const size of SIZES) rows.push(...(await measureSize(size)));
-	return rows;
+	return [...rows, ...(await measureRestore())];
 }
 
-async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<Row[]> {
+/** The agent has changed every file; all of them go back. */
+async function measureRestore(): Promise<Row[]> {
 	const top = mkdtempSync(join(tmpdir(), "keryx-bench-"));
-	const [home, ours, plain] = [join(top, "home"), join(top, "ours"), join(top, "plain")];
+	const [home, folder] = [join(top, "home"), join(top, "ours")];
 	mkdirSync(home);
-	makeFiles(ours, files);
-	cpSync(ours, plain, { recursive: true });
+	makeFiles(folder, RESTORED);
+	const { checkpoints, close } = await openCheckpoints(home);
+	try {
+		const about = { workspace: folder, label: "bench", turn: "turn" };
+		const before = await checkpoints.take({ ...about, kind: "before" });
+		for (let n = 0; n < RESTORED; n++) appendFileSync(pathOf(folder, n), "// the agent's\n");
+		await checkpoints.take({ ...about, kind: "after" });
+		if (before.kind === "failed") throw new Error(before.reason);
+		const delay = monitorEventLoopDelay({ resolution: 1 });
+		delay.enable();
+		const began = performance.now();
+		const { restored, kept } = await checkpoints.restore(folder, before.id);
+		const seconds = (performance.now() - began) / 1000;
+		delay.disable();
+		if (restored.length !== RESTORED || kept.length > 0) throw new Error(`${restored.length} restored`);
+		const what = `${RESTORED} files restored`;
+		return [
+			atMost(RESTORE_BAR_S, measured(what, seconds, "s")),
+			measured(`event-loop delay meanwhile, p99: ${what}`, delay.percentile(99) / 1e6, "ms"),
+		];
+	} finally {
+		await close();
+		rmSync(top, { recursive: true, force: true });
+	}
+}
+
+async function openCheckpoints(home: string) {
 	const clock = systemClock;
 	const store = await openStore({
 		url: `sqlite:${join(home, "keryx.db")}`,
@@ -39,6 +67,20 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 	});
 	const settings = { maxSnapshots: 1000, maxTotalMb: 5000, maxFileMb: 10, maxFiles: 100_000 };
 	const checkpoints = createCheckpoints({ home, store, clock, settings: () => settings });
+	const close = async (): Promise<void> => {
+		await checkpoints.close();
+		await store.close();
+	};
+	return { checkpoints, close };
+}
+
+async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<Row[]> {
+	const top = mkdtempSync(join(tmpdir(), "keryx-bench-"));
+	const [home, ours, plain] = [join(top, "home"), join(top, "ours"), join(top, "plain")];
+	mkdirSync(home);
+	makeFiles(ours, files);
+	cpSync(ours, plain, { recursive: true });
+	const { checkpoints, close } = await openCheckpoints(home);
 	const keryx = async (): Promise<void> => {
 		const outcome = await checkpoints.take({ workspace: ours, label: "bench" });
 		if (outcome.kind !== "taken") throw new Error(JSON.stringify(outcome));
@@ -68,8 +110,7 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 			),
 		];
 	} finally {
-		await checkpoints.close();
-		await store.close();
+		await close();
 		rmSync(top, { recursive: true, force: true });
 	}
 }

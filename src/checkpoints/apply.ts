@@ -1,24 +1,28 @@
 // Puts files back. Each step begins from what was seen when it was planned, or is done already, or is left alone: so doing all of it
-// again after a crash is right. Nothing is reached through a link, and a file is always whole: it is written aside and moved.
-import { constants, type Stats } from "node:fs";
+// again after a crash is right. Nothing is reached through a link, and a file is always whole: contents are written aside, put on the
+// disk, and only then moved into place. Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
 import {
-	lstat,
-	mkdir,
-	open,
-	readdir,
-	readFile,
-	readlink,
-	rename,
-	rm,
-	rmdir,
-	symlink,
-	unlink,
-} from "node:fs/promises";
+	type BigIntStats,
+	closeSync,
+	constants,
+	fchmodSync,
+	mkdirSync,
+	openSync,
+	readdirSync,
+	renameSync,
+	rmdirSync,
+	rmSync,
+	symlinkSync,
+	unlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { cacheFile, type Found, readCache } from "./cache.ts";
 import { DRAFT_PREFIX } from "./excludes.ts";
+import { Flush } from "./flush.ts";
 import { fullPath, type RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
-import { blobId } from "./read-file.ts";
-import { blobs, type Entry } from "./repository.ts";
+import { gitMode, isUnchanged, readEntry, statOf } from "./read-file.ts";
+import { blobSizes, blobs, type Entry } from "./repository.ts";
 import type { KeptReason } from "./types.ts";
 
 export interface Applied {
@@ -27,7 +31,7 @@ export interface Applied {
 	readonly kept: readonly { readonly path: RawPath; readonly reason: KeptReason }[];
 }
 
-export interface ApplyInput {
+export interface ApplyRequest {
 	readonly root: string;
 	readonly repository: string;
 	/** Of the restore: names what it writes aside. */
@@ -36,199 +40,291 @@ export interface ApplyInput {
 	readonly emptyThen: readonly RawPath[];
 }
 
-/** So many contents are in memory at once. */
-const BATCH = 32;
+/** So much content is in memory at once. */
+const BATCH_BYTES = 64 * 1024 * 1024;
 const LINK = "120000";
 const MAY_RUN = 0o111;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 type Outcome = "done" | KeptReason;
+type Write = Step & { readonly want: NonNullable<Entry> };
 
-export async function applySteps(input: ApplyInput): Promise<Applied> {
-	const { root, steps, repository } = input;
-	const removed: RawPath[] = [];
-	const restored: RawPath[] = [];
-	const kept: { path: RawPath; reason: KeptReason }[] = [];
-	const note = (path: RawPath, outcome: Outcome, done: RawPath[]): void => {
+/** Written aside, and not yet moved into place. */
+interface Draft {
+	readonly step: Write;
+	readonly file: Buffer;
+	/** What stood there when it was looked at. */
+	readonly before: BigIntStats | undefined;
+}
+
+export async function applySteps(request: ApplyRequest): Promise<Applied> {
+	return new Apply(request).all();
+}
+
+class Apply {
+	readonly #request: ApplyRequest;
+	readonly #seen: ReadonlyMap<RawPath, Found>;
+	readonly #flush: Flush;
+	readonly #removed: RawPath[] = [];
+	readonly #restored: RawPath[] = [];
+	readonly #kept: { path: RawPath; reason: KeptReason }[] = [];
+
+	constructor(request: ApplyRequest) {
+		this.#request = request;
+		this.#seen = seenFiles(request.repository);
+		this.#flush = new Flush(request.root);
+	}
+
+	async all(): Promise<Applied> {
+		const { root, steps, emptyThen } = this.#request;
+		const [removed, restored, kept] = [this.#removed, this.#restored, this.#kept];
+		const writes = steps.filter((step): step is Write => step.want !== null);
+		for (const step of steps)
+			if (step.want === null)
+				this.#note(
+					step.path,
+					tried(() => this.#remove(step)),
+					removed,
+				);
+		// A folder may stand where a file was.
+		const wanted = new Set(writes.map(({ path }) => path));
+		removeEmpty(
+			root,
+			parentsOf(removed).filter((folder) => isWithin(folder, wanted)),
+		);
+		for (const batch of await this.#batches(writes))
+			for (const [path, outcome] of await this.#write(batch)) this.#note(path, outcome, restored);
+		const meant = new Set(emptyThen);
+		const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
+		for (const folder of removeEmpty(root, emptied)) kept.push({ path: slashed(folder), reason: "refused" });
+		// Where one of these files stood in for such a folder.
+		const gone = new Set(removed);
+		for (const folder of emptyThen.filter((one) => isWithin(one, gone))) {
+			const outcome = tried(() => makeFolder(root, folder));
+			if (outcome !== "done") kept.push({ path: slashed(folder), reason: outcome });
+		}
+		await this.#flush.all();
+		return { restored, removed, kept };
+	}
+
+	#note(path: RawPath, outcome: Outcome, done: RawPath[]): void {
 		if (outcome === "done") done.push(path);
-		else kept.push({ path, reason: outcome });
-	};
-	const removals = steps.filter(({ want }) => want === null);
-	const writes = steps.filter(({ want }) => want !== null);
-	for (const step of removals) note(step.path, await tried(remove(root, step)), removed);
-	// A folder may stand where a file was.
-	const wanted = new Set(writes.map(({ path }) => path));
-	await removeEmpty(
-		root,
-		parentsOf(removed).filter((folder) => isWithin(folder, wanted)),
-	);
-	for (let at = 0; at < writes.length; at += BATCH) {
-		const batch = writes.slice(at, at + BATCH);
-		const oids = [...new Set(batch.map(({ want }) => (want as { oid: string }).oid))];
-		const found = await blobs(repository, oids);
+		else this.#kept.push({ path, reason: outcome });
+	}
+
+	#remove(step: Step): Outcome {
+		const { root } = this.#request;
+		const parents = parentsState(root, step.path);
+		if (parents === "missing") return "done";
+		if (parents === "blocked") return "in_the_way";
+		const { entry } = present(root, step.path, this.#seen);
+		if (entry === null) return "done";
+		if (!isSame(entry, step.now)) return "changing";
+		unlinkSync(fullPath(root, step.path));
+		this.#flush.folder(step.path);
+		return "done";
+	}
+
+	/** In their order, as many as may be in memory at once. */
+	async #batches(writes: readonly Write[]): Promise<readonly (readonly Write[])[]> {
+		const sizes = await blobSizes(this.#request.repository, [...new Set(writes.map(({ want }) => want.oid))]);
+		const batches: Write[][] = [];
+		let bytes = Number.POSITIVE_INFINITY;
+		for (const step of writes) {
+			const size = sizes.get(step.want.oid) ?? 0;
+			if (bytes + size > BATCH_BYTES) {
+				batches.push([]);
+				bytes = 0;
+			}
+			bytes += size;
+			batches.at(-1)?.push(step);
+		}
+		return batches;
+	}
+
+	/** All of them aside, on the disk, and then each into its place. */
+	async #write(batch: readonly Write[]): Promise<ReadonlyMap<RawPath, Outcome>> {
+		const oids = [...new Set(batch.map(({ want }) => want.oid))];
+		const found = await blobs(this.#request.repository, oids);
 		const contents = new Map(oids.map((oid, n) => [oid, found[n] as Buffer]));
-		for (const step of batch) note(step.path, await tried(write(input, step, contents)), restored);
+		const drafts: Draft[] = [];
+		const outcomes = new Map<RawPath, Outcome>();
+		for (const [n, step] of batch.entries()) {
+			const outcome = tried(() => this.#draft(step, n, contents, drafts));
+			// A place in their order.
+			outcomes.set(step.path, outcome === "drafted" ? "changing" : outcome);
+		}
+		await this.#flush.all();
+		for (const draft of drafts)
+			outcomes.set(
+				draft.step.path,
+				tried(() => this.#move(draft)),
+			);
+		return outcomes;
 	}
-	const meant = new Set(input.emptyThen);
-	const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
-	for (const folder of await removeEmpty(root, emptied))
-		kept.push({ path: slashed(folder), reason: "refused" });
-	// Where one of these files stood in for such a folder.
-	const gone = new Set(removed);
-	for (const folder of input.emptyThen.filter((one) => isWithin(one, gone))) {
-		const outcome = await tried(makeFolder(root, folder));
-		if (outcome !== "done") kept.push({ path: slashed(folder), reason: outcome });
+
+	#draft(
+		step: Write,
+		n: number,
+		contents: ReadonlyMap<string, Buffer>,
+		drafts: Draft[],
+	): Outcome | "drafted" {
+		const { root, id } = this.#request;
+		const { path, now, want } = step;
+		if (!makeParents(root, path, (folder) => this.#flush.passes(folder))) return "in_the_way";
+		const file = fullPath(root, `${folderOf(path)}${DRAFT_PREFIX}${id}-${n}`);
+		const { entry, stats } = present(root, path, this.#seen);
+		if (isSame(entry, want)) {
+			// Of a restore that was cut off.
+			rmSync(file, { force: true });
+			return "done";
+		}
+		// Folders without any file in them are not saved, and were not seen as being there.
+		const bare = entry === "other" && now === null && removeBareFolder(root, path);
+		if (entry === "other" && !bare) return "in_the_way";
+		if (!bare && !isSame(entry, now)) return "changing";
+		if (entry && entry !== "other" && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
+			setPermissions(fullPath(root, path), permissions(stats, want.mode));
+			return "done";
+		}
+		const data = contents.get(want.oid) as Buffer;
+		anew(file, () => {
+			if (want.mode === LINK) symlinkSync(data, file);
+			else writeDraft(file, data, want.mode, stats);
+		});
+		this.#flush.file(file);
+		drafts.push({ step, file, before: bare ? undefined : stats });
+		return "drafted";
 	}
-	return { restored, removed, kept };
+
+	/** What has changed since it was looked at stays. */
+	#move({ step: { path }, file, before }: Draft): Outcome {
+		const { root } = this.#request;
+		const isSteady = parentsState(root, path) === "folders" && isUntouched(before, statOf(root, path));
+		if (!isSteady) {
+			rmSync(file, { force: true });
+			return "changing";
+		}
+		try {
+			renameSync(file, fullPath(root, path));
+		} catch (error) {
+			rmSync(file, { force: true });
+			throw error;
+		}
+		this.#flush.folder(path);
+		return "done";
+	}
 }
 
 /** Of these, what has not been done; all of them where that cannot be seen. */
-export async function undoneSteps(root: string, steps: readonly Step[]): Promise<readonly RawPath[]> {
-	const left: RawPath[] = [];
-	for (const { path, want } of steps) {
-		const parents = await parentsState(root, path);
-		const entry = parents === "folders" ? (await present(root, path)).entry : null;
-		if (!isSame(entry, want)) left.push(path);
-	}
-	return left;
+export function undoneSteps(root: string, steps: readonly Step[]): readonly RawPath[] {
+	const seen = new Map<RawPath, Found>();
+	return steps
+		.filter(({ path, want }) => {
+			const entry = parentsState(root, path) === "folders" ? present(root, path, seen).entry : null;
+			return !isSame(entry, want);
+		})
+		.map(({ path }) => path);
 }
 
-async function makeFolder(root: string, folder: RawPath): Promise<Outcome> {
-	if (!(await makeParents(root, folder))) return "in_the_way";
-	const stats = await statOf(root, folder);
+/** What the look before the restore has found: a file with the same times need not be read again. */
+function seenFiles(repository: string): ReadonlyMap<RawPath, Found> {
+	return readCache(cacheFile(repository))?.files ?? new Map<RawPath, Found>();
+}
+
+function makeFolder(root: string, folder: RawPath): Outcome {
+	if (!makeParents(root, folder)) return "in_the_way";
+	const stats = statOf(root, folder);
 	if (stats) return stats.isDirectory() ? "done" : "in_the_way";
-	await mkdir(fullPath(root, folder));
+	mkdirSync(fullPath(root, folder));
 	return "done";
 }
 
 /** What the system refuses for one file is said of that file; the others go on. */
-async function tried(step: Promise<Outcome>): Promise<Outcome> {
+function tried<Result extends string>(step: () => Result): Result | "refused" {
 	try {
-		return await step;
+		return step();
 	} catch (error) {
 		if (typeof (error as NodeJS.ErrnoException).syscall === "string") return "refused";
 		throw error;
 	}
 }
 
-async function remove(root: string, step: Step): Promise<Outcome> {
-	const parents = await parentsState(root, step.path);
-	if (parents === "missing") return "done";
-	if (parents === "blocked") return "in_the_way";
-	const { entry } = await present(root, step.path);
-	if (entry === null) return "done";
-	if (!isSame(entry, step.now)) return "changing";
-	await unlink(fullPath(root, step.path));
-	return "done";
-}
-
-async function write(
-	{ root, id }: ApplyInput,
-	{ path, now, want }: Step,
-	contents: ReadonlyMap<string, Buffer>,
-): Promise<Outcome> {
-	const { mode, oid } = want as { mode: string; oid: string };
-	if (!(await makeParents(root, path))) return "in_the_way";
-	const slash = path.lastIndexOf("/") + 1;
-	const draft = fullPath(root, `${path.slice(0, slash)}${DRAFT_PREFIX}${id}`);
-	await rm(draft, { force: true });
-	const { entry, stats } = await present(root, path);
-	if (isSame(entry, want)) return "done";
-	// Folders without any file in them are not saved, and were not seen as being there.
-	const bare = entry === "other" && now === null && (await removeBareFolder(root, path));
-	if (entry === "other" && !bare) return "in_the_way";
-	if (!bare && !isSame(entry, now)) return "changing";
-	const full = fullPath(root, path);
-	if (entry && entry !== "other" && entry.oid === oid && entry.mode !== LINK && mode !== LINK) {
-		await setPermissions(full, permissions(stats, mode));
-		return "done";
-	}
-	const data = contents.get(oid) as Buffer;
-	if (mode === LINK) await symlink(data, draft);
-	else await writeDraft(draft, data, mode, stats);
-	await rename(draft, full);
-	return "done";
-}
-
-async function setPermissions(full: Buffer, mode: number): Promise<void> {
-	const file = await open(full, NO_FOLLOW);
+function setPermissions(full: Buffer, mode: number): void {
+	const file = openSync(full, NO_FOLLOW);
 	try {
-		await file.chmod(mode);
+		fchmodSync(file, mode);
 	} finally {
-		await file.close();
+		closeSync(file);
 	}
 }
 
-async function writeDraft(
-	draft: Buffer,
-	data: Buffer,
-	mode: string,
-	before: Stats | undefined,
-): Promise<void> {
-	const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-	const file = await open(draft, flags, mode === "100755" ? 0o777 : 0o666);
+/** What a restore that was cut off has left under that name goes first. */
+function anew(file: Buffer, make: () => void): void {
 	try {
-		await file.writeFile(data);
-		if (before?.isFile()) await file.chmod(permissions(before, mode));
-		await file.sync();
+		make();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		rmSync(file, { force: true });
+		make();
+	}
+}
+
+function writeDraft(draft: Buffer, data: Buffer, mode: string, before: BigIntStats | undefined): void {
+	const file = openSync(draft, NEW_FILE, mode === "100755" ? 0o777 : 0o666);
+	try {
+		writeFileSync(file, data);
+		if (before?.isFile()) fchmodSync(file, permissions(before, mode));
 	} finally {
-		await file.close();
+		closeSync(file);
 	}
 }
 
 /** As they are, but for whether it may be run: by whoever may read it. */
-function permissions(stats: Stats | undefined, mode: string): number {
-	const own = (stats?.mode ?? 0o644) & 0o777;
+function permissions(stats: BigIntStats | undefined, mode: string): number {
+	const own = Number(stats?.mode ?? 0o644n) & 0o777;
 	return mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
 }
 
 /** missing: there is nothing under such a path. blocked: a link or a file stands where a folder should. */
-async function parentsState(root: string, path: RawPath): Promise<"folders" | "missing" | "blocked"> {
+function parentsState(root: string, path: RawPath): "folders" | "missing" | "blocked" {
 	for (const folder of foldersOf(path)) {
-		const stats = await statOf(root, folder);
+		const stats = statOf(root, folder);
 		if (!stats) return "missing";
 		if (!stats.isDirectory()) return "blocked";
 	}
 	return "folders";
 }
 
-async function makeParents(root: string, path: RawPath): Promise<boolean> {
+function makeParents(root: string, path: RawPath, passes?: (folder: BigIntStats) => void): boolean {
 	for (const folder of foldersOf(path)) {
-		const stats = await statOf(root, folder);
+		const stats = statOf(root, folder);
 		if (stats && !stats.isDirectory()) return false;
-		if (!stats) await mkdir(fullPath(root, folder));
+		if (stats) passes?.(stats);
+		else mkdirSync(fullPath(root, folder));
 	}
 	return true;
 }
 
 /** What stands there as git would name it; other: a folder, or what no snapshot holds. */
-async function present(
+function present(
 	root: string,
 	path: RawPath,
-): Promise<{ readonly entry: Entry | "other"; readonly stats: Stats | undefined }> {
-	const stats = await statOf(root, path);
+	seen: ReadonlyMap<RawPath, Found>,
+): { readonly entry: Entry | "other"; readonly stats: BigIntStats | undefined } {
+	const stats = statOf(root, path);
 	if (!stats) return { entry: null, stats };
-	const full = fullPath(root, path);
-	if (stats.isSymbolicLink())
-		return { entry: { mode: LINK, oid: blobId(await readlink(full, { encoding: "buffer" })) }, stats };
-	if (!stats.isFile()) return { entry: "other", stats };
-	const file = await open(full, NO_FOLLOW);
-	try {
-		const mode = (stats.mode & 0o100) === 0 ? "100644" : "100755";
-		return { entry: { mode, oid: blobId(await readFile(file)) }, stats };
-	} finally {
-		await file.close();
-	}
+	if (!stats.isFile() && !stats.isSymbolicLink()) return { entry: "other", stats };
+	const before = seen.get(path);
+	if (before && isUnchanged(before, stats)) return { entry: { mode: before.mode, oid: before.oid }, stats };
+	const found = readEntry(root, path);
+	return { entry: found && { mode: gitMode(found.stats), oid: found.oid }, stats: found?.stats };
 }
 
-async function statOf(root: string, path: RawPath): Promise<Stats | undefined> {
-	try {
-		return await lstat(fullPath(root, path));
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-		throw error;
-	}
+function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
+	if (!before || !now) return before === now;
+	return before.ino === now.ino && before.ctimeNs === now.ctimeNs && before.size === now.size;
 }
 
 function isSame(a: Entry | "other", b: Entry): boolean {
@@ -236,10 +332,17 @@ function isSame(a: Entry | "other", b: Entry): boolean {
 	return a === b || (a !== null && b !== null && a.oid === b.oid && a.mode === b.mode);
 }
 
+/** Ends with /; '' for the workspace. */
+function folderOf(path: RawPath): string {
+	return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
 /** From the outermost to the one it is in. */
 function foldersOf(path: RawPath): readonly RawPath[] {
-	const parts = path.split("/").slice(0, -1);
-	return parts.map((_, n) => parts.slice(0, n + 1).join("/") as RawPath);
+	const folders: RawPath[] = [];
+	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+		folders.push(path.slice(0, slash) as RawPath);
+	return folders;
 }
 
 /** Every folder above one of these, the innermost first. */
@@ -252,13 +355,13 @@ function isWithin(folder: RawPath, wanted: ReadonlySet<RawPath>): boolean {
 }
 
 /** Answers those that the system did not let go: they stay, and nothing waits for them. */
-async function removeEmpty(root: string, folders: readonly RawPath[]): Promise<readonly RawPath[]> {
+function removeEmpty(root: string, folders: readonly RawPath[]): readonly RawPath[] {
 	const refused: RawPath[] = [];
 	for (const folder of folders) {
-		if ((await parentsState(root, folder)) !== "folders") continue;
-		if (!(await statOf(root, folder))?.isDirectory()) continue;
+		if (parentsState(root, folder) !== "folders") continue;
+		if (!statOf(root, folder)?.isDirectory()) continue;
 		try {
-			await rmdir(fullPath(root, folder));
+			rmdirSync(fullPath(root, folder));
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
 			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") refused.push(folder);
@@ -272,10 +375,10 @@ function slashed(folder: RawPath): RawPath {
 }
 
 /** False: it is no folder, or there is something in it, or below. */
-async function removeBareFolder(root: string, folder: RawPath): Promise<boolean> {
-	if (!(await statOf(root, folder))?.isDirectory()) return false;
-	const names = await readdir(fullPath(root, folder), { encoding: "latin1" });
-	for (const name of names) if (!(await removeBareFolder(root, `${folder}/${name}` as RawPath))) return false;
-	await rmdir(fullPath(root, folder));
+function removeBareFolder(root: string, folder: RawPath): boolean {
+	if (!statOf(root, folder)?.isDirectory()) return false;
+	const names = readdirSync(fullPath(root, folder), { encoding: "latin1" });
+	for (const name of names) if (!removeBareFolder(root, `${folder}/${name}` as RawPath)) return false;
+	rmdirSync(fullPath(root, folder));
 	return true;
 }

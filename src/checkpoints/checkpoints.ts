@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { KeryxError } from "../errors.ts";
 import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
-import { type Applied, applySteps, undoneSteps } from "./apply.ts";
+import type { Applied } from "./apply.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
 import { type RawPath, readId, readPath, shown } from "./names.ts";
@@ -14,7 +14,7 @@ import { decideSteps, type State, type Steps } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
 import { countedChanges, ensureRepository, hasRepository, packCount, refOf, sizeOf } from "./repository.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
-import { SnapshotThread } from "./thread.ts";
+import { FilesThread } from "./thread.ts";
 import type {
 	Checkpoints,
 	CheckpointsOptions,
@@ -54,7 +54,7 @@ interface Recorded {
 class GitCheckpoints implements Checkpoints {
 	readonly #options: CheckpointsOptions;
 	readonly #locks: Locks;
-	readonly #thread = new SnapshotThread();
+	readonly #thread = new FilesThread();
 	#tidying: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
@@ -194,7 +194,7 @@ class GitCheckpoints implements Checkpoints {
 	async #leftOf({ folder, plan }: Restore): Promise<readonly string[]> {
 		const { steps } = plan as Steps;
 		try {
-			return (await undoneSteps(folder, steps)).map(shown);
+			return (await this.#thread.ask("undone", { root: folder, steps })).map(shown);
 		} catch {
 			return steps.map(({ path }) => shown(path));
 		}
@@ -209,9 +209,9 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
 		const { root, repository } = place;
-		const applied = await applySteps({ root, repository, id: restore.id, steps, emptyThen }).catch(
-			unfinished,
-		);
+		const applied = await this.#thread
+			.ask("apply", { root, repository, id: restore.id, steps, emptyThen })
+			.catch(unfinished);
 		await this.#recordAfter(place, restore, target, applied);
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
@@ -322,7 +322,7 @@ class GitCheckpoints implements Checkpoints {
 		const { clock } = this.#options;
 		const { maxFiles, maxFileMb } = this.#options.settings();
 		await ensureRepository(place.repository);
-		return this.#thread.snapshot({
+		return this.#thread.ask("snapshot", {
 			hold: [],
 			...request,
 			root: place.root,

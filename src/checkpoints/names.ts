@@ -20,8 +20,12 @@ export function bytesOf(path: string): Buffer {
 
 /** The bytes of a path below a folder, for a system call. */
 export function fullPath(root: string, path: string): Buffer {
-	return Buffer.from(`${Buffer.from(root, "utf8").toString("latin1")}/${path}`, "latin1");
+	if (root !== lastRoot.text) lastRoot = { text: root, raw: Buffer.from(root, "utf8").toString("latin1") };
+	return Buffer.from(`${lastRoot.raw}/${path}`, "latin1");
 }
+
+/** Tens of thousands of paths are asked for in a row, all below the same folder. */
+let lastRoot = { text: "", raw: "" };
 
 /** As text; what is no UTF-8, or could be taken for the quoted form, is quoted as git does it. */
 export function shown(path: RawPath): string {

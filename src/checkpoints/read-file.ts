@@ -10,6 +10,7 @@ import {
 	openSync,
 	readFileSync,
 	readlinkSync,
+	readSync,
 } from "node:fs";
 import type { Found } from "./cache.ts";
 import { fullPath } from "./names.ts";
@@ -35,8 +36,7 @@ export function readEntry(root: string, path: string): Reading | null {
 		const stats = lstatSync(full, { bigint: true, throwIfNoEntry: false });
 		if (!stats || !(stats.isFile() || stats.isSymbolicLink())) return null;
 		try {
-			const data = stats.isFile() ? contentOf(full) : readlinkSync(full, { encoding: "buffer" });
-			const after = lstatSync(full, { bigint: true, throwIfNoEntry: false });
+			const { data, after } = stats.isFile() ? contentOf(full, stats.size) : targetOf(full);
 			const steady = after !== undefined && isSame(stats, after) && BigInt(data.length) === stats.size;
 			if (steady || attempt === ATTEMPTS)
 				return { data, oid: blobId(data), mode: gitMode(stats), stats, steady };
@@ -54,6 +54,27 @@ export function gitMode(stats: BigIntStats): Found["mode"] {
 	return (stats.mode & OWNER_MAY_RUN) === 0n ? "100644" : "100755";
 }
 
+/** Undefined where nothing stands. Throws the system's other errors. */
+export function statOf(root: string, path: string): BigIntStats | undefined {
+	try {
+		return lstatSync(fullPath(root, path), { bigint: true, throwIfNoEntry: false });
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+		throw error;
+	}
+}
+
+/** Whether its times vouch for it. */
+export function isUnchanged(before: Found, stats: BigIntStats): boolean {
+	return (
+		before.ctime === stats.ctimeNs &&
+		before.mtime === stats.mtimeNs &&
+		before.size === stats.size &&
+		before.ino === stats.ino &&
+		before.mode === gitMode(stats)
+	);
+}
+
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
 	return (
 		a.size === b.size &&
@@ -64,13 +85,30 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
 	);
 }
 
-function contentOf(full: Buffer): Buffer {
+interface Content {
+	readonly data: Buffer;
+	/** What it was when it had been read. */
+	readonly after: BigIntStats | undefined;
+}
+
+/** One that is longer than its size says is read to its end; what is no file is not read. */
+function contentOf(full: Buffer, size: bigint): Content {
 	const file = openSync(full, FLAGS);
 	try {
-		return fstatSync(file).isFile() ? readFileSync(file) : Buffer.alloc(0);
+		const room = Buffer.allocUnsafe(Number(size) + 1);
+		const isFile = fstatSync(file).isFile();
+		const length = isFile ? readSync(file, room, 0, room.length, 0) : 0;
+		const isShort = isFile && length !== room.length - 1;
+		const data = isShort ? readFileSync(file) : room.subarray(0, length);
+		return { data, after: fstatSync(file, { bigint: true }) };
 	} finally {
 		closeSync(file);
 	}
+}
+
+function targetOf(full: Buffer): Content {
+	const data = readlinkSync(full, { encoding: "buffer" });
+	return { data, after: lstatSync(full, { bigint: true, throwIfNoEntry: false }) };
 }
 
 /** The name that git gives to a content. */

@@ -162,7 +162,7 @@ function under(path: RawPath | undefined): readonly string[] {
 export async function blobs(repository: string, names: readonly string[]): Promise<readonly Buffer[]> {
 	if (names.length === 0) return [];
 	const { out } = await git({
-		args: ["cat-file", "--batch"],
+		args: ["cat-file", "--batch", "--buffer"],
 		repository,
 		input: Buffer.from(`${names.join("\n")}\n`),
 		maxBytes: 1024 * 1024 * 1024,
@@ -178,6 +178,26 @@ export async function blobs(repository: string, names: readonly string[]): Promi
 		at = from + Number(size) + 1;
 	}
 	return found;
+}
+
+/** In bytes. One that is missing has none. */
+export async function blobSizes(
+	repository: string,
+	oids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+	if (oids.length === 0) return new Map();
+	const { out } = await git({
+		args: ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
+		repository,
+		input: Buffer.from(`${oids.join("\n")}\n`),
+	});
+	const lines = out.toString("latin1").split("\n");
+	return new Map(
+		lines.map((line) => {
+			const [oid = "", size] = line.split(" ");
+			return [oid, Number(size) || 0];
+		}),
+	);
 }
 
 export async function manifestsOf(

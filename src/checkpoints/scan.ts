@@ -1,14 +1,14 @@
 // Looks at every file of a workspace, level by level, and says what a snapshot must hold. Synchronous system calls, which are several
 // times faster here: it runs in a thread of its own (worker.ts), never on the event loop.
 // Nested repositories are folders like any other: git would record only their commit.
-import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
+import { type BigIntStats, type Dirent, readdirSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
 import type { Found, ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
 import { IGNORE_FILE, type IgnoreBudget, IgnoreRules, ignoreBudget } from "./ignore.ts";
 import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
 import { fullPath, type RawPath } from "./names.ts";
-import { gitMode } from "./read-file.ts";
+import { isUnchanged, statOf } from "./read-file.ts";
 
 export interface ScanLimits {
 	readonly maxFiles: number;
@@ -206,23 +206,10 @@ function isReached(root: string, path: RawPath): boolean {
 
 function lstat(root: string, path: RawPath): BigIntStats | undefined {
 	try {
-		return lstatSync(fullPath(root, path), {
-			bigint: true,
-			throwIfNoEntry: false,
-		});
+		return statOf(root, path);
 	} catch {
 		return undefined;
 	}
-}
-
-function isUnchanged(before: Found, stats: BigIntStats): boolean {
-	return (
-		before.ctime === stats.ctimeNs &&
-		before.mtime === stats.mtimeNs &&
-		before.size === stats.size &&
-		before.ino === stats.ino &&
-		before.mode === gitMode(stats)
-	);
 }
 
 function slashed(path: RawPath): RawPath {

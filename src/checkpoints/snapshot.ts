@@ -21,6 +21,8 @@ import { type Scan, type ScanLimits, scan } from "./scan.ts";
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const FILES = "files";
 const GATHERED_BYTES = 256 * 1024;
+/** Of contents that were read to be compared, and are wanted again. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface SnapshotRequest {
 	readonly root: string;
@@ -116,7 +118,9 @@ class Look {
 	/** No longer there, or there with another content: then it is among the changes, too. */
 	readonly removed = new Set<RawPath>();
 	readonly manifest: Manifest & { readonly excluded: Map<RawPath, ExcludeReason> };
-	readonly #changed: RawPath[] = [];
+	/** With what was read already, as long as there is room for it. */
+	readonly #changed = new Map<RawPath, Reading | null>();
+	#room = KEPT_BYTES;
 	readonly #request: SnapshotRequest;
 	readonly #began: bigint;
 
@@ -137,13 +141,14 @@ class Look {
 	}
 
 	isUnchanged(): boolean {
-		return this.#changed.length === 0 && this.removed.size === 0;
+		return this.#changed.size === 0 && this.removed.size === 0;
 	}
 
 	/** Reads each as it is asked for: they are never all in memory. */
 	*changes(): Generator<Change> {
-		for (const path of this.#changed) {
-			const entry = this.#read(path);
+		for (const [path, read] of this.#changed) {
+			const entry = read ?? this.#read(path);
+			this.#changed.set(path, null);
 			if (entry) this.#note(path, entry);
 			yield { path, entry };
 		}
@@ -156,7 +161,12 @@ class Look {
 		if (before && entry?.oid === before.oid && entry.mode === before.mode) {
 			this.removed.delete(path);
 			this.#note(path, entry);
-		} else this.#changed.push(path);
+		} else this.#changed.set(path, entry ? this.#kept(entry) : null);
+	}
+
+	#kept(entry: Reading): Reading | null {
+		this.#room -= entry.data.length;
+		return this.#room >= 0 ? entry : null;
 	}
 
 	/** One that cannot be read, or has grown too large meanwhile, is left out as if it had been so from the beginning. */

@@ -1,9 +1,8 @@
-// The thread as its caller sees it. It is started by the first snapshot, keeps no process alive while it has nothing to do, and one
-// that dies takes only the snapshots down that were under way.
-import { Worker } from "node:worker_threads";
+// The thread as its caller sees it. It is started by the first work, keeps no process alive while it has nothing to do, and one
+// that dies takes only the work down that was under way.
+import { SHARE_ENV, Worker } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
-import type { Job, JobReply } from "./worker.ts";
+import type { Job, JobReply, Work } from "./worker.ts";
 
 /** Beside this file, in the form it runs in. Tests name one that is built. */
 const WORKER =
@@ -11,19 +10,19 @@ const WORKER =
 	new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 interface Waiting {
-	readonly resolve: (snapshot: Snapshot) => void;
+	readonly resolve: (answer: never) => void;
 	readonly reject: (error: KeryxError) => void;
 }
 
-export class SnapshotThread {
+export class FilesThread {
 	readonly #waiting = new Map<number, Waiting>();
 	#worker: Worker | undefined;
 	#next = 1;
 
-	snapshot(request: SnapshotRequest): Promise<Snapshot> {
+	ask<Name extends keyof Work>(name: Name, request: Work[Name]["request"]): Promise<Work[Name]["answer"]> {
 		return new Promise((resolve, reject) => {
 			this.#worker ??= this.#start();
-			const job: Job = { id: this.#next++, request };
+			const job = { id: this.#next++, name, request } as Job;
 			this.#waiting.set(job.id, { resolve, reject });
 			this.#worker.ref();
 			this.#worker.postMessage(job);
@@ -37,7 +36,7 @@ export class SnapshotThread {
 	}
 
 	#start(): Worker {
-		const worker = new Worker(WORKER);
+		const worker = new Worker(WORKER, { env: SHARE_ENV });
 		worker.on("message", (reply: JobReply) => this.#settle(reply));
 		worker.on("error", (cause) => this.#fail(worker, cause));
 		worker.on("exit", () => this.#fail(worker, undefined));
@@ -48,8 +47,8 @@ export class SnapshotThread {
 		const waiting = this.#waiting.get(reply.id);
 		this.#waiting.delete(reply.id);
 		if (this.#waiting.size === 0) this.#worker?.unref();
-		if ("snapshot" in reply) {
-			waiting?.resolve(reply.snapshot);
+		if ("answer" in reply) {
+			waiting?.resolve(reply.answer as never);
 			return;
 		}
 		const { code, message, hint, field } = reply.error;
@@ -58,7 +57,7 @@ export class SnapshotThread {
 
 	#fail(worker: Worker, cause: unknown): void {
 		if (this.#worker === worker) this.#worker = undefined;
-		const error = new KeryxError("checkpoint.failed", "the thread that takes snapshots ended", { cause });
+		const error = new KeryxError("checkpoint.failed", "the thread that looks at files ended", { cause });
 		for (const { reject } of this.#waiting.values()) reject(error);
 		this.#waiting.clear();
 	}

@@ -2,7 +2,7 @@
 // one line below is all that the file, the environment, `keryx config` and the check for unknown keys need. What is read once,
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 import { z } from "zod";
-import { sessionResetSchema } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName, sessionResetSchema } from "../domain/index.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, variableSchema } from "./models.ts";
 
@@ -57,6 +57,9 @@ const profileNameSchema = z
 	.refine((name) => name !== "default", "must be another name: default stands for no profile");
 
 /** What is done in the name of these is never covered by a standing yes. */
+const actionToConfirm = z
+	.string()
+	.refine((name) => actionName(name) !== null, { error: `an action may hold ${ACTION_ALPHABET} only` });
 const ALWAYS_CONFIRM = [
 	"deploy_production",
 	"delete_data",
@@ -191,7 +194,7 @@ export const configSchema = z
 				/** Seconds that a human has to answer, where who asks does not say. */
 				default_timeout: whole(30, 3600).default(300),
 				/** No grant covers these. */
-				always_confirm: z.array(z.string()).default(ALWAYS_CONFIRM),
+				always_confirm: z.array(actionToConfirm).default(ALWAYS_CONFIRM),
 				/** Requests of one caller for one action, and of all together, within an hour. */
 				rate_limit: whole(1, 100_000).default(10),
 				global_limit: whole(1, 1_000_000).default(1000),

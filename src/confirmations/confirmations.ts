@@ -1,6 +1,7 @@
 // A human says yes, to exactly that (I14). Everything that decides is a transaction of the store; here a request is put into the
 // form that is bound and shown, people are told, and whoever waits is woken.
 import { randomBytes } from "node:crypto";
+import { foldedAction } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
 	type AskedForCall,
@@ -27,7 +28,7 @@ import type { Clock } from "../time/index.ts";
 import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
 import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
 import { questionText } from "./notices.ts";
-import type { DecisionInput, GrantInput, RequestInput } from "./read.ts";
+import { checkedAction, type DecisionInput, type GrantInput, type RequestInput } from "./read.ts";
 import { Waiters } from "./waiters.ts";
 import { Watch } from "./watch.ts";
 import type { Webhook } from "./webhook.ts";
@@ -190,7 +191,7 @@ class StoredConfirmations implements Confirmations {
 		const { store } = this.#options;
 		const requested = await store.requestConfirmation(
 			this.#form({
-				...this.#hidden(input, caller),
+				...this.#hidden({ ...input, action: checkedAction(input.action) }, caller),
 				askedBy: caller.who,
 				via: caller.via,
 			}),
@@ -371,8 +372,9 @@ class StoredConfirmations implements Confirmations {
 
 	async addGrant(input: GrantInput, caller: Caller): Promise<Grant> {
 		await this.#assertMay(caller, "grant");
-		this.#assertGrantable(input.action);
-		return this.#options.store.addGrant({ ...input, by: caller.who, via: caller.via });
+		const action = checkedAction(input.action);
+		this.#assertGrantable(action);
+		return this.#options.store.addGrant({ ...input, action, by: caller.who, via: caller.via });
 	}
 
 	async revokeGrant(id: string, caller: Caller): Promise<boolean> {
@@ -454,8 +456,13 @@ class StoredConfirmations implements Confirmations {
 		}
 	}
 
+	#isAlwaysAsked(action: string): boolean {
+		const name = foldedAction(action);
+		return this.#settings.alwaysConfirm.some((one) => foldedAction(one) === name);
+	}
+
 	#assertGrantable(action: string): void {
-		if (this.#settings.alwaysConfirm.includes(action))
+		if (this.#isAlwaysAsked(action))
 			throw new KeryxError("argument.invalid", `${action} is asked about every time: no grant covers it`, {
 				field: "grant",
 				hint: "approve it once; the list is confirmations.always_confirm",
@@ -498,7 +505,7 @@ class StoredConfirmations implements Confirmations {
 			...bound,
 			limits: { perAction: settings.rateLimit, inAll: settings.globalLimit, windowMs: HOUR_MS },
 			once: asked.once ?? false,
-			grantable: !asked.once && !settings.alwaysConfirm.includes(asked.action),
+			grantable: !asked.once && !this.#isAlwaysAsked(asked.action),
 			useWithinMs: settings.useWithinMinutes * 60_000,
 			notices: {
 				deliveries: this.#deliveries(bound),

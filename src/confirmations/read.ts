@@ -1,5 +1,5 @@
 // What other programs send, read field by field: a wrong type is refused by its name, null stands for the default.
-import { grantPatternProblem } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName, grantPatternProblem } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { GrantScope } from "../store/index.ts";
 import type { Details } from "./digest.ts";
@@ -26,7 +26,7 @@ export function readRequest(body: unknown, defaultTimeout: number): RequestInput
 	const given = readObject(body, "the body");
 	const idempotencyKey = optionalText(given, "idempotency_key", NAME);
 	return {
-		action: neededText(given, "action", NAME),
+		action: checkedAction(neededText(given, "action", NAME)),
 		description: neededText(given, "description", TEXT),
 		details:
 			given.details === undefined || given.details === null ? {} : readObject(given.details, "details"),
@@ -96,12 +96,22 @@ export function readGrant(body: unknown): GrantInput {
 		});
 	return {
 		scope,
-		action: neededText(given, "action", NAME),
+		action: checkedAction(neededText(given, "action", NAME)),
 		...(pattern !== undefined && { pattern }),
 		...(sessionKey !== undefined && { sessionKey }),
 		...(askedBy !== undefined && { askedBy }),
 		...(until !== undefined && { until }),
 	};
+}
+
+/** The name in the form that is kept, shown and compared. */
+export function checkedAction(action: string): string {
+	const name = actionName(action);
+	if (name !== null) return name;
+	throw new KeryxError("argument.invalid", `action may hold ${ACTION_ALPHABET} only`, {
+		field: "action",
+		hint: "name it like deploy_production",
+	});
 }
 
 function readGrantScope(given: Readonly<Record<string, unknown>>): { scope: GrantScope; until?: number } {

@@ -1,6 +1,7 @@
 // The pure core: where a message belongs, when a session ends, what people and the agent are told.
 // No IO, no ambient clock, no randomness.
 
+export { ACTION_ALPHABET, actionName, foldedAction } from "./action-name.ts";
 export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address.ts";
 export { type AliasPair, personId } from "./aliases.ts";
 export {

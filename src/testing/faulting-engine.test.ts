@@ -78,6 +78,14 @@ test("with a time, everything fails for so long", async () => {
 	expect(await ask()).toEqual(["read", "written", "read"]);
 });
 
+test("what is readable is read meanwhile", async () => {
+	const { ask, clock } = scene({ forMs: 1000, readable: true });
+	expect(await ask()).toEqual(["read", "store.io", "read"]);
+	expect(await ask()).toEqual(["read", "store.io", "read"]);
+	await clock.advance(1000);
+	expect(await ask()).toEqual(["read", "written", "read"]);
+});
+
 test("only operations of the names that are meant are counted, and so many of them fail", async () => {
 	const seen: string[] = [];
 	const { ask } = scene({

@@ -1,7 +1,7 @@
 // Takes, prunes or restores until somebody kills it; or kills itself at a given step of a restore.
 import fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { CheckpointSettings } from "../../src/checkpoints/index.ts";
 
 export interface ChildOrders {
@@ -17,9 +17,12 @@ export interface ChildOrders {
 }
 
 const orders = JSON.parse(process.argv[2] ?? "") as ChildOrders;
-if (orders.work.kind === "restore") dieAtChange(orders.work.dieAt);
+// Files are put back in a thread, which dies with everybody else.
+process.env.KERYX_TEST_ORDERS = JSON.stringify(orders);
+if (orders.work.kind === "restore")
+	process.env.KERYX_CHECKPOINTS_THREAD = fileURLToPath(new URL("./dying-thread.ts", import.meta.url));
 
-// After that: what is imported now uses what was put in place.
+// After that: what is imported now uses that thread.
 const { createCheckpoints } = await import("../../src/checkpoints/index.ts");
 const { NO_SECRETS, openStore, systemClock, systemIds } = await import("../../src/store/index.ts");
 
@@ -57,17 +60,4 @@ switch (orders.work.kind) {
 
 function say(outcome: { readonly kind: string; readonly id?: string; readonly reason?: string }): void {
 	process.stdout.write(`${outcome.kind} ${outcome.id ?? outcome.reason}\n`);
-}
-
-function dieAtChange(at: number): void {
-	let changes = 0;
-	for (const name of ["rename", "unlink"] as const) {
-		const original = fs.promises[name] as (...args: unknown[]) => Promise<void>;
-		(fs.promises as unknown as Record<string, unknown>)[name] = (...args: unknown[]) => {
-			if (String(args.at(-1)).startsWith(`${orders.folder}/`) && ++changes === at)
-				process.kill(process.pid, "SIGKILL");
-			return original.apply(fs.promises, args);
-		};
-	}
-	syncBuiltinESMExports();
 }

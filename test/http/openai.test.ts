@@ -487,18 +487,28 @@ describe("whose conversation", () => {
 		expect(JSON.stringify(body)).not.toContain("heliotrope");
 	});
 
-	test("a token with a session key names that conversation and no other", async () => {
+	test("a token with a session key speaks in that conversation and opens no other", async () => {
 		const { conversation } = await keryx.say("in the terminal");
 		const { key } = await keryx.client.conversation({ conversation });
 		const { secret } = await token({ session_key: key });
-		const own = await post("/chat/completions", secret, say("hello"));
-		expect(own.status).toBe(200);
+		const before = (await keryx.client.conversations({ limit: 200 })).conversations.length;
+		for (const body of [say("hello"), say("hello", { user: "somebody" })]) {
+			const left = await post("/chat/completions", secret, body);
+			expect([left.status, left.headers.get("x-keryx-conversation")]).toEqual([200, conversation]);
+		}
+		expect((await keryx.client.conversations({ limit: 200 })).conversations).toHaveLength(before);
 		const joined = await post("/chat/completions", secret, say("joining"), { "x-keryx-conversation": key });
 		expect(joined.status).toBe(200);
 		expect((await messagesOf(conversation)).at(-1)?.[1]).toContain("you said joining");
-		const named = own.headers.get("x-keryx-conversation") as string;
+		const theirs = await post("/chat/completions", (await token()).secret, say("mine"));
+		const named = theirs.headers.get("x-keryx-conversation") as string;
 		const other = await post("/chat/completions", secret, say("x"), { "x-keryx-conversation": named });
 		expect(other.status).toBe(404);
+	});
+
+	test("a token whose session key leads to no conversation opens none", async () => {
+		const { secret } = await token({ session_key: "agent:main:telegram:dm:nobody" });
+		expect((await post("/chat/completions", secret, say("hello"))).status).toBe(404);
 	});
 
 	test("a token of a person reaches that person's conversations, and what it says is theirs", async () => {

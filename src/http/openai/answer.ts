@@ -40,8 +40,9 @@ export interface Answered {
 export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Taken> {
 	const { visitor, user, profile, blobs, content } = asked;
 	const { store } = host;
-	const named =
-		asked.conversation === undefined ? null : await ownConversation(asked.conversation, visitor, store);
+	// A token that is bound to a conversation opens no other by naming none.
+	const name = asked.conversation ?? visitor.sessionKey ?? undefined;
+	const named = name === undefined ? null : await ownConversation(name, visitor, store);
 	if (named && profile !== null && named.profile !== profile)
 		throw new KeryxError("argument.invalid", "model: the conversation belongs to another profile", {
 			field: "model",

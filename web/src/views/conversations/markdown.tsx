@@ -35,20 +35,33 @@ export function renderMarkdown(text: string): ReactElement {
 
 function Leading({ href, children }: { readonly href: string; readonly children: ReactNode }) {
 	if (href === "") return <span>{children}</span>;
-	const shown = hostOf(href);
-	const saysItself = typeof children === "string" && shown !== null && children.includes(shown);
+	const target = targetOf(href);
 	return (
 		<>
 			<a href={href} target="_blank" rel="noreferrer noopener nofollow" title={href}>
-				{children}
+				<bdi>{children}</bdi>
 			</a>
-			{shown !== null && !saysItself && <span className="text-sm text-ink-3"> ({shown})</span>}
+			{!isAddressOf(children, target) && (
+				<bdi dir="ltr" className="text-sm text-ink-3">
+					{` (${target})`}
+				</bdi>
+			)}
 		</>
 	);
 }
 
-function hostOf(href: string): string | null {
-	return /^https?:/.test(href) && URL.canParse(href) ? new URL(href).host : null;
+/** The host as the browser reads it, or the address that is written to; a path leads to Keryx itself. */
+function targetOf(href: string): string {
+	if (!URL.canParse(href, location.href)) return href;
+	const { host, pathname } = new URL(href, location.href);
+	return host === "" ? pathname : host;
+}
+
+/** Only an address that begins with the host says by itself where it leads. Anything before the host could pass for another one. */
+function isAddressOf(text: ReactNode, host: string): boolean {
+	if (typeof text !== "string" || /[^\x21-\x7e]/.test(text)) return false;
+	const rest = text.replace(/^https?:\/\//, "");
+	return rest.startsWith(host) && /^(?:$|[/?#])/.test(rest.slice(host.length));
 }
 
 function Fence({ children }: { readonly children: ReactNode }) {

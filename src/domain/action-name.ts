@@ -1,0 +1,19 @@
+// Names of actions. One that a human would read as a known name counts as that name, whatever invisible or wide characters it holds.
+
+const ALPHABET = /^[A-Za-z0-9_.:-]+$/;
+/** Said wherever a name is refused. */
+export const ACTION_ALPHABET = "letters from a to z, digits and _ . : -";
+
+/** The name as it is kept, or null where it holds anything else than the alphabet. Case is kept. */
+export function actionName(text: string): string | null {
+	const visible = text
+		.normalize("NFKC")
+		.replace(/[\p{C}\p{Default_Ignorable_Code_Point}\p{Z}]+/gv, (gap) => (/\p{Z}/v.test(gap) ? " " : ""));
+	const name = visible.trim();
+	return ALPHABET.test(name) ? name : null;
+}
+
+/** For comparing: case makes no other action of it. */
+export function foldedAction(text: string): string {
+	return (actionName(text) ?? text).toLowerCase();
+}
