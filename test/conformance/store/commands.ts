@@ -82,6 +82,7 @@ export function commandConformance(tell: Tell): void {
 			calls: 2,
 			inputTokens: 20,
 			outputTokens: 6,
+			cachedInputTokens: 8,
 			unpriced: 0,
 			costs: [
 				{ currency: "EUR", micros: 7 },
@@ -114,7 +115,14 @@ export function commandConformance(tell: Tell): void {
 		await scene.store.stopTurn({ conversation: bob.conversation });
 		expect(old.session).toBe(turn.session);
 		const stretch = { scope: OPERATOR, from, to: scene.clock.now() + 1 };
-		const nothing = { calls: 0, inputTokens: 0, outputTokens: 0, costs: [], unpriced: 0 };
+		const nothing = {
+			calls: 0,
+			inputTokens: 0,
+			outputTokens: 0,
+			cachedInputTokens: 0,
+			costs: [],
+			unpriced: 0,
+		};
 		const ada = {
 			messages: { in: 1, out: 1, toolResults: 1 },
 			positions: [{ position: 0, results: 1, errors: 1 }],
@@ -123,6 +131,7 @@ export function commandConformance(tell: Tell): void {
 				calls: 2,
 				inputTokens: 140,
 				outputTokens: 14,
+				cachedInputTokens: 0,
 				costs: [{ currency: "USD", micros: 40 }],
 				unpriced: 1,
 			},
@@ -274,6 +283,7 @@ function spend(
 		model: "m",
 		inputTokens: 10,
 		outputTokens: 3,
+		cachedInputTokens: 4,
 		currency: "USD",
 		status: "ok",
 		...cost,
