@@ -4,11 +4,25 @@ import { z } from "@hono/zod-openapi";
 import type { App } from "./environment.ts";
 
 const status = z.enum(["pending", "approved", "denied", "expired", "cancelled", "consumed", "auto_approved"]);
-const seconds = z.number().openapi({ description: "seconds since 1970; *_iso beside it" });
+const seconds = z.number().openapi({ description: "seconds since 1970" });
+const iso = z.iso.datetime().openapi({ description: "the same as text" });
 const details = z.record(z.string(), z.unknown());
 const scope = z.enum(["session", "conversation", "always"]);
 
-const record = z
+/** A time that is always there, in both forms. */
+function moment<Name extends string>(name: Name) {
+	return { [name]: seconds, [`${name}_iso`]: iso } as Record<Name, typeof seconds> &
+		Record<`${Name}_iso`, typeof iso>;
+}
+
+/** One that may not have come. */
+function moments<Name extends string>(name: Name, description = seconds.description ?? "") {
+	const [number, text] = [seconds.nullable().openapi({ description }), iso.nullable()];
+	return { [name]: number, [`${name}_iso`]: text } as Record<Name, typeof number> &
+		Record<`${Name}_iso`, typeof text>;
+}
+
+const state = z
 	.object({
 		id: z.string(),
 		action: z.string(),
@@ -17,18 +31,23 @@ const record = z
 		requester: z.string(),
 		session_key: z.string(),
 		status,
+		...moment("created_at"),
+		...moments("resolved_at"),
+		resolved_by: z.string().openapi({ description: "empty while it is pending" }),
+	})
+	.openapi("ConfirmationState");
+const record = state
+	.extend({
 		digest: z.string(),
 		timeout_seconds: z.int(),
-		created_at: seconds,
-		expires_at: seconds,
-		resolved_at: seconds.nullable(),
-		resolved_by: z.string().openapi({ description: "empty while it is pending" }),
+		...moment("expires_at"),
 		resolved_label: z.string().nullable(),
 		reason: z.string().nullable(),
 		details_before: details.nullable(),
-		used_at: seconds.nullable(),
-		use_expired_at: seconds.nullable().openapi({ description: "when an approval that nobody used ran out" }),
+		...moments("used_at"),
+		...moments("use_expired_at", "when an approval that nobody used ran out"),
 		asked_by: z.string(),
+		conversation: z.string().nullable(),
 		told: z.boolean(),
 		notices: z.array(z.object({ to: z.string(), state: z.enum(["pending", "sent", "dead"]) })).optional(),
 	})
@@ -40,16 +59,22 @@ const asked = z.object({
 	details,
 	digest: z.string(),
 	timeout_seconds: z.int(),
-	expires_at: seconds,
+	...moment("expires_at"),
 	message: z.string(),
 	told: z.boolean(),
 	approve_url: z.string().openapi({ description: "a path of this server" }),
 	deny_url: z.string().openapi({ description: "a path of this server" }),
 	review_url: z.string().openapi({ description: "leads to the page; where there is none, to the record" }),
 });
-const resolved = record
-	.pick({ id: true, action: true, status: true, resolved_by: true, resolved_at: true, digest: true })
-	.extend({ reason: z.string().optional() });
+const resolved = z.object({
+	id: z.string(),
+	action: z.string(),
+	status,
+	resolved_by: z.string(),
+	...moments("resolved_at"),
+	digest: z.string(),
+	reason: z.string().optional(),
+});
 const grant = z
 	.object({
 		id: z.string(),
@@ -58,17 +83,18 @@ const grant = z
 		pattern: z.string().nullable(),
 		asked_by: z.string().nullable(),
 		session_key: z.string().nullable(),
-		until: seconds.nullable(),
+		session: z.string().nullable(),
+		...moments("until"),
 		by: z.string(),
-		created_at: seconds,
-		revoked_at: seconds.nullable(),
+		...moment("created_at"),
+		...moments("revoked_at"),
 		revoked_by: z.string().nullable(),
 	})
 	.openapi("Grant");
 const entry = z
 	.object({
 		n: z.int(),
-		at: seconds,
+		...moment("at"),
 		kind: z.string(),
 		confirmation: z.string().nullable(),
 		who: z.string(),
@@ -187,7 +213,7 @@ const CALLS: Readonly<Record<string, Described>> = {
 		path: "/audit",
 		about: "the latest state of each confirmation, newest first",
 		query: z.object({ limit }),
-		answer: z.object({ count: z.int(), entries: z.array(record) }),
+		answer: z.object({ count: z.int(), entries: z.array(state) }),
 	},
 	auditLog: {
 		method: "get",
