@@ -309,6 +309,30 @@ describe("grants", () => {
 		expect(scene.dangers).toEqual(["it", "it"]);
 	});
 
+	test.each([
+		["in the thread", THREAD],
+		["from their own chat", { chat: "bob" }],
+	])("a member answers no guest's question, for whatever time: %s", async (_where, from) => {
+		await start();
+		const asked = await scene.say(ask, { ...THREAD, user: "gus" });
+		const [open] = await waiting(asked);
+		for (const scope of ["once", "session", "conversation", "always"])
+			for (const command of [`/approve ${open?.id} ${scope}`, `/approve ${scope}`])
+				await scene.say(command, { ...from, user: "bob" });
+		expect([scene.dangers, await scene.store.grants({ scope: OPERATOR, limit: 10 })]).toEqual([[], []]);
+		expect(await waiting(asked)).toHaveLength(1);
+	});
+
+	test("a member answers no question of the owner's in a thread that both write in", async () => {
+		await start();
+		const asked = await scene.say(ask, { ...THREAD, user: "ada" });
+		const [open] = await waiting(asked);
+		await scene.say(`/approve ${open?.id} always`, { ...THREAD, user: "bob" });
+		await scene.say("/approve", { ...THREAD, user: "bob" });
+		expect(scene.dangers).toEqual([]);
+		expect(await waiting(asked)).toHaveLength(1);
+	});
+
 	test("ends after 30 days unless it says otherwise", async () => {
 		await start();
 		await scene.say(ask, { chat: "ada", user: "ada" });
