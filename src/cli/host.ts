@@ -172,7 +172,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const dated = listening ? await store.takeGrantsDated() : 0;
 		if (dated > 0)
 			output.warn(
-				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version had no end: ${dated === 1 ? "it ends" : "they end"} within 30 days. \`keryx confirm grants\` lists them.`,
+				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version: ${dated === 1 ? "it ends" : "each ends"} within 30 days now. \`keryx confirm grants\` lists them.`,
 			);
 		if (listening) await warnOfAudit(store, output);
 		if (listening) {

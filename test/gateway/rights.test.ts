@@ -1,6 +1,7 @@
 // I18: a turn has the least role and the common reach of the people it speaks for. Each attack that once worked is a test here.
 import { afterEach, describe, expect, test } from "vitest";
-import { MINUTE, OPERATOR, type puppet, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { MINUTE, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { teller } from "./teller.ts";
 
 let scene: Scene;
 afterEach(() => scene.end());
@@ -11,36 +12,6 @@ const PEOPLE = {
 		roles: { mods: "member" as const },
 	},
 };
-
-/** Does what the newest message says, and says aloud what came of it. */
-function teller(): ReturnType<typeof puppet> {
-	return {
-		kind: "step",
-		name: "teller",
-		async *step({ history }) {
-			const last = history.at(-1);
-			const text = typeof last?.content === "string" ? last.content : JSON.stringify(last?.content);
-			const lines = last?.role === "user" && last.kind === "person" ? text.split("\n") : [];
-			const [, name, input] =
-				lines.map((line) => /(?:^|\] )call (\w+) (.*)$/.exec(line)).find((match) => match !== null) ?? [];
-			const toolCalls = name
-				? [{ id: `c${history.length}`, name, input: JSON.parse(input as string) as unknown }]
-				: [];
-			yield {
-				type: "done",
-				message: { content: name ? "one moment" : `heard: ${text}`, toolCalls, finishReason: "stop" },
-				usage: {
-					provider: "teller",
-					model: "teller",
-					inputTokens: 0,
-					outputTokens: 0,
-					costMicros: null,
-					currency: "USD",
-				},
-			};
-		},
-	};
-}
 
 const start = async ({ config, ...options }: SceneOptions = {}) => {
 	scene = await Scene.start({
@@ -336,6 +307,30 @@ describe("grants", () => {
 		await scene.say(`/approve ${asked?.id} always`, { chat: "ada", user: "ada" });
 		await scene.say(ask, gus);
 		expect(scene.dangers).toEqual(["it", "it"]);
+	});
+
+	test.each([
+		["in the thread", THREAD],
+		["from their own chat", { chat: "bob" }],
+	])("a member answers no guest's question, for whatever time: %s", async (_where, from) => {
+		await start();
+		const asked = await scene.say(ask, { ...THREAD, user: "gus" });
+		const [open] = await waiting(asked);
+		for (const scope of ["once", "session", "conversation", "always"])
+			for (const command of [`/approve ${open?.id} ${scope}`, `/approve ${scope}`])
+				await scene.say(command, { ...from, user: "bob" });
+		expect([scene.dangers, await scene.store.grants({ scope: OPERATOR, limit: 10 })]).toEqual([[], []]);
+		expect(await waiting(asked)).toHaveLength(1);
+	});
+
+	test("a member answers no question of the owner's in a thread that both write in", async () => {
+		await start();
+		const asked = await scene.say(ask, { ...THREAD, user: "ada" });
+		const [open] = await waiting(asked);
+		await scene.say(`/approve ${open?.id} always`, { ...THREAD, user: "bob" });
+		await scene.say("/approve", { ...THREAD, user: "bob" });
+		expect(scene.dangers).toEqual([]);
+		expect(await waiting(asked)).toHaveLength(1);
 	});
 
 	test("ends after 30 days unless it says otherwise", async () => {
