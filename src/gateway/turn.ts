@@ -515,6 +515,7 @@ export class Turn {
 		this.#count = answer.messages;
 		this.#cap = answer.cap;
 		this.#rows.push(...answer.rows);
+		for (const { stored } of outcomes) stored?.();
 		return outcomes.some(({ failed }) => failed) ? answer.failingCount : 0;
 	}
 

@@ -1,6 +1,6 @@
 // A process's folder: what is known of it at its start (meta.json), how it ended (end.json), whether that was taken note of
 // (forgotten), the namespace of its wall (wall), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
 import { isAlive } from "./identity.ts";
@@ -67,6 +67,10 @@ export async function createFolder(home: string, id: string): Promise<string> {
 		throw cause;
 	}
 	return folder;
+}
+
+export async function hasFolder(home: string, id: string): Promise<boolean> {
+	return (await stat(processFolder(home, id)).catch(orMissing(null))) !== null;
 }
 
 export async function processIds(home: string): Promise<string[]> {

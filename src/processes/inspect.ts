@@ -4,6 +4,7 @@ import { KeryxError } from "../errors.ts";
 import { findNamespace } from "../walls/index.ts";
 import { endFamily } from "./ending.ts";
 import {
+	hasFolder,
 	type ProcessRecord,
 	processFolder,
 	processIds,
@@ -17,10 +18,10 @@ import { logSize } from "./log-files.ts";
 import { type Family, livingMembers } from "./members.ts";
 import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
 
-/** Everything that was not forgotten, the oldest first. */
-export async function inspect(home: string): Promise<ProcessInfo[]> {
+/** Everything that was not forgotten, the oldest first; or of these what was not. */
+export async function inspect(home: string, ids?: readonly string[]): Promise<ProcessInfo[]> {
 	const found: ProcessInfo[] = [];
-	for (const id of await processIds(home)) {
+	for (const id of ids ?? (await processIds(home))) {
 		const record = await readRecord(home, id);
 		if (record && !record.isForgotten) found.push(await infoOf(record));
 	}
@@ -57,7 +58,7 @@ export async function forgetProcess(home: string, id: string): Promise<void> {
 export async function removeProcess(home: string, id: string): Promise<void> {
 	const record = await readRecord(home, id);
 	if (record) refuseWhileAlive(record);
-	else if (!(await processIds(home)).includes(id)) throw unknown(id);
+	else if (!(await hasFolder(home, id))) throw unknown(id);
 	await removeFolder(processFolder(home, id));
 }
 

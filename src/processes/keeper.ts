@@ -38,6 +38,8 @@ export class ProcessKeeper {
 	/** Killed by their own conversation, which need not be told. */
 	readonly #known = new Set<string>();
 	readonly #working = new Set<Promise<void>>();
+	/** Ends on their way to the store and off the host's list. */
+	readonly #settling = new Map<string, Promise<void>>();
 	#backend: ProcessBackend | null = null;
 	#connecting: Promise<ProcessBackend> | null = null;
 	#reconciling: Promise<void> = Promise.resolve();
@@ -149,9 +151,9 @@ export class ProcessKeeper {
 		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
 		if (rows.length === 0) return;
 		const backend = this.#backend ?? (await this.#found());
-		const held = new Map(((await backend?.list()) ?? []).map((info) => [info.id, info]));
-		const isMissing = rows.some(({ id }) => !held.has(id));
-		const left = new Map((isMissing ? await place.inspect() : []).map((info) => [info.id, info]));
+		const held = backend ? await infosOf(backend, rows) : new Map<string, ProcessInfo>();
+		const missing = rows.flatMap(({ id }) => (held.has(id) ? [] : id));
+		const left = new Map((await place.inspect(missing)).map((info) => [info.id, info]));
 		let isOpen = false;
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
@@ -192,8 +194,32 @@ export class ProcessKeeper {
 		}
 	}
 
+	/** Takes the files of an ended one away, once it is off the host's list. What lives on keeps them. */
+	discard(id: string): void {
+		const removed = async () => {
+			await this.#settling.get(id)?.catch(() => {});
+			await (this.#backend ?? this.#options.place).remove(id);
+		};
+		this.#track(
+			removed().catch((error: unknown) => {
+				const isLeft = error instanceof KeryxError && error.code === "process.running";
+				if (!isLeft && !isUnknown(error)) throw error;
+			}),
+		);
+	}
+
 	/** Records an end, and lets the host forget it. Whoever comes second finds it done. */
-	async #settle(row: Process, info: ProcessInfo): Promise<void> {
+	#settle(row: Process, info: ProcessInfo): Promise<void> {
+		const settling = this.#settleNow(row, info);
+		this.#settling.set(row.id, settling);
+		const done = () => {
+			if (this.#settling.get(row.id) === settling) this.#settling.delete(row.id);
+		};
+		settling.then(done, done);
+		return settling;
+	}
+
+	async #settleNow(row: Process, info: ProcessInfo): Promise<void> {
 		const { store, clock, place } = this.#options;
 		const { survivors } = info;
 		const end = endOf(info);
@@ -209,8 +235,7 @@ export class ProcessKeeper {
 			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
 		await forgetting.catch((error: unknown) => {
 			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
-			if (!(error instanceof KeryxError && error.code === "process.unknown"))
-				this.#options.log(`${row.id} stays on its host's list`, error);
+			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);
 		});
 	}
 
@@ -300,4 +325,24 @@ export class ProcessKeeper {
 		this.#working.add(done);
 		void done.finally(() => this.#working.delete(done));
 	}
+}
+
+/** One by one: a list would look at everything that was ever kept (I16). */
+async function infosOf(
+	backend: ProcessBackend,
+	rows: readonly Process[],
+): Promise<ReadonlyMap<string, ProcessInfo>> {
+	const infos = await Promise.all(
+		rows.map(({ id }) =>
+			backend.get(id).catch((error: unknown) => {
+				if (isUnknown(error)) return null;
+				throw error;
+			}),
+		),
+	);
+	return new Map(infos.flatMap((info) => (info ? [[info.id, info]] : [])));
+}
+
+function isUnknown(error: unknown): boolean {
+	return error instanceof KeryxError && error.code === "process.unknown";
 }

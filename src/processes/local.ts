@@ -11,7 +11,7 @@ export function localPlace(home: string, { idleMs }: { readonly idleMs?: number 
 		name: "local",
 		connect: () => connectHost({ home, start: true, ...(idleMs !== undefined && { idleMs }) }),
 		find: () => connectHost({ home }).catch(orElse("process.host_gone", null)),
-		inspect: () => inspect(home),
+		inspect: (ids) => inspect(home, ids),
 		read: (id, { from, limit }) =>
 			readLog({ home, id, from, limit }).catch(
 				orElse("process.unknown", { from, data: Buffer.alloc(0), lost: 0, next: from, size: 0 }),

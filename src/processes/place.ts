@@ -10,8 +10,11 @@ export interface ProcessPlace {
 	connect(): Promise<ProcessBackend>;
 	/** What runs them, or null where nothing does. Throws where that cannot be said just now. */
 	find(): Promise<ProcessBackend | null>;
-	/** Everything that has left something behind, read without a host: one without an end is lost. */
-	inspect(): Promise<readonly ProcessInfo[]>;
+	/**
+	 * What these have left behind, read without a host: one without an end is lost. Looks at nothing but them. Without ids: at
+	 * everything that was not forgotten, which takes longer the more is kept.
+	 */
+	inspect(ids?: readonly string[]): Promise<readonly ProcessInfo[]>;
 	/** Of a log, with or without a host; empty for what left none. */
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece>;
 	/** Ends what an ended one has left behind, or one whose host died. Of what nobody knows, nothing is left. */

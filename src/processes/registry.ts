@@ -97,6 +97,8 @@ export interface Processes {
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
 	/** Pids of what it started and left behind. */
 	leftBehind(id: string): Promise<readonly number[]>;
+	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */
+	discard(id: string): void;
 	/** By its id or the beginning of it. Throws store.not_found, also for another conversation's. */
 	find(scope: ProcessScope, id: string): Promise<Process>;
 	/** What is new since the last poll: each byte is answered once. */

@@ -118,7 +118,11 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	if (process.status === "failed_start")
-		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);
+		return {
+			...answer({ process_id: process.id, status: process.status, cause: process.cause }, true),
+			// It printed nothing, and the record says why.
+			stored: () => processes.discard(process.id),
+		};
 	return given.background ? started(process, given, check) : finished(options, process, given, context);
 }
 
@@ -180,13 +184,14 @@ async function finished(
 	const { exitCode, signal: by, endedAt } = process;
 	const failed = killed !== null || exitCode !== 0;
 	const left = killed ? [] : await processes.leftBehind(id);
-	return answer(
+	const isNamed = truncated || killed !== null || left.length > 0 || process.status === "lost";
+	const result = answer(
 		{
 			output: text,
 			exit_code: exitCode,
 			duration_ms: Math.max(0, (endedAt ?? startedAt) - startedAt),
 			...(truncated && { truncated: true }),
-			...((truncated || killed || left.length > 0) && { process_id: id }),
+			...(isNamed && { process_id: id }),
 			...(left.length > 0 && { left_behind: left }),
 			...(by !== null && { signal: by }),
 			...(killed && {
@@ -197,6 +202,8 @@ async function finished(
 		},
 		failed,
 	);
+	// All of it stands in the result: its folder would say nothing more.
+	return isNamed ? result : { ...result, stored: () => processes.discard(id) };
 }
 
 function timedOut(

@@ -1,5 +1,5 @@
 // Processes on the store, with a real host and real programs: begun, followed, ended once, whatever dies in between.
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
@@ -342,6 +342,26 @@ describe("waiting", () => {
 		expect(await waited).toMatchObject({ status: "exited" });
 		expect(await ended(id)).toMatchObject({ status: "exited" });
 	});
+});
+
+test("whatever else is kept is not looked at: neither by a start, an end, a list nor a restart", async () => {
+	const kept = join(home.path, "processes", "proc_000000000000");
+	mkdirSync(kept, { recursive: true });
+	// Whoever reads it fails.
+	writeFileSync(join(kept, "meta.json"), "{");
+	const { id } = await start("echo x");
+	await ended(id);
+	expect(await processes.leftBehind(id)).toEqual([]);
+	expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, status: "exited" }]);
+	const running = await start("read x; exit 4");
+	await restart();
+	await processes.endInput(OPERATOR, running.id);
+	expect(await ended(running.id)).toMatchObject({ status: "exited" });
+	await processes.close();
+	await home.killHost();
+	await openProcesses();
+	expect(log).toEqual([]);
+	rmSync(kept, { recursive: true });
 });
 
 describe("killing", () => {
