@@ -152,7 +152,11 @@ async function run(
 	} catch (error) {
 		if (error instanceof Aborted || environment.signal.aborted) throw new Aborted();
 		if (error instanceof DeadlinePassed)
-			return result(call, `${call.name} took longer than allowed and was ended.`, true);
+			return result(
+				call,
+				`${call.name} took longer than allowed, and is not waited for any more. Whether it was done is not known.`,
+				true,
+			);
 		if (error instanceof KeryxError) return result(call, `${error.message} (${error.code})`, true);
 		return result(
 			call,

@@ -90,6 +90,22 @@ export async function readRecord(home: string, id: string): Promise<ProcessRecor
 	return { id, folder, meta, end, isHeld, isForgotten: forgotten !== null };
 }
 
+/** Which host holds it, or held it; null where there is no record of it. */
+export async function readHolder(home: string, id: string): Promise<ProcessIdentity | null> {
+	return (await readJson<ProcessMeta>(join(processFolder(home, id), "meta.json")))?.host ?? null;
+}
+
+/** Whoever gives up a start takes its folder first. A host that hears of it later finds it taken, and starts nothing. */
+export async function writeGivenUp(folder: string, host: ProcessIdentity | null): Promise<void> {
+	await writeWhole(folder, "given-up", { host });
+}
+
+/** The host that may still have the request before it; null where there is none. */
+export async function readGivenUp(home: string, id: string): Promise<ProcessIdentity | null> {
+	const found = await readJson<{ host: ProcessIdentity | null }>(join(processFolder(home, id), "given-up"));
+	return found?.host ?? null;
+}
+
 export async function writeMeta(folder: string, meta: ProcessMeta): Promise<void> {
 	await writeWhole(folder, "meta.json", meta);
 }

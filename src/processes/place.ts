@@ -17,6 +17,11 @@ export interface ProcessPlace {
 	inspect(ids?: readonly string[]): Promise<readonly ProcessInfo[]>;
 	/** Of a log, with or without a host; empty for what left none. */
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece>;
+	/**
+	 * Whoever asked for it to be started waits no more. True: it was not begun, and never will be, however late the request is
+	 * read. False: it has been begun, and what became of it is not known yet. `backend`: who was asked.
+	 */
+	giveUp(id: string, backend: ProcessBackend): Promise<boolean>;
 	/** Ends what an ended one has left behind, or one whose host died. Of what nobody knows, nothing is left. */
 	killLost(process: Pick<ProcessInfo, "id">, options?: KillOptions): Promise<KillOutcome>;
 	/** Takes an ended or lost one off the list of `inspect`; its log stays. */

@@ -123,11 +123,19 @@ class StoredProcesses implements Processes {
 		const rows = await store.processes({ scope, limit });
 		const here = rows.filter(({ backend }) => backend === place.name).map(({ id }) => id);
 		const left = new Map((await place.inspect(here)).map((info) => [info.id, info]));
-		return rows.map((row) => ({ ...row, survivors: left.get(row.id)?.survivors ?? [] }));
+		return rows.map((row) => ({
+			...row,
+			survivors: left.get(row.id)?.survivors ?? [],
+			isUnreachable: row.endedAt === null && this.#keeper.unreachable.has(row.id),
+		}));
 	}
 
 	async leftBehind(id: string): Promise<readonly number[]> {
 		return (await this.#options.place.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
+	}
+
+	async adopt(id: string): Promise<void> {
+		await this.#options.store.adoptProcess({ id });
 	}
 
 	discard(id: string): void {

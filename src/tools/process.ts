@@ -103,6 +103,7 @@ async function list({ processes, now }: Options, scope: ProcessScope): Promise<T
 			...facts(process, now()),
 			preview: (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
 			...leftBehind(process),
+			...(process.isUnreachable && { note: "its host does not answer: this is what was last known" }),
 		})),
 	);
 	return answer({ processes: rows });

@@ -113,6 +113,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			background: given.background,
 			pty: given.pty ? SCREEN : null,
 			notify: given.notify,
+			signal: context.signal,
 			...(check !== null && { checkMs: check * 1000 }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
@@ -123,7 +124,19 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			// It printed nothing, and the record says why.
 			stored: () => processes.discard(process.id),
 		};
-	return given.background ? started(process, given, check) : finished(options, process, given, context);
+	if (process.status === "starting") return unknownOutcome(process.id, "whether it was started is not known");
+	if (given.background) return started(process, given, check);
+	return finished(options, process, given, context).catch(async (error: unknown) => {
+		if (!(error instanceof KeryxError && error.code === "process.host_silent")) throw error;
+		await processes.adopt(process.id);
+		return unknownOutcome(process.id, "whether it still runs is not known");
+	});
+}
+
+/** The host of it does not answer: nothing is claimed, and its end is told when it is known. */
+function unknownOutcome(id: string, why: string): ToolResult {
+	const note = `The process host does not answer, so ${why}. You are told of its end when it is known. Do not run it again before.`;
+	return answer({ process_id: id, status: "unknown", note }, true);
 }
 
 function checkSeconds({ background, check_interval, notify }: Input): number | null {

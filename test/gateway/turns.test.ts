@@ -58,7 +58,8 @@ describe("deadlines", () => {
 		expect(scene.texts()).toEqual(["without it, then"]);
 		expect((await scene.rows(id))[2]).toMatchObject({
 			isError: true,
-			content: "slow took longer than allowed and was ended.",
+			content:
+				"slow took longer than allowed, and is not waited for any more. Whether it was done is not known.",
 		});
 	});
 
