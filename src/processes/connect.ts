@@ -74,8 +74,11 @@ export async function listHosts(home: string): Promise<number[]> {
 	return answering;
 }
 
-/** The host of another build that has this pid, in the version that both know. Rejects with host_silent where none answers. */
-export async function connectHolder({ home, answerMs }: ConnectOptions, pid: number): Promise<HostClient> {
+/** The host of another build that has this pid, in the version that both know. Null where none has it. */
+export async function connectHolder(
+	{ home, answerMs }: ConnectOptions,
+	pid: number,
+): Promise<HostClient | null> {
 	for (const version of await hostVersions(home)) {
 		const options = {
 			version: Math.min(version, PROTOCOL),
@@ -86,7 +89,7 @@ export async function connectHolder({ home, answerMs }: ConnectOptions, pid: num
 		if (client?.hostPid === pid) return client;
 		await client?.close();
 	}
-	throw new KeryxError("process.host_silent", `the process host ${pid} cannot be reached`);
+	return null;
 }
 
 async function hostVersions(home: string): Promise<number[]> {

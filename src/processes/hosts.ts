@@ -15,7 +15,7 @@ export class LocalHosts implements ProcessBackend {
 	readonly #options: ConnectOptions;
 	/** Who holds what is known to run. */
 	readonly #holders = new Map<string, HostClient>();
-	readonly #others = new Map<number, Promise<HostClient>>();
+	readonly #others = new Map<number, Promise<HostClient | null>>();
 	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
 	readonly #goneListeners = new Set<() => void>();
 	#own: HostClient | null = null;
@@ -123,7 +123,7 @@ export class LocalHosts implements ProcessBackend {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		const others = await Promise.allSettled(this.#others.values());
-		const clients = others.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+		const clients = others.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []));
 		for (const client of this.#own ? [this.#own, ...clients] : clients) await client.close();
 	}
 
@@ -149,16 +149,18 @@ export class LocalHosts implements ProcessBackend {
 		const host = await readHolder(this.#options.home, id);
 		if (!host || host.pid === this.#own?.hostPid || !isAlive(host)) return this.#own;
 		const holder = await this.#other(host.pid);
-		this.#holders.set(id, holder);
-		return holder;
+		if (holder) this.#holders.set(id, holder);
+		return holder ?? this.#own;
 	}
 
-	#other(pid: number): Promise<HostClient> {
+	/** Null: it has just gone, or is none of ours. */
+	#other(pid: number): Promise<HostClient | null> {
 		const known = this.#others.get(pid);
 		if (known) return known;
-		const connecting = connectHolder(this.#options, pid).then((client) => this.#listenTo(client));
+		const connecting = connectHolder(this.#options, pid).then((client) => client && this.#listenTo(client));
 		this.#others.set(pid, connecting);
-		connecting.catch(() => this.#others.delete(pid));
+		const forget = () => this.#others.delete(pid);
+		connecting.then((client) => client ?? forget(), forget);
 		return connecting;
 	}
 

@@ -188,6 +188,7 @@ export class ProcessKeeper {
 			const info = held.get(row.id) ?? left.get(row.id);
 			// What the last owner asked for just before it died may still be on its way to the host.
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
+			else if (!info && backend && !(await place.giveUp(row.id, backend))) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
