@@ -65,10 +65,10 @@ test(
 				: bench.start("programs-child.ts", [folder, chat]);
 			await alive(child);
 			// At any moment, or while programs print.
-			if (random() < 0.5) await delay(random() * LONGEST_LIFE_MS);
+			if (random() < 0.25) await delay(random() * LONGEST_LIFE_MS);
 			else {
 				await until(() => expect(ledgerLines(folder).length).toBeGreaterThan(before), 60_000);
-				await delay(random() * 300);
+				await delay(random() * 400);
 			}
 			// One, the other, or both, in either order.
 			const victims = [

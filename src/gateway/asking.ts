@@ -178,6 +178,7 @@ export class Asking {
 			case "expired":
 				return answer.status;
 			case "limited":
+				return "limited";
 			case "secret":
 				return "impossible";
 			case "pending":

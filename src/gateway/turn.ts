@@ -30,7 +30,15 @@ import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import type { Rights } from "./rights.ts";
-import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
+import {
+	DEADLINE,
+	failureSentence,
+	loopSentence,
+	maxAnswerOf,
+	NO_TEXT,
+	STEP_LIMIT,
+	UNEXPECTED,
+} from "./sentences.ts";
 import {
 	type CallOutcome,
 	interruptedCall,
@@ -560,6 +568,7 @@ export class Turn {
 			standing: this.#with.rights.standing,
 			override: this.#start.place.modelOverride,
 			signal: this.#controller.signal,
+			maxAnswer: maxAnswerOf(this.#with.config),
 		};
 	}
 
