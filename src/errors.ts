@@ -84,6 +84,8 @@ export const ERRORS = {
 	"process.input_full": "write less at a time, and wait until the program reads",
 	"process.no_pty": "start it without a terminal, or install the package for this platform",
 	"process.host_gone": "connect again: the processes go on, and their files tell what happened meanwhile",
+	"process.host_silent":
+		"see whether the process host is stopped, and let it go on with kill -CONT; Keryx goes on trying",
 	"process.host_failed": "look into the log of the process host, in the folder processes of Keryx's home",
 	"process.host_version": "use the Keryx that started the host, or wait until its processes have ended",
 	"process.failed": "check the disk that holds Keryx's home; the log of the process host says more",

@@ -1,6 +1,7 @@
 // The gateway is killed at random moments while its programs run: each program is accounted for, its output is complete, its exit
 // code is right, its end is told once, and nothing is left over.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import type { ConversationId, SessionId } from "../src/domain/index.ts";
@@ -8,7 +9,8 @@ import { connectHost, readLog } from "../src/processes/index.ts";
 import type { Process, Store } from "../src/store/index.ts";
 import { randomBy } from "./crash/acks.ts";
 import { ledgerIn, openLife, type Program, programs } from "./crash/programs.ts";
-import { killed, lines, Workbench } from "./crash/support.ts";
+import { type Child, killed, lines, Workbench } from "./crash/support.ts";
+import { laterBuild } from "./support/later-build.ts";
 import { isRunning, until } from "./support/process-home.ts";
 import { SEED } from "./support/seed.ts";
 
@@ -25,51 +27,139 @@ test(
 	async () => {
 		const random = randomBy(SEED);
 		const folder = bench.folder;
-		const expected = programs(ledgerIn(folder));
 		let neverStarted = 0;
 		for (let run = 1; run <= KILLS; run++) {
 			const chat = `run-${run}`;
 			const child = bench.start("programs-child.ts", [folder, chat]);
-			for await (const line of lines(child)) if (line === "accepted") break;
+			await alive(child);
 			// A random moment is the point here: nothing is waited for.
 			await delay(random() * LONGEST_LIFE_MS);
 			await killed(child);
-
-			const life = await openLife(folder);
-			const at = `seed ${SEED}, kill ${run}`;
-			try {
-				await until(async () => expect(await isQuiet(life.store, folder), at).toBe(true), 60_000);
-				const rows = await rowsOf(life.store, chat);
-				for (const row of rows) {
-					const program = programOf(row, expected);
-					if (row.status === "failed_start") neverStarted++;
-					else {
-						expect(row, at).toMatchObject({ status: "exited", exitCode: program.exitCode, signal: null });
-						// What outlives its parent may have said it has printed before the host has read that.
-						await until(
-							async () =>
-								expect(await printed(folder, row.id), `${at}, ${program.kind}`).toBe(program.output),
-							60_000,
-						);
-					}
-					expect(await timesTold(life.store, row), `${at}, ${program.kind}`).toBe(1);
-				}
-				// Nothing ran that nobody knows of, nothing ran twice, nothing is said to have run that did not.
-				const begun = rows.filter(({ status }) => status === "exited").map((row) => row.id);
-				expect(begunIn(folder, rows).toSorted(), at).toEqual(begun.toSorted());
-				expect(zombiesOf(await hostOf(folder)), at).toEqual([]);
-			} finally {
-				await life.end();
-			}
+			const statuses = await accountFor(folder, chat, `seed ${SEED}, kill ${run}`);
+			expect(statuses).not.toContain("lost");
+			neverStarted += statuses.filter((status) => status === "failed_start").length;
 		}
 		console.log(`programs: ${KILLS} kills, ${neverStarted} begun and never started, seed ${SEED}`);
-		const left = readdirSync("/proc").filter((pid) => belongsTo(pid, folder));
-		expect(left).toEqual([]);
-		const host = await hostOf(folder);
-		await until(() => expect(host !== null && isRunning(host)).toBe(false));
+		await nothingIsLeft(folder);
 	},
 	120_000 + KILLS * 20_000,
 );
+
+const MIXED = Number(process.env.KERYX_CRASH_RUNS ?? 4);
+
+test(
+	`after each of ${MIXED} kills of gateway and host in random order, by two builds in turn, every program is accounted for and told of once`,
+	async () => {
+		const random = randomBy(SEED + 1);
+		const folder = bench.file("mixed");
+		mkdirSync(folder);
+		const later = laterBuild(bench.file("later"));
+		const told: Record<string, number> = {};
+		let hosts = 0;
+		for (let run = 1; run <= MIXED; run++) {
+			const chat = `run-${run}`;
+			const isLater = run % 2 === 0;
+			const before = ledgerLines(folder).length;
+			const child = isLater
+				? bench.startFile(join(later, "test/crash/programs-child.ts"), [folder, chat])
+				: bench.start("programs-child.ts", [folder, chat]);
+			await alive(child);
+			// At any moment, or while programs print.
+			if (random() < 0.25) await delay(random() * LONGEST_LIFE_MS);
+			else {
+				await until(() => expect(ledgerLines(folder).length).toBeGreaterThan(before), 60_000);
+				await delay(random() * 400);
+			}
+			// One, the other, or both, in either order.
+			const victims = [
+				() => killed(child),
+				async () => {
+					hosts += (await killHost(folder, isLater ? 2 : 1)) ? 1 : 0;
+				},
+			];
+			if (random() < 0.5) victims.reverse();
+			await victims[0]?.();
+			if (random() < 0.5) {
+				await delay(random() * 100);
+				await victims[1]?.();
+			}
+			await killed(child);
+			for (const status of await accountFor(folder, chat, `seed ${SEED}, mixed kill ${run}`))
+				told[status] = (told[status] ?? 0) + 1;
+		}
+		console.log(
+			`programs: ${MIXED} mixed kills, ${hosts} of them of a host, ${JSON.stringify(told)}, seed ${SEED}`,
+		);
+		await nothingIsLeft(folder);
+	},
+	120_000 + MIXED * 30_000,
+);
+
+async function alive(child: Child): Promise<void> {
+	for await (const line of lines(child)) if (line === "accepted") return;
+	throw new Error("the gateway ended before it was killed");
+}
+
+/** By its lock's holder: a host that is killed is asked nothing first. */
+async function killHost(folder: string, version: number): Promise<boolean> {
+	const pid = hostsIn(folder).find((one) => one.version === version)?.pid;
+	if (pid === undefined) return false;
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
+	await until(() => expect(isRunning(pid)).toBe(false), 60_000);
+	return true;
+}
+
+function hostsIn(folder: string): { readonly pid: number; readonly version: number }[] {
+	return readdirSync("/proc").flatMap((pid) => {
+		if (!/^\d+$/.test(pid) || !isRunning(Number(pid))) return [];
+		const words = readText(`/proc/${pid}/cmdline`).split("\0");
+		const main = words.findIndex((word) => word.endsWith("/processes/host/main.ts"));
+		if (main < 0 || words[main + 1] !== folder) return [];
+		return { pid: Number(pid), version: words[main]?.startsWith(bench.folder) ? 2 : 1 };
+	});
+}
+
+/** Starts a gateway that takes up what is there, until everything has its end. Answers how the programs of this chat have ended. */
+async function accountFor(folder: string, chat: string, at: string): Promise<readonly string[]> {
+	const expected = programs(ledgerIn(folder));
+	const life = await openLife(folder);
+	try {
+		await until(async () => expect(await isQuiet(life.store, folder), at).toBe(true), 60_000);
+		const rows = await rowsOf(life.store, chat);
+		for (const row of rows) {
+			const program = programOf(row, expected);
+			if (row.status === "exited") {
+				expect(row, at).toMatchObject({ exitCode: program.exitCode, signal: null });
+				// What outlives its parent may have said it has printed before the host has read that.
+				await until(
+					async () => expect(await printed(folder, row.id), `${at}, ${program.kind}`).toBe(program.output),
+					60_000,
+				);
+			} else if (row.status === "lost")
+				expect(program.output.startsWith(await printed(folder, row.id)), `${at}, ${program.kind}`).toBe(true);
+			else expect(row.status, at).toBe("failed_start");
+			expect(await timesTold(life.store, row), `${at}, ${program.kind}`).toBe(1);
+		}
+		// Nothing ran that nobody knows of, nothing ran twice, nothing is said to have run that did not.
+		const begun = begunIn(folder, rows);
+		expect(new Set(begun).size, at).toBe(begun.length);
+		for (const { id, status } of rows)
+			if (status !== "lost") expect(begun.includes(id), `${at}, ${status}`).toBe(status === "exited");
+		expect(zombiesOf(await hostOf(folder)), at).toEqual([]);
+		return rows.map(({ status }) => status);
+	} finally {
+		await life.end();
+	}
+}
+
+async function nothingIsLeft(folder: string): Promise<void> {
+	await until(() => expect(readdirSync("/proc").filter((pid) => belongsTo(pid, folder))).toEqual([]), 60_000);
+	await until(() => expect(hostsIn(folder)).toEqual([]), 60_000);
+}
 
 /** All have ended, what they left behind too, and everybody has been told. */
 async function isQuiet(store: Store, folder: string): Promise<boolean> {
@@ -81,7 +171,10 @@ async function isQuiet(store: Store, folder: string): Promise<boolean> {
 		({ id, status, command }) =>
 			status !== "running" &&
 			status !== "starting" &&
-			(status === "failed_start" || !command.includes("grandchild") || ledger.includes(`late ${id}`)),
+			(status === "failed_start" ||
+				status === "lost" ||
+				!command.includes("grandchild") ||
+				ledger.includes(`late ${id}`)),
 	);
 }
 

@@ -28,3 +28,4 @@ export type {
 	ToolSpec,
 	Usage,
 } from "./types.ts";
+export { CUT, NO_USAGE } from "./types.ts";

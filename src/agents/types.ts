@@ -24,6 +24,8 @@ export interface StepInput {
 	readonly override: ModelOverride | null;
 	/** Aborted when the turn is stopped or passes a deadline. */
 	readonly signal: AbortSignal;
+	/** Characters. An answer that grows past this is ended there, with what there is of it and the finish reason CUT. */
+	readonly maxAnswer?: number;
 }
 
 export interface Usage {
@@ -46,12 +48,17 @@ export interface AssistantMessage {
 	readonly finishReason: string;
 }
 
+/** The finish reason of an answer that is longer than allowed. */
+export const CUT = "max_answer";
+
 export const FAILURE_KINDS = [
 	"rate_limited",
 	"key_missing",
 	"context_too_large",
 	"attachment_refused",
 	"provider_down",
+	/** A program that answers ended, could not be started, or answered with an error. */
+	"program_failed",
 	"refused",
 	"malformed",
 	"timeout",
@@ -111,8 +118,11 @@ export type LoopEvent =
 	| { readonly type: "done" }
 	| { readonly type: "failed"; readonly failure: AgentFailure };
 
-/** What a human, or nobody in time, has said to a call that a program asks leave for. impossible: nobody can be asked. */
-export type Permission = "approved" | "denied" | "expired" | "cancelled" | "impossible";
+/**
+ * What a human, or nobody in time, has said to a call that a program asks leave for. impossible: nobody can be asked. limited: people
+ * were asked about as many of these as they may be.
+ */
+export type Permission = "approved" | "denied" | "expired" | "cancelled" | "impossible" | "limited";
 
 export interface LoopInput extends StepInput {
 	/** Asks a human, and waits. Never throws; ends as cancelled when the turn does. */

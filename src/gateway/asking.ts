@@ -187,6 +187,7 @@ export class Asking {
 			case "expired":
 				return answer.status;
 			case "limited":
+				return "limited";
 			case "secret":
 				return "impossible";
 			case "pending":

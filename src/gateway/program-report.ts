@@ -1,10 +1,18 @@
 // What a program that loops itself reports, stored as if the gateway had run it. No known secret goes on from here (I12).
-import type { AgentFailure, LoopAgent, LoopEvent, LoopInput, Usage } from "../agents/index.ts";
+import {
+	type AgentFailure,
+	CUT,
+	type LoopAgent,
+	type LoopEvent,
+	type LoopInput,
+	type Usage,
+} from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { NewMessage } from "../domain/index.ts";
 import type { Secrets, TextStream } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import { withDeadlines } from "./deadline.ts";
+import { cutMarked } from "./model-step.ts";
 import { asRow } from "./turn-end.ts";
 
 export interface ReportSink {
@@ -24,6 +32,8 @@ export class ProgramReport {
 	#text: TextStream;
 	/** The message that may be the last: that one is committed with the end of the turn. */
 	#held: NewMessage | null = null;
+	/** The text of the message that is being written. */
+	#saying = "";
 
 	constructor(sink: ReportSink, secrets: Secrets) {
 		this.#sink = sink;
@@ -41,20 +51,36 @@ export class ProgramReport {
 		const controller = new AbortController();
 		const signal = AbortSignal.any([input.signal, controller.signal]);
 		const limits = { firstTokenMs: turn.first_token_seconds * 1000, totalMs: turn.max_minutes * 60_000 };
+		const { maxAnswer = Number.POSITIVE_INFINITY } = input;
+		let length = 0;
 		try {
 			const events = withDeadlines(agent.run({ ...input, signal }), { clock, limits, signal: input.signal });
 			for await (const event of events) {
-				if (event.type === "text") this.#tell(this.#text.push(event.delta));
-				else if (event.type === "failed")
+				if (event.type === "text") {
+					length += event.delta.length;
+					// A program that goes on past the limit is not listened to any more.
+					if (length > maxAnswer) return await this.#cut(maxAnswer);
+					this.#tell(this.#text.push(event.delta));
+				} else if (event.type === "failed")
 					return { kind: "failed", failure: this.#secrets.hideIn(event.failure) };
 				else if (event.type === "done") return { kind: "done" };
-				else if (event.type !== "thinking") await this.#store(event);
+				else if (event.type !== "thinking") await this.#store(event, maxAnswer);
 			}
 		} finally {
 			this.#tellRest();
 			controller.abort();
 		}
 		return { kind: "failed", failure: { kind: "malformed", detail: "the agent ended without an answer" } };
+	}
+
+	/** What it has said of this message so far is its answer. */
+	async #cut(maxAnswer: number): Promise<{ readonly kind: "done" }> {
+		this.#tellRest();
+		await this.#appendHeld();
+		this.#sink.messageEnded();
+		const message = { content: this.#saying, toolCalls: [], finishReason: CUT };
+		this.#held = asRow(cutMarked(message, maxAnswer));
+		return { kind: "done" };
 	}
 
 	takeHeld(): NewMessage[] {
@@ -64,6 +90,7 @@ export class ProgramReport {
 	}
 
 	#tell(delta: string): void {
+		this.#saying += delta;
 		if (delta !== "") this.#sink.onText(delta);
 	}
 
@@ -73,9 +100,17 @@ export class ProgramReport {
 	}
 
 	/** Each message is written when the next thing follows. */
-	async #store(reported: Extract<LoopEvent, { type: "message" | "result" }>): Promise<void> {
-		const event = this.#secrets.hideIn(reported);
+	async #store(
+		reported: Extract<LoopEvent, { type: "message" | "result" }>,
+		maxAnswer: number,
+	): Promise<void> {
+		const event = this.#secrets.hideIn(
+			reported.type === "message"
+				? { ...reported, message: cutMarked(reported.message, maxAnswer) }
+				: reported,
+		);
 		this.#tellRest();
+		this.#saying = "";
 		await this.#appendHeld();
 		this.#sink.messageEnded();
 		if (event.type === "message") {

@@ -1,6 +1,6 @@
 // Keeps the prompt of a turn within the model's window: where it has got too long, older rows give way to a summary, which the
 // same agent writes in a step of its own. Whatever happens there, the rows stay as they are, and the turn goes on.
-import type { Agent, AgentFailure, StepAgent } from "../agents/index.ts";
+import { type Agent, type AgentFailure, CUT, type StepAgent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import {
 	type Cover,
@@ -22,6 +22,7 @@ import { toDeliveries } from "./reply.ts";
 import {
 	COMPACTS_ITSELF,
 	compressedSentence,
+	maxAnswerOf,
 	NO_SUMMARISER,
 	type NotCompacted,
 	notCompressedSentence,
@@ -181,6 +182,7 @@ export class PromptRoom {
 				standing: "none",
 				override: place.modelOverride,
 				signal,
+				maxAnswer: maxAnswerOf(config),
 			},
 			{
 				clock,
@@ -199,7 +201,8 @@ export class PromptRoom {
 		}
 		calls.record(outcome.usage, "ok", { aside: true });
 		const text = contentText(outcome.message.content);
-		if (outcome.message.finishReason === "length") return malformed("the summary was cut off");
+		const { finishReason } = outcome.message;
+		if (finishReason === "length" || finishReason === CUT) return malformed("the summary was cut off");
 		return text.trim() === "" ? malformed("the summary was empty") : { text };
 	}
 

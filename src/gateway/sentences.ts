@@ -1,5 +1,6 @@
 // What users are told when something did not work: one plain sentence each, never a stack trace.
 import type { AgentFailure } from "../agents/index.ts";
+import type { Config } from "../config/index.ts";
 import { describeDuration, type Message, messagesIn, rowsCovered, summaryWords } from "../domain/index.ts";
 import { asCode, counted } from "./words.ts";
 
@@ -15,6 +16,8 @@ export function failureSentence(failure: AgentFailure): string {
 			return "The model's provider did not take an attachment. Please send it in another form, or go on without it.";
 		case "provider_down":
 			return "The model's provider cannot be reached right now. Please try again later.";
+		case "program_failed":
+			return "The agent program has failed: it ended, could not be started, or answered with an error. Please try again; the operator finds its own words with `keryx why`.";
 		case "refused":
 			return "The model's provider refused this request.";
 		case "malformed":
@@ -22,6 +25,16 @@ export function failureSentence(failure: AgentFailure): string {
 		case "timeout":
 			return "The model took too long to answer. Please try again.";
 	}
+}
+
+/** Stands at the end of an answer that was cut. */
+export function cutSentence(maxAnswer: number): string {
+	return `(The answer was longer than ${Math.round(maxAnswer / MEBI)} MB, so it was cut here. Setting: turn.max_answer_mb.)`;
+}
+const MEBI = 1024 * 1024;
+
+export function maxAnswerOf({ turn }: Pick<Config, "turn">): number {
+	return turn.max_answer_mb * MEBI;
 }
 
 export const DEADLINE =
@@ -90,6 +103,8 @@ function whyNot(failure: AgentFailure): string {
 			return "they are too long for the model";
 		case "provider_down":
 			return "the model's provider cannot be reached right now";
+		case "program_failed":
+			return "the agent program has failed";
 		case "timeout":
 			return "the model took too long";
 		case "refused":

@@ -17,6 +17,8 @@ export interface CallOutcome {
 	/** What the message refers to and its row has to adopt. */
 	readonly blobs?: readonly string[];
 	readonly endsTurn?: string;
+	/** To be called once the message is committed. */
+	readonly stored?: () => void;
 	/** A human is asked; the row that says so is written, and the message here is not to be. */
 	readonly waiting?: Waiting;
 }
@@ -135,7 +137,7 @@ async function run(
 			signal,
 			interrupted: environment.interrupted(),
 		});
-		const { isError, endsTurn, ...answer } = await within(running, {
+		const { isError, endsTurn, stored, ...answer } = await within(running, {
 			clock,
 			ms: environment.toolMs,
 			signal: environment.signal,
@@ -145,11 +147,16 @@ async function run(
 			...result(call, content, isError ?? false),
 			...(blobs.length > 0 && { blobs }),
 			...(endsTurn !== undefined && { endsTurn }),
+			...(stored && { stored }),
 		};
 	} catch (error) {
 		if (error instanceof Aborted || environment.signal.aborted) throw new Aborted();
 		if (error instanceof DeadlinePassed)
-			return result(call, `${call.name} took longer than allowed and was ended.`, true);
+			return result(
+				call,
+				`${call.name} took longer than allowed, and is not waited for any more. Whether it was done is not known.`,
+				true,
+			);
 		if (error instanceof KeryxError) return result(call, `${error.message} (${error.code})`, true);
 		return result(
 			call,

@@ -30,7 +30,15 @@ import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
 import type { Rights } from "./rights.ts";
-import { DEADLINE, failureSentence, loopSentence, NO_TEXT, STEP_LIMIT, UNEXPECTED } from "./sentences.ts";
+import {
+	DEADLINE,
+	failureSentence,
+	loopSentence,
+	maxAnswerOf,
+	NO_TEXT,
+	STEP_LIMIT,
+	UNEXPECTED,
+} from "./sentences.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
 	type CallOutcome,
@@ -528,6 +536,7 @@ export class Turn {
 		this.#count = answer.messages;
 		this.#cap = answer.cap;
 		this.#rows.push(...answer.rows);
+		for (const { stored } of outcomes) stored?.();
 		return outcomes.some(({ failed }) => failed) ? answer.failingCount : 0;
 	}
 
@@ -573,6 +582,7 @@ export class Turn {
 			standing: this.#with.rights.standing,
 			override: this.#start.place.modelOverride,
 			signal: this.#controller.signal,
+			maxAnswer: maxAnswerOf(this.#with.config),
 		};
 	}
 

@@ -8,6 +8,20 @@ import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnReq
 
 /** A host's answer may be long: it lists everything there is. */
 const MAX_ANSWER = 256 * 1024 * 1024;
+/** A host that has not said anything by then does not answer: it is stopped, or its machine stands still. */
+const HELLO_MS = 1000;
+const ANSWER_MS = 15_000;
+/** A kill takes its grace, and then up to this much for what does not go at once. */
+const KILL_MS = 12_000;
+const GRACE_MS = 5000;
+
+export interface EnterOptions {
+	/** The one that the host is known to serve. */
+	readonly version?: number;
+	readonly helloMs?: number;
+	/** A question that has no answer by then is rejected with process.host_silent; what became of it is not known. */
+	readonly answerMs?: number;
+}
 
 interface Waiting {
 	readonly resolve: (answer: { readonly value: unknown; readonly data: Buffer }) => void;
@@ -24,11 +38,18 @@ export class HostClient implements ProcessBackend {
 	readonly #following = new Map<number, Following>();
 	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
 	readonly #goneListeners = new Set<() => void>();
+	readonly #answerMs: number;
 	#next = 1;
 	#isClosed = false;
 
-	private constructor(socket: Socket, reader: FrameReader, answer: Frame["header"]) {
+	private constructor(
+		socket: Socket,
+		reader: FrameReader,
+		answer: Frame["header"],
+		{ answerMs = ANSWER_MS }: EnterOptions,
+	) {
 		this.#socket = socket;
+		this.#answerMs = answerMs;
 		this.hostPid = Number(answer.pid);
 		this.canWall = answer.walls === true;
 		socket.on("data", (chunk: Buffer) => {
@@ -42,17 +63,28 @@ export class HostClient implements ProcessBackend {
 		socket.on("close", () => this.#lose());
 	}
 
-	/** Null when the host left before it answered, or did not know the token; rejects when it speaks another version. */
-	static async enter(socket: Socket, token: string): Promise<HostClient | null> {
-		for (const part of encodeFrame({ hello: PROTOCOL, token })) socket.write(part);
+	/**
+	 * Null when the host left before it answered, or did not know the token; rejects when it speaks another version, and with
+	 * process.host_silent when it says nothing.
+	 */
+	static async enter(socket: Socket, token: string, options: EnterOptions = {}): Promise<HostClient | null> {
+		const { version = PROTOCOL, helloMs = HELLO_MS } = options;
+		for (const part of encodeFrame({ hello: version, token })) socket.write(part);
 		const reader = new FrameReader({ maxHeader: MAX_ANSWER });
 		return new Promise((resolve, reject) => {
 			const stop = () => {
+				clearTimeout(timer);
 				socket.off("data", hear);
 				socket.off("close", leave);
 				socket.off("error", ignore);
 			};
 			const ignore = () => {};
+			const timer = setTimeout(() => {
+				stop();
+				socket.on("error", ignore);
+				socket.destroy();
+				reject(silent("the process host does not answer"));
+			}, helloMs);
 			const leave = () => {
 				stop();
 				resolve(null);
@@ -61,7 +93,7 @@ export class HostClient implements ProcessBackend {
 				const answer = firstHeader(reader, chunk);
 				if (!answer) return;
 				stop();
-				if (typeof answer.hello === "number") return resolve(new HostClient(socket, reader, answer));
+				if (typeof answer.hello === "number") return resolve(new HostClient(socket, reader, answer, options));
 				socket.destroy();
 				reject(fromWire((answer.error as WireError | undefined) ?? NO_HOST));
 			};
@@ -134,7 +166,8 @@ export class HostClient implements ProcessBackend {
 	}
 
 	async kill(id: string, { signal, graceMs }: KillOptions = {}): Promise<KillOutcome> {
-		return (await this.#ask({ op: "kill", id, signal, graceMs })).value as KillOutcome;
+		const withinMs = this.#answerMs + (graceMs ?? GRACE_MS) + KILL_MS;
+		return (await this.#ask({ op: "kill", id, signal, graceMs }, { withinMs })).value as KillOutcome;
 	}
 
 	async forget(id: string): Promise<void> {
@@ -165,11 +198,28 @@ export class HostClient implements ProcessBackend {
 
 	#ask(
 		question: object,
-		{ seq = this.#next++, data }: { seq?: number; data?: Uint8Array } = {},
+		{
+			seq = this.#next++,
+			data,
+			withinMs = this.#answerMs,
+		}: { seq?: number; data?: Uint8Array; withinMs?: number } = {},
 	): Promise<{ readonly value: unknown; readonly data: Buffer }> {
 		return new Promise((resolve, reject) => {
 			if (this.#socket.destroyed) return reject(gone());
-			this.#waiting.set(seq, { resolve, reject });
+			const timer = setTimeout(() => {
+				this.#waiting.delete(seq);
+				reject(silent(`the process host (pid ${this.hostPid}) does not answer`));
+			}, withinMs);
+			this.#waiting.set(seq, {
+				resolve: (answer) => {
+					clearTimeout(timer);
+					resolve(answer);
+				},
+				reject: (error) => {
+					clearTimeout(timer);
+					reject(error);
+				},
+			});
 			this.#send({ ...question, seq }, data);
 		});
 	}
@@ -251,6 +301,10 @@ function firstHeader(reader: FrameReader, chunk: Buffer): Frame["header"] | null
 
 function fromWire({ code, message, field }: WireError): KeryxError {
 	return new KeryxError(code, message, field === undefined ? {} : { field });
+}
+
+function silent(message: string): KeryxError {
+	return new KeryxError("process.host_silent", message);
 }
 
 function gone(): KeryxError {

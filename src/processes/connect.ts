@@ -7,9 +7,9 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { KeryxError } from "../errors.ts";
-import { HostClient } from "./client.ts";
+import { type EnterOptions, HostClient } from "./client.ts";
 import { processesFolder } from "./files.ts";
-import { type HostPaths, hostPaths } from "./protocol.ts";
+import { type HostPaths, hostPaths, isServed, PROTOCOL } from "./protocol.ts";
 
 /** Beside this file, in the form it runs in: TypeScript in development, JavaScript when built. */
 const MAIN = fileURLToPath(
@@ -27,20 +27,33 @@ export interface ConnectOptions {
 	readonly start?: boolean;
 	/** How long a host that is started now stays when it has nothing to do. */
 	readonly idleMs?: number;
+	/** How long one that is there has for an answer; then it is `process.host_silent`. */
+	readonly answerMs?: number;
 }
 
 export async function connectHost({
 	home: given,
 	start = false,
 	idleMs = IDLE_MS,
+	answerMs,
 }: ConnectOptions): Promise<HostClient> {
 	const home = resolve(given);
 	const paths = hostPaths(home);
 	const until = performance.now() + START_MS;
 	let starting: ChildProcess | null = null;
 	for (let pause = 5; ; pause = Math.min(pause * 2, 50)) {
-		const client = await tryConnect(paths);
+		let isSilent = false;
+		const client = await tryConnect(paths, { ...(answerMs !== undefined && { answerMs }) }).catch(
+			(error: unknown) => {
+				const is = error instanceof KeryxError && error.code === "process.host_silent";
+				// Its lock keeps another one from starting: whoever wants one waits for it.
+				if (!is || !start || performance.now() > until) throw error;
+				isSilent = true;
+				return null;
+			},
+		);
 		if (client) return client;
+		if (isSilent) continue;
 		if (!start) throw new KeryxError("process.host_gone", `no process host runs for ${home}`);
 		if (starting && starting.exitCode !== null && starting.exitCode !== 0) throw await cannotStart(paths);
 		if (performance.now() > until) throw await cannotStart(paths);
@@ -52,10 +65,8 @@ export async function connectHost({
 
 /** The versions of the hosts that answer in a home. One that is not this version's own is there until its processes have ended. */
 export async function listHosts(home: string): Promise<number[]> {
-	const names = await readdir(processesFolder(resolve(home))).catch(() => []);
-	const versions = names.flatMap((name) => /^host-(\d+)\.sock$/.exec(name)?.[1] ?? []).map(Number);
 	const answering: number[] = [];
-	for (const version of versions.sort((a, b) => a - b)) {
+	for (const version of await hostVersions(home)) {
 		const socket = await dial(hostPaths(resolve(home), version).socket);
 		if (socket) answering.push(version);
 		socket?.destroy();
@@ -63,12 +74,36 @@ export async function listHosts(home: string): Promise<number[]> {
 	return answering;
 }
 
+/** The host of another build that has this pid, in the version that both know. Null where none has it. */
+export async function connectHolder(
+	{ home, answerMs }: ConnectOptions,
+	pid: number,
+): Promise<HostClient | null> {
+	for (const version of await hostVersions(home)) {
+		const options = {
+			version: Math.min(version, PROTOCOL),
+			...(answerMs !== undefined && { answerMs }),
+		};
+		if (!isServed(options.version)) continue;
+		const client = await tryConnect(hostPaths(resolve(home), version), options);
+		if (client?.hostPid === pid) return client;
+		await client?.close();
+	}
+	return null;
+}
+
+async function hostVersions(home: string): Promise<number[]> {
+	const names = await readdir(processesFolder(resolve(home))).catch(() => []);
+	const versions = names.flatMap((name) => /^host-(\d+)\.sock$/.exec(name)?.[1] ?? []).map(Number);
+	return versions.sort((a, b) => a - b);
+}
+
 /** Null where nobody listens, or the one who did left just now. */
-async function tryConnect(paths: HostPaths): Promise<HostClient | null> {
+async function tryConnect(paths: HostPaths, options: EnterOptions): Promise<HostClient | null> {
 	const token = await readFile(paths.token, "utf8").catch(() => null);
 	if (token === null) return null;
 	const socket = await dial(paths.socket);
-	return socket && HostClient.enter(socket, token);
+	return socket && HostClient.enter(socket, token, options);
 }
 
 function dial(path: string): Promise<Socket | null> {
@@ -81,6 +116,8 @@ function dial(path: string): Promise<Socket | null> {
 		socket.once("error", (cause: NodeJS.ErrnoException) => {
 			if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED" || cause.code === "ECONNRESET")
 				resolve(null);
+			else if (cause.code === "EAGAIN")
+				reject(new KeryxError("process.host_silent", "the process host takes no connection", { cause }));
 			else
 				reject(
 					new KeryxError("process.host_failed", `cannot connect to ${path}: ${cause.message}`, { cause }),

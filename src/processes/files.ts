@@ -1,6 +1,6 @@
 // A process's folder: what is known of it at its start (meta.json), how it ended (end.json), whether that was taken note of
 // (forgotten), the namespace of its wall (wall), its log. Files are written whole or not at all, and outlive the host that wrote them. Values of variables are in none.
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../errors.ts";
 import { isAlive } from "./identity.ts";
@@ -69,6 +69,10 @@ export async function createFolder(home: string, id: string): Promise<string> {
 	return folder;
 }
 
+export async function hasFolder(home: string, id: string): Promise<boolean> {
+	return (await stat(processFolder(home, id)).catch(orMissing(null))) !== null;
+}
+
 export async function processIds(home: string): Promise<string[]> {
 	const names = await readdir(processesFolder(home), { withFileTypes: true }).catch(orMissing([]));
 	return names.filter((entry) => entry.isDirectory() && ID.test(entry.name)).map(({ name }) => name);
@@ -84,6 +88,22 @@ export async function readRecord(home: string, id: string): Promise<ProcessRecor
 	const end = await readJson<RecordedEnd>(join(folder, "end.json"));
 	const forgotten = await readFile(join(folder, "forgotten")).catch(orMissing(null));
 	return { id, folder, meta, end, isHeld, isForgotten: forgotten !== null };
+}
+
+/** Which host holds it, or held it; null where there is no record of it. */
+export async function readHolder(home: string, id: string): Promise<ProcessIdentity | null> {
+	return (await readJson<ProcessMeta>(join(processFolder(home, id), "meta.json")))?.host ?? null;
+}
+
+/** Whoever gives up a start takes its folder first. A host that hears of it later finds it taken, and starts nothing. */
+export async function writeGivenUp(folder: string, host: ProcessIdentity | null): Promise<void> {
+	await writeWhole(folder, "given-up", { host });
+}
+
+/** The host that may still have the request before it; null where there is none. */
+export async function readGivenUp(home: string, id: string): Promise<ProcessIdentity | null> {
+	const found = await readJson<{ host: ProcessIdentity | null }>(join(processFolder(home, id), "given-up"));
+	return found?.host ?? null;
 }
 
 export async function writeMeta(folder: string, meta: ProcessMeta): Promise<void> {

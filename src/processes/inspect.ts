@@ -4,23 +4,27 @@ import { KeryxError } from "../errors.ts";
 import { findNamespace } from "../walls/index.ts";
 import { endFamily } from "./ending.ts";
 import {
+	createFolder,
+	hasFolder,
 	type ProcessRecord,
 	processFolder,
 	processIds,
+	readGivenUp,
 	readRecord,
 	removeFolder,
 	wallStatusFile,
 	writeForgotten,
+	writeGivenUp,
 } from "./files.ts";
-import { bootId } from "./identity.ts";
+import { bootId, identityOf, isAlive } from "./identity.ts";
 import { logSize } from "./log-files.ts";
 import { type Family, livingMembers } from "./members.ts";
 import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
 
-/** Everything that was not forgotten, the oldest first. */
-export async function inspect(home: string): Promise<ProcessInfo[]> {
+/** Everything that was not forgotten, the oldest first; or of these what was not. */
+export async function inspect(home: string, ids?: readonly string[]): Promise<ProcessInfo[]> {
 	const found: ProcessInfo[] = [];
-	for (const id of await processIds(home)) {
+	for (const id of ids ?? (await processIds(home))) {
 		const record = await readRecord(home, id);
 		if (record && !record.isForgotten) found.push(await infoOf(record));
 	}
@@ -46,6 +50,18 @@ export async function killSurvivors(
 	return { result: record.end ? "already_exited" : "killed", survivors };
 }
 
+/** True: whoever is still to start it never will. False: it has been begun. */
+export async function giveUpProcess(home: string, id: string, hostPid: number | null): Promise<boolean> {
+	try {
+		const folder = await createFolder(home, id);
+		await writeGivenUp(folder, hostPid === null ? null : identityOf(hostPid));
+		return true;
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "process.taken") return false;
+		throw error;
+	}
+}
+
 /** Takes it off the list and keeps its log. */
 export async function forgetProcess(home: string, id: string): Promise<void> {
 	const record = await knownRecord(home, id);
@@ -57,7 +73,12 @@ export async function forgetProcess(home: string, id: string): Promise<void> {
 export async function removeProcess(home: string, id: string): Promise<void> {
 	const record = await readRecord(home, id);
 	if (record) refuseWhileAlive(record);
-	else if (!(await processIds(home)).includes(id)) throw unknown(id);
+	else if (!(await hasFolder(home, id))) throw unknown(id);
+	else {
+		const host = await readGivenUp(home, id);
+		if (host && isAlive(host))
+			throw new KeryxError("process.running", `the host that was asked for ${id} may still read that`);
+	}
 	await removeFolder(processFolder(home, id));
 }
 

@@ -19,6 +19,8 @@ const RETRY_MS = 1000;
 const SOON_TRIES = 10;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
+const SAY_AGAIN_MS = 60_000;
+const GIVEN_UP = "it was given up before the process host had begun with it, and will not be started";
 /** Nothing runs for so long: the host is let go, and ends by itself. */
 const IDLE_MS = 60_000;
 
@@ -39,7 +41,11 @@ export class ProcessKeeper {
 	/** Killed by their own conversation, which need not be told. */
 	readonly #known = new Set<string>();
 	readonly #working = new Set<Promise<void>>();
+	/** Ends on their way to the store and off the host's list. */
+	readonly #settling = new Map<string, Promise<void>>();
 	#backend: ProcessBackend | null = null;
+	#unreachable: ReadonlySet<string> = new Set();
+	#lastLogged = { message: "", at: Number.NEGATIVE_INFINITY };
 	#connecting: Promise<ProcessBackend> | null = null;
 	#reconciling: Promise<void> = Promise.resolve();
 	#cancelIdle = () => {};
@@ -82,6 +88,11 @@ export class ProcessKeeper {
 		return rows.filter(({ backend }) => backend === place.name);
 	}
 
+	/** Held by a host that did not answer when it was last looked for. */
+	get unreachable(): ReadonlySet<string> {
+		return this.#unreachable;
+	}
+
 	/** Its conversation kills it, and hears of it there. */
 	isKnown(id: string): void {
 		this.#known.add(id);
@@ -113,14 +124,27 @@ export class ProcessKeeper {
 	}
 
 	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
-	async spawn(row: Process, { argv, cwd, env, pty }: StartRequest): Promise<void> {
+	async spawn(row: Process, { argv, cwd, env, pty, signal }: StartRequest): Promise<void> {
 		const { settings } = this.#options;
 		const { id } = row;
 		let info: ProcessInfo;
+		let asked: ProcessBackend | null = null;
 		try {
 			const backend = await this.connected();
-			info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes: settings().maxLogBytes });
+			if (signal?.aborted) return await this.#neverStarted(row, GIVEN_UP);
+			asked = backend;
+			const maxLogBytes = settings().maxLogBytes;
+			const spawning = backend.spawn({ id, argv, cwd, env, pty, maxLogBytes });
+			if (signal && (await isAbortedFirst(signal, spawning)) && (await this.#giveUp(row, backend))) return;
+			info = await spawning;
 		} catch (error) {
+			if (asked && isSilent(error)) {
+				if (await this.#giveUp(row, asked)) return;
+				// The host has begun with it: that it runs, and how it ends, is found out when the host answers again.
+				await this.#options.store.adoptProcess({ id });
+				this.#lookAgain();
+				return;
+			}
 			if (error instanceof KeryxError && error.code === "process.host_gone") {
 				this.#starting.delete(id);
 				await this.reconcile();
@@ -132,6 +156,13 @@ export class ProcessKeeper {
 		// It runs, whether or not that can be written: from here on nothing says that it never started.
 		if (info.status === "failed_start") await this.#settle(row, info);
 		else if (info.identity) await this.#started(id, info.identity);
+	}
+
+	/** False: its host has begun with it. */
+	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
+		if (!(await this.#options.place.giveUp(row.id, backend))) return false;
+		await this.#neverStarted(row, GIVEN_UP);
+		return true;
 	}
 
 	#started(id: string, identity: NonNullable<ProcessInfo["identity"]>): Promise<void> {
@@ -149,15 +180,16 @@ export class ProcessKeeper {
 		const { place, clock } = this.#options;
 		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
 		if (rows.length === 0) return;
-		const backend = this.#backend ?? (await this.#found());
-		const held = new Map(((await backend?.list()) ?? []).map((info) => [info.id, info]));
-		const isMissing = rows.some(({ id }) => !held.has(id));
-		const left = new Map((isMissing ? await place.inspect() : []).map((info) => [info.id, info]));
+		const backend = this.#backend ?? (await this.#found(rows));
+		const held = backend ? await infosOf(backend, rows) : new Map<string, ProcessInfo>();
+		const missing = rows.flatMap(({ id }) => (held.has(id) ? [] : id));
+		const left = new Map((await place.inspect(missing)).map((info) => [info.id, info]));
 		let isOpen = false;
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
 			// What the last owner asked for just before it died may still be on its way to the host.
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
+			else if (!info && backend && !(await place.giveUp(row.id, backend))) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
@@ -167,8 +199,16 @@ export class ProcessKeeper {
 			this.#lookAgain();
 	}
 
-	async #found(): Promise<ProcessBackend | null> {
-		const backend = await this.#options.place.find();
+	async #found(rows: readonly Process[]): Promise<ProcessBackend | null> {
+		const backend = await this.#options.place.find().catch((cause: unknown) => {
+			if (!isSilent(cause)) throw cause;
+			this.#unreachable = new Set(rows.map(({ id }) => id));
+			const ids = [...this.#unreachable].join(", ");
+			throw new KeryxError("process.host_silent", `the process host does not answer; out of reach: ${ids}`, {
+				cause,
+			});
+		});
+		this.#unreachable = new Set();
 		return backend && this.#attach(backend);
 	}
 
@@ -193,8 +233,32 @@ export class ProcessKeeper {
 		}
 	}
 
+	/** Takes the files of an ended one away, once it is off the host's list. What lives on keeps them. */
+	discard(id: string): void {
+		const removed = async () => {
+			await this.#settling.get(id)?.catch(() => {});
+			await (this.#backend ?? this.#options.place).remove(id);
+		};
+		this.#track(
+			removed().catch((error: unknown) => {
+				const isLeft = error instanceof KeryxError && error.code === "process.running";
+				if (!isLeft && !isUnknown(error)) throw error;
+			}),
+		);
+	}
+
 	/** Records an end, and lets the host forget it. Whoever comes second finds it done. */
-	async #settle(row: Process, info: ProcessInfo): Promise<void> {
+	#settle(row: Process, info: ProcessInfo): Promise<void> {
+		const settling = this.#settleNow(row, info);
+		this.#settling.set(row.id, settling);
+		const done = () => {
+			if (this.#settling.get(row.id) === settling) this.#settling.delete(row.id);
+		};
+		settling.then(done, done);
+		return settling;
+	}
+
+	async #settleNow(row: Process, info: ProcessInfo): Promise<void> {
 		const { store, clock, place } = this.#options;
 		const { survivors } = info;
 		const end = endOf(info);
@@ -210,8 +274,7 @@ export class ProcessKeeper {
 			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
 		await forgetting.catch((error: unknown) => {
 			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
-			if (!(error instanceof KeryxError && error.code === "process.unknown"))
-				this.#options.log(`${row.id} stays on its host's list`, error);
+			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);
 		});
 	}
 
@@ -288,7 +351,14 @@ export class ProcessKeeper {
 	}
 
 	#lookLater(message: string, error: unknown): void {
-		this.#options.log(message, error);
+		const { clock, log } = this.#options;
+		const said = `${message}: ${String(error)}`;
+		const now = clock.monotonic();
+		// It is tried every second; what stays the same is said once a minute.
+		if (said !== this.#lastLogged.message || now - this.#lastLogged.at >= SAY_AGAIN_MS) {
+			this.#lastLogged = { message: said, at: now };
+			log(message, error);
+		}
 		this.#lookAgain();
 	}
 
@@ -306,4 +376,45 @@ export class ProcessKeeper {
 		this.#working.add(done);
 		void done.finally(() => this.#working.delete(done));
 	}
+}
+
+/** One by one: a list would look at everything that was ever kept (I16). */
+async function infosOf(
+	backend: ProcessBackend,
+	rows: readonly Process[],
+): Promise<ReadonlyMap<string, ProcessInfo>> {
+	const infos = await Promise.all(
+		rows.map(({ id }) =>
+			backend.get(id).catch((error: unknown) => {
+				if (isUnknown(error)) return null;
+				throw error;
+			}),
+		),
+	);
+	return new Map(infos.flatMap((info) => (info ? [[info.id, info]] : [])));
+}
+
+function isUnknown(error: unknown): boolean {
+	return error instanceof KeryxError && error.code === "process.unknown";
+}
+
+function isSilent(error: unknown): boolean {
+	return error instanceof KeryxError && error.code === "process.host_silent";
+}
+
+/** Whether the signal came before the end of the work. */
+function isAbortedFirst(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
+	return new Promise((resolve) => {
+		const abort = () => done(true);
+		const done = (aborted: boolean) => {
+			signal.removeEventListener("abort", abort);
+			resolve(aborted);
+		};
+		if (signal.aborted) return resolve(true);
+		signal.addEventListener("abort", abort, { once: true });
+		work.then(
+			() => done(false),
+			() => done(false),
+		);
+	});
 }

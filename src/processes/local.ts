@@ -1,21 +1,25 @@
 // Processes on this machine, held by the host of a home.
 import { KeryxError } from "../errors.ts";
-import { connectHost } from "./connect.ts";
-import { forgetProcess, inspect, killSurvivors, removeProcess } from "./inspect.ts";
+import { LocalHosts } from "./hosts.ts";
+import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } from "./inspect.ts";
 import { readLog } from "./log-files.ts";
 import type { ProcessPlace } from "./place.ts";
 
-/** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. */
-export function localPlace(home: string, { idleMs }: { readonly idleMs?: number } = {}): ProcessPlace {
+/** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
+export function localPlace(
+	home: string,
+	options: { readonly idleMs?: number; readonly answerMs?: number } = {},
+): ProcessPlace {
 	return {
 		name: "local",
-		connect: () => connectHost({ home, start: true, ...(idleMs !== undefined && { idleMs }) }),
-		find: () => connectHost({ home }).catch(orElse("process.host_gone", null)),
-		inspect: () => inspect(home),
+		connect: () => LocalHosts.connect({ home, ...options }),
+		find: () => LocalHosts.find({ home, ...options }),
+		inspect: (ids) => inspect(home, ids),
 		read: (id, { from, limit }) =>
 			readLog({ home, id, from, limit }).catch(
 				orElse("process.unknown", { from, data: Buffer.alloc(0), lost: 0, next: from, size: 0 }),
 			),
+		giveUp: (id, backend) => giveUpProcess(home, id, backend instanceof LocalHosts ? backend.hostPid : null),
 		killLost: ({ id }, options) =>
 			killSurvivors(home, id, options).catch(
 				orElse("process.unknown", { result: "already_exited" as const, survivors: [] }),

@@ -10,10 +10,18 @@ export interface ProcessPlace {
 	connect(): Promise<ProcessBackend>;
 	/** What runs them, or null where nothing does. Throws where that cannot be said just now. */
 	find(): Promise<ProcessBackend | null>;
-	/** Everything that has left something behind, read without a host: one without an end is lost. */
-	inspect(): Promise<readonly ProcessInfo[]>;
+	/**
+	 * What these have left behind, read without a host: one without an end is lost. Looks at nothing but them. Without ids: at
+	 * everything that was not forgotten, which takes longer the more is kept.
+	 */
+	inspect(ids?: readonly string[]): Promise<readonly ProcessInfo[]>;
 	/** Of a log, with or without a host; empty for what left none. */
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece>;
+	/**
+	 * Whoever asked for it to be started waits no more. True: it was not begun, and never will be, however late the request is
+	 * read. False: it has been begun, and what became of it is not known yet. `backend`: who was asked.
+	 */
+	giveUp(id: string, backend: ProcessBackend): Promise<boolean>;
 	/** Ends what an ended one has left behind, or one whose host died. Of what nobody knows, nothing is left. */
 	killLost(process: Pick<ProcessInfo, "id">, options?: KillOptions): Promise<KillOutcome>;
 	/** Takes an ended or lost one off the list of `inspect`; its log stays. */

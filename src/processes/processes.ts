@@ -122,12 +122,25 @@ class StoredProcesses implements Processes {
 	async list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]> {
 		const { store, place } = this.#options;
 		const rows = await this.#keeper.soon(() => store.processes({ scope, limit }));
-		const left = new Map((rows.length === 0 ? [] : await place.inspect()).map((info) => [info.id, info]));
-		return rows.map((row) => ({ ...row, survivors: left.get(row.id)?.survivors ?? [] }));
+		const here = rows.filter(({ backend }) => backend === place.name).map(({ id }) => id);
+		const left = new Map((await place.inspect(here)).map((info) => [info.id, info]));
+		return rows.map((row) => ({
+			...row,
+			survivors: left.get(row.id)?.survivors ?? [],
+			isUnreachable: row.endedAt === null && this.#keeper.unreachable.has(row.id),
+		}));
 	}
 
 	async leftBehind(id: string): Promise<readonly number[]> {
-		return (await this.#options.place.inspect()).find((info) => info.id === id)?.survivors ?? [];
+		return (await this.#options.place.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
+	}
+
+	async adopt(id: string): Promise<void> {
+		await this.#options.store.adoptProcess({ id });
+	}
+
+	discard(id: string): void {
+		this.#keeper.discard(id);
 	}
 
 	find(scope: ProcessScope, id: string): Promise<Process> {

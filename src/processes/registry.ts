@@ -74,12 +74,16 @@ export interface StartRequest {
 	readonly notify: ProcessNotify;
 	/** Progress is told so often. */
 	readonly checkMs?: number;
+	/** Whoever wants it started waits no more: what is not begun by then never is. */
+	readonly signal?: AbortSignal;
 }
 
 /** A process with what only its host knows. */
 export interface ListedProcess extends Process {
 	/** Pids of what it started and left behind. */
 	readonly survivors: readonly number[];
+	/** Its host does not answer: nothing newer is known of it, and nothing can be done to it. */
+	readonly isUnreachable: boolean;
 }
 
 export interface KilledProcess extends KillOutcome {
@@ -97,6 +101,10 @@ export interface Processes {
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
 	/** Pids of what it started and left behind. */
 	leftBehind(id: string): Promise<readonly number[]>;
+	/** Whoever waited for it waits no more: it goes on in the background, and its end is told. */
+	adopt(id: string): Promise<void>;
+	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */
+	discard(id: string): void;
 	/** By its id or the beginning of it. Throws store.not_found, also for another conversation's. */
 	find(scope: ProcessScope, id: string): Promise<Process>;
 	/** What is new since the last poll: each byte is answered once. */

@@ -103,6 +103,7 @@ async function list({ processes, now }: Options, scope: ProcessScope): Promise<T
 			...facts(process, now()),
 			preview: (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
 			...leftBehind(process),
+			...(process.isUnreachable && { note: "its host does not answer: this is what was last known" }),
 		})),
 	);
 	return answer({ processes: rows });
@@ -141,7 +142,7 @@ async function log(
 	{ id, offset, limit }: Named,
 	context: ToolContext,
 ): Promise<ToolResult> {
-	const { id: whole, status } = await processes.find(scopeOf(context), id);
+	const { id: whole, status, logBytes } = await processes.find(scopeOf(context), id);
 	const found = await processes.log(scopeOf(context), id, { limit, ...(offset !== undefined && { offset }) });
 	const { lines, left } = fitting(found.lines, offset === undefined);
 	const first = found.first + (offset === undefined ? left : 0);
@@ -152,8 +153,12 @@ async function log(
 		total_lines: found.total,
 		showing: lines.length === 0 ? "none" : `${first}-${first + lines.length - 1}`,
 		...(left > 0 && { note: `${left} lines of those asked for are too much for one answer` }),
+		...(found.total === 0 && (logBytes ?? 0) > 0 && { note: NO_LOG }),
 	});
 }
+
+/** Of a command that was waited for. */
+const NO_LOG = "no log of it is kept any more: all it printed stands in the result of the call that ran it";
 
 /** As many lines as fit, from the end or from the beginning. */
 function fitting(

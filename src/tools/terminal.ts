@@ -113,13 +113,30 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			background: given.background,
 			pty: given.pty ? SCREEN : null,
 			notify: given.notify,
+			signal: context.signal,
 			...(check !== null && { checkMs: check * 1000 }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	if (process.status === "failed_start")
-		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);
-	return given.background ? started(process, given, check) : finished(options, process, given, context);
+		return {
+			...answer({ process_id: process.id, status: process.status, cause: process.cause }, true),
+			// It printed nothing, and the record says why.
+			stored: () => processes.discard(process.id),
+		};
+	if (process.status === "starting") return unknownOutcome(process.id, "whether it was started is not known");
+	if (given.background) return started(process, given, check);
+	return finished(options, process, given, context).catch(async (error: unknown) => {
+		if (!(error instanceof KeryxError && error.code === "process.host_silent")) throw error;
+		await processes.adopt(process.id);
+		return unknownOutcome(process.id, "whether it still runs is not known");
+	});
+}
+
+/** The host of it does not answer: nothing is claimed, and its end is told when it is known. */
+function unknownOutcome(id: string, why: string): ToolResult {
+	const note = `The process host does not answer, so ${why}. You are told of its end when it is known. Do not run it again before.`;
+	return answer({ process_id: id, status: "unknown", note }, true);
 }
 
 function checkSeconds({ background, check_interval, notify }: Input): number | null {
@@ -180,13 +197,14 @@ async function finished(
 	const { exitCode, signal: by, endedAt } = process;
 	const failed = killed !== null || exitCode !== 0;
 	const left = killed ? [] : await processes.leftBehind(id);
-	return answer(
+	const isNamed = truncated || killed !== null || left.length > 0 || process.status === "lost";
+	const result = answer(
 		{
 			output: text,
 			exit_code: exitCode,
 			duration_ms: Math.max(0, (endedAt ?? startedAt) - startedAt),
 			...(truncated && { truncated: true }),
-			...((truncated || killed || left.length > 0) && { process_id: id }),
+			...(isNamed && { process_id: id }),
 			...(left.length > 0 && { left_behind: left }),
 			...(by !== null && { signal: by }),
 			...(killed && {
@@ -197,6 +215,8 @@ async function finished(
 		},
 		failed,
 	);
+	// All of it stands in the result: its folder would say nothing more.
+	return isNamed ? result : { ...result, stored: () => processes.discard(id) };
 }
 
 function timedOut(

@@ -44,6 +44,8 @@ export interface ToolResult {
 	readonly isError?: boolean;
 	/** The turn ends with this text for the user (a question back). */
 	readonly endsTurn?: string;
+	/** Called once the result is committed: what it was made from is not needed any more. Never called where it is not. */
+	readonly stored?: () => void;
 }
 
 /** What a human is asked before a call runs. */

@@ -6,7 +6,7 @@ import type { LoopInput, Permission } from "../../src/agents/index.ts";
 import { createSecrets } from "../../src/secrets/index.ts";
 import { type AgentUnderTest, agentConformance, person as someone } from "../conformance/agent.ts";
 import { inputOf, person } from "./input.ts";
-import { answer, Bench, begun, rowsOf, textIn, told } from "./support.ts";
+import { answer, Bench, begun, goneSoon, rowsOf, textIn, told } from "./support.ts";
 
 const bench = new Bench();
 afterAll(() => bench.end());
@@ -18,9 +18,9 @@ agentConformance("acp", (): AgentUnderTest => {
 		asks: ["hello", "stream", "look", "both", "delete: it", "begin a call", "nothing", "rubbish"].map(ask),
 		slow: [ask("wait")],
 		failing: [
-			{ ask: ask("fail"), kind: "provider_down" },
+			{ ask: ask("fail"), kind: "program_failed" },
 			{ ask: ask("refuse"), kind: "refused" },
-			{ ask: ask("die"), kind: "provider_down" },
+			{ ask: ask("die"), kind: "program_failed" },
 		],
 		deterministic: true,
 	};
@@ -108,9 +108,37 @@ describe("what a program reports", () => {
 		expect(textIn(await answer(agent, "flood"))).toHaveLength(5000);
 	});
 
+	test("an answer is cut at its limit, the program is ended, and the next turn has another one", async () => {
+		const { agent } = bench.make();
+		const before = JSON.parse(textIn(await answer(agent, "where"))).pid as number;
+		const events = await answer(agent, { history: [person("talk for ever")], maxAnswer: 3_500_000 });
+		expect(events.slice(-2)).toMatchObject([
+			{ type: "message", message: { finishReason: "max_answer", toolCalls: [] } },
+			{ type: "done" },
+		]);
+		expect(textIn(events)).toHaveLength(3_000_000);
+		await goneSoon(before);
+		expect(textIn(await answer(agent, "hello"))).toBe("You said: hello");
+	});
+
+	test("calls and their results count, too", async () => {
+		const { agent } = bench.make();
+		const events = await answer(agent, { history: [person("dig for ever")], maxAnswer: 1_000_000 });
+		expect(events.at(-1)).toEqual({ type: "done" });
+		expect(JSON.stringify(events).length).toBeLessThan(2_000_000);
+	});
+
+	test("a message that is too long is a failure, not an empty answer", async () => {
+		const { agent } = bench.make();
+		expect((await answer(agent, "one long line")).at(-1)).toEqual({
+			type: "failed",
+			failure: { kind: "malformed", detail: "tester sent a message of more than 32 MiB" },
+		});
+	});
+
 	test("an error of the program ends the turn, without the key it names", async () => {
 		const events = await answer(agent, "fail");
-		expect(events.at(-1)).toMatchObject({ type: "failed", failure: { kind: "provider_down" } });
+		expect(events.at(-1)).toMatchObject({ type: "failed", failure: { kind: "program_failed" } });
 		expect(JSON.stringify(events)).not.toContain("sk-live");
 	});
 
@@ -324,7 +352,7 @@ describe("a program that misbehaves", () => {
 			{
 				type: "failed",
 				failure: {
-					kind: "provider_down",
+					kind: "program_failed",
 					detail: "tester: it was ended by SIGKILL; it printed last: out of ideas",
 				},
 			},
@@ -368,8 +396,8 @@ describe("a program that misbehaves", () => {
 			),
 		);
 		expect(failures).toMatchObject([
-			{ failure: { kind: "provider_down", detail: expect.stringContaining("not found") } },
-			{ failure: { kind: "provider_down", detail: expect.stringContaining("cannot be started") } },
+			{ failure: { kind: "program_failed", detail: expect.stringContaining("not found") } },
+			{ failure: { kind: "program_failed", detail: expect.stringContaining("cannot be started") } },
 			{ failure: { kind: "key_missing", detail: expect.stringContaining("login") } },
 			{ failure: { kind: "malformed", detail: expect.stringContaining("version 99") } },
 		]);

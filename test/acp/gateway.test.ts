@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { Scene } from "../gateway/support.ts";
+import { Scene, type SceneOptions } from "../gateway/support.ts";
 import { asJson, call, commandIn } from "../support/keryx.ts";
 import { Bench, goneSoon, isGone, PROGRAM } from "./support.ts";
 
@@ -31,8 +31,8 @@ afterAll(async () => {
 	rmSync(root, { recursive: true, force: true });
 });
 
-async function scene(): Promise<Scene> {
-	const made = await Scene.start({ agent: (clock) => bench.make("good", { clock }).agent });
+async function scene(config: SceneOptions["config"] = {}): Promise<Scene> {
+	const made = await Scene.start({ agent: (clock) => bench.make("good", { clock }).agent, config });
 	scenes.push(made);
 	return made;
 }
@@ -74,7 +74,7 @@ test("a message is answered by the program, and its calls stand in the transcrip
 test("a program that is killed in mid-turn is told to the user, and the next one goes on with what was said", async () => {
 	const life = await scene();
 	const id = await life.say("die");
-	expect(await answers(life, 1)).toEqual([expect.stringContaining("cannot be reached")]);
+	expect(await answers(life, 1)).toEqual([expect.stringContaining("The agent program has failed")]);
 	expect((await life.rows(id)).map(({ role, content }) => [role, content])).toEqual([
 		["user", "die"],
 		["assistant", "I am about to"],
@@ -83,6 +83,20 @@ test("a program that is killed in mid-turn is told to the user, and the next one
 	const shown = await told(life);
 	expect(shown).toMatchObject({ sessions: 1, prompts: 1 });
 	expect(shown.texts[1]).toContain("You wrote:\n| I am about to");
+});
+
+test("an answer past turn.max_answer_mb is cut, stored and said to be, and the session goes on", async () => {
+	const life = await scene({ turn: { max_answer_mb: 1 } });
+	const id = await life.say("talk for ever");
+	const mark = "(The answer was longer than 1 MB, so it was cut here. Setting: turn.max_answer_mb.)";
+	await vi.waitFor(async () => {
+		await life.clock.advance(0);
+		expect(life.texts().at(-1)?.endsWith(mark)).toBe(true);
+	}, WAIT);
+	const row = (await life.rows(id)).at(-1);
+	expect(row).toMatchObject({ role: "assistant", finishReason: "max_answer" });
+	expect(String(row?.content)).toBe(`${"x".repeat(1_000_000)}\n\n${mark}`);
+	expect(await told(life)).toMatchObject({ sessions: 1, prompts: 1 });
 });
 
 test("/stop cancels the prompt, and the program stays for the next message", async () => {

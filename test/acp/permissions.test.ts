@@ -186,6 +186,22 @@ test("requests side by side are each decided on their own, in any order", async 
 	expect((await audited(life)).map((kinds) => kinds.length).sort()).toEqual([2, 3, 3]);
 });
 
+test("thirty requests at once: as many as allowed are asked about, the rest is refused with the reason", async () => {
+	const life = await scene();
+	const names = Array.from({ length: 30 }, (_, n) => `file-${n}.txt`);
+	const id = await life.say(`delete: ${names.join(", ")}`);
+	const asked = await waiting(life, 10);
+	for (const { id: confirmation } of asked) await life.say(`/approve ${confirmation}`);
+	await ended(life, id);
+	expect((await confirmations(life)).map(({ status }) => status)).toEqual(asked.map(() => "consumed"));
+	const rows = (await life.rows(id))
+		.filter(({ role }) => role === "tool")
+		.map(({ content }) => String(content));
+	expect(rows).toHaveLength(30);
+	expect(rows.filter((content) => content.startsWith("gone: "))).toHaveLength(10);
+	expect(rows.filter((content) => content.includes("confirmations.rate_limit"))).toHaveLength(20);
+});
+
 test("/stop cancels what the program waits for, and the program stays for the next message", async () => {
 	const life = await scene();
 	const id = await life.say("delete: notes.txt");

@@ -115,7 +115,7 @@ test("a program that ends by itself leaves nothing of its group behind", async (
 	const turn = await begun(agent, { history: [person("wait with a child")] });
 	const { pid, child } = await familyOf(turn);
 	process.kill(pid, "SIGTERM");
-	expect((await turn.next()).value).toMatchObject({ type: "failed", failure: { kind: "provider_down" } });
+	expect((await turn.next()).value).toMatchObject({ type: "failed", failure: { kind: "program_failed" } });
 	await goneSoon(pid, child);
 });
 

@@ -263,6 +263,26 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 		case "flood":
 			for (let n = 0; n < 5000; n++) await say("x");
 			return END;
+		case "talk for ever":
+			// A gigabyte is for ever.
+			for (let n = 0; n < 1000; n++) await say("x".repeat(1_000_000));
+			return END;
+		case "dig for ever":
+			for (let n = 0; n < 10_000; n++)
+				await call("tool_call", {
+					toolCallId: `a${n}`,
+					title: "Dig",
+					status: "completed",
+					content: [content("x".repeat(100_000))],
+				});
+			return END;
+		case "one long line":
+			process.stdout.write(
+				`{"jsonrpc":"2.0","id":${Number(requestId)},"result":{"stopReason":"end_turn","x":"`,
+			);
+			for (let n = 0; n < 33; n++) process.stdout.write("x".repeat(1024 * 1024));
+			process.stdout.write('"}}\n');
+			return new Promise<never>(() => {});
 		case "spend":
 			await update(client, sessionId, {
 				sessionUpdate: "usage_update",

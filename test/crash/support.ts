@@ -22,7 +22,10 @@ export class Workbench {
 
 	/** Starts a program of this folder with Node; a wrapper such as strace goes before it. */
 	start(program: string, args: readonly string[] = [], wrapper: readonly string[] = []): Child {
-		const file = fileURLToPath(new URL(program, import.meta.url));
+		return this.startFile(fileURLToPath(new URL(program, import.meta.url)), args, wrapper);
+	}
+
+	startFile(file: string, args: readonly string[], wrapper: readonly string[] = []): Child {
 		const [command = "", ...rest] = [
 			...wrapper,
 			process.execPath,

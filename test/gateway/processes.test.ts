@@ -1,5 +1,5 @@
 // Programs of the agent, through the whole gateway: a terminal that asks, work that goes on, ends that are told once.
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Process } from "../../src/store/index.ts";
@@ -67,6 +67,21 @@ describe("terminal", () => {
 		expect((await scene.rows(id)).find(({ role }) => role === "tool")?.isError).toBe(true);
 		expect(await all()).toMatchObject([{ background: false, status: "exited" }]);
 		expect(scene.texts()).toEqual(["done"]);
+	});
+
+	test("a command leaves no folder once its result is stored, unless the result names its log", async () => {
+		await start();
+		const folders = () =>
+			readdirSync(join(home.path, "processes")).filter((name) => name.startsWith("proc_"));
+		await settled(call("terminal", { command: "echo one" }), 1);
+		await settled(call("terminal", { command: "exit 3" }), 2);
+		await settled(call("terminal", { command: "ls", workdir: "/no/such/place" }), 3);
+		await until(() => expect(folders()).toEqual([]));
+		const id = await settled(call("terminal", { command: "seq 1 40000" }), 4);
+		const { process_id } = await answered(id);
+		await settled(call("process", { action: "log", id: process_id, offset: 20_000, limit: 1 }), 5);
+		expect(await answered(id)).toMatchObject({ output: "20001" });
+		expect(folders()).toEqual([process_id]);
 	});
 
 	test("a dangerous command is asked about, runs once when approved, and can be granted", async () => {

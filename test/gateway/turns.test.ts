@@ -58,7 +58,8 @@ describe("deadlines", () => {
 		expect(scene.texts()).toEqual(["without it, then"]);
 		expect((await scene.rows(id))[2]).toMatchObject({
 			isError: true,
-			content: "slow took longer than allowed and was ended.",
+			content:
+				"slow took longer than allowed, and is not waited for any more. Whether it was done is not known.",
 		});
 	});
 
@@ -85,10 +86,27 @@ describe("failures", () => {
 		key_missing: "key is missing or was refused",
 		context_too_large: "too long for the model",
 		provider_down: "cannot be reached",
+		program_failed: "The agent program has failed",
 		refused: "refused this request",
 		malformed: "could not be read",
 		timeout: "took too long",
 	} as const;
+	for (const kind of ["step", "loop"] as const)
+		test(`an answer of an agent of kind ${kind} that knows no limit is cut at it, and the session goes on`, async () => {
+			const script = {
+				rules: [{ when: "talk", steps: [{ text: "x".repeat(1_500_000) }] }],
+				otherwise: [{ text: "here" }],
+			};
+			await start({ kind, script, config: { turn: { max_answer_mb: 1 } } });
+			const id = await scene.say("talk");
+			expect(scene.texts().at(-1)).toContain("so it was cut here. Setting: turn.max_answer_mb.)");
+			const row = (await scene.rows(id)).at(-1);
+			expect(row).toMatchObject({ role: "assistant", finishReason: "max_answer" });
+			expect(String(row?.content).length).toBeLessThan(1024 * 1024 + 200);
+			const next = await scene.say("and now?");
+			expect((await scene.rows(next)).at(-1)).toMatchObject({ content: "here" });
+		});
+
 	for (const kind of ["step", "loop"] as const)
 		test(`each failure of an agent of kind ${kind} is a plain sentence, a recorded end and a true transcript`, async () => {
 			const script = {

@@ -14,6 +14,7 @@ import { TERMINAL } from "../http/support.ts";
 import {
 	babbles,
 	calls,
+	floods,
 	type ModelServer,
 	type Reply,
 	refuses,
@@ -204,4 +205,17 @@ test("an answer that breaks in mid-word stays in the transcript as far as it cam
 	]);
 	expect(rows[1]?.finishReason).toBe("error");
 	expect(server.requests).toHaveLength(1);
+});
+
+test("an answer past turn.max_answer_mb is cut, stored and said to be, and the session goes on", async () => {
+	// A gigabyte, in pieces, as long as somebody reads.
+	server.next(floods("x".repeat(100_000), 10_000));
+	const mark = "(The answer was longer than 4 MB, so it was cut here. Setting: turn.max_answer_mb.)";
+	const { reply } = await say("talk");
+	expect(reply.endsWith(mark)).toBe(true);
+	expect(reply.startsWith("x".repeat(4_100_000))).toBe(true);
+	expect(reply.length).toBeLessThan(4 * 1024 * 1024 + 100);
+	server.next(says("here"));
+	// With a word about how full the conversation is.
+	expect((await say("still there?")).reply.endsWith("here")).toBe(true);
 });

@@ -137,7 +137,7 @@ test("who does not know the token is not let in", async () => {
 	expect(await client.list()).toEqual([]);
 });
 
-test("a client of another version is told so", async () => {
+test("a client of a later version is told so", async () => {
 	await scene.connect();
 	const line = await dial();
 	line.send({ hello: 2, token: readFileSync(inProcesses("host-1.token"), "utf8") });
@@ -151,6 +151,21 @@ test("hosts of several versions are listed, and dead sockets are not", async () 
 	writeFileSync(inProcesses("host-7.sock"), "");
 	expect(await listHosts(scene.home)).toEqual([0, 1]);
 	older.close();
+});
+
+test("a host that is stopped is said to be silent: to whoever comes, and to whoever asks", async () => {
+	const first = await scene.connect();
+	const { id } = await first.spawn(scene.script("read x"));
+	const asking = await connectHost({ home: scene.home, answerMs: 1 });
+	process.kill(first.hostPid, "SIGSTOP");
+	try {
+		await expect(connectHost({ home: scene.home })).rejects.toMatchObject({ code: "process.host_silent" });
+		await expect(asking.get(id)).rejects.toMatchObject({ code: "process.host_silent" });
+	} finally {
+		process.kill(first.hostPid, "SIGCONT");
+	}
+	await asking.close();
+	expect(await first.get(id)).toMatchObject({ status: "running" });
 });
 
 test("a connection that sends what is no frame is closed, and no other is disturbed", async () => {

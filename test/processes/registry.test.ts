@@ -1,5 +1,5 @@
 // Processes on the store, with a real host and real programs: begun, followed, ended once, whatever dies in between.
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
@@ -7,10 +7,18 @@ import {
 	createProcesses,
 	type Processes,
 	type ProcessesOptions,
+	type ProcessPlace,
 	type ProcessSettings,
 	type StartRequest,
 } from "../../src/processes/index.ts";
-import { createSecrets, type Ids, openStore, type Store, type Woken } from "../../src/store/index.ts";
+import {
+	createSecrets,
+	type Ids,
+	openStore,
+	type Process,
+	type Store,
+	type Woken,
+} from "../../src/store/index.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "../support/clock.ts";
 import { isRunning, ProcessHome, until } from "../support/process-home.ts";
 
@@ -344,6 +352,26 @@ describe("waiting", () => {
 	});
 });
 
+test("whatever else is kept is not looked at: neither by a start, an end, a list nor a restart", async () => {
+	const kept = join(home.path, "processes", "proc_000000000000");
+	mkdirSync(kept, { recursive: true });
+	// Whoever reads it fails.
+	writeFileSync(join(kept, "meta.json"), "{");
+	const { id } = await start("echo x");
+	await ended(id);
+	expect(await processes.leftBehind(id)).toEqual([]);
+	expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, status: "exited" }]);
+	const running = await start("read x; exit 4");
+	await restart();
+	await processes.endInput(OPERATOR, running.id);
+	expect(await ended(running.id)).toMatchObject({ status: "exited" });
+	await processes.close();
+	await home.killHost();
+	await openProcesses();
+	expect(log).toEqual([]);
+	rmSync(kept, { recursive: true });
+});
+
 describe("killing", () => {
 	test("ends it and everything it started, and is not told to the conversation that did it", async () => {
 		const { id, identity } = await start("sleep 1000 & sleep 1000");
@@ -452,6 +480,84 @@ describe("when the host dies", () => {
 		const next = await start("echo again");
 		await ended(next.id);
 		expect(await output(next.id)).toBe("again\n");
+	});
+});
+
+describe("while the host does not answer", () => {
+	const stopped = async (work: () => Promise<void>) => {
+		const host = (await home.hostPid()) as number;
+		process.kill(host, "SIGSTOP");
+		try {
+			await work();
+		} finally {
+			process.kill(host, "SIGCONT");
+		}
+	};
+
+	test("Keryx starts, says what is out of reach, and takes it up when the host answers again", async () => {
+		const { id } = await start("read x; echo done");
+		await processes.close();
+		await stopped(async () => {
+			await openProcesses();
+			expect(log).toEqual([expect.stringContaining(`does not answer; out of reach: ${id}`)]);
+			expect(await processes.list(OPERATOR, 10)).toMatchObject([
+				{ id, status: "running", isUnreachable: true },
+			]);
+		});
+		await until(async () => {
+			clock.advance(1000);
+			expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, isUnreachable: false }]);
+		});
+		await processes.endInput(OPERATOR, id);
+		expect(await ended(id)).toMatchObject({ status: "exited", exitCode: 0 });
+		expect(await notes()).toEqual([expect.stringContaining("done")]);
+		expect(log).toHaveLength(1);
+	});
+
+	test("a command that is given up is never started, however late the host reads of it", async () => {
+		let wasSent = false;
+		const giveUp: ProcessPlace["giveUp"] = (...asked) => {
+			wasSent = true;
+			return home.place.giveUp(...asked);
+		};
+		await restart({ place: { ...home.place, giveUp } });
+		await start("sleep 1000");
+		const giving = new AbortController();
+		const mark = join(home.path, "ran");
+		let given: Promise<Process> | undefined;
+		await stopped(async () => {
+			given = start(`touch ${mark}`, { signal: giving.signal });
+			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			giving.abort();
+			expect(await given).toMatchObject({
+				status: "failed_start",
+				cause: expect.stringContaining("given up"),
+			});
+		});
+		// What is asked for later is read later.
+		const later = await start("true");
+		await ended(later.id);
+		expect(existsSync(mark)).toBe(false);
+		expect(await processes.find(OPERATOR, (await given)?.id ?? "")).toMatchObject({ status: "failed_start" });
+		// Its folder is what keeps it from being started.
+		processes.discard((await given)?.id ?? "");
+		await restart();
+		expect(existsSync(join(home.path, "processes", (await given)?.id ?? ""))).toBe(wasSent);
+	});
+
+	test("one that the host has begun with is not given up", async () => {
+		await restart({ place: { ...home.place, giveUp: () => Promise.resolve(false) } });
+		await start("sleep 1000");
+		const giving = new AbortController();
+		let given: Promise<Process> | undefined;
+		await stopped(async () => {
+			given = start("echo ran", { signal: giving.signal });
+			await until(async () => expect(await processes.list(OPERATOR, 10)).toHaveLength(2));
+			giving.abort();
+		});
+		const { id } = (await given) as Process;
+		expect(await ended(id)).toMatchObject({ status: "exited", exitCode: 0 });
+		expect(await output(id)).toBe("ran\n");
 	});
 });
 

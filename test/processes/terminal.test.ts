@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTerminal } from "../../src/cli/terminal.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import { systemClock, workspaceFinder } from "../../src/gateway/index.ts";
 import { createProcesses, type Processes, processSettings } from "../../src/processes/index.ts";
 import { createSecrets, NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
@@ -22,6 +23,8 @@ const config = configSchema.parse({
 });
 
 let home: ProcessHome;
+/** As if the host had been stopped just then. */
+let isSilent = false;
 let keryxHome: string;
 let store: Store;
 let processes: Processes;
@@ -36,7 +39,18 @@ beforeAll(async () => {
 	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, secrets: NO_SECRETS });
 	processes = createProcesses({
 		store,
-		place: home.place,
+		place: {
+			...home.place,
+			connect: async () => {
+				const backend = await home.place.connect();
+				const kill = backend.kill.bind(backend);
+				backend.kill = (...asked) =>
+					isSilent
+						? Promise.reject(new KeryxError("process.host_silent", "the process host does not answer"))
+						: kill(...asked);
+				return backend;
+			},
+		},
 		clock: systemClock,
 		ids,
 		settings: () => ({ ...processSettings(config), maxLogBytes: 1024 * 1024 }),
@@ -233,6 +247,21 @@ describe("terminal", () => {
 			timed_out: true,
 			note: expect.stringContaining("longer than 0.2 seconds"),
 		});
+	});
+
+	test("what cannot be ended because its host does not answer is of unknown outcome, and told of later", async () => {
+		isSilent = true;
+		const answer = await run("sleep 1000", { timeout: 0.2 });
+		isSilent = false;
+		expect(answer).toMatchObject({ status: "unknown", isError: true, process_id: expect.any(String) });
+		expect(answer).not.toHaveProperty("timed_out");
+		const scope = { kind: "operator" } as const;
+		expect(await store.process({ scope, id: answer.process_id })).toMatchObject({
+			background: true,
+			notify: "result",
+			status: "running",
+		});
+		await act("kill", { id: answer.process_id });
 	});
 
 	test("what a command leaves behind is named", async () => {

@@ -135,6 +135,20 @@ export function stalls(...pieces: readonly string[]): Reply {
 	return (response) => begin(response, contents(pieces));
 }
 
+/** Says the same so many times, as fast as the client reads, until it goes away. */
+export function floods(piece: string, times: number): Reply {
+	return (response) => {
+		begin(response, []);
+		const send = (n: number): void => {
+			if (response.destroyed) return;
+			if (n === times) return void response.end("data: [DONE]\n\n");
+			response.write(event({ choices: [{ index: 0, delta: { content: piece } }] }), () => send(n + 1));
+		};
+		response.on("error", () => {});
+		send(0);
+	};
+}
+
 /** Says so much, then something that is no JSON. */
 export function babbles(...pieces: readonly string[]): Reply {
 	return (response) => {

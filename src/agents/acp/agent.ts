@@ -8,6 +8,7 @@ import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
 import {
 	type AgentFailure,
+	CUT,
 	type LoopAgent,
 	type LoopEvent,
 	type LoopInput,
@@ -107,7 +108,12 @@ class AcpTurn {
 		this.#starter = starter;
 		this.#clock = clock;
 		this.#secrets = secrets;
-		this.#report = new Report(input.history, { emit: (event) => events.push(event), secrets });
+		const { maxAnswer } = input;
+		this.#report = new Report(input.history, {
+			emit: (event) => events.push(event),
+			secrets,
+			...(maxAnswer !== undefined && { maxAnswer }),
+		});
 	}
 
 	/** Never throws: what goes wrong is an event. */
@@ -158,13 +164,21 @@ class AcpTurn {
 		program.session = null;
 		try {
 			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.told), {
-				update: (update) => this.#report.update(update),
+				update: (update) => {
+					this.#report.update(update);
+					// One that has so much to say does not listen, either.
+					if (this.#report.isFull) program.kill();
+				},
 				permit: (toolCall) => this.#permit(toolCall),
 				room: () => this.#events.room(),
 			});
 			this.#ended(stopReason, program, session);
 			session.told = toldOf([...history, ...this.#report.rows()]);
 			program.session = session;
+		} catch (error) {
+			if (!this.#report.isFull || signal.aborted) throw error;
+			this.#report.end(CUT, usageOf(program.name, this.#report.spent, session.spent));
+			this.#events.push({ type: "done" });
 		} finally {
 			cancelled();
 		}
@@ -230,5 +244,5 @@ function usageOf(model: string, now: Spent | null, before: Spent | null): Usage 
 
 function failureOf(error: unknown): AgentFailure {
 	if (error instanceof ProgramFailure) return error.failure;
-	return { kind: "provider_down", detail: error instanceof Error ? error.message : String(error) };
+	return { kind: "program_failed", detail: error instanceof Error ? error.message : String(error) };
 }

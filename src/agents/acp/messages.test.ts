@@ -7,8 +7,15 @@ function scene(room: () => Promise<void> = () => Promise.resolve()) {
 	const stdin = new PassThrough();
 	const stdout = new PassThrough();
 	const updates: unknown[] = [];
-	const stream = messageStream({ stdin, stdout, room, onUpdate: (params) => updates.push(params) });
-	return { stdin, stdout, updates, stream };
+	const tooLong: number[] = [];
+	const stream = messageStream({
+		stdin,
+		stdout,
+		room,
+		onUpdate: (params) => updates.push(params),
+		onTooLong: (bytes) => tooLong.push(bytes),
+	});
+	return { stdin, stdout, updates, stream, tooLong };
 }
 
 async function all<Item>(readable: ReadableStream<Item>): Promise<Item[]> {
@@ -49,6 +56,20 @@ test("a message in pieces, within a letter too, is one", async () => {
 	stdout.end();
 	expect(await all(stream.readable)).toEqual([]);
 	expect(updates).toEqual(["größer €"]);
+});
+
+test("a line of more than 32 MiB ends the reading, and is said to be too long: whatever it was, it is lost", async () => {
+	const piece = Buffer.alloc(1024 * 1024, "x");
+	for (const hasEnd of [true, false]) {
+		const { stdout, updates, stream, tooLong } = scene();
+		const reading = expect(all(stream.readable)).rejects.toThrow("too long");
+		stdout.write('{"jsonrpc":"2.0","method":"session/update","params":"');
+		for (let n = 0; n < 33; n++) stdout.write(piece);
+		if (hasEnd) stdout.write(`"}\n${message({ method: "session/update", params: "news" })}`);
+		await reading;
+		expect(tooLong).toEqual([32 * 1024 * 1024]);
+		expect(updates).toEqual([]);
+	}
 });
 
 test("nothing more is read until there is room", async () => {

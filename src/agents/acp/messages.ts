@@ -4,7 +4,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 
-/** A longer line is not kept: no message is that long. */
+/** A longer line ends the connection: it may be an answer, and what it says cannot be known. */
 const LONGEST_LINE = 32 * 1024 * 1024;
 
 export interface MessageStreamOptions {
@@ -13,9 +13,11 @@ export interface MessageStreamOptions {
 	readonly onUpdate: (params: unknown) => void;
 	/** Resolves when there is room for more; until then the program is not read. */
 	readonly room: () => Promise<void>;
+	/** A line is longer than this many bytes; nothing more is read. */
+	readonly onTooLong: (bytes: number) => void;
 }
 
-export function messageStream({ stdin, stdout, onUpdate, room }: MessageStreamOptions): Stream {
+export function messageStream({ stdin, stdout, onUpdate, room, onTooLong }: MessageStreamOptions): Stream {
 	/** Requests of ours that have no answer yet. */
 	const asked = new Set<unknown>();
 	return {
@@ -29,6 +31,10 @@ export function messageStream({ stdin, stdout, onUpdate, room }: MessageStreamOp
 			start: async (controller) => {
 				try {
 					for await (const line of linesOf(stdout)) {
+						if (line === null) {
+							onTooLong(LONGEST_LINE);
+							throw new Error("a line is too long");
+						}
 						const message = parsed(line);
 						if (!message) continue;
 						if (message.method === "session/update" && !("id" in message)) {
@@ -62,7 +68,8 @@ function parsed(line: string): Record<string, unknown> | null {
 	}
 }
 
-async function* linesOf(stdout: Readable): AsyncGenerator<string> {
+/** Null where one is too long. */
+async function* linesOf(stdout: Readable): AsyncGenerator<string | null> {
 	let held: Buffer[] = [];
 	let length = 0;
 	for await (const chunk of stdout as AsyncIterable<Buffer>) {
@@ -70,13 +77,13 @@ async function* linesOf(stdout: Readable): AsyncGenerator<string> {
 		for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
 			const line = Buffer.concat([...held, chunk.subarray(from, end)]);
 			held = [];
-			if (length + end - from <= LONGEST_LINE) yield line.toString("utf8").trim();
+			yield length + end - from <= LONGEST_LINE ? line.toString("utf8").trim() : null;
 			length = 0;
 			from = end + 1;
 		}
 		length += chunk.length - from;
-		if (length > LONGEST_LINE) held = [];
-		else if (from < chunk.length) held.push(chunk.subarray(from));
+		if (length > LONGEST_LINE) yield null;
+		if (from < chunk.length) held.push(chunk.subarray(from));
 	}
 	if (held.length > 0) yield Buffer.concat(held).toString("utf8").trim();
 }

@@ -49,6 +49,7 @@ const KINDS_OF: Readonly<Record<Permission, readonly Options[number]["kind"][]>>
 	denied: REJECT,
 	expired: REJECT,
 	impossible: REJECT,
+	limited: REJECT,
 	cancelled: [],
 };
 
@@ -61,5 +62,6 @@ const REFUSALS: Readonly<Record<Exclude<Permission, "approved">, string>> = {
 	denied: `It was denied by a human. ${LEAVE}`,
 	expired: `Nobody answered in time, so it was refused. ${LEAVE}`,
 	impossible: `Nobody could be asked, so it was refused. ${LEAVE}`,
+	limited: `Too many questions of this kind were asked within an hour (setting: confirmations.rate_limit), so nobody was asked and it was refused. ${LEAVE}`,
 	cancelled: "It was cancelled before anybody allowed it.",
 };

@@ -31,6 +31,7 @@ const STOP_MS = 2000;
 /** What it printed last on stderr, for whoever has to find out why it died. */
 const LINES = 3;
 const TAIL = 400;
+const MEBIBYTE = 1024 * 1024;
 
 /**
  * Runs the program in the place of this shell. The guard's read ends when Keryx does, however it does; it keeps none of the
@@ -79,6 +80,8 @@ export class Program {
 	readonly #child: ChildProcess;
 	readonly #connection: ClientConnection;
 	#stderr = "";
+	/** Why it cannot be talked to any more, where that is its doing. */
+	#problem: string | null = null;
 	#listener: { readonly session: string; readonly to: Listener } | null = null;
 	#name: string;
 	/** It no longer takes prompts: it is dead, or being ended. */
@@ -102,7 +105,7 @@ export class Program {
 		const { stdin, stdout } = child;
 		// So it is where no more files may be open.
 		if (!stdin || !stdout)
-			throw new ProgramFailure({ kind: "provider_down", detail: `${this.#name} cannot be started` });
+			throw new ProgramFailure({ kind: "program_failed", detail: `${this.#name} cannot be started` });
 		for (const stream of child.stdio) stream?.on("error", () => undefined);
 		child.stderr?.on("data", (data: Buffer) => {
 			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
@@ -115,6 +118,9 @@ export class Program {
 					stdout,
 					onUpdate: (params) => this.#update(params),
 					room: () => this.#listener?.to.room() ?? Promise.resolve(),
+					onTooLong: (bytes) => {
+						this.#problem = `${this.#name} sent a message of more than ${bytes / MEBIBYTE} MiB`;
+					},
 				}),
 			);
 		// A program that cannot be talked to is of no use.
@@ -255,9 +261,10 @@ export class Program {
 
 	/** What a request's failure means: the program's own answer, one that cannot be read, or that it died. */
 	async #explained(error: unknown): Promise<ProgramFailure> {
+		if (this.#problem !== null) return new ProgramFailure({ kind: "malformed", detail: this.#problem });
 		if (error instanceof RequestError) return new ProgramFailure(answered(this.#name, error));
 		if (this.#connection.signal.aborted)
-			return new ProgramFailure({ kind: "provider_down", detail: await this.over });
+			return new ProgramFailure({ kind: "program_failed", detail: await this.over });
 		const detail = `${this.#name} gave an answer that is not of the protocol`;
 		return new ProgramFailure({ kind: "malformed", detail });
 	}
@@ -286,5 +293,5 @@ function answered(name: string, { code, message, data }: RequestError): AgentFai
 			kind: "key_missing",
 			detail: `${name} asks for a login; run it once by hand, or pass its key (${said})`,
 		};
-	return { kind: "provider_down", detail: `${name} answered with error ${code}: ${said}` };
+	return { kind: "program_failed", detail: `${name} answered with error ${code}: ${said}` };
 }

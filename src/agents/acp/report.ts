@@ -86,14 +86,22 @@ export class Report {
 	readonly #rows: PromptMessage[] = [];
 	/** It has shown something, or that it is at work. */
 	#alive = false;
+	readonly #maxAnswer: number;
+	/** Characters that it has sent so far, of texts, arguments and results. */
+	#size = 0;
 	spent: Spent | null = null;
 
 	/** `secrets`: taken out of whatever is reported (I12). */
 	constructor(
 		history: readonly PromptMessage[],
-		{ emit, secrets }: { emit: (event: LoopEvent) => void; secrets: Secrets },
+		{
+			emit,
+			secrets,
+			maxAnswer = Number.POSITIVE_INFINITY,
+		}: { emit: (event: LoopEvent) => void; secrets: Secrets; maxAnswer?: number },
 	) {
 		this.#history = history;
+		this.#maxAnswer = maxAnswer;
 		this.#emit = (event) => {
 			this.#alive = true;
 			emit(event);
@@ -102,17 +110,27 @@ export class Report {
 		this.#stream = secrets.stream();
 	}
 
+	/** It has sent more than is kept: nothing that it sends is taken any more. */
+	get isFull(): boolean {
+		return this.#size > this.#maxAnswer;
+	}
+
 	/** One update, as it came. Of plans, modes and thoughts only that there are some; what cannot be read is none. */
 	update(update: unknown): void {
 		const kind = (update as { sessionUpdate?: unknown } | null | undefined)?.sessionUpdate;
 		if (kind === "agent_message_chunk") {
 			const { data } = chunk.safeParse(update);
-			if (data) this.#text(data.content.text);
+			if (data && this.#takes(data.content.text.length)) this.#text(data.content.text);
 		} else if (kind === "tool_call" || kind === "tool_call_update") {
 			const { data } = callSchema.safeParse(update);
-			if (data) this.#call(data);
+			if (data && this.#takes(JSON.stringify(update).length)) this.#call(data);
 		} else if (kind === "usage_update") this.spent = cost.safeParse(update).data?.cost ?? this.spent;
 		if (!this.#alive) this.#emit({ type: "thinking" });
+	}
+
+	#takes(length: number): boolean {
+		this.#size += length;
+		return !this.isFull;
 	}
 
 	/** The program asks leave for a call, and waits. Null for what cannot be read. */

@@ -1,7 +1,15 @@
 // One question to one model, streamed. Whatever comes of it is a value; only a failed read of our own store throws.
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Clock } from "../../time/index.ts";
-import type { AssistantMessage, StepEvent, StepInput, ToolSpec, Usage } from "../types.ts";
+import {
+	type AssistantMessage,
+	CUT,
+	NO_USAGE,
+	type StepEvent,
+	type StepInput,
+	type ToolSpec,
+	type Usage,
+} from "../types.ts";
 import { Answer } from "./answer.ts";
 import type { ReadBlob } from "./attachments.ts";
 import { type Verdict, verdict, verdictOn } from "./failures.ts";
@@ -35,6 +43,8 @@ export async function* attempt(
 	if (typeof key === "object" && key !== null) return { kind: "failed", verdict: key, target };
 	const { messages, attachments } = await buildPrompt(input, target, readBlob);
 	const answer = new Answer(input);
+	const { maxAnswer = Number.POSITIVE_INFINITY } = input;
+	let size = 0;
 	try {
 		const model = await openModel(target, key);
 		if (signal.aborted) return { kind: "aborted" };
@@ -47,6 +57,8 @@ export async function* attempt(
 		for await (const part of stream) {
 			if (signal.aborted) return { kind: "aborted" };
 			if (part.type === "error") throw part.error;
+			size += sizeOf(part);
+			if (size > maxAnswer) return cutOff(answer, target);
 			const shown = answer.take(part);
 			if (shown) yield shown;
 			if (signal.aborted) return { kind: "aborted" };
@@ -91,6 +103,27 @@ function callSettings(
 /** Some providers refuse an object without properties. */
 function toolOf({ name, description, input }: ToolSpec): NonNullable<CallSettings["tools"]>[number] {
 	return { type: "function", name, description, inputSchema: { properties: {}, ...input } };
+}
+
+/** What a part adds to what is held of the answer, shown or not. */
+function sizeOf(part: LanguageModelV4StreamPart): number {
+	switch (part.type) {
+		case "text-delta":
+		case "reasoning-delta":
+		case "tool-input-delta":
+			return part.delta.length;
+		default:
+			return 0;
+	}
+}
+
+/** Calls are not made of an answer that is not whole. What it cost is not known: the provider says that at its end. */
+function cutOff({ text }: Answer, { provider, model }: Target): Attempt {
+	return {
+		kind: "done",
+		message: { content: text, toolCalls: [], finishReason: CUT },
+		usage: { ...NO_USAGE, provider, model, costMicros: null },
+	};
 }
 
 function ending(answer: Answer, target: Target, settings: ModelSettings): Attempt {

@@ -169,6 +169,7 @@ function mayBeAboutThem(kind: FailureKind, facts: Facts): boolean {
 			return facts.status !== undefined && OPAQUE.has(facts.status) && !BUSY.test(facts.words);
 		case "rate_limited":
 		case "key_missing":
+		case "program_failed":
 		case "malformed":
 		case "timeout":
 			return false;

@@ -28,8 +28,8 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 			: await store?.unfinishedProcesses({ scope: OPERATOR })) ?? [],
 	);
 	// Asked after the disk was looked at: a row is there before its process is. The other way round it is looked at again.
-	const isNew = [...rows.values()].some((row) => row.endedAt === null && !infos.has(row.id));
-	const later = isNew ? byId(await place.inspect()) : infos;
+	const fresh = [...rows.values()].filter((row) => row.endedAt === null && !infos.has(row.id));
+	const later = byId(await place.inspect(fresh.map(({ id }) => id)));
 	const found: Account[] = [];
 	for (const id of new Set([...rows.keys(), ...infos.keys()])) {
 		const info = later.get(id) ?? infos.get(id) ?? null;

@@ -8,6 +8,7 @@ import {
 	type EndNews,
 	type FollowNews,
 	type Hello,
+	isServed,
 	PROTOCOL,
 	type Reply,
 	type WireError,
@@ -74,8 +75,8 @@ export class Connection {
 	/** A client waits for the answer before it asks anything, so nothing can follow the first frame. */
 	#letIn({ hello, token }: Fields): boolean {
 		const { socket } = this.#options;
-		if (hello !== PROTOCOL) {
-			const message = `this host speaks version ${PROTOCOL}, not ${String(hello)}`;
+		if (!isServed(hello)) {
+			const message = `this host speaks versions up to ${PROTOCOL}, not ${String(hello)}`;
 			this.#send({ seq: 0, error: { code: "process.host_version", message } } satisfies Reply);
 			socket.end();
 			return false;
@@ -88,7 +89,7 @@ export class Connection {
 		}
 		this.#isLetIn = true;
 		socket.setTimeout(0);
-		this.#send({ hello: PROTOCOL, pid: process.pid, walls: true } satisfies Hello);
+		this.#send({ hello, pid: process.pid, walls: true } satisfies Hello);
 		return true;
 	}
 

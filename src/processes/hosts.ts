@@ -1,0 +1,196 @@
+// The hosts of a home as one backend. New programs go to the host of this build's version. A host that another build has started is
+// there until its programs have ended: those are reached through it, and so are their ends. Which host holds a program stands in its
+// file. A connection to another build's host is kept only as long as it holds something: it could not leave otherwise.
+import type { ProcessBackend } from "./backend.ts";
+import type { HostClient } from "./client.ts";
+import { type ConnectOptions, connectHolder, connectHost, listHosts } from "./connect.ts";
+import { readHolder } from "./files.ts";
+import { isAlive } from "./identity.ts";
+import { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
+import { readLog } from "./log-files.ts";
+import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
+
+export class LocalHosts implements ProcessBackend {
+	readonly name = "local";
+	readonly #options: ConnectOptions;
+	/** Who holds what is known to run. */
+	readonly #holders = new Map<string, HostClient>();
+	readonly #others = new Map<number, Promise<HostClient | null>>();
+	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
+	readonly #goneListeners = new Set<() => void>();
+	#own: HostClient | null = null;
+	#starting: Promise<HostClient> | null = null;
+	#isClosed = false;
+
+	private constructor(options: ConnectOptions, own: HostClient | null) {
+		this.#options = options;
+		if (own) this.#own = this.#listenTo(own);
+	}
+
+	/** With this build's own host, which is started where it does not run. */
+	static async connect(options: ConnectOptions): Promise<LocalHosts> {
+		return new LocalHosts(options, await connectHost({ ...options, start: true }));
+	}
+
+	/** Null where no host of any version runs. */
+	static async find(options: ConnectOptions): Promise<LocalHosts | null> {
+		const own = await connectHost({ ...options, start: false }).catch((error: unknown) => {
+			if (isGone(error)) return null;
+			throw error;
+		});
+		if (own || (await listHosts(options.home)).length > 0) return new LocalHosts(options, own);
+		return null;
+	}
+
+	/** Of this build's own host; null before it is needed. */
+	get hostPid(): number | null {
+		return this.#own?.hostPid ?? null;
+	}
+
+	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
+		const own = await this.#started();
+		this.#holders.set(request.id, own);
+		try {
+			const info = await own.spawn(request);
+			if (info.status !== "running") this.#release(info.id);
+			return info;
+		} catch (error) {
+			this.#release(request.id);
+			throw error;
+		}
+	}
+
+	list(): Promise<readonly ProcessInfo[]> {
+		return this.#own ? this.#own.list() : inspect(this.#options.home);
+	}
+
+	async get(id: string): Promise<ProcessInfo> {
+		const holder = await this.#holder(id);
+		const info = await (holder ? holder.get(id) : inspectProcess(this.#options.home, id));
+		if (info.status !== "running") this.#release(id);
+		return info;
+	}
+
+	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece> {
+		return readLog({ home: this.#options.home, id, ...options });
+	}
+
+	async *follow(id: string, options?: { readonly from?: number }): AsyncGenerator<LogPiece> {
+		yield* (await this.#asked(id)).follow(id, options);
+	}
+
+	async write(id: string, data: Uint8Array): Promise<void> {
+		await (await this.#asked(id)).write(id, data);
+	}
+
+	async endInput(id: string): Promise<void> {
+		await (await this.#asked(id)).endInput(id);
+	}
+
+	async resize(id: string, size: PtySize): Promise<void> {
+		await (await this.#asked(id)).resize(id, size);
+	}
+
+	async signal(id: string, signal: string): Promise<void> {
+		await (await this.#asked(id)).signal(id, signal);
+	}
+
+	async kill(id: string, options?: KillOptions): Promise<KillOutcome> {
+		const holder = await this.#holder(id);
+		return holder ? holder.kill(id, options) : killSurvivors(this.#options.home, id, options);
+	}
+
+	async forget(id: string): Promise<void> {
+		this.#release(id);
+		await (this.#own ? this.#own.forget(id) : forgetProcess(this.#options.home, id));
+	}
+
+	async remove(id: string): Promise<void> {
+		this.#release(id);
+		await (this.#own ? this.#own.remove(id) : removeProcess(this.#options.home, id));
+	}
+
+	onEnd(listener: (process: ProcessInfo) => void): () => void {
+		this.#endListeners.add(listener);
+		return () => this.#endListeners.delete(listener);
+	}
+
+	onGone(listener: () => void): () => void {
+		this.#goneListeners.add(listener);
+		return () => this.#goneListeners.delete(listener);
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		const others = await Promise.allSettled(this.#others.values());
+		const clients = others.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []));
+		for (const client of this.#own ? [this.#own, ...clients] : clients) await client.close();
+	}
+
+	#started(): Promise<HostClient> {
+		if (this.#own) return Promise.resolve(this.#own);
+		this.#starting ??= connectHost({ ...this.#options, start: true })
+			.then((client) => (this.#own = this.#listenTo(client)))
+			.finally(() => {
+				this.#starting = null;
+			});
+		return this.#starting;
+	}
+
+	/** For what only a host can answer. */
+	async #asked(id: string): Promise<HostClient> {
+		return (await this.#holder(id)) ?? this.#started();
+	}
+
+	/** Null: no other host holds it, and this build's own does not run. */
+	async #holder(id: string): Promise<HostClient | null> {
+		const known = this.#holders.get(id);
+		if (known) return known;
+		const host = await readHolder(this.#options.home, id);
+		if (!host || host.pid === this.#own?.hostPid || !isAlive(host)) return this.#own;
+		const holder = await this.#other(host.pid);
+		if (holder) this.#holders.set(id, holder);
+		return holder ?? this.#own;
+	}
+
+	/** Null: it has just gone, or is none of ours. */
+	#other(pid: number): Promise<HostClient | null> {
+		const known = this.#others.get(pid);
+		if (known) return known;
+		const connecting = connectHolder(this.#options, pid).then((client) => client && this.#listenTo(client));
+		this.#others.set(pid, connecting);
+		const forget = () => this.#others.delete(pid);
+		connecting.then((client) => client ?? forget(), forget);
+		return connecting;
+	}
+
+	#listenTo(client: HostClient): HostClient {
+		client.onEnd((info) => {
+			this.#release(info.id);
+			for (const listener of this.#endListeners) listener(info);
+		});
+		client.onGone(() => this.#lose());
+		if (this.#isClosed) void client.close();
+		return client;
+	}
+
+	/** It has ended. Another build's host that holds nothing more is let go. */
+	#release(id: string): void {
+		const holder = this.#holders.get(id);
+		this.#holders.delete(id);
+		if (!holder || holder === this.#own || [...this.#holders.values()].includes(holder)) return;
+		this.#others.delete(holder.hostPid);
+		void holder.close();
+	}
+
+	/** One is gone: whoever uses this looks anew, and finds the others again. */
+	#lose(): void {
+		if (this.#isClosed) return;
+		void this.close();
+		for (const listener of this.#goneListeners) listener();
+	}
+}
+
+function isGone(error: unknown): boolean {
+	return (error as { code?: unknown }).code === "process.host_gone";
+}

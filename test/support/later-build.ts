@@ -1,0 +1,20 @@
+// Another build of Keryx beside this one: its sources, with a protocol of the process host that is one version later.
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const VERSION = "export const PROTOCOL = 1;";
+
+/** Written into an empty folder. Programs of test/crash and test/processes run there as they do here. */
+export function laterBuild(folder: string): string {
+	mkdirSync(folder, { recursive: true });
+	for (const part of ["src", "test/crash", "test/processes/build-child.ts", "package.json"])
+		cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+	const file = join(folder, "src/processes/protocol.ts");
+	const text = readFileSync(file, "utf8");
+	if (!text.includes(VERSION)) throw new Error(`${file} does not say ${VERSION}`);
+	writeFileSync(file, text.replace(VERSION, "export const PROTOCOL = 2;"));
+	return folder;
+}
