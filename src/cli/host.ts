@@ -6,7 +6,6 @@ import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import {
-	type Config,
 	type ConfigWatch,
 	createConfigView,
 	keryxHome,
@@ -20,7 +19,7 @@ import { type Api, createApi } from "../http/index.ts";
 import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
-import { createAgent } from "./agent.ts";
+import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
@@ -29,6 +28,7 @@ import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
+import { openWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -80,8 +80,18 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
-		const agent = createAgent(values, context.env, store);
-		const profiles = createProfiles(values, context, store);
+		const workspaceOf = workspaceFinder(values, home.path);
+		const walls = openWalls({
+			home: home.path,
+			env: context.env,
+			workspaceOf,
+			config: () => live.values,
+		});
+		const createOne = (settings: AgentSettings) => createAgent(settings, context.env, store, walls);
+		const agent = createOne(values);
+		const profiles = Object.fromEntries(
+			Object.entries(values.profiles).map(([name, own]) => [name, createOne({ ...own, profile: name })]),
+		);
 		const confirmations = createConfirmations({
 			store,
 			clock: systemClock,
@@ -107,7 +117,6 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 					log,
 				})
 			: null;
-		const workspaceOf = workspaceFinder(values, home.path);
 		const gateway = createGateway({
 			store,
 			agent,
@@ -116,7 +125,14 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				sessionSearch,
 				sessionRead,
 				clarify,
-				...createTerminal({ processes, env: context.env, workspaceOf, secrets, config: () => live.values }),
+				...createTerminal({
+					processes,
+					env: context.env,
+					workspaceOf,
+					walls,
+					secrets,
+					config: () => live.values,
+				}),
 			]),
 			confirmations,
 			processes,
@@ -205,15 +221,6 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		await store.close();
 		throw error;
 	}
-}
-
-function createProfiles(config: Config, { env }: CliContext, store: Store): Readonly<Record<string, Agent>> {
-	return Object.fromEntries(
-		Object.entries(config.profiles).map(([name, { agent, workspace }]) => [
-			name,
-			createAgent({ ...config, agent, workspace }, env, store, config),
-		]),
-	);
 }
 
 async function begin(gateway: Gateway, confirmations: Confirmations): Promise<void> {

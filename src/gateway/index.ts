@@ -23,5 +23,6 @@ export {
 	parseMarkdown,
 } from "./render/index.ts";
 export { toDeliveries } from "./reply.ts";
+export { chooseWall, createWalls, type ProgramTurn, type Walls, type WallsOptions } from "./walls.ts";
 export { tellStory } from "./why.ts";
 export { createWorkspaces, type Workspace, workspaceFinder } from "./workspaces.ts";

@@ -112,13 +112,14 @@ export class ProcessKeeper {
 	}
 
 	/** Leaves the row running or ended: a start whose answer was lost is looked for. */
-	async spawn(row: Process, { argv, cwd, env, pty }: StartRequest): Promise<void> {
+	async spawn(row: Process, { argv, cwd, env, pty, wall }: StartRequest): Promise<void> {
 		const { settings } = this.#options;
 		const { id } = row;
 		let info: ProcessInfo;
 		try {
 			const backend = await this.connected();
-			info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes: settings().maxLogBytes });
+			const { maxLogBytes } = settings();
+			info = await backend.spawn({ id, argv, cwd, env, pty, maxLogBytes, ...(wall && { wall }) });
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "process.host_gone") {
 				this.#starting.delete(id);

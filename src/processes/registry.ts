@@ -13,6 +13,7 @@ import type {
 	Woken,
 } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
+import type { WallRequest } from "../walls/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { LogPart, LogPartOptions } from "./log-part.ts";
 import type { ProcessPlace } from "./place.ts";
@@ -74,6 +75,8 @@ export interface StartRequest {
 	readonly notify: ProcessNotify;
 	/** Progress is told so often. */
 	readonly checkMs?: number;
+	/** The wall that it runs behind; without one, in the open. */
+	readonly wall?: WallRequest;
 }
 
 /** A process with what only its host knows. */

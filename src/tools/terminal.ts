@@ -4,8 +4,10 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import type { PtySize } from "../processes/index.ts";
-import type { Process, ProcessNotify, Scope } from "../store/index.ts";
+import type { Process, ProcessNotify } from "../store/index.ts";
+import type { CommandWall } from "../walls/index.ts";
 import { answer } from "./answer.ts";
+import { turnOf, unwalledReason } from "./call-wall.ts";
 import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createProcessTool } from "./process.ts";
@@ -55,9 +57,20 @@ function createTerminalTool(options: TerminalOptions): Tool {
 			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
 		input,
 		repeatable: false,
-		confirmation: (given, place) => {
+		confirmation: async (given, place) => {
 			const cwd = workspaceOf(options, place);
-			return cwd === null ? null : commandQuestion(whole(given), { ...options.facts, cwd }, options.mode());
+			if (cwd === null) return null;
+			const wall = await options.wallOf(turnOf(place));
+			// It fails with that, so nobody need be asked.
+			if (wall.run === "refused") return null;
+			return commandQuestion(
+				whole(given),
+				{ ...options.facts, cwd },
+				{
+					mode: options.mode(),
+					unwalled: unwalledReason(wall),
+				},
+			);
 		},
 		// A workspace that cannot be used fails the call, so there is nothing to change.
 		changesFiles: (given, place) => {
@@ -74,9 +87,9 @@ function whole({ command, workdir }: Input): string {
 }
 
 /** Null where it cannot be used: the call fails with that, so nobody need be asked. */
-function workspaceOf(options: TerminalOptions, { conversation, scope }: CallPlace): string | null {
+function workspaceOf(options: TerminalOptions, place: CallPlace): string | null {
 	try {
-		return options.workspaceOf({ conversation, profile: profileOf(scope) });
+		return options.workspaceOf(turnOf(place));
 	} catch (error) {
 		if (error instanceof KeryxError) return null;
 		throw error;
@@ -87,25 +100,22 @@ function quoted(word: string): string {
 	return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function profileOf(scope: Scope): string {
-	return scope.kind === "principal" ? scope.profile : "";
-}
-
 async function runCommand(options: TerminalOptions, given: Input, context: ToolContext): Promise<ToolResult> {
 	const { processes } = options;
-	const { conversation, scope, standing, speaker: principal, turn, destination } = context;
+	const { conversation, standing, speaker: principal, turn, destination } = context;
 	const readied = withSecrets(given.command, (name) => options.secret?.(name, standing));
 	if ("problem" in readied) return { content: readied.problem, isError: true };
-	const workspace = options.workspaceOf({ conversation, profile: profileOf(scope) });
-	const environment = options.environment();
+	const workspace = options.workspaceOf(turnOf(context));
+	const wall = await options.wallOf(turnOf(context));
+	if (wall.run === "refused") return { content: refusedByWalls(wall), isError: true };
 	const check = checkSeconds(given);
 	const process = await processes.start(
 		{
 			command: given.command,
-			argv: [shellOf(environment), "-c", readied.command],
+			argv: [shellOf(wall.env), "-c", readied.command],
 			cwd: resolve(workspace, given.workdir ?? "."),
 			env: {
-				...environment,
+				...wall.env,
 				...readied.env,
 				TERM: given.pty ? "xterm-256color" : "dumb",
 				KERYX_CONVERSATION: conversation,
@@ -114,12 +124,17 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			pty: given.pty ? SCREEN : null,
 			notify: given.notify,
 			...(check !== null && { checkMs: check * 1000 }),
+			...(wall.run === "walled" && { wall: wall.request }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	if (process.status === "failed_start")
 		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);
 	return given.background ? started(process, given, check) : finished(options, process, given, context);
+}
+
+function refusedByWalls({ reason, remedy }: Extract<CommandWall, { run: "refused" }>): string {
+	return `No command can be run: ${reason}.${remedy === null ? "" : ` The operator can change that: ${remedy}`}`;
 }
 
 function checkSeconds({ background, check_interval, notify }: Input): number | null {

@@ -2,6 +2,7 @@
 
 export { wallArguments } from "./arguments.ts";
 export { causeInWords, remedyOf, type WallCause } from "./causes.ts";
+export { type CommandWall, withoutWall } from "./command-wall.ts";
 export { decideWall, type WallDecision, type WallMode, type WallQuestion, wallsInWords } from "./decide.ts";
 export { closeInherited } from "./descriptors.ts";
 export { type EnvironmentOptions, wallEnvironment } from "./environment.ts";

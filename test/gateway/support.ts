@@ -59,6 +59,7 @@ import {
 	sessionSearch,
 	type Tool,
 } from "../../src/tools/index.ts";
+import { withoutWall } from "../../src/walls/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 import type { ProcessHome } from "../support/process-home.ts";
 
@@ -388,7 +389,7 @@ function terminalIn(
 	return createTerminalTools({
 		processes,
 		workspaceOf: () => path,
-		environment: () => ({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
+		wallOf: async () => withoutWall({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
 		secret: (name) => (name === "TEST" ? SECRET : undefined),
 		facts: { keryxHome: "/nowhere/.keryx", keryxProgram: "/nowhere/keryx", home: "/nowhere" },
 		mode: () => approvals.mode,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTerminal } from "../../src/cli/terminal.ts";
+import { openWalls } from "../../src/cli/walls.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { systemClock, workspaceFinder } from "../../src/gateway/index.ts";
@@ -21,11 +22,14 @@ const config = configSchema.parse({
 	turn: { tool_seconds: 30 },
 });
 
+const withWalls = () => ({ ...config, walls: { ...config.walls, mode: walls } });
+
 let home: ProcessHome;
 let keryxHome: string;
 let store: Store;
 let processes: Processes;
 let tools: readonly Tool[];
+let walls: "auto" | "off" = "auto";
 let here: ConversationId;
 let elsewhere: ConversationId;
 
@@ -51,10 +55,12 @@ beforeAll(async () => {
 		MODEL_KEY: "sk-model",
 		OPENAI_API_KEY: "sk-openai",
 	};
+	const workspaceOf = workspaceFinder(config, keryxHome);
 	tools = createTerminal({
 		processes,
 		env,
-		workspaceOf: workspaceFinder(config, keryxHome),
+		workspaceOf,
+		walls: openWalls({ home: keryxHome, env, workspaceOf, config: withWalls }),
 		secrets: createSecrets(new Map([["API_TOKEN", SECRET]])),
 		config: () => config,
 	});
@@ -223,7 +229,7 @@ describe("terminal", () => {
 		expect(await run("a\0b")).toMatchObject({ problem: expect.stringContaining("NUL") });
 		for (const timeout of [0, -1, Number.NaN, "5"])
 			expect(await run("true", { timeout })).toMatchObject({ problem: expect.stringContaining("timeout") });
-		expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: null, signal: "SIGSEGV", isError: true });
+		expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: 139, signal: "SIGSEGV", isError: true });
 	});
 
 	test("a time that is too long is cut to what is allowed, a short one ends the command", async () => {
@@ -235,10 +241,16 @@ describe("terminal", () => {
 		});
 	});
 
-	test("what a command leaves behind is named", async () => {
-		const answer = await run("sleep 1000 >/dev/null 2>&1 &");
-		expect(answer).toMatchObject({ exit_code: 0, left_behind: [expect.any(Number)] });
-		await act("kill", { id: answer.process_id });
+	test("what a command leaves behind ends with it; without a wall it is named", async () => {
+		const command = "sleep 1000 >/dev/null 2>&1 &";
+		const walled = await run(command);
+		expect(walled).toMatchObject({ exit_code: 0 });
+		expect(walled).not.toHaveProperty("left_behind");
+		walls = "off";
+		const open = await run(command);
+		walls = "auto";
+		expect(open).toMatchObject({ exit_code: 0, left_behind: [expect.any(Number)] });
+		await act("kill", { id: open.process_id });
 	});
 
 	test("bytes that are no text, and a great many of them, are answered", async () => {
