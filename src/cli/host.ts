@@ -28,7 +28,7 @@ import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
-import { openWalls } from "./walls.ts";
+import { openWalls, tellOfWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -138,6 +138,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			processes,
 			checkpoints,
 			workspaceOf,
+			walls,
 			channels: [
 				...(["local", "web", "api_server"] as const),
 				...(webhooks.length > 0 ? (["webhook"] as const) : []),
@@ -170,6 +171,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
+			walls: () => walls.inWords(),
 			agent: agent.name,
 			startedAt: context.now(),
 			now: context.now,
@@ -190,6 +192,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version had no end: ${dated === 1 ? "it ends" : "they end"} within 30 days. \`keryx confirm grants\` lists them.`,
 			);
 		if (listening) await warnOfAudit(store, output);
+		if (onPorts) await tellOfWalls(walls, output);
 		if (listening)
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);

@@ -34,7 +34,7 @@ export function createTerminal({
 	return createTerminalTools({
 		processes,
 		workspaceOf: (place) => workspaceOf(place).folder,
-		wallOf: (turn) => walls.forCommand(turn),
+		wallOf: (turn, options) => walls.forCommand(turn, options),
 		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
 		facts: { keryxHome: home, keryxProgram: PROGRAM_FOLDER, home: env.HOME ?? homedir() },
 		mode: () => config().approvals.mode,

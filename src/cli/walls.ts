@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { Config, Environment } from "../config/index.ts";
 import { createWalls, type Walls, type WallsOptions } from "../gateway/index.ts";
+import type { Output } from "./output.ts";
 import { programEnvironment } from "./program-environment.ts";
 
 /** The folder of this package, from its sources and from what is published alike. */
@@ -24,4 +25,13 @@ export function openWalls({ home, env, workspaceOf, config }: WallParts): Walls 
 		openEnvironment: (pass) => programEnvironment(config(), env, pass),
 		config,
 	});
+}
+
+/** At the start: which walls stand; or, as a warning, why none does and what to do. */
+export async function tellOfWalls(walls: Walls, output: Pick<Output, "note" | "warn">): Promise<void> {
+	const { view, mask, box } = await walls.probe();
+	const words = await walls.inWords();
+	const isMissing = [view, mask, box].some(({ isPossible }) => !isPossible);
+	if (isMissing || words.startsWith("walls are off")) output.warn(words);
+	else output.note(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`);
 }

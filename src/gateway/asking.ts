@@ -6,9 +6,16 @@ import type { Permission } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import type { CallQuestion, Confirmations } from "../confirmations/index.ts";
 import { questionText } from "../confirmations/index.ts";
-import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../domain/index.ts";
+import {
+	INTERRUPTED_RESULT,
+	isAtLeast,
+	type Message,
+	type NewMessage,
+	type Standing,
+	type ToolCall,
+} from "../domain/index.ts";
 import type { Confirmation, Store } from "../store/index.ts";
-import type { ConfirmationQuestion } from "../tools/index.ts";
+import { type ConfirmationQuestion, WIDEN_WALL } from "../tools/index.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { type Patience, untilWritten } from "./until-written.ts";
 
@@ -19,8 +26,8 @@ export interface AskingOptions {
 	readonly mode: Config["approvals"]["mode"];
 	readonly start: TurnStart;
 	readonly now: () => number;
-	/** A guest cannot answer; the owner can. */
-	readonly mayAnswer: boolean;
+	/** A guest cannot answer; the owner can. A wider wall is the owner's alone. */
+	readonly standing: Standing;
 	/** For what the store has to be told of when it is asked again. */
 	readonly unpatient: Store;
 	readonly patience: Patience;
@@ -102,7 +109,8 @@ export class Asking {
 
 	#shown(confirmation: Confirmation, now: number): string {
 		const text = questionText(confirmation, now);
-		return this.#options.mayAnswer ? text : `${text}\nOnly the owner can answer.`;
+		const needed = confirmation.action === WIDEN_WALL ? "owner" : "member";
+		return isAtLeast(this.#options.standing, needed) ? text : `${text}\nOnly the owner can answer.`;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */

@@ -5,7 +5,11 @@ import type { TurnStart } from "./turn-start.ts";
 /** `limit`: with the reply that is being asked for. */
 export function notesFor(
 	{ boundary, resumed }: TurnStart,
-	{ limit, now }: { readonly limit: LimitInfo; readonly now: number },
+	{
+		limit,
+		now,
+		wall = null,
+	}: { readonly limit: LimitInfo; readonly now: number; readonly wall?: string | null },
 ): string[] {
 	const note = limitNote(limit);
 	const told = boundary && agentNote(boundary);
@@ -17,6 +21,7 @@ export function notesFor(
 				]
 			: []),
 		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
+		...(wall === null ? [] : [wall]),
 		`The time is ${new Date(now).toISOString()}.`,
 	];
 }

@@ -4,7 +4,6 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../ag
 import type { Config } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import {
-	isAtLeast,
 	limitInfo,
 	type Message,
 	type NewMessage,
@@ -68,6 +67,8 @@ export interface TurnTools {
 	readonly files: ConversationFiles | null;
 	readonly clock: Clock;
 	readonly config: Config;
+	/** What its commands run behind, in words; null: nothing is known of that. */
+	readonly wallNote: () => Promise<string | null>;
 	readonly deltas: Deltas;
 	readonly channel: Channel | undefined;
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
@@ -106,6 +107,8 @@ export class Turn {
 	readonly #checkpoints: TurnCheckpoints;
 	/** What its last step left out, and the next one does not. */
 	#unshown: readonly string[] = [];
+	/** For a model that can run commands. */
+	#wallNote: string | null = null;
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
@@ -143,7 +146,7 @@ export class Turn {
 			mode: tools.config.approvals.mode,
 			start,
 			now: () => tools.clock.now(),
-			mayAnswer: isAtLeast(rights.standing, "member"),
+			standing: rights.standing,
 			patience,
 			unpatient: given.store,
 		});
@@ -195,7 +198,8 @@ export class Turn {
 			this.#rows = [
 				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
 			];
-			const { agent } = this.#with;
+			const { agent, tools } = this.#with;
+			if (agent.kind === "step" && tools.find("terminal")) this.#wallNote = await this.#with.wallNote();
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
 			const own = this.#rows.filter((row) => row.turn === this.id);
 			if (this.#start.resumed && own.some(({ role, toolCalls }) => role === "tool" || toolCalls))
@@ -554,6 +558,7 @@ export class Turn {
 			notes: notesFor(this.#start, {
 				limit: limitInfo(this.#count + 1, this.#cap),
 				now: this.#with.clock.now(),
+				wall: this.#wallNote,
 			}),
 			tools: this.#with.tools.specs,
 			standing: this.#with.rights.standing,

@@ -16,6 +16,7 @@ import {
 	type WallKind,
 	type WallProbe,
 	wallEnvironment,
+	wallInWords,
 	wallsInWords,
 } from "../walls/index.ts";
 import type { ConversationPlace, Workspace } from "./workspaces.ts";
@@ -48,6 +49,14 @@ export interface Walls {
 		turn: ProgramTurn,
 		options: { readonly kind: WallKind; readonly pass: readonly string[] },
 	): Promise<CommandWall>;
+	/**
+	 * Which wall the commands of such a turn run behind, or why there is none; for its people and its model. `program`: the wall that
+	 * the operator chose for an agent that is a program.
+	 */
+	describe(
+		turn: Pick<ProgramTurn, "profile" | "standing">,
+		options?: { readonly program?: WallKind | undefined },
+	): Promise<string>;
 	/** One sentence on which walls there are. */
 	inWords(): Promise<string>;
 	probe(): Promise<WallProbe>;
@@ -81,15 +90,34 @@ export function createWalls(options: WallsOptions): Walls {
 	return {
 		forCommand: (turn, { wider = false } = {}) =>
 			place(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
-		forProgram: (turn, { kind, pass }) => {
-			const { walls, approvals } = options.config();
-			const isReadonly = approvals.mode === "readonly";
-			const network = networkOf(walls, kind, turn.standing);
-			return place(turn, { kind, isReadonly, network }, { pass, outlivesStarter: false });
+		forProgram: (turn, { kind, pass }) =>
+			place(turn, programChoice(options.config(), kind, turn.standing), { pass, outlivesStarter: false }),
+		describe: async (turn, { program } = {}) => {
+			const config = options.config();
+			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
+			const isOwner = turn.standing === "owner";
+			const decision = decideWall({
+				mode: config.walls.mode,
+				kind: choice.kind,
+				isOwner,
+				probe: await probe(),
+			});
+			switch (decision.run) {
+				case "walled":
+					return wallInWords(choice);
+				case "open":
+					return `Commands run without a wall: ${decision.reason}.${decision.asks ? " A human is asked about each that may change something." : ""}${remedyIn(decision)}`;
+				case "refused":
+					return `No commands can be run: ${decision.reason}.${remedyIn(decision)}`;
+			}
 		},
 		inWords: async () => wallsInWords(options.config().walls.mode, await probe()),
 		probe,
 	};
+}
+
+function remedyIn({ remedy }: { readonly remedy: string | null }): string {
+	return remedy === null ? "" : ` What to do: ${remedy}`;
 }
 
 export interface WallChoice {
@@ -114,6 +142,14 @@ export function chooseWall(
 	const usual = own ?? walls.by_role[role] ?? BY_ROLE[role];
 	const kind = isWider ? WIDER[usual] : usual;
 	return { kind, isReadonly: false, network: networkOf(walls, kind, role) };
+}
+
+function programChoice(
+	{ walls, approvals }: Pick<Config, "walls" | "approvals">,
+	kind: WallKind,
+	standing: Standing,
+): WallChoice {
+	return { kind, isReadonly: approvals.mode === "readonly", network: networkOf(walls, kind, standing) };
 }
 
 /** A box has none: the host's would have the host's loopback in it. */

@@ -16,12 +16,11 @@ export interface TerminalOptions {
 	readonly processes: Processes;
 	/** Where a conversation's commands start. May throw workspace.unusable. */
 	workspaceOf(place: { readonly conversation: ConversationId; readonly profile: string }): string;
-	/** Where a command of this turn runs. May throw wall.path and workspace.unusable. */
-	wallOf(turn: {
-		readonly conversation: ConversationId;
-		readonly profile: string;
-		readonly standing: Standing;
-	}): Promise<CommandWall>;
+	/** Where a command of this turn runs; wider: behind the next wider wall. May throw wall.path and workspace.unusable. */
+	wallOf(
+		turn: { readonly conversation: ConversationId; readonly profile: string; readonly standing: Standing },
+		options?: { readonly wider: boolean },
+	): Promise<CommandWall>;
 	/** The value of a secret that commands of that standing may name; undefined: there is none. */
 	secret?(name: string, standing: Standing): string | undefined;
 	readonly facts: Omit<CommandFacts, "cwd">;

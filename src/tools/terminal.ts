@@ -5,15 +5,22 @@ import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import type { PtySize } from "../processes/index.ts";
 import type { Process, ProcessNotify } from "../store/index.ts";
-import type { CommandWall } from "../walls/index.ts";
+import { type CommandWall, refusalInWords } from "../walls/index.ts";
 import { answer } from "./answer.ts";
-import { turnOf, unwalledReason } from "./call-wall.ts";
+import { turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
 import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createProcessTool } from "./process.ts";
 import { withSecrets } from "./secrets.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
-import { type CallPlace, defineTool, type Tool, type ToolContext, type ToolResult } from "./types.ts";
+import {
+	type CallPlace,
+	type ConfirmationQuestion,
+	defineTool,
+	type Tool,
+	type ToolContext,
+	type ToolResult,
+} from "./types.ts";
 
 const LONGEST_OUTPUT = 50_000;
 const LEAST_CHECK_SECONDS = 30;
@@ -21,6 +28,8 @@ const LEAST_CHECK_SECONDS = 30;
 const USUAL_CHECK_SECONDS = 60;
 const SCREEN: PtySize = { rows: 30, cols: 120 };
 const OPERATOR = { kind: "operator" } as const;
+/** What a command says of its failure stands at the end. */
+const REFUSAL_LENGTH = 4000;
 
 const input = z.object({
 	command: z
@@ -42,6 +51,14 @@ const input = z.object({
 		.enum(["none", "result", "all", "error"])
 		.default("result")
 		.describe("background: be told of nothing, its end, its end and progress, or only a failure"),
+	wider_wall: z
+		.string()
+		.min(1)
+		.max(500)
+		.optional()
+		.describe(
+			"only when its wall kept a command from working: why this one needs the next wider wall (box, view, mask); the owner is asked",
+		),
 });
 type Input = z.output<typeof input>;
 
@@ -57,21 +74,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
 		input,
 		repeatable: false,
-		confirmation: async (given, place) => {
-			const cwd = workspaceOf(options, place);
-			if (cwd === null) return null;
-			const wall = await options.wallOf(turnOf(place));
-			// It fails with that, so nobody need be asked.
-			if (wall.run === "refused") return null;
-			return commandQuestion(
-				whole(given),
-				{ ...options.facts, cwd },
-				{
-					mode: options.mode(),
-					unwalled: unwalledReason(wall),
-				},
-			);
-		},
+		confirmation: (given, place) => questionAbout(options, given, place),
 		// A workspace that cannot be used fails the call, so there is nothing to change.
 		changesFiles: (given, place) => {
 			const cwd = workspaceOf(options, place);
@@ -79,6 +82,35 @@ function createTerminalTool(options: TerminalOptions): Tool {
 		},
 		run: (given, context) => runCommand(options, given, context),
 	});
+}
+
+/** Null also for a call that fails anyway: nobody need be asked about it. */
+async function questionAbout(
+	options: TerminalOptions,
+	given: Input,
+	place: CallPlace,
+): Promise<ConfirmationQuestion | null> {
+	const cwd = workspaceOf(options, place);
+	if (cwd === null) return null;
+	try {
+		const wall = await options.wallOf(turnOf(place), widening(given));
+		if (wall.run === "refused") return null;
+		const question = commandQuestion(
+			whole(given),
+			{ ...options.facts, cwd },
+			{ mode: options.mode(), unwalled: unwalledReason(wall) },
+		);
+		if (given.wider_wall === undefined) return question;
+		return widerQuestion({
+			usual: await options.wallOf(turnOf(place)),
+			wall,
+			reason: given.wider_wall,
+			question,
+		});
+	} catch (error) {
+		if (error instanceof KeryxError) return null;
+		throw error;
+	}
 }
 
 /** Prefixes `cd`, so that the directory is classified, too. */
@@ -106,7 +138,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 	const readied = withSecrets(given.command, (name) => options.secret?.(name, standing));
 	if ("problem" in readied) return { content: readied.problem, isError: true };
 	const workspace = options.workspaceOf(turnOf(context));
-	const wall = await options.wallOf(turnOf(context));
+	const wall = await options.wallOf(turnOf(context), widening(given));
 	if (wall.run === "refused") return { content: refusedByWalls(wall), isError: true };
 	const check = checkSeconds(given);
 	const process = await processes.start(
@@ -130,7 +162,12 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 	);
 	if (process.status === "failed_start")
 		return answer({ process_id: process.id, status: process.status, cause: process.cause }, true);
-	return given.background ? started(process, given, check) : finished(options, process, given, context);
+	if (given.background) return started(process, given, check);
+	return finished(options, process, given, { signal: context.signal, wall });
+}
+
+function widening({ wider_wall }: Input): { readonly wider: boolean } {
+	return { wider: wider_wall !== undefined };
 }
 
 function refusedByWalls({ reason, remedy }: Extract<CommandWall, { run: "refused" }>): string {
@@ -175,7 +212,7 @@ async function finished(
 	options: TerminalOptions,
 	{ id, pty, startedAt }: Process,
 	{ timeout }: Input,
-	{ signal }: ToolContext,
+	{ signal, wall }: { readonly signal: AbortSignal; readonly wall: CommandWall },
 ): Promise<ToolResult> {
 	const { processes } = options;
 	// Nobody will type anything: what reads its input comes to the end of it.
@@ -195,6 +232,10 @@ async function finished(
 	const { exitCode, signal: by, endedAt } = process;
 	const failed = killed !== null || exitCode !== 0;
 	const left = killed ? [] : await processes.leftBehind(id);
+	const refusal =
+		exitCode !== 0 && wall.run === "walled"
+			? refusalInWords(text.slice(-REFUSAL_LENGTH), wall.request.wall)
+			: null;
 	return answer(
 		{
 			output: text,
@@ -204,6 +245,7 @@ async function finished(
 			...((truncated || killed || left.length > 0) && { process_id: id }),
 			...(left.length > 0 && { left_behind: left }),
 			...(by !== null && { signal: by }),
+			...(refusal !== null && { wall: refusal }),
 			...(killed && {
 				timed_out: true,
 				note: timedOut(killed, seconds, timeout),

@@ -23,3 +23,4 @@ export { type Architecture, seccompProgram } from "./seccomp.ts";
 export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";
 export { type Namespace, parseStatus, readStatus, type WallStatus } from "./status.ts";
 export type { HiddenPath, Machine, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";
+export { refusalInWords, type ShownWall, wallInWords } from "./words.ts";
