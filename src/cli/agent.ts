@@ -12,7 +12,7 @@ import {
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createWorkspaces, type Walls } from "../gateway/index.ts";
+import { createWorkspaces, type Walls, workspaceFolders } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
 
@@ -65,7 +65,7 @@ function acpAgent(
 ): Agent {
 	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
-	const workspaces = createWorkspaces(workspace, keryxHome(env));
+	const workspaces = createWorkspaces(workspace, workspaceFolders(keryxHome(env), workspace, env));
 	if (walls === null) throw new KeryxError("internal", "an agent that is a program needs walls");
 	return createAcpAgent({
 		command,

@@ -14,7 +14,15 @@ import {
 } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createGateway, type Gateway, systemClock, toDeliveries, workspaceFinder } from "../gateway/index.ts";
+import {
+	createGateway,
+	type Gateway,
+	snapshotName,
+	systemClock,
+	toDeliveries,
+	workspaceFinder,
+	workspaceFolders,
+} from "../gateway/index.ts";
 import { type Api, createApi } from "../http/index.ts";
 import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
@@ -23,6 +31,7 @@ import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import { leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
@@ -80,17 +89,27 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const log = (message: string, error: unknown) =>
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
-		const workspaceOf = workspaceFinder(values, home.path);
+		const folders = workspaceFolders(home.path, values.workspace, context.env);
+		const workspaceOf = workspaceFinder(values, folders);
 		const walls = openWalls({
-			home: home.path,
+			folders,
 			env: context.env,
 			workspaceOf,
 			config: () => live.values,
 		});
 		const createOne = (settings: AgentSettings) => createAgent(settings, context.env, store, walls);
+		const { root } = values.workspace;
+		const ofProfile = (
+			profile: string,
+			{ agent, workspace }: Pick<AgentSettings, "agent" | "workspace">,
+		) => ({
+			agent,
+			workspace: { ...workspace, root },
+			profile,
+		});
 		const agent = createOne(values);
 		const profiles = Object.fromEntries(
-			Object.entries(values.profiles).map(([name, own]) => [name, createOne({ ...own, profile: name })]),
+			Object.entries(values.profiles).map(([name, own]) => [name, createOne(ofProfile(name, own))]),
 		);
 		const confirmations = createConfirmations({
 			store,
@@ -111,6 +130,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const checkpoints = values.checkpoints.enabled
 			? createCheckpoints({
 					home: home.path,
+					nameOf: (folder) => snapshotName(folder, folders),
 					store,
 					clock: systemClock,
 					settings: () => checkpointSettings(live.values),
@@ -182,7 +202,10 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						api,
 						socketPath: home.socketPath,
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
-						ready: () => begin(gateway, confirmations),
+						ready: async () => {
+							await leaveHome(folders, store, output);
+							await begin(gateway, confirmations);
+						},
 						missing: (address) => output.note(withoutAddress(address)),
 					})
 				: null;

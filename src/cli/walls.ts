@@ -1,7 +1,7 @@
 // The walls of this Keryx: what its programs run behind, from its configuration and environment.
 import { fileURLToPath } from "node:url";
 import type { Config, Environment } from "../config/index.ts";
-import { createWalls, type Walls, type WallsOptions } from "../gateway/index.ts";
+import { createWalls, type Walls, type WallsOptions, type WorkspaceFolders } from "../gateway/index.ts";
 import type { Output } from "./output.ts";
 import { programEnvironment } from "./program-environment.ts";
 
@@ -9,16 +9,16 @@ import { programEnvironment } from "./program-environment.ts";
 export const PROGRAM_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface WallParts {
-	readonly home: string;
+	readonly folders: WorkspaceFolders;
 	readonly env: Environment;
 	readonly workspaceOf: WallsOptions["workspaceOf"];
 	/** Asked each time: it may change. */
 	config(): Config;
 }
 
-export function openWalls({ home, env, workspaceOf, config }: WallParts): Walls {
+export function openWalls({ folders, env, workspaceOf, config }: WallParts): Walls {
 	return createWalls({
-		home,
+		...folders,
 		program: PROGRAM_FOLDER,
 		env,
 		workspaceOf,

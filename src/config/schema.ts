@@ -44,6 +44,11 @@ const agentSchema = z.strictObject({
 	max_steps: whole(1, 10_000).default(60),
 });
 
+const wallPathSchema = z
+	.string()
+	.regex(/^(\/|~\/|~$)/, "must be absolute, or begin with ~/")
+	.refine((path) => !path.includes("\0"), "must not hold a NUL character");
+
 /** Where the agent's programs work. */
 const workspaceSchema = z.strictObject({
 	mode: z.enum(["per_conversation", "shared", "fixed"]).default("per_conversation").meta(RESTART),
@@ -60,11 +65,6 @@ const profileNameSchema = z
 
 const wallSchema = z.enum(["view", "mask", "box"]);
 const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), wallSchema);
-const wallPathSchema = z
-	.string()
-	.regex(/^(\/|~\/|~$)/, "must be absolute, or begin with ~/")
-	.refine((path) => !path.includes("\0"), "must not hold a NUL character");
-
 /** What is done in the name of these is never covered by a standing yes. */
 const ALWAYS_CONFIRM = [
 	"deploy_production",
@@ -96,7 +96,12 @@ export const configSchema = z
 			})
 			.prefault({}),
 		agent: agentSchema.prefault({}),
-		workspace: workspaceSchema.prefault({}),
+		workspace: workspaceSchema
+			.extend({
+				/** Where the folders that Keryx makes are, of every profile. Not in its home, which no command can see. */
+				root: wallPathSchema.optional().meta(RESTART),
+			})
+			.prefault({}),
 		/** Several agents in one Keryx, by name: each with its own settings, tools and instructions; nothing of one reaches another. */
 		profiles: z
 			.record(

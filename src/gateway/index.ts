@@ -25,4 +25,12 @@ export {
 export { toDeliveries } from "./reply.ts";
 export { chooseWall, createWalls, type ProgramTurn, type Walls, type WallsOptions } from "./walls.ts";
 export { tellStory } from "./why.ts";
-export { createWorkspaces, type Workspace, workspaceFinder } from "./workspaces.ts";
+export {
+	createWorkspaces,
+	moveWorkspaces,
+	snapshotName,
+	type Workspace,
+	type WorkspaceFolders,
+	workspaceFinder,
+	workspaceFolders,
+} from "./workspaces.ts";

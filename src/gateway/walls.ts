@@ -1,7 +1,7 @@
 // The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
 // this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
 import { createHash } from "node:crypto";
-import { mkdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import type { Config, Environment } from "../config/index.ts";
@@ -33,6 +33,8 @@ export interface WallsOptions {
 	/** Keryx's own environment. */
 	readonly env: Environment;
 	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	/** What holds the workspaces that Keryx makes: behind a mask no other one can be put in the place of one. */
+	readonly root: string;
 	/** Of a program without a wall; `pass` are variables that it may see although they are withheld. */
 	openEnvironment(pass: readonly string[]): Readonly<Record<string, string>>;
 	/** Asked each time: it may change. */
@@ -178,7 +180,10 @@ function wallOf(
 		read: paths(walls.read),
 		write: isReadonly ? [] : paths(walls.write),
 		hide: walls.hide.map((path) => expanded(path, own)),
-		protect: protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
+		protect: [
+			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
+			...(existsSync(options.root) ? [realpathSync(options.root)] : []),
+		],
 		devices: [],
 		network,
 		hasUnixSockets: walls.unix_sockets === "on",

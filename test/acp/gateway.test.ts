@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { Scene } from "../gateway/support.ts";
-import { asJson, call, commandIn } from "../support/keryx.ts";
+import { asJson, call, commandIn, workspacesOf } from "../support/keryx.ts";
 import { read } from "../walls/scene.ts";
 import { Bench, goneSoon, isGone, PROGRAM } from "./support.ts";
 
@@ -115,11 +115,11 @@ test("Keryx is killed with SIGKILL in mid-turn: the program goes with it, and th
 	const second = await command.start(home);
 	started.push(second.pid);
 	await found("dug", env);
-	const [workspace = ""] = readdirSync(join(home, "workspaces"));
+	const [workspace = ""] = readdirSync(workspacesOf(home));
 	expect(workspace).toMatch(/^[0-9a-f]{32}$/);
-	expect(statSync(join(home, "workspaces", workspace)).mode & 0o777).toBe(0o700);
+	expect(statSync(join(workspacesOf(home), workspace)).mode & 0o777).toBe(0o700);
 	const where = JSON.parse((await call(["send", "where"], { env })).stdout);
-	expect(where.cwd).toBe(join(home, "workspaces", workspace));
+	expect(where.cwd).toBe(join(workspacesOf(home), workspace));
 	expect(where.env).not.toHaveProperty("KERYX_HOME");
 	expect(programsOf(args).length).toBeGreaterThan(0);
 	await second.stop();

@@ -38,6 +38,7 @@ async function start(config: ConfigInput = {}, probe?: WallProbe) {
 		program: join(import.meta.dirname, "../.."),
 		env: { PATH: "/usr/bin:/bin", HOME: root, https_proxy: "http://proxy", OTHER: "x" },
 		workspaceOf: () => ({ folder: join(root, "work"), fixed: false }),
+		root: join(root, "none"),
 		openEnvironment: () => ({ PATH: "/usr/bin:/bin", OPEN: "yes" }),
 		config: () => parsed,
 		probe: probe ? async () => probe : () => probeWalls(join(root, "home")),

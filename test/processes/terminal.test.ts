@@ -55,12 +55,13 @@ beforeAll(async () => {
 		MODEL_KEY: "sk-model",
 		OPENAI_API_KEY: "sk-openai",
 	};
-	const workspaceOf = workspaceFinder(config, keryxHome);
+	const folders = { home: keryxHome, root: join(home.path, "workspaces") };
+	const workspaceOf = workspaceFinder(config, folders);
 	tools = createTerminal({
 		processes,
 		env,
 		workspaceOf,
-		walls: openWalls({ home: keryxHome, env, workspaceOf, config: withWalls }),
+		walls: openWalls({ folders, env, workspaceOf, config: withWalls }),
 		secrets: createSecrets(new Map([["API_TOKEN", SECRET]])),
 		config: () => config,
 	});
@@ -144,10 +145,10 @@ describe("terminal", () => {
 
 	test("each conversation has a directory of its own", async () => {
 		const { output: own } = await run("pwd");
-		expect(own).toBe(`${join(keryxHome, "workspaces", here)}\n`);
+		expect(own).toBe(`${join(home.path, "workspaces", here)}\n`);
 		const { output: other } = await use("terminal", { command: "pwd" }, { conversation: elsewhere });
 		expect(other).not.toBe(own);
-		expect((await run("pwd", { workdir: ".." })).output).toBe(`${join(keryxHome, "workspaces")}\n`);
+		expect((await run("pwd", { workdir: ".." })).output).toBe(`${join(home.path, "workspaces")}\n`);
 	});
 
 	test("a command that only reads changes no files, and everything else may, input to a program too", () => {
@@ -224,7 +225,7 @@ describe("terminal", () => {
 			cause: expect.stringContaining("/no/such/place"),
 			isError: true,
 		});
-		mkdirSync(join(keryxHome, "workspaces", here), { recursive: true });
+		mkdirSync(join(home.path, "workspaces", here), { recursive: true });
 		expect(await run("")).toMatchObject({ problem: expect.any(String) });
 		expect(await run("a\0b")).toMatchObject({ problem: expect.stringContaining("NUL") });
 		for (const timeout of [0, -1, Number.NaN, "5"])

@@ -26,7 +26,7 @@ const REMEDY = /sudo (apt|dnf|pacman|apk|zypper) .*bubblewrap|install the packag
 
 function keryx(args: readonly string[]): ChildProcess {
 	const node = [process.execPath, "--disable-warning=ExperimentalWarning", MAIN];
-	return spawn("bwrap", [...WITHOUT, ...node, ...args], {
+	return spawn("/usr/bin/bwrap", [...WITHOUT, ...node, ...args], {
 		env: {
 			PATH: process.env.PATH,
 			KERYX_HOME: home,
