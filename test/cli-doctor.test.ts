@@ -43,10 +43,13 @@ describe.concurrent("keryx doctor", () => {
 		const run = await keryx(["doctor"], { env: { KERYX_HOME: path } });
 		expect(run).toMatchObject({ code: 0, stderr: "" });
 		const looks = run.stdout.trimEnd().split("\n");
-		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(13);
+		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(14);
 		expect(run.stdout).toContain(`ok     node: Node ${process.versions.node}`);
 		expect(run.stdout).toContain("ok     keryx: none runs; commands open the store themselves");
 		expect(run.stdout).toMatch(/ok {5}store: .*keryx\.db, \d+ KB, schema version \d+\n/);
+		expect(run.stdout).toContain(
+			"ok     walls: walls stand: commands run behind view, mask or box; a box has no network",
+		);
 		expect(looks.at(-1)).toBe("All is fine.");
 	});
 

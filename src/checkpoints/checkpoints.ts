@@ -399,7 +399,7 @@ class GitCheckpoints implements Checkpoints {
 
 	#place(folder: string): Promise<Place> {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
-		return placeOf(this.#options.home, folder);
+		return placeOf(this.#options.home, folder, this.#options.nameOf);
 	}
 }
 

@@ -13,8 +13,15 @@ export interface Place {
 	readonly repository: string;
 }
 
-/** Throws checkpoint.refused for a folder that is not to be saved as a whole. */
-export async function placeOf(home: string, folder: string): Promise<Place> {
+/**
+ * Throws checkpoint.refused for a folder that is not to be saved as a whole. `nameOf`: the path that its repository is named after, for
+ * a folder that has moved.
+ */
+export async function placeOf(
+	home: string,
+	folder: string,
+	nameOf: (root: string) => string = (root) => root,
+): Promise<Place> {
 	const own = await real(home);
 	const root = await real(folder);
 	if (!(await stat(root)).isDirectory()) throw refused(folder, "it is not a folder");
@@ -24,7 +31,7 @@ export async function placeOf(home: string, folder: string): Promise<Place> {
 	const checkpoints = join(own, FOLDER);
 	if (root === checkpoints || isInside(root, checkpoints))
 		throw refused(folder, "Keryx keeps its snapshots there");
-	const workspace = createHash("sha256").update(root).digest("hex").slice(0, 32);
+	const workspace = createHash("sha256").update(nameOf(root)).digest("hex").slice(0, 32);
 	return { root, workspace, repository: join(checkpoints, workspace) };
 }
 

@@ -14,6 +14,8 @@ export interface CheckpointSettings {
 export interface CheckpointsOptions {
 	/** Keryx's home. */
 	readonly home: string;
+	/** The path that a folder's snapshots are named after, for those that have moved; left out: its own. */
+	readonly nameOf?: (root: string) => string;
 	readonly store: Store;
 	readonly clock: Pick<Clock, "now">;
 	/** Asked each time: they may change. */

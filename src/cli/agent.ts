@@ -12,36 +12,40 @@ import {
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createWorkspaces } from "../gateway/index.ts";
+import { createWorkspaces, type Walls, workspaceFolders } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
-import { programEnvironment } from "./program-environment.ts";
 
-/** Throws config.invalid where the configuration lacks what its kind needs. `whole`: where `config` is that of a profile. */
+/** Of Keryx itself, or of the profile of that name. */
+export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
+	readonly profile?: string;
+}
+
+/** Throws config.invalid where the configuration lacks what its kind needs. `walls`: for an agent that is a program. */
 export function createAgent(
-	config: Config,
+	settings: AgentSettings,
 	env: Environment,
 	store: Pick<Store, "blob" | "secrets">,
-	whole: Config = config,
+	walls: Pick<Walls, "forProgram"> | null = null,
 ): Agent {
-	switch (config.agent.kind) {
+	switch (settings.agent.kind) {
 		case "offline":
 			return createOfflineAgent();
 		case "ai-sdk":
 			return createModelAgent({
-				settings: modelSettings(config),
+				settings: modelSettings(settings),
 				env,
 				clock: systemClock,
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
 			});
 		case "acp":
-			return acpAgent(config, env, store, whole);
+			return acpAgent(settings, env, store, walls);
 		case "scripted":
-			return scriptedAgent(config, systemClock);
+			return scriptedAgent(settings, systemClock);
 	}
 }
 
-function modelSettings({ agent }: Config): ModelSettings {
+function modelSettings({ agent }: AgentSettings): ModelSettings {
 	const { provider, model } = agent;
 	if (provider === undefined) throw missing("agent.provider", "name a provider where agent.kind is ai-sdk");
 	if (model === undefined) throw missing("agent.model", "name a model where agent.kind is ai-sdk");
@@ -54,20 +58,22 @@ function modelSettings({ agent }: Config): ModelSettings {
 }
 
 function acpAgent(
-	{ agent, workspace }: Config,
+	{ agent, workspace, profile = "" }: AgentSettings,
 	env: Environment,
 	{ secrets }: Pick<Store, "secrets">,
-	whole: Config,
+	walls: Pick<Walls, "forProgram"> | null,
 ): Agent {
-	const { command, args, env_pass, idle_minutes, max_programs } = agent;
+	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
-	const workspaces = createWorkspaces(workspace, keryxHome(env));
+	const workspaces = createWorkspaces(workspace, workspaceFolders(keryxHome(env), workspace, env));
+	if (walls === null) throw new KeryxError("internal", "an agent that is a program needs walls");
 	return createAcpAgent({
 		command,
 		args,
-		env: programEnvironment(whole, env, env_pass),
 		clock: systemClock,
 		workspaceOf: (conversation) => workspaces.of(conversation),
+		wallOf: ({ conversation, standing }) =>
+			walls.forProgram({ conversation, profile, standing }, { kind, pass }),
 		idleMinutes: idle_minutes,
 		maxPrograms: max_programs,
 		secrets,
@@ -95,8 +101,8 @@ async function readBlob(
 	}
 }
 
-function scriptedAgent(config: Config, clock: Clock): Agent {
-	const { script } = config.agent;
+function scriptedAgent({ agent }: AgentSettings, clock: Clock): Agent {
+	const { script } = agent;
 	if (script === undefined) throw missing("agent.script", "name a file where agent.kind is scripted");
 	try {
 		return createScriptedAgent({ script: parseScript(readFileSync(script, "utf8")), clock });

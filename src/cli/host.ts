@@ -6,7 +6,6 @@ import type { Agent } from "../agents/index.ts";
 import { createLocalChannel } from "../channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import {
-	type Config,
 	type ConfigWatch,
 	channelPlatforms,
 	createConfigView,
@@ -17,20 +16,30 @@ import {
 } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createGateway, type Gateway, systemClock, toDeliveries, workspaceFinder } from "../gateway/index.ts";
+import {
+	createGateway,
+	type Gateway,
+	snapshotName,
+	systemClock,
+	toDeliveries,
+	workspaceFinder,
+	workspaceFolders,
+} from "../gateway/index.ts";
 import { type Api, createApi } from "../http/index.ts";
 import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
-import { createAgent } from "./agent.ts";
+import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import { leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
+import { openWalls, tellOfWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -83,8 +92,28 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const platforms = channelPlatforms(values);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
-		const agent = createAgent(values, context.env, store);
-		const profiles = createProfiles(values, context, store);
+		const folders = workspaceFolders(home.path, values.workspace, context.env);
+		const workspaceOf = workspaceFinder(values, folders);
+		const walls = openWalls({
+			folders,
+			env: context.env,
+			workspaceOf,
+			config: () => live.values,
+		});
+		const createOne = (settings: AgentSettings) => createAgent(settings, context.env, store, walls);
+		const { root } = values.workspace;
+		const ofProfile = (
+			profile: string,
+			{ agent, workspace }: Pick<AgentSettings, "agent" | "workspace">,
+		) => ({
+			agent,
+			workspace: { ...workspace, root },
+			profile,
+		});
+		const agent = createOne(values);
+		const profiles = Object.fromEntries(
+			Object.entries(values.profiles).map(([name, own]) => [name, createOne(ofProfile(name, own))]),
+		);
 		const confirmations = createConfirmations({
 			store,
 			clock: systemClock,
@@ -105,13 +134,13 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const checkpoints = values.checkpoints.enabled
 			? createCheckpoints({
 					home: home.path,
+					nameOf: (folder) => snapshotName(folder, folders),
 					store,
 					clock: systemClock,
 					settings: () => checkpointSettings(live.values),
 					log,
 				})
 			: null;
-		const workspaceOf = workspaceFinder(values, home.path);
 		const gateway = createGateway({
 			store,
 			agent,
@@ -120,12 +149,20 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				sessionSearch,
 				sessionRead,
 				clarify,
-				...createTerminal({ processes, env: context.env, workspaceOf, secrets, config: () => live.values }),
+				...createTerminal({
+					processes,
+					env: context.env,
+					workspaceOf,
+					walls,
+					secrets,
+					config: () => live.values,
+				}),
 			]),
 			confirmations,
 			processes,
 			checkpoints,
 			workspaceOf,
+			walls,
 			channels: platforms.map((platform) => createLocalChannel(platform, context.now)),
 			config: live,
 			clock: systemClock,
@@ -155,6 +192,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
+			walls: () => walls.inWords(),
 			agent: agent.name,
 			startedAt: context.now(),
 			now: context.now,
@@ -165,7 +203,10 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						api,
 						socketPath: home.socketPath,
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
-						ready: () => begin(gateway, confirmations),
+						ready: async () => {
+							await leaveHome(folders, store, output);
+							await begin(gateway, confirmations);
+						},
 						missing: (address) => output.note(withoutAddress(address)),
 					})
 				: null;
@@ -175,6 +216,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version: ${dated === 1 ? "it ends" : "each ends"} within 30 days now. \`keryx confirm grants\` lists them.`,
 			);
 		if (listening) await warnOfAudit(store, output);
+		if (onPorts) await tellOfWalls(walls, output);
 		if (listening) {
 			for (const problem of confirmationSettings(values, context.env).problems)
 				output.warn(`confirmations.notify: ${problem}`);
@@ -208,15 +250,6 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		await store.close();
 		throw error;
 	}
-}
-
-function createProfiles(config: Config, { env }: CliContext, store: Store): Readonly<Record<string, Agent>> {
-	return Object.fromEntries(
-		Object.entries(config.profiles).map(([name, { agent, workspace }]) => [
-			name,
-			createAgent({ ...config, agent, workspace }, env, store, config),
-		]),
-	);
 }
 
 async function begin(gateway: Gateway, confirmations: Confirmations): Promise<void> {

@@ -10,7 +10,7 @@ export function programEnvironment(
 	const withheld = new Set([
 		...config.secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
 		...Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null),
-		...variablesIn(config),
+		...variablesIn({ ...config, walls: undefined }),
 	]);
 	const seen: Record<string, string> = {};
 	for (const [name, value] of Object.entries(env))

@@ -1,24 +1,21 @@
 // The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
 import { homedir } from "node:os";
-import { fileURLToPath } from "node:url";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { Standing } from "../domain/index.ts";
-import { systemClock, type workspaceFinder } from "../gateway/index.ts";
+import { systemClock, type Walls, type workspaceFinder } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import { createTerminalTools, type Tool } from "../tools/index.ts";
-import { programEnvironment } from "./program-environment.ts";
+import { PROGRAM_FOLDER } from "./walls.ts";
 
 /** What ends a command that takes too long has so long to do it, before the call itself is given up. */
 const TO_END_SECONDS = 10;
-
-/** The folder of this package, from its sources and from what is published alike. */
-const PROGRAM = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface TerminalParts {
 	readonly processes: Processes;
 	readonly env: Environment;
 	readonly workspaceOf: ReturnType<typeof workspaceFinder>;
+	readonly walls: Walls;
 	/** What is put into a command comes from what hides it again. */
 	readonly secrets: Pick<Secrets, "valueOf">;
 	/** Asked each time: it may change. */
@@ -30,15 +27,16 @@ export function createTerminal({
 	env,
 	workspaceOf,
 	secrets,
+	walls,
 	config,
 }: TerminalParts): readonly Tool[] {
 	const home = keryxHome(env);
 	return createTerminalTools({
 		processes,
 		workspaceOf: (place) => workspaceOf(place).folder,
-		environment: () => programEnvironment(config(), env, []),
+		wallOf: (turn, options) => walls.forCommand(turn, options),
 		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
-		facts: { keryxHome: home, keryxProgram: PROGRAM, home: env.HOME ?? homedir() },
+		facts: { keryxHome: home, keryxProgram: PROGRAM_FOLDER, home: env.HOME ?? homedir() },
 		mode: () => config().approvals.mode,
 		limits: () => {
 			const { turn, processes: settings } = config();

@@ -168,11 +168,13 @@ const USUAL_KEYS = Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== 
 
 /** As written, before validation: messages about a configuration that is wrong must hide them too. */
 function secretNames(settings: readonly Setting[]): string[] {
-	const at = (key: string) => settings.filter(({ path }) => path.at(-1) === key).map(({ value }) => value);
+	// What every command may see is no secret.
+	const keys = settings.filter(({ path }) => path.join(".") !== "walls.env_pass");
+	const at = (key: string) => keys.filter(({ path }) => path.at(-1) === key).map(({ value }) => value);
 	const items = (key: string) => at(key).flatMap((value): unknown[] => (Array.isArray(value) ? value : []));
 	const inItems = (key: string, name: string) =>
 		items(key).map((entry) => (entry as Readonly<Record<string, unknown>> | null)?.[name]);
-	const keys = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
+	const listed = [...inItems("failover", "api_key_env"), ...inItems("notify", "secret_env")];
 	// Of the agent, of every profile's, of what is signed, and of what is given to one program and to no other.
 	const names = [
 		...items("secrets"),
@@ -180,7 +182,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...items("env_pass"),
 		...at("api_key_env"),
 		...at("secret_env"),
-		...keys,
+		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];
 }

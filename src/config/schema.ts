@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { ACTION_ALPHABET, actionName, sessionResetSchema } from "../domain/index.ts";
 import { keyTree } from "./keys.ts";
-import { modelKeys, priceSchema, variableSchema } from "./models.ts";
+import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
 
 const RESTART = { restart: true } as const;
 
@@ -38,9 +38,16 @@ const agentSchema = z.strictObject({
 	max_programs: whole(1, 1000).default(8).meta(RESTART),
 	/** The file of a scripted agent. */
 	script: z.string().optional().meta(RESTART),
+	/** The wall that an acp agent's program runs behind. */
+	wall: z.enum(["view", "mask", "box"]).default("mask").meta(RESTART),
 	instructions: z.string().optional(),
 	max_steps: whole(1, 10_000).default(60),
 });
+
+const wallPathSchema = z
+	.string()
+	.regex(/^(\/|~\/|~$)/, "must be absolute, or begin with ~/")
+	.refine((path) => !path.includes("\0"), "must not hold a NUL character");
 
 /** Where the agent's programs work. */
 const workspaceSchema = z.strictObject({
@@ -56,6 +63,8 @@ const profileNameSchema = z
 	)
 	.refine((name) => name !== "default", "must be another name: default stands for no profile");
 
+const wallSchema = z.enum(["view", "mask", "box"]);
+const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), wallSchema);
 /** What is done in the name of these is never covered by a standing yes. */
 const actionToConfirm = z
 	.string()
@@ -90,7 +99,12 @@ export const configSchema = z
 			})
 			.prefault({}),
 		agent: agentSchema.prefault({}),
-		workspace: workspaceSchema.prefault({}),
+		workspace: workspaceSchema
+			.extend({
+				/** Where the folders that Keryx makes are, of every profile. Not in its home, which no command can see. */
+				root: wallPathSchema.optional().meta(RESTART),
+			})
+			.prefault({}),
 		/** Several agents in one Keryx, by name: each with its own settings, tools and instructions; nothing of one reaches another. */
 		profiles: z
 			.record(
@@ -234,6 +248,38 @@ export const configSchema = z
 				wait_limit_seconds: whole(1, 86_400).default(180),
 			})
 			.prefault({}),
+		/** What stands between the agent's commands and Keryx itself. */
+		walls: z
+			.strictObject({
+				/** auto: where no wall can be made, only the owner has a terminal, and it asks. required: no wall, no command. */
+				mode: z.enum(["auto", "required", "off"]).default("auto"),
+				/** By the role of whom a turn speaks for; left out: owner view, member and guest box. */
+				by_role: wallsByRoleSchema.default({}),
+				/** The same for one profile, over by_role. */
+				by_profile: z.record(profileNameSchema, wallsByRoleSchema).default({}),
+				/** Shown in a box, too. */
+				read: z.array(wallPathSchema).default([]),
+				/** Writable in every wall. */
+				write: z.array(wallPathSchema).default([]),
+				/** Hidden in every wall, as Keryx's home is: backups of it, for one. */
+				hide: z.array(wallPathSchema).default([]),
+				/** Of view and mask. A guest and a box have none. */
+				network: z.enum(["on", "off"]).default("on"),
+				/** Variables of Keryx's environment that commands see, as a proxy's or JAVA_HOME. */
+				env_pass: z.array(variableSchema).default([]),
+				/** Gives docker, tmux and agents back, each of which is a way around the wall. */
+				unix_sockets: z.enum(["on", "off"]).default("off"),
+				/** admin: a Keryx that runs as root lets its owner administer: chown, apt install, su. */
+				root: z.enum(["plain", "admin"]).default("plain"),
+				/** Of each process; null: the system's own. */
+				limits: z
+					.strictObject({
+						open_files: whole(16, 10_000_000).nullable().default(null),
+						memory_mb: whole(16, 100_000_000).nullable().default(null),
+					})
+					.prefault({}),
+			})
+			.prefault({}),
 		/** Snapshots of the folder that the agent works in. */
 		checkpoints: z
 			.strictObject({
@@ -312,7 +358,23 @@ export const configSchema = z
 			)
 			.default([]),
 	})
-	.superRefine(({ profiles, profile_rules, webhooks }, context) => {
+	.superRefine((config, context) => {
+		const { profiles, profile_rules, webhooks, walls } = config;
+		const keys = keyVariables(config);
+		for (const [index, name] of walls.env_pass.entries())
+			if (keys.has(name) || name.startsWith("KERYX_"))
+				context.addIssue({
+					code: "custom",
+					path: ["walls", "env_pass", index],
+					message: `must not name ${name}, which holds a key: a command names a secret as \u0024{secret:NAME}`,
+				});
+		for (const name of Object.keys(walls.by_profile))
+			if (!Object.hasOwn(profiles, name))
+				context.addIssue({
+					code: "custom",
+					path: ["walls", "by_profile", name],
+					message: `must be the name of one of profiles, not ${name}`,
+				});
 		for (const [name, { profile }] of Object.entries(webhooks))
 			if (profile !== undefined && !Object.hasOwn(profiles, profile))
 				context.addIssue({
@@ -330,6 +392,24 @@ export const configSchema = z
 	});
 
 export type Config = z.output<typeof configSchema>;
+
+/** Variables whose values are keys, as far as the configuration names them. */
+function keyVariables({
+	agent,
+	profiles,
+	secrets,
+}: {
+	readonly agent: z.output<typeof agentSchema>;
+	readonly profiles: Readonly<Record<string, { readonly agent: z.output<typeof agentSchema> }>>;
+	readonly secrets: readonly (string | { readonly name: string })[];
+}): ReadonlySet<string | null | undefined> {
+	const agents = [agent, ...Object.values(profiles).map((profile) => profile.agent)];
+	return new Set([
+		...Object.values(USUAL_KEY_VARIABLES),
+		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
+		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
+	]);
+}
 
 export const CONFIG_KEYS = keyTree(configSchema);
 

@@ -15,7 +15,7 @@ import {
 	type ToolCall,
 } from "../domain/index.ts";
 import type { Confirmation, Store } from "../store/index.ts";
-import type { ConfirmationQuestion } from "../tools/index.ts";
+import { type ConfirmationQuestion, WIDEN_WALL } from "../tools/index.ts";
 import type { TurnStart } from "./turn-start.ts";
 import { type Patience, untilWritten } from "./until-written.ts";
 
@@ -26,7 +26,7 @@ export interface AskingOptions {
 	readonly mode: Config["approvals"]["mode"];
 	readonly start: TurnStart;
 	readonly now: () => number;
-	/** Of the people the turn speaks for. A guest cannot answer; the owner can. */
+	/** Of the people the turn speaks for. A guest cannot answer; the owner can. A wider wall is the owner's alone. */
 	readonly standing: Standing;
 	/** For what the store has to be told of when it is asked again. */
 	readonly unpatient: Store;
@@ -109,7 +109,8 @@ export class Asking {
 
 	#shown(confirmation: Confirmation, now: number): string {
 		const text = questionText(confirmation, now);
-		if (isAtLeast(this.#options.standing, "member")) return text;
+		const needed = confirmation.action === WIDEN_WALL ? "owner" : "member";
+		if (isAtLeast(this.#options.standing, needed)) return text;
 		const told = confirmation.notices.some(({ state }) => state !== "dead");
 		return `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`;
 	}

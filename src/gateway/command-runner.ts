@@ -38,6 +38,7 @@ import { reach } from "./rights.ts";
 import { NOT_DONE } from "./sentences.ts";
 import { policyOf, type Surroundings } from "./surroundings.ts";
 import { type Patience, patientStore, untilWritten } from "./until-written.ts";
+import type { Walls } from "./walls.ts";
 
 export interface CommandRunnerOptions {
 	readonly store: Store;
@@ -51,6 +52,8 @@ export interface CommandRunnerOptions {
 	readonly processes: Processes | null;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
+	/** Null: nothing is known of walls. */
+	readonly walls: Pick<Walls, "describe"> | null;
 	/** Aborted when the gateway is on its way out: what is not written by then is taken up by the next start. */
 	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
@@ -228,7 +231,7 @@ export class CommandRunner {
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
-		const { files, tools } = this.#options;
+		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
 		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
 		return {
@@ -239,6 +242,7 @@ export class CommandRunner {
 			processes,
 			files,
 			tools,
+			walls,
 			poster,
 			agent: agentOf(conversation),
 			now: clock.now(),

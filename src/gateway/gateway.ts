@@ -35,6 +35,7 @@ import type { TurnStart } from "./turn-start.ts";
 import { Unheard } from "./unheard.ts";
 import { Unknowns } from "./unknowns.ts";
 import { untilWritten } from "./until-written.ts";
+import type { Walls } from "./walls.ts";
 import { Watchers } from "./watchers.ts";
 import { tellStory } from "./why.ts";
 import type { ConversationPlace, Workspace } from "./workspaces.ts";
@@ -60,6 +61,8 @@ export interface GatewayOptions {
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
 	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
+	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
+	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
@@ -199,6 +202,7 @@ class RunningGateway implements Gateway {
 			processes: options.processes ?? null,
 			files,
 			tools,
+			walls: options.walls ?? null,
 			stopping: () => this.#stopping.signal,
 			log,
 		});
@@ -550,7 +554,7 @@ class RunningGateway implements Gateway {
 	}
 
 	#turn(start: TurnStart, rights: Rights): Turn {
-		const { store, tools, clock, config, confirmations } = this.#options;
+		const { store, tools, clock, config, confirmations, walls } = this.#options;
 		const { platform, account } = start.destination;
 		const { profile } = start.place;
 		const own = profile === "" ? undefined : config.profiles[profile];
@@ -567,6 +571,7 @@ class RunningGateway implements Gateway {
 			),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,
+			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),

@@ -25,5 +25,14 @@ export {
 } from "./render/index.ts";
 export { toDeliveries } from "./reply.ts";
 export { homesOf } from "./surroundings.ts";
+export { chooseWall, createWalls, type ProgramTurn, type Walls, type WallsOptions } from "./walls.ts";
 export { tellStory } from "./why.ts";
-export { createWorkspaces, type Workspace, workspaceFinder } from "./workspaces.ts";
+export {
+	createWorkspaces,
+	moveWorkspaces,
+	snapshotName,
+	type Workspace,
+	type WorkspaceFolders,
+	workspaceFinder,
+	workspaceFolders,
+} from "./workspaces.ts";

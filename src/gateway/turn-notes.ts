@@ -16,11 +16,13 @@ export function notesFor(
 		limit,
 		trigger,
 		now,
+		wall = null,
 	}: {
 		readonly limit: LimitInfo;
 		/** The platform's id of the message that is answered, for the platform's tools. */
 		readonly trigger: string | null;
 		readonly now: number;
+		readonly wall?: string | null;
 	},
 ): string[] {
 	const note = limitNote(limit);
@@ -34,6 +36,7 @@ export function notesFor(
 			: []),
 		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
 		...(trigger === null ? [] : [`The id of the message that you answer: ${quoteUntrusted(trigger)}.`]),
+		...(wall === null ? [] : [wall]),
 		`The time is ${new Date(now).toISOString()}.`,
 	];
 }

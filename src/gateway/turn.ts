@@ -87,6 +87,8 @@ export interface TurnTools {
 	readonly files: ConversationFiles | null;
 	readonly clock: Clock;
 	readonly config: Config;
+	/** What its commands run behind, in words; null: nothing is known of that. */
+	readonly wallNote: () => Promise<string | null>;
 	readonly deltas: Deltas;
 	readonly channel: Channel | undefined;
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
@@ -126,6 +128,8 @@ export class Turn {
 	readonly #checkpoints: TurnCheckpoints;
 	/** What its last step left out, and the next one does not. */
 	#unshown: readonly string[] = [];
+	/** For a model that can run commands. */
+	#wallNote: string | null = null;
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
@@ -216,7 +220,8 @@ export class Turn {
 				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
 			];
 			this.#trigger = await this.#findTrigger();
-			const { agent } = this.#with;
+			const { agent, tools } = this.#with;
+			if (agent.kind === "step" && tools.find("terminal")) this.#wallNote = await this.#with.wallNote();
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
 			const own = this.#rows.filter((row) => row.turn === this.id);
 			if (this.#start.resumed && own.some(({ role, toolCalls }) => role === "tool" || toolCalls))
@@ -577,6 +582,7 @@ export class Turn {
 				limit: limitInfo(this.#count + 1, this.#cap),
 				trigger: this.#trigger,
 				now: this.#with.clock.now(),
+				wall: this.#wallNote,
 			}),
 			tools: this.#with.tools.specs,
 			standing: this.#with.rights.standing,

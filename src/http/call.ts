@@ -47,6 +47,8 @@ export interface ApiHost {
 	readonly version: string;
 	/** What answers, by its name. */
 	readonly agent: string;
+	/** What the agent's commands run behind, in a sentence. */
+	readonly walls?: () => Promise<string>;
 	readonly startedAt: number;
 	readonly now: () => number;
 	/** For durations; left out: the machine's. */

@@ -360,6 +360,11 @@ export const endpoints = {
 			node: z.string(),
 			agent: z.string(),
 			channels: z.array(channel),
+			walls: z
+				.string()
+				.nullable()
+				.default(null)
+				.openapi({ description: "which walls the agent's commands run behind, or why there are none" }),
 			problem: z
 				.string()
 				.nullable()

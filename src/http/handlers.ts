@@ -246,6 +246,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		node: process.version,
 		agent: host.agent,
 		channels: (host.gateway?.health() ?? []).map(toWireChannel),
+		walls: (await host.walls?.()) ?? null,
 		problem: host.storeTrouble?.()?.message ?? null,
 	}),
 };

@@ -13,6 +13,7 @@ import type {
 	Woken,
 } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
+import type { WallRequest } from "../walls/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { LogPart, LogPartOptions } from "./log-part.ts";
 import type { ProcessPlace } from "./place.ts";
@@ -76,6 +77,8 @@ export interface StartRequest {
 	readonly checkMs?: number;
 	/** Whoever wants it started waits no more: what is not begun by then never is. */
 	readonly signal?: AbortSignal;
+	/** The wall that it runs behind; without one, in the open. */
+	readonly wall?: WallRequest;
 }
 
 /** A process with what only its host knows. */

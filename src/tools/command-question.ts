@@ -7,11 +7,20 @@ import type { ConfirmationQuestion } from "./types.ts";
 /** As in the setting approvals.mode. */
 export type ApprovalMode = "manual" | "readonly" | "off";
 
-/** Null: it may run. In readonly everything that may change something is in question, which refuses it there. */
+export interface QuestionOptions {
+	readonly mode: ApprovalMode;
+	/** Why there is no wall around it where there should be one; null: there is, or none is wanted. */
+	readonly unwalled?: string | null;
+}
+
+/**
+ * Null: it may run. In readonly everything that may change something is in question, which refuses it there; where there is no wall,
+ * a human is asked about all of it.
+ */
 export function commandQuestion(
 	command: string,
 	facts: CommandFacts,
-	mode: ApprovalMode,
+	{ mode, unwalled = null }: QuestionOptions,
 ): ConfirmationQuestion | null {
 	if (mode === "off") return null;
 	const verdict = classifyCommand(command, facts);
@@ -26,6 +35,11 @@ export function commandQuestion(
 	}
 	if (mode === "readonly" && verdict.kind === "ordinary")
 		return { action: "run_command", description: "This command may change something." };
+	if (unwalled !== null && verdict.kind === "ordinary")
+		return {
+			action: "run_command",
+			description: `This command may change something, and it runs without a wall: ${unwalled}.`,
+		};
 	return null;
 }
 

@@ -1,3 +1,4 @@
+export { WIDEN_WALL } from "./call-wall.ts";
 export {
 	type CommandAction,
 	type CommandClass,

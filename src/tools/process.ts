@@ -7,6 +7,7 @@ import { KeryxError } from "../errors.ts";
 import type { ListedProcess, ProcessActor } from "../processes/index.ts";
 import type { Process, ProcessScope } from "../store/index.ts";
 import { answer } from "./answer.ts";
+import { turnOf, unwalledReason } from "./call-wall.ts";
 import { commandQuestion } from "./command-question.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
@@ -44,7 +45,7 @@ const input = z.object({
 });
 type Input = z.output<typeof input>;
 
-type Options = Pick<TerminalOptions, "processes" | "facts" | "mode" | "limits" | "now">;
+type Options = Pick<TerminalOptions, "processes" | "facts" | "mode" | "limits" | "now" | "wallOf">;
 
 export function createProcessTool(options: Options): Tool {
 	return defineTool({
@@ -250,7 +251,7 @@ async function close({ processes }: Options, { id }: Named, context: ToolContext
 
 /** What is typed into a shell is a command like any other; what another program makes of its input nobody can say. */
 async function questionAbout(
-	{ processes, facts: known, mode }: Options,
+	{ processes, facts: known, mode, wallOf }: Options,
 	given: Input,
 	place: CallPlace,
 ): Promise<ConfirmationQuestion | null> {
@@ -260,7 +261,9 @@ async function questionAbout(
 	const process = await processes.find(scopeOf(place), idOf(given)).catch(ifNotThere);
 	if (!process || !RUNS_A_SHELL.test(process.command)) return null;
 	const typed = terminalText((given.data ?? "").replaceAll("\r", "\n")).trim();
-	return typed === "" ? null : commandQuestion(typed, { ...known, cwd: process.cwd }, mode());
+	if (typed === "") return null;
+	const unwalled = unwalledReason(await wallOf(turnOf(place)));
+	return commandQuestion(typed, { ...known, cwd: process.cwd }, { mode: mode(), unwalled });
 }
 
 /** A shell by its name, wherever in the command it stands. */

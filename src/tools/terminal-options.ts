@@ -1,6 +1,7 @@
 // What the terminal needs of its surroundings.
 import type { ConversationId, Standing } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
+import type { CommandWall } from "../walls/index.ts";
 import type { CommandFacts } from "./classifier/index.ts";
 import type { ApprovalMode } from "./command-question.ts";
 
@@ -15,8 +16,11 @@ export interface TerminalOptions {
 	readonly processes: Processes;
 	/** Where a conversation's commands start. May throw workspace.unusable. */
 	workspaceOf(place: { readonly conversation: ConversationId; readonly profile: string }): string;
-	/** Without anything that is Keryx's own. */
-	environment(): Readonly<Record<string, string>>;
+	/** Where a command of this turn runs; wider: behind the next wider wall. May throw wall.path and workspace.unusable. */
+	wallOf(
+		turn: { readonly conversation: ConversationId; readonly profile: string; readonly standing: Standing },
+		options?: { readonly wider: boolean },
+	): Promise<CommandWall>;
 	/** The value of a secret that commands of that standing may name; undefined: there is none. */
 	secret?(name: string, standing: Standing): string | undefined;
 	readonly facts: Omit<CommandFacts, "cwd">;

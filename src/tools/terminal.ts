@@ -4,14 +4,23 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import type { PtySize } from "../processes/index.ts";
-import type { Process, ProcessNotify, Scope } from "../store/index.ts";
+import type { Process, ProcessNotify } from "../store/index.ts";
+import { type CommandWall, refusalInWords } from "../walls/index.ts";
 import { answer } from "./answer.ts";
+import { turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
 import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createProcessTool } from "./process.ts";
 import { withSecrets } from "./secrets.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
-import { type CallPlace, defineTool, type Tool, type ToolContext, type ToolResult } from "./types.ts";
+import {
+	type CallPlace,
+	type ConfirmationQuestion,
+	defineTool,
+	type Tool,
+	type ToolContext,
+	type ToolResult,
+} from "./types.ts";
 
 const LONGEST_OUTPUT = 50_000;
 const LEAST_CHECK_SECONDS = 30;
@@ -19,6 +28,8 @@ const LEAST_CHECK_SECONDS = 30;
 const USUAL_CHECK_SECONDS = 60;
 const SCREEN: PtySize = { rows: 30, cols: 120 };
 const OPERATOR = { kind: "operator" } as const;
+/** What a command says of its failure stands at the end. */
+const REFUSAL_LENGTH = 4000;
 
 const input = z.object({
 	command: z
@@ -40,6 +51,14 @@ const input = z.object({
 		.enum(["none", "result", "all", "error"])
 		.default("result")
 		.describe("background: be told of nothing, its end, its end and progress, or only a failure"),
+	wider_wall: z
+		.string()
+		.min(1)
+		.max(500)
+		.optional()
+		.describe(
+			"only when its wall kept a command from working: why this one needs the next wider wall (box, view, mask); the owner is asked",
+		),
 });
 type Input = z.output<typeof input>;
 
@@ -55,10 +74,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
 		input,
 		repeatable: false,
-		confirmation: (given, place) => {
-			const cwd = workspaceOf(options, place);
-			return cwd === null ? null : commandQuestion(whole(given), { ...options.facts, cwd }, options.mode());
-		},
+		confirmation: (given, place) => questionAbout(options, given, place),
 		// A workspace that cannot be used fails the call, so there is nothing to change.
 		changesFiles: (given, place) => {
 			const cwd = workspaceOf(options, place);
@@ -68,15 +84,44 @@ function createTerminalTool(options: TerminalOptions): Tool {
 	});
 }
 
+/** Null also for a call that fails anyway: nobody need be asked about it. */
+async function questionAbout(
+	options: TerminalOptions,
+	given: Input,
+	place: CallPlace,
+): Promise<ConfirmationQuestion | null> {
+	const cwd = workspaceOf(options, place);
+	if (cwd === null) return null;
+	try {
+		const wall = await options.wallOf(turnOf(place), widening(given));
+		if (wall.run === "refused") return null;
+		const question = commandQuestion(
+			whole(given),
+			{ ...options.facts, cwd },
+			{ mode: options.mode(), unwalled: unwalledReason(wall) },
+		);
+		if (given.wider_wall === undefined) return question;
+		return widerQuestion({
+			usual: await options.wallOf(turnOf(place)),
+			wall,
+			reason: given.wider_wall,
+			question,
+		});
+	} catch (error) {
+		if (error instanceof KeryxError) return null;
+		throw error;
+	}
+}
+
 /** Prefixes `cd`, so that the directory is classified, too. */
 function whole({ command, workdir }: Input): string {
 	return workdir === undefined ? command : `cd ${quoted(workdir)}\n${command}`;
 }
 
 /** Null where it cannot be used: the call fails with that, so nobody need be asked. */
-function workspaceOf(options: TerminalOptions, { conversation, scope }: CallPlace): string | null {
+function workspaceOf(options: TerminalOptions, place: CallPlace): string | null {
 	try {
-		return options.workspaceOf({ conversation, profile: profileOf(scope) });
+		return options.workspaceOf(turnOf(place));
 	} catch (error) {
 		if (error instanceof KeryxError) return null;
 		throw error;
@@ -87,25 +132,22 @@ function quoted(word: string): string {
 	return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function profileOf(scope: Scope): string {
-	return scope.kind === "principal" ? scope.profile : "";
-}
-
 async function runCommand(options: TerminalOptions, given: Input, context: ToolContext): Promise<ToolResult> {
 	const { processes } = options;
-	const { conversation, scope, standing, speaker: principal, turn, destination } = context;
+	const { conversation, standing, speaker: principal, turn, destination } = context;
 	const readied = withSecrets(given.command, (name) => options.secret?.(name, standing));
 	if ("problem" in readied) return { content: readied.problem, isError: true };
-	const workspace = options.workspaceOf({ conversation, profile: profileOf(scope) });
-	const environment = options.environment();
+	const workspace = options.workspaceOf(turnOf(context));
+	const wall = await options.wallOf(turnOf(context), widening(given));
+	if (wall.run === "refused") return { content: refusedByWalls(wall), isError: true };
 	const check = checkSeconds(given);
 	const process = await processes.start(
 		{
 			command: given.command,
-			argv: [shellOf(environment), "-c", readied.command],
+			argv: [shellOf(wall.env), "-c", readied.command],
 			cwd: resolve(workspace, given.workdir ?? "."),
 			env: {
-				...environment,
+				...wall.env,
 				...readied.env,
 				TERM: given.pty ? "xterm-256color" : "dumb",
 				KERYX_CONVERSATION: conversation,
@@ -115,6 +157,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			notify: given.notify,
 			signal: context.signal,
 			...(check !== null && { checkMs: check * 1000 }),
+			...(wall.run === "walled" && { wall: wall.request }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
@@ -126,7 +169,7 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 		};
 	if (process.status === "starting") return unknownOutcome(process.id, "whether it was started is not known");
 	if (given.background) return started(process, given, check);
-	return finished(options, process, given, context).catch(async (error: unknown) => {
+	return finished(options, process, given, { signal: context.signal, wall }).catch(async (error: unknown) => {
 		if (!(error instanceof KeryxError && error.code === "process.host_silent")) throw error;
 		await processes.adopt(process.id);
 		return unknownOutcome(process.id, "whether it still runs is not known");
@@ -137,6 +180,14 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 function unknownOutcome(id: string, why: string): ToolResult {
 	const note = `The process host does not answer, so ${why}. You are told of its end when it is known. Do not run it again before.`;
 	return answer({ process_id: id, status: "unknown", note }, true);
+}
+
+function widening({ wider_wall }: Input): { readonly wider: boolean } {
+	return { wider: wider_wall !== undefined };
+}
+
+function refusedByWalls({ reason, remedy }: Extract<CommandWall, { run: "refused" }>): string {
+	return `No command can be run: ${reason}.${remedy === null ? "" : ` The operator can change that: ${remedy}`}`;
 }
 
 function checkSeconds({ background, check_interval, notify }: Input): number | null {
@@ -177,7 +228,7 @@ async function finished(
 	options: TerminalOptions,
 	{ id, pty, startedAt }: Process,
 	{ timeout }: Input,
-	{ signal }: ToolContext,
+	{ signal, wall }: { readonly signal: AbortSignal; readonly wall: CommandWall },
 ): Promise<ToolResult> {
 	const { processes } = options;
 	// Nobody will type anything: what reads its input comes to the end of it.
@@ -197,6 +248,10 @@ async function finished(
 	const { exitCode, signal: by, endedAt } = process;
 	const failed = killed !== null || exitCode !== 0;
 	const left = killed ? [] : await processes.leftBehind(id);
+	const refusal =
+		exitCode !== 0 && wall.run === "walled"
+			? refusalInWords(text.slice(-REFUSAL_LENGTH), wall.request.wall)
+			: null;
 	const isNamed = truncated || killed !== null || left.length > 0 || process.status === "lost";
 	const result = answer(
 		{
@@ -207,6 +262,7 @@ async function finished(
 			...(isNamed && { process_id: id }),
 			...(left.length > 0 && { left_behind: left }),
 			...(by !== null && { signal: by }),
+			...(refusal !== null && { wall: refusal }),
 			...(killed && {
 				timed_out: true,
 				note: timedOut(killed, seconds, timeout),

@@ -8,7 +8,7 @@ const BOX_HOME = ".home";
 
 export interface EnvironmentOptions {
 	readonly wall: Pick<Wall, "kind" | "workspace" | "isWorkspaceReadonly">;
-	/** Keryx's own variables: only PATH, HOME, USER, LANG, TERM and those that `pass` names are taken from them. */
+	/** Keryx's own variables: only PATH, HOME, USER, SHELL, LANG, TERM and those that `pass` names are taken from them. */
 	readonly own: Readonly<Record<string, string | undefined>>;
 	/** Names from the configuration, as a proxy's. */
 	readonly pass: readonly string[];
@@ -25,10 +25,12 @@ export function wallEnvironment({ wall, own, pass, asked }: EnvironmentOptions):
 		TERM: own.TERM ?? "xterm-256color",
 		TMPDIR: "/tmp",
 	};
-	for (const name of ["USER", "LOGNAME", ...pass]) {
+	for (const name of ["USER", "LOGNAME", "SHELL", ...pass]) {
 		const value = own[name];
 		if (value !== undefined) env[name] = value;
 	}
+	// A box has the system's shells alone.
+	if (isBox && !/^\/(usr\/)?bin\//.test(env.SHELL ?? "")) delete env.SHELL;
 	return { ...env, ...asked };
 }
 

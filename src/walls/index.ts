@@ -2,6 +2,7 @@
 
 export { wallArguments } from "./arguments.ts";
 export { causeInWords, remedyOf, type WallCause } from "./causes.ts";
+export { type CommandWall, withoutWall } from "./command-wall.ts";
 export { decideWall, type WallDecision, type WallMode, type WallQuestion, wallsInWords } from "./decide.ts";
 export { closeInherited } from "./descriptors.ts";
 export { type EnvironmentOptions, wallEnvironment } from "./environment.ts";
@@ -22,3 +23,4 @@ export { type Architecture, seccompProgram } from "./seccomp.ts";
 export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";
 export { type Namespace, parseStatus, readStatus, type WallStatus } from "./status.ts";
 export type { HiddenPath, Machine, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";
+export { refusalInWords, type ShownWall, wallInWords } from "./words.ts";

@@ -3,11 +3,12 @@
 import { KeryxError } from "../errors.ts";
 import type { Machine, WallLimits } from "./types.ts";
 
-/** Descriptors of the launcher; those of folders and files follow. */
+/** Descriptors of the launcher; the guard's where there is one, and those of folders and files follow. */
 export const ARGUMENTS_FD = 3;
 export const SECCOMP_FD = 4;
 export const STATUS_FD = 5;
-export const FIRST_FREE_FD = 6;
+/** Of one digit: a plain shell knows no others. */
+export const GUARD_FD = 6;
 
 /**
  * Ignored by bubblewrap and restored for the program: a signal to the group, or Ctrl-C, is then the program's alone, which ends in its
@@ -33,6 +34,8 @@ const IGNORED = [
 	...["STKFLT", "TSTP", "TTIN", "TTOU", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS"],
 ];
 const KB = 1024;
+/** bubblewrap itself asks to die with its starter only when the wall stands. This shell is in its group and needs no wall. */
+const GUARD = `(read -r _ <&${GUARD_FD}; kill -KILL 0) </dev/null >/dev/null 2>&1 &`;
 
 export interface LaunchOptions {
 	readonly machine: Machine;
@@ -40,12 +43,21 @@ export interface LaunchOptions {
 	/** PWD as the program shall see it, where it is given one. */
 	readonly pwd: string | undefined;
 	readonly limits: WallLimits;
+	/** Everything ends when whoever holds the other end of this pipe does, from the first moment on. */
+	readonly isGuarded?: boolean;
 	/** The program takes the terminal that is its first argument; the session's leader gets it by opening it. */
 	readonly terminal: string | null;
 }
 
 /** A program and its arguments. The wall itself is read from descriptors, so that nobody sees it. */
-export function launchCommand({ machine, argv, pwd, limits, terminal }: LaunchOptions): string[] {
+export function launchCommand({
+	machine,
+	argv,
+	pwd,
+	limits,
+	isGuarded = false,
+	terminal,
+}: LaunchOptions): string[] {
 	const walled = [
 		machine.env,
 		`--ignore-signal=${IGNORED.join(",")}`,
@@ -66,7 +78,7 @@ export function launchCommand({ machine, argv, pwd, limits, terminal }: LaunchOp
 		// Where the limit that is there is lower already, it stays.
 		...(limits.openFiles === null ? [] : [`ulimit -n ${limits.openFiles} 2>/dev/null`]),
 		...(limits.memoryBytes === null ? [] : [`ulimit -d ${Math.ceil(limits.memoryBytes / KB)} 2>/dev/null`]),
-		terminal === null ? 'exec "$@"' : 't=$1; shift; exec "$@" <>"$t" >&0 2>&0',
+		`${isGuarded ? `${GUARD} ` : ""}${terminal === null ? 'exec "$@"' : 't=$1; shift; exec "$@" <>"$t" >&0 2>&0'}${isGuarded ? ` ${GUARD_FD}<&-` : ""}`,
 	].join("; ");
 	if (script === 'exec "$@"') return walled;
 	return [machine.shell, "-c", script, machine.shell, ...(terminal === null ? [] : [terminal]), ...walled];

@@ -55,7 +55,7 @@ export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPa
 			case "read":
 				return !isInRoot(path);
 			case "write":
-				return wall.kind !== "mask" || !isInRoot(path);
+				return wall.kind !== "mask" || !isInRoot(path) || wall.protect.some((one) => isInside(path, one));
 		}
 	};
 	const binding = ({ path, access }: { path: string; access: Access }): Binding => ({

@@ -10,7 +10,7 @@ import { type Descriptors, usedDescriptors, wallArguments } from "./arguments.ts
 import { inheritedDescriptors } from "./descriptors.ts";
 import { boxHome } from "./environment.ts";
 import { checkWall, hiddenPaths, openBound } from "./folders.ts";
-import { FIRST_FREE_FD, launchArguments, launchCommand } from "./launch.ts";
+import { GUARD_FD, launchArguments, launchCommand } from "./launch.ts";
 import { endNamespace, killNamespace } from "./namespace.ts";
 import { seccompProgram, thisArchitecture } from "./seccomp.ts";
 import { readStatus } from "./status.ts";
@@ -35,6 +35,8 @@ export interface WalledStart {
 	readonly streams:
 		| { readonly terminal: string; readonly descriptor: number }
 		| readonly [input: Stream, output: Stream, errors: Stream];
+	/** Its launcher gets a pipe, the seventh of its streams: when that ends, by whatever death of this process, all of it is killed. */
+	readonly isGuarded?: boolean;
 	/** Descriptors of this process that a child would inherit although they are nobody's but ours; terminals' are such. */
 	readonly withheld?: readonly number[];
 	/** The launcher's only variables; they hold nothing secret, and let a search find it. */
@@ -64,7 +66,7 @@ export interface Walled {
 
 /** Rejects with `wall.path` for folders that cannot be bound, and with the system's error where nothing could be started. */
 export async function startBehindWall(
-	{ wall, argv, cwd, env, statusFile, streams, withheld = [], mark = {} }: WalledStart,
+	{ wall, argv, cwd, env, statusFile, streams, isGuarded = false, withheld = [], mark = {} }: WalledStart,
 	machine: Machine,
 ): Promise<Walled> {
 	const architecture = thisArchitecture();
@@ -86,7 +88,8 @@ export async function startBehindWall(
 			...bound.map((path) => ({ path, descriptor: keep(openBound(path)) })),
 			...copied.flatMap((path) => openReadable(path, keep)),
 		];
-		const descriptors: Descriptors = new Map(passed.map(({ path }, index) => [path, FIRST_FREE_FD + index]));
+		const firstFree = GUARD_FD + (isGuarded ? 1 : 0);
+		const descriptors: Descriptors = new Map(passed.map(({ path }, index) => [path, firstFree + index]));
 		const list = wallArguments(wall, machine, hidden, descriptors);
 		const folder = dirname(statusFile);
 		const args = keep(unnamedFile(launchArguments(list, { cwd, env }), folder));
@@ -98,6 +101,7 @@ export async function startBehindWall(
 			argv,
 			pwd: env.PWD,
 			limits: wall.limits,
+			isGuarded,
 			terminal,
 		});
 		const child = spawn(program, rest, {
@@ -107,7 +111,11 @@ export async function startBehindWall(
 			detached: true,
 			stdio: descriptorsOf({
 				streams: "terminal" in streams ? Array<Stream>(3).fill(streams.descriptor) : streams,
-				own: [args, filter, status, ...passed.map(({ descriptor }) => descriptor)],
+				own: [
+					...[args, filter, status],
+					...(isGuarded ? ["pipe" as const] : []),
+					...passed.map(({ descriptor }) => descriptor),
+				],
 				withheld: [...inheritedDescriptors(), ...withheld],
 				nothing: () => keep(openSync("/dev/null", "r+")),
 			}),
@@ -134,7 +142,7 @@ function descriptorsOf({
 	nothing,
 }: {
 	readonly streams: readonly Stream[];
-	readonly own: readonly number[];
+	readonly own: readonly Stream[];
 	readonly withheld: readonly number[];
 	nothing(): number;
 }): (Stream | null)[] {

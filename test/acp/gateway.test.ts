@@ -1,19 +1,10 @@
 // A program behind the real gateway: messages in, answers out, the transcript Keryx's.
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { Scene, type SceneOptions } from "../gateway/support.ts";
-import { asJson, call, commandIn } from "../support/keryx.ts";
+import { asJson, call, commandIn, workspacesOf } from "../support/keryx.ts";
+import { read } from "../walls/scene.ts";
 import { Bench, goneSoon, isGone, PROGRAM } from "./support.ts";
 
 const WAIT = { timeout: 20_000, interval: 10 };
@@ -21,7 +12,8 @@ const bench = new Bench();
 const scenes: Scene[] = [];
 /** Of Keryx in processes of its own. */
 const started: number[] = [];
-const root = mkdtempSync(join(tmpdir(), "keryx-acp-host-"));
+/** Not in /tmp: the program's wall has its own. */
+const root = mkdtempSync("/var/tmp/keryx-acp-host-");
 afterEach(async () => {
 	for (const scene of scenes.splice(0)) await scene.end();
 });
@@ -128,23 +120,33 @@ test("Keryx is killed with SIGKILL in mid-turn: the program goes with it, and th
 	await call(["send", "--no-wait", "dig"], { env });
 	const pidFile = join(root, "pid");
 	await vi.waitFor(() => expect(existsSync(pidFile)).toBe(true), WAIT);
-	const pid = Number(readFileSync(pidFile, "utf8"));
 	await found("dig", env);
+	const programs = programsOf(args);
+	expect(programs.length).toBeGreaterThan(0);
 	process.kill(first.pid, "SIGKILL");
-	await goneSoon(first.pid, pid);
+	await goneSoon(first.pid, ...programs);
 
 	const second = await command.start(home);
 	started.push(second.pid);
 	await found("dug", env);
-	const [workspace = ""] = readdirSync(join(home, "workspaces"));
+	const [workspace = ""] = readdirSync(workspacesOf(home));
 	expect(workspace).toMatch(/^[0-9a-f]{32}$/);
-	expect(statSync(join(home, "workspaces", workspace)).mode & 0o777).toBe(0o700);
+	expect(statSync(join(workspacesOf(home), workspace)).mode & 0o777).toBe(0o700);
 	const where = JSON.parse((await call(["send", "where"], { env })).stdout);
-	expect(where.cwd).toBe(join(home, "workspaces", workspace));
+	expect(where.cwd).toBe(join(workspacesOf(home), workspace));
 	expect(where.env).not.toHaveProperty("KERYX_HOME");
+	expect(programsOf(args).length).toBeGreaterThan(0);
 	await second.stop();
-	await goneSoon(where.pid);
+	expect(programsOf(args)).toEqual([]);
 });
+
+/** As seen from here: behind its wall the program has another pid. */
+function programsOf(args: readonly string[]): number[] {
+	return readdirSync("/proc")
+		.filter((name) => /^\d+$/.test(name))
+		.filter((pid) => read(`/proc/${pid}/cmdline`).includes(args.join("\0")))
+		.map(Number);
+}
 
 /** The agent said this, and it is in the store. */
 async function found(word: string, env: Readonly<Record<string, string>>): Promise<void> {

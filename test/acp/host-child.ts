@@ -2,13 +2,14 @@
 import { createAcpAgent } from "../../src/agents/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
+import { withoutWall } from "../../src/walls/index.ts";
 import { inputOf, person } from "./input.ts";
 
 const [program = "", manner = "", folder = ""] = process.argv.slice(2);
 const agent = createAcpAgent({
 	command: process.execPath,
 	args: ["--disable-warning=ExperimentalWarning", program, manner],
-	env: { PATH: process.env.PATH },
+	wallOf: async () => withoutWall({ PATH: process.env.PATH ?? "" }),
 	clock: systemClock,
 	workspaceOf: () => folder,
 	secrets: NO_SECRETS,

@@ -14,6 +14,7 @@ import {
 import type { PromptMessage } from "../../src/domain/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
+import { withoutWall } from "../../src/walls/index.ts";
 import { inputOf } from "./input.ts";
 
 export const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url));
@@ -33,7 +34,7 @@ export class Bench {
 		const agent = createAcpAgent({
 			command: process.execPath,
 			args: ["--disable-warning=ExperimentalWarning", PROGRAM, manner],
-			env: this.env,
+			wallOf: async () => withoutWall(this.env),
 			clock,
 			workspaceOf: () => this.folder,
 			secrets: NO_SECRETS,

@@ -7,23 +7,25 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAgent } from "../../src/cli/agent.ts";
 import { programEnvironment } from "../../src/cli/program-environment.ts";
 import { configSchema } from "../../src/config/schema.ts";
-import { createWorkspaces } from "../../src/gateway/index.ts";
+import { createWorkspaces, type WorkspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
 
 const ID = "01a1df6124a57928b4169b8dca60f65e";
 let home: string;
+let folders: WorkspaceFolders;
 beforeEach(() => {
 	home = mkdtempSync(join(tmpdir(), "keryx-workspaces-"));
+	folders = { home, root: join(home, "outside") };
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe("a workspace", () => {
 	test("of a conversation is made when first needed, for this user alone", () => {
-		const workspaces = createWorkspaces({ mode: "per_conversation" }, home);
+		const workspaces = createWorkspaces({ mode: "per_conversation" }, folders);
 		expect(readdirSync(home)).toEqual([]);
 		const folder = workspaces.of(ID);
-		expect(folder).toBe(join(home, "workspaces", ID));
-		expect([folder, join(home, "workspaces")].map((path) => statSync(path).mode & 0o777)).toEqual([
+		expect(folder).toBe(join(home, "outside", ID));
+		expect([folder, join(home, "outside")].map((path) => statSync(path).mode & 0o777)).toEqual([
 			0o700, 0o700,
 		]);
 		writeFileSync(join(folder, "kept"), "");
@@ -32,7 +34,7 @@ describe("a workspace", () => {
 	});
 
 	test("I10: never has a name that Keryx did not make", () => {
-		const workspaces = createWorkspaces({ mode: "per_conversation" }, home);
+		const workspaces = createWorkspaces({ mode: "per_conversation" }, folders);
 		const hostile = fc.oneof(
 			fc.string({ unit: "binary" }),
 			fc.constantFrom("..", "../x", `${ID}/..`, `${ID}\n`, ID.toUpperCase(), `${ID}0`, "", "."),
@@ -46,20 +48,23 @@ describe("a workspace", () => {
 	});
 
 	test("that is shared is the same for all", () => {
-		const ours = createWorkspaces({ mode: "shared" }, home);
-		expect([ours.of(ID), ours.of("anything")]).toEqual([join(home, "workspace"), join(home, "workspace")]);
-		expect(createWorkspaces({ mode: "shared", path: "deep/er" }, home).of(ID)).toBe(join(home, "deep/er"));
+		const ours = createWorkspaces({ mode: "shared" }, folders);
+		expect([ours.of(ID), ours.of("anything")]).toEqual([
+			join(home, "outside/shared"),
+			join(home, "outside/shared"),
+		]);
+		expect(createWorkspaces({ mode: "shared", path: "deep/er" }, folders).of(ID)).toBe(join(home, "deep/er"));
 	});
 
 	test("that is fixed must be there, at the start and later", () => {
 		const path = join(home, "project");
 		const unusable = expect.objectContaining({ code: "workspace.unusable", field: "workspace.path" });
-		expect(() => createWorkspaces({ mode: "fixed", path }, home)).toThrowError(unusable);
+		expect(() => createWorkspaces({ mode: "fixed", path }, folders)).toThrowError(unusable);
 		writeFileSync(path, "a file");
-		expect(() => createWorkspaces({ mode: "fixed", path }, home)).toThrowError(unusable);
+		expect(() => createWorkspaces({ mode: "fixed", path }, folders)).toThrowError(unusable);
 		rmSync(path);
 		mkdirSync(path);
-		const workspaces = createWorkspaces({ mode: "fixed", path }, home);
+		const workspaces = createWorkspaces({ mode: "fixed", path }, folders);
 		expect(workspaces.of(ID)).toBe(path);
 		rmSync(path, { recursive: true });
 		expect(() => workspaces.of(ID)).toThrowError(unusable);
@@ -69,7 +74,7 @@ describe("a workspace", () => {
 	test.each([{ mode: "fixed" as const }, { mode: "per_conversation" as const, path: "x" }])(
 		"whose settings contradict each other is refused: %j",
 		(settings) => {
-			expect(() => createWorkspaces(settings, home)).toThrowError(
+			expect(() => createWorkspaces(settings, folders)).toThrowError(
 				expect.objectContaining({ code: "config.invalid", field: "workspace.path" }),
 			);
 		},

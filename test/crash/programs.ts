@@ -8,6 +8,7 @@ import { createGateway, type Gateway, systemClock } from "../../src/gateway/inde
 import { createProcesses, localPlace, processSettings } from "../../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createTerminalTools, createTools } from "../../src/tools/index.ts";
+import { withoutWall } from "../../src/walls/index.ts";
 
 export interface Program {
 	readonly kind: string;
@@ -90,7 +91,7 @@ export async function openLife(folder: string): Promise<Life> {
 			createTerminalTools({
 				processes,
 				workspaceOf: () => folder,
-				environment: () => ({ PATH: process.env.PATH ?? "" }),
+				wallOf: async () => withoutWall({ PATH: process.env.PATH ?? "" }),
 				facts: { keryxHome: folder, keryxProgram: "/nowhere/keryx", home: folder },
 				mode: () => "off",
 				limits: () => ({ foregroundSeconds: 100, waitSeconds: 100 }),

@@ -9,6 +9,7 @@ import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { type Host, openHost } from "../../src/cli/host.ts";
 import { apiTransport, createClient } from "../../src/http/index.ts";
 import { PROGRAM } from "../acp/support.ts";
+import { dataOf, workspacesOf } from "../support/keryx.ts";
 import { calls, type ModelServer, type Received, says, startModelServer } from "../support/model-server.ts";
 
 const NAMES = ["main", "work", "home"] as const;
@@ -33,7 +34,9 @@ async function keryx(
 	surroundings: Readonly<Record<string, string | undefined>> = {},
 ) {
 	const folder = mkdtempSync(join(tmpdir(), "keryx-isolation-"));
-	ends.push(() => rmSync(folder, { recursive: true, force: true }));
+	ends.push(() => {
+		for (const one of [folder, dataOf(folder)]) rmSync(one, { recursive: true, force: true });
+	});
 	const { main, ...others } = agents;
 	const profiles = Object.fromEntries(Object.entries(others).map(([name, agent]) => [name, { agent }]));
 	writeFileSync(
@@ -46,6 +49,7 @@ async function keryx(
 			PATH: process.env.PATH,
 			NODE_COMPILE_CACHE: join(tmpdir(), "keryx-compile-cache"),
 			KERYX_HOME: folder,
+			XDG_DATA_HOME: dataOf(folder),
 			...Object.fromEntries(NAMES.map((name) => [keyVariable(name), KEYS[name]])),
 			...surroundings,
 		},
@@ -116,17 +120,17 @@ test("a program sees its own key and no other, no secret, nothing of Keryx's own
 		NAMES.map(async (name) => {
 			const { answer, conversation } = await say(name, "where");
 			const { cwd, env } = JSON.parse(answer);
-			const { PWD, OLDPWD, SHLVL, _, PATH, NODE_COMPILE_CACHE, LANG, ...seen } = env;
+			const { PWD, OLDPWD, SHLVL, _, PATH, HOME, TERM, TMPDIR, LANG, ...seen } = env;
 			expect(LANG).toBe("C");
 			// It said the key's value; what Keryx keeps is the key's name.
 			expect(seen).toEqual({ [keyVariable(name)]: `\${secret:${keyVariable(name)}}` });
-			expect(cwd).toBe(join(folder, "workspaces", conversation));
+			expect(cwd).toBe(join(workspacesOf(folder), conversation));
 			return cwd as string;
 		}),
 	);
 	expect(new Set(places).size).toBe(3);
 	for (const place of places) expect(statSync(place).mode & 0o777).toBe(0o700);
-	expect(statSync(join(folder, "workspaces")).mode & 0o777).toBe(0o700);
+	expect(statSync(workspacesOf(folder)).mode & 0o777).toBe(0o700);
 
 	for (const name of [...NAMES, ...NAMES])
 		expect(JSON.parse((await say(name, "leave a note")).answer)).toEqual([`note of ${name}`]);

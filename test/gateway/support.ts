@@ -19,7 +19,13 @@ import {
 	createConfirmations,
 } from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
-import { type Channel, type Clock, createGateway, type Gateway } from "../../src/gateway/index.ts";
+import {
+	type Channel,
+	type Clock,
+	createGateway,
+	type Gateway,
+	type Walls,
+} from "../../src/gateway/index.ts";
 import { toDeliveries } from "../../src/gateway/reply.ts";
 import {
 	createProcesses,
@@ -60,6 +66,7 @@ import {
 	sessionSearch,
 	type Tool,
 } from "../../src/tools/index.ts";
+import { withoutWall } from "../../src/walls/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 import type { ProcessHome } from "../support/process-home.ts";
 
@@ -115,6 +122,8 @@ export interface SceneOptions {
 	readonly programs?: Pick<ProcessHome, "path"> & {
 		readonly place: ProcessPlace | { on(clock: Clock): ProcessPlace };
 	};
+	/** What the terminal's commands run behind; left out: nothing. */
+	readonly walls?: Walls;
 	/** Takes checkpoints of this folder. */
 	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
@@ -195,6 +204,7 @@ export class Scene {
 			confirmations: this.confirmations,
 			...(this.processes && { processes: this.processes }),
 			checkpoints: this.checkpoints,
+			...(options.walls && { walls: options.walls }),
 			...(files && { workspaceOf: () => ({ folder: files.folder, fixed: files.fixed ?? false }) }),
 			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
 			tools: createTools([
@@ -206,7 +216,7 @@ export class Scene {
 				sessionRead,
 				clarify,
 				...(options.tools ?? []),
-				...(options.programs && this.processes ? terminalIn(options.programs, this.processes, config) : []),
+				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
 			channels: [this.channel],
 			config,
@@ -384,14 +394,16 @@ export function puppet(): StepAgent {
 }
 
 function terminalIn(
-	{ path }: Pick<ProcessHome, "path">,
+	{ programs, walls }: Pick<SceneOptions, "programs" | "walls">,
 	processes: Processes,
 	{ approvals, processes: settings }: ReturnType<typeof configOf>,
 ): readonly Tool[] {
 	return createTerminalTools({
 		processes,
-		workspaceOf: () => path,
-		environment: () => ({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
+		workspaceOf: () => programs?.path ?? "",
+		wallOf: async (turn, options) =>
+			(await walls?.forCommand(turn, options)) ??
+			withoutWall({ PATH: process.env.PATH ?? "", SHELL: "/bin/sh" }),
 		secret: (name) => (name === "TEST" ? SECRET : undefined),
 		facts: { keryxHome: "/nowhere/.keryx", keryxProgram: "/nowhere/keryx", home: "/nowhere" },
 		mode: () => approvals.mode,

@@ -1,5 +1,6 @@
 // A Keryx in this process behind its API, on a store in memory, with an agent that follows a script.
 
+import { join } from "node:path";
 import type { Agent } from "../../src/agents/index.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../../src/checkpoints/index.ts";
@@ -80,7 +81,7 @@ export async function serve(
 			: createCheckpoints({ home, store, clock: systemClock, settings: () => checkpointSettings(values) });
 	const gateway = createGateway({
 		checkpoints,
-		...(home !== undefined && { workspaceOf: workspaceFinder(values, home) }),
+		...(home !== undefined && { workspaceOf: workspaceFinder(values, { home, root: join(home, "work") }) }),
 		store,
 		agent: createScriptedAgent({ script, clock: systemClock }),
 		profiles,

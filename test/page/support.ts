@@ -12,6 +12,8 @@ import { type CliContext, openConfig } from "../../src/cli/context.ts";
 import { type Host, openHost } from "../../src/cli/host.ts";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
 
+import { dataOf } from "../support/keryx.ts";
+
 export { openBrowser } from "./chromium.ts";
 
 /** Looked at by people; not kept in git. */
@@ -44,7 +46,7 @@ export async function openKeryx({
 	writeFileSync(join(home, "config.yaml"), stringify({ http: { port: 0 }, ...agent, ...config }));
 	const said: string[] = [];
 	const context: CliContext = {
-		env: { ...process.env, KERYX_HOME: home, TZ: "UTC" },
+		env: { ...process.env, KERYX_HOME: home, XDG_DATA_HOME: dataOf(home), TZ: "UTC" },
 		stdin: Object.assign(Readable.from([]), { isTTY: false }),
 		stdout: { write: (text: string) => void said.push(text) },
 		stderr: { write: (text: string) => void said.push(text) },
@@ -65,7 +67,7 @@ export async function openKeryx({
 		link: () => `${url}${host.api.loginPath()}`,
 		close: async () => {
 			await host.close();
-			rmSync(home, { recursive: true, force: true });
+			for (const folder of [home, dataOf(home)]) rmSync(folder, { recursive: true, force: true });
 		},
 	};
 }

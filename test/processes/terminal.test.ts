@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTerminal } from "../../src/cli/terminal.ts";
+import { openWalls } from "../../src/cli/walls.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
@@ -22,6 +23,8 @@ const config = configSchema.parse({
 	turn: { tool_seconds: 30 },
 });
 
+const withWalls = () => ({ ...config, walls: { ...config.walls, mode: walls } });
+
 let home: ProcessHome;
 /** As if the host had been stopped just then. */
 let isSilent = false;
@@ -29,6 +32,7 @@ let keryxHome: string;
 let store: Store;
 let processes: Processes;
 let tools: readonly Tool[];
+let walls: "auto" | "off" = "auto";
 let here: ConversationId;
 let elsewhere: ConversationId;
 
@@ -65,10 +69,13 @@ beforeAll(async () => {
 		MODEL_KEY: "sk-model",
 		OPENAI_API_KEY: "sk-openai",
 	};
+	const folders = { home: keryxHome, root: join(home.path, "workspaces") };
+	const workspaceOf = workspaceFinder(config, folders);
 	tools = createTerminal({
 		processes,
 		env,
-		workspaceOf: workspaceFinder(config, keryxHome),
+		workspaceOf,
+		walls: openWalls({ folders, env, workspaceOf, config: withWalls }),
 		secrets: createSecrets(new Map([["API_TOKEN", SECRET]])),
 		config: () => config,
 	});
@@ -152,10 +159,10 @@ describe("terminal", () => {
 
 	test("each conversation has a directory of its own", async () => {
 		const { output: own } = await run("pwd");
-		expect(own).toBe(`${join(keryxHome, "workspaces", here)}\n`);
+		expect(own).toBe(`${join(home.path, "workspaces", here)}\n`);
 		const { output: other } = await use("terminal", { command: "pwd" }, { conversation: elsewhere });
 		expect(other).not.toBe(own);
-		expect((await run("pwd", { workdir: ".." })).output).toBe(`${join(keryxHome, "workspaces")}\n`);
+		expect((await run("pwd", { workdir: ".." })).output).toBe(`${join(home.path, "workspaces")}\n`);
 	});
 
 	test("a command that only reads changes no files, and everything else may, input to a program too", () => {
@@ -232,12 +239,12 @@ describe("terminal", () => {
 			cause: expect.stringContaining("/no/such/place"),
 			isError: true,
 		});
-		mkdirSync(join(keryxHome, "workspaces", here), { recursive: true });
+		mkdirSync(join(home.path, "workspaces", here), { recursive: true });
 		expect(await run("")).toMatchObject({ problem: expect.any(String) });
 		expect(await run("a\0b")).toMatchObject({ problem: expect.stringContaining("NUL") });
 		for (const timeout of [0, -1, Number.NaN, "5"])
 			expect(await run("true", { timeout })).toMatchObject({ problem: expect.stringContaining("timeout") });
-		expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: null, signal: "SIGSEGV", isError: true });
+		expect(await run("kill -SEGV $$")).toMatchObject({ exit_code: 139, signal: "SIGSEGV", isError: true });
 	});
 
 	test("a time that is too long is cut to what is allowed, a short one ends the command", async () => {
@@ -264,10 +271,16 @@ describe("terminal", () => {
 		await act("kill", { id: answer.process_id });
 	});
 
-	test("what a command leaves behind is named", async () => {
-		const answer = await run("sleep 1000 >/dev/null 2>&1 &");
-		expect(answer).toMatchObject({ exit_code: 0, left_behind: [expect.any(Number)] });
-		await act("kill", { id: answer.process_id });
+	test("what a command leaves behind ends with it; without a wall it is named", async () => {
+		const command = "sleep 1000 >/dev/null 2>&1 &";
+		const walled = await run(command);
+		expect(walled).toMatchObject({ exit_code: 0 });
+		expect(walled).not.toHaveProperty("left_behind");
+		walls = "off";
+		const open = await run(command);
+		walls = "auto";
+		expect(open).toMatchObject({ exit_code: 0, left_behind: [expect.any(Number)] });
+		await act("kill", { id: open.process_id });
 	});
 
 	test("bytes that are no text, and a great many of them, are answered", async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { CliContext } from "../../src/cli/context.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { reportError } from "../../src/cli/report.ts";
+import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
@@ -41,22 +42,34 @@ export interface KeryxCommand {
 	start(home: string, args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Gateway>;
 }
 
+/** Beside a home: what is in it goes with the test's folder. */
+export function dataOf(home: string): string {
+	return `${home}-data`;
+}
+
+/** The workspaces of a home, one for each conversation. */
+export function workspacesOf(home: string): string {
+	return workspaceFolders(home, {}, { XDG_DATA_HOME: dataOf(home) }).root;
+}
+
 /** `root` is a folder that the test removes. Compiled code is kept there, for processes and for the threads of stores in this one. */
 export function commandIn(root: string): KeryxCommand {
 	const compiled = join(root, "compiled");
 	process.env.NODE_COMPILE_CACHE = compiled;
-	const begin = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-		spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+	const begin = (args: readonly string[], given: Readonly<Record<string, string>>) => {
+		const env = { KERYX_HOME: join(root, "empty"), ...given };
+		return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
 			env: {
 				PATH: process.env.PATH,
 				TZ: "UTC",
 				NODE_COMPILE_CACHE: compiled,
-				KERYX_HOME: join(root, "empty"),
+				XDG_DATA_HOME: dataOf(env.KERYX_HOME),
 				// Many run at once.
 				KERYX_HTTP_PORT: "0",
 				...env,
 			},
 		});
+	};
 	return {
 		keryx: (args, { stdin = "", env = {} } = {}) => {
 			const child = begin(args, env);
@@ -102,7 +115,7 @@ export async function call(
 		},
 	});
 	const context: CliContext = {
-		env: { TZ: "UTC", ...env },
+		env: { TZ: "UTC", ...(env.KERYX_HOME && { XDG_DATA_HOME: dataOf(env.KERYX_HOME) }), ...env },
 		stdin: Object.assign(Readable.from(stdin === "" ? [] : [stdin]), { isTTY: columns !== undefined }),
 		stdout: stream("stdout"),
 		stderr: stream("stderr"),

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { hideSecretLike } from "../../config/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
+import type { CommandWall } from "../../walls/index.ts";
 import {
 	type AgentFailure,
 	CUT,
@@ -30,8 +31,8 @@ const MINUTE = 60_000;
 export interface AcpAgentOptions {
 	readonly command: string;
 	readonly args: readonly string[];
-	/** All that the program sees of Keryx's environment. */
-	readonly env: Readonly<Record<string, string | undefined>>;
+	/** Where the program of this turn runs, and all that it sees of Keryx's environment. May throw wall.path. */
+	readonly wallOf: (turn: Pick<LoopInput, "conversation" | "standing">) => Promise<CommandWall>;
 	readonly clock: Clock;
 	/** Where the conversation's program works; made when it is not there. */
 	readonly workspaceOf: (conversation: string) => string;
@@ -49,14 +50,16 @@ export function createAcpAgent({
 	idleMinutes = 15,
 	maxPrograms = 8,
 	workspaceOf,
+	wallOf,
 	secrets,
 	...options
 }: AcpAgentOptions): AcpAgent {
 	const pool = new Pool({ clock: options.clock, idleMs: idleMinutes * MINUTE, maxPrograms });
 	/** What speaks the protocol is loaded with the first program: whoever has none does not wait for it. */
-	const starter = async (conversation: string) => {
-		const { Program } = await import("./program.ts");
-		return () => new Program({ ...options, cwd: workspaceOf(conversation) });
+	const starter = async (input: LoopInput) => {
+		const { startProgram } = await import("./start.ts");
+		const cwd = workspaceOf(input.conversation);
+		return async () => startProgram({ ...options, cwd, wall: await wallOf(input) });
 	};
 	return {
 		kind: "loop",
@@ -83,8 +86,8 @@ interface AcpTurnOptions {
 	readonly input: LoopInput;
 	readonly events: EventQueue<LoopEvent>;
 	readonly pool: Pool;
-	/** How to start the conversation's program. */
-	readonly starter: (conversation: string) => Promise<() => Program>;
+	/** How to start the turn's program. */
+	readonly starter: (input: LoopInput) => Promise<() => Promise<Program>>;
 	readonly clock: Clock;
 	readonly secrets: Secrets;
 }
@@ -143,8 +146,8 @@ class AcpTurn {
 	}
 
 	async #talk(): Promise<void> {
-		const { conversation, history, signal } = this.#input;
-		const taken = await this.#pool.take(keptAs(this.#input), signal, await this.#starter(conversation));
+		const { history, signal } = this.#input;
+		const taken = await this.#pool.take(keptAs(this.#input), signal, await this.#starter(this.#input));
 		if (!taken) {
 			if (signal.aborted) return;
 			throw new ProgramFailure({ kind: "provider_down", detail: "Keryx is stopping" });

@@ -22,6 +22,8 @@ export class Pool {
 	readonly #entries = new Map<string, Entry>();
 	/** By conversation and role: over when the last turn that asked for its program has left it. */
 	readonly #lanes = new Map<string, Promise<void>>();
+	/** On their way: they have a place, and no entry yet. */
+	readonly #starting = new Set<Promise<unknown>>();
 	#uses = 0;
 	#freed = Promise.withResolvers<void>();
 	#closed = false;
@@ -47,7 +49,7 @@ export class Pool {
 	async take(
 		key: string,
 		signal: AbortSignal,
-		start: () => Program,
+		start: () => Promise<Program>,
 	): Promise<{ program: Program; isNew: boolean } | null> {
 		for (;;) {
 			if (signal.aborted || this.#closed) return null;
@@ -57,12 +59,17 @@ export class Pool {
 				entry.busy = true;
 				return { program: entry.program, isNew: false };
 			}
-			if (!entry && this.#entries.size < this.#options.maxPrograms) break;
+			if (!entry && this.#entries.size + this.#starting.size < this.#options.maxPrograms) break;
 			const freed = this.#freed.promise;
 			if (!entry) void this.#longestIdle()?.program.stop();
 			await Promise.race([freed, aborted(signal)]);
 		}
-		const program = start();
+		const program = await this.#started(start());
+		if (signal.aborted || this.#closed) {
+			program.kill();
+			await program.over;
+			return null;
+		}
 		const entry = { program, busy: true, used: ++this.#uses, stopIdling: () => {} };
 		this.#entries.set(key, entry);
 		void program.over.then(() => {
@@ -77,7 +84,20 @@ export class Pool {
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#free();
+		await Promise.allSettled(this.#starting);
 		await Promise.all([...this.#entries.values()].map(({ program }) => program.stop()));
+	}
+
+	async #started(starting: Promise<Program>): Promise<Program> {
+		this.#starting.add(starting);
+		try {
+			return await starting;
+		} catch (error) {
+			this.#free();
+			throw error;
+		} finally {
+			this.#starting.delete(starting);
+		}
 	}
 
 	#rest(key: string): void {

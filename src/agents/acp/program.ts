@@ -1,7 +1,6 @@
-// One program that speaks the Agent Client Protocol, in a process group of its own, which never outlives Keryx: a guard in the
-// group waits for the end of a pipe that only Keryx holds, and takes the group with it. It is told only over its stdin; it may
-// not use Keryx's files or terminals, and what it asks leave for is its listener's to decide.
-import { type ChildProcess, spawn } from "node:child_process";
+// One program that speaks the Agent Client Protocol, in a process group of its own. It is told only over its stdin; it may not use
+// Keryx's files or terminals, and what it asks leave for is its listener's to decide.
+import type { ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import {
@@ -33,12 +32,6 @@ const LINES = 3;
 const TAIL = 400;
 const MEBIBYTE = 1024 * 1024;
 
-/**
- * Runs the program in the place of this shell. The guard's read ends when Keryx does, however it does; it keeps none of the
- * program's streams open.
- */
-const GUARDED = '(read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 & exec "$@" 3<&-';
-
 /** What is needed of its answers; the SDK does not check them. */
 const initialized = z
 	.object({
@@ -52,10 +45,17 @@ type Prompted = z.output<typeof prompted>;
 
 export interface ProgramOptions {
 	readonly command: string;
-	readonly args: readonly string[];
-	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly cwd: string;
 	readonly clock: Clock;
+}
+
+/** A program that runs. */
+export interface Launched {
+	readonly child: ChildProcess;
+	/** Ends what has left its group, too, where that can be. */
+	kill(): void;
+	/** Resolves when nothing of it is left, with how it ended where its own exit does not say so. */
+	readonly gone: Promise<string | null>;
 }
 
 /** A session of the program, and what it knows: how much of which history. */
@@ -77,7 +77,7 @@ export interface Listener {
 
 export class Program {
 	readonly #options: ProgramOptions;
-	readonly #child: ChildProcess;
+	readonly #launched: Launched;
 	readonly #connection: ClientConnection;
 	#stderr = "";
 	/** Why it cannot be talked to any more, where that is its doing. */
@@ -90,16 +90,10 @@ export class Program {
 	/** Resolves when the process and its streams are gone, with how it ended. Never rejects. */
 	readonly over: Promise<string>;
 
-	constructor(options: ProgramOptions) {
-		const { command, args, env, cwd } = options;
+	constructor(options: ProgramOptions, launched: Launched) {
 		this.#options = options;
-		this.#name = basename(command);
-		this.#child = spawn("/bin/sh", ["-c", GUARDED, "sh", command, ...args], {
-			cwd,
-			env: { ...env },
-			detached: true,
-			stdio: ["pipe", "pipe", "pipe", "pipe"],
-		});
+		this.#name = basename(options.command);
+		this.#launched = launched;
 		const child = this.#child;
 		this.over = this.#watch();
 		const { stdin, stdout } = child;
@@ -125,6 +119,10 @@ export class Program {
 			);
 		// A program that cannot be talked to is of no use.
 		void this.#connection.closed.then(() => this.kill());
+	}
+
+	get #child(): ChildProcess {
+		return this.#launched.child;
 	}
 
 	/** As it calls itself. */
@@ -193,7 +191,7 @@ export class Program {
 		cancel();
 	}
 
-	/** Ends it and everything in its group, now. */
+	/** Ends it and everything in its group, now; behind a wall, everything it started. */
 	kill(): void {
 		this.#leaving = true;
 		const { pid } = this.#child;
@@ -203,6 +201,7 @@ export class Program {
 		} catch {
 			// It is gone.
 		}
+		this.#launched.kill();
 	}
 
 	#watch(): Promise<string> {
@@ -212,7 +211,10 @@ export class Program {
 			const finished = () => {
 				this.#leaving = true;
 				for (const stream of child.stdio ?? []) stream?.destroy();
-				resolve(this.#inWords(how));
+				void this.#launched.gone.then(
+					(said) => resolve(this.#inWords(said ?? how)),
+					() => resolve(this.#inWords(how)),
+				);
 			};
 			child.on("error", (error) => {
 				how = `it cannot be started: ${error.message}`;

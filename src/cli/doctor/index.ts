@@ -14,6 +14,7 @@ import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
 import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
+import { lookAtWalls } from "./walls.ts";
 
 interface Flags {
 	readonly fix?: boolean;
@@ -65,6 +66,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	tell(...place.findings);
 	if (place.isThere) {
 		tell(lookAtSpace(home.path));
+		if (config) tell(...(await lookAtWalls(home, config.values, env)));
 		const { findings, client } = await lookForKeryx(home, context);
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));

@@ -3,6 +3,7 @@
 import type { Caller } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Confirmation, GrantScope } from "../../store/index.ts";
+import { WIDEN_WALL } from "../../tools/index.ts";
 import { asCode } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
@@ -101,6 +102,10 @@ async function plan(
 				hint: "answer with once or session",
 			},
 		);
+	if (asked.action === WIDEN_WALL && role !== "owner")
+		throw new KeryxError("confirmation.refused", "a wider wall is the owner's to allow", {
+			hint: "the owner finds the question with `keryx confirm list` and on the page",
+		});
 	if (!confirmations) throw new KeryxError("confirmation.refused", "this Keryx has no confirmations");
 	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
 }

@@ -12,10 +12,13 @@ export const status: Telling = {
 	about: "what goes on here, how full it is",
 	group: "Information",
 	roles: EVERYBODY,
-	tell: async ({ store, lanes, conversation, conversationId, policy, now }) => {
+	tell: async ({ store, lanes, conversation, conversationId, policy, now, walls, role, agent, config }) => {
 		const id = conversation.liveSession;
 		const live = id === null ? null : await store.session({ scope: { kind: "operator" }, id });
 		const waiting = lanes.waiting(conversationId);
+		const { profile } = conversation;
+		const own = config.profiles[profile]?.agent ?? config.agent;
+		const program = agent.kind === "loop" ? own.wall : undefined;
 		return [
 			`Conversation ${conversation.key}`,
 			live ? sessionLine(live, now) : "No session is open; your next message opens one.",
@@ -25,6 +28,7 @@ export const status: Telling = {
 				: "An answer is being worked on; /stop ends it.",
 			...(waiting > 0 ? [`${waiting} waiting.`] : []),
 			`Starts fresh: ${resetLine(policy)}.`,
+			...(walls ? [await walls.describe({ profile, standing: role }, { program })] : []),
 		].join("\n");
 	},
 };

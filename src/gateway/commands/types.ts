@@ -11,6 +11,7 @@ import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
 import type { ConversationFiles } from "../conversation-files.ts";
 import type { Lanes } from "../lanes.ts";
 import type { RestoreRequest } from "../rewind.ts";
+import type { Walls } from "../walls.ts";
 
 export interface CommandContext {
 	readonly store: Store;
@@ -35,6 +36,8 @@ export interface CommandContext {
 	readonly processes: Processes | null;
 	/** Null: this Keryx takes no checkpoints. */
 	readonly files: ConversationFiles | null;
+	/** Null: nothing is known of walls. */
+	readonly walls: Pick<Walls, "describe"> | null;
 	/** Every one there is, whoever may use it. */
 	readonly tools: ToolRegistry;
 	/** Null: a channel brought the message, and knows who wrote it. */

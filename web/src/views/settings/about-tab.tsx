@@ -94,6 +94,11 @@ function WhatRuns() {
 					"~/.keryx, or the folder that KERYX_HOME names; it has no config.yaml yet"
 				)}
 			</Fact>
+			{data.walls && (
+				<Fact name="Walls">
+					{data.walls} {!data.walls.startsWith("walls stand") && <Badge tone="warn">weak</Badge>}
+				</Fact>
+			)}
 			<Fact name="Started">{fullTime(Date.parse(data.started_at))}</Fact>
 			<Fact name="Process">
 				{data.pid}, Node {data.node.replace(/^v/, "")}

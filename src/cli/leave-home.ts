@@ -1,0 +1,36 @@
+// The first start of a Keryx whose workspaces were in its home: they are moved out, and what else is new for its commands is said once.
+import { basename } from "node:path";
+import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
+import type { Store } from "../store/index.ts";
+import type { Output } from "./output.ts";
+import { counted } from "./words.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+
+/** Before any turn: whoever works in a folder must not lose it under way. */
+export async function leaveHome(
+	folders: WorkspaceFolders,
+	store: Pick<Store, "unfinishedProcesses" | "openRestores">,
+	output: Pick<Output, "note" | "warn">,
+): Promise<void> {
+	const [processes, restores] = await Promise.all([
+		store.unfinishedProcesses({ scope: OPERATOR }),
+		store.openRestores({ scope: OPERATOR }),
+	]);
+	const conversations = new Set<string>(processes.map(({ conversation }) => conversation));
+	const used = [...processes.map(({ cwd }) => cwd), ...restores.map(({ folder }) => folder)];
+	const { moved, kept } = moveWorkspaces(
+		folders,
+		(folder) =>
+			conversations.has(basename(folder)) || used.some((path) => `${path}/`.startsWith(`${folder}/`)),
+	);
+	for (const { folder, why } of kept.slice(0, MOST_NAMED))
+		output.warn(`the workspace ${folder} stays where it is for now: ${why}`);
+	if (kept.length > MOST_NAMED) output.warn(`and ${kept.length - MOST_NAMED} other workspaces`);
+	if (moved === 0) return;
+	output.warn(
+		`${counted(moved, "workspace was", "workspaces were")} moved out of Keryx's home to ${folders.root}, with their snapshots. New in this version: commands run behind walls, and no longer see Keryx's own environment. Name variables that they need, such as a proxy's or JAVA_HOME, in walls.env_pass; \`keryx doctor\` lists likely ones.`,
+	);
+}
+
+const MOST_NAMED = 5;

@@ -1,0 +1,47 @@
+// Whose wall a call runs behind, and what its absence means for a question.
+import type { CommandWall, WallKind } from "../walls/index.ts";
+import type { TerminalOptions } from "./terminal-options.ts";
+import type { CallPlace, ConfirmationQuestion } from "./types.ts";
+
+/** The owner's to answer, whoever's turn it is. */
+export const WIDEN_WALL = "widen_wall";
+
+export function turnOf({
+	conversation,
+	scope,
+	standing,
+}: CallPlace): Parameters<TerminalOptions["wallOf"]>[0] {
+	return { conversation, profile: scope.kind === "principal" ? scope.profile : "", standing };
+}
+
+/** Why there is no wall where there should be one: then a human is asked about everything that is not plainly read-only. */
+export function unwalledReason(wall: CommandWall): string | null {
+	return wall.run === "open" && wall.asks ? wall.reason : null;
+}
+
+/** Asking for a wider wall is a question of its own, about this one command, besides whatever else is asked about it. */
+export function widerQuestion({
+	usual,
+	wall,
+	reason,
+	question,
+}: {
+	readonly usual: CommandWall;
+	readonly wall: CommandWall;
+	readonly reason: string;
+	readonly question: ConfirmationQuestion | null;
+}): ConfirmationQuestion | null {
+	const isWider = usual.run === "walled" && wall.run === "walled" && kindOf(usual) !== kindOf(wall);
+	if (!isWider) return question;
+	const also = question === null ? "" : `; besides: ${question.description}`;
+	return {
+		action: WIDEN_WALL,
+		description: `It is to run behind the wider wall ${kindOf(wall)}, this once, because: ${reason}${also}`,
+		once: true,
+		...(question?.classes && { classes: question.classes }),
+	};
+}
+
+function kindOf({ request }: Extract<CommandWall, { run: "walled" }>): WallKind {
+	return request.wall.kind;
+}

@@ -1,0 +1,25 @@
+// Where one command or program runs, decided once for the rights of the turn that starts it. This type alone carries the decision.
+import type { WallRequest } from "./request.ts";
+
+export type CommandWall =
+	| {
+			readonly run: "walled";
+			readonly request: WallRequest;
+			/** All of the program's environment, but for what its call adds. */
+			readonly env: Readonly<Record<string, string>>;
+	  }
+	| {
+			readonly run: "open";
+			readonly env: Readonly<Record<string, string>>;
+			/** Everything that is not plainly read-only is asked about. */
+			readonly asks: boolean;
+			/** Why there is no wall, and what would give one; for people. */
+			readonly reason: string;
+			readonly remedy: string | null;
+	  }
+	| { readonly run: "refused"; readonly reason: string; readonly remedy: string | null };
+
+/** For programs that use no walls. */
+export function withoutWall(env: Readonly<Record<string, string>>): CommandWall {
+	return { run: "open", env, asks: false, reason: "walls are not used here", remedy: null };
+}

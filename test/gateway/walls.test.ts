@@ -1,0 +1,220 @@
+// Which wall a turn's commands run behind, through the whole gateway: by role, in words, wider when the owner allows it, and what
+// happens where none can be made.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chooseWall, createWalls } from "../../src/gateway/index.ts";
+import { type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
+import { ProcessHome, until } from "../support/process-home.ts";
+import { type ConfigInput, configOf, OPERATOR, puppet, Scene } from "./support.ts";
+
+let home: ProcessHome;
+let scene: Scene;
+let root: string;
+beforeEach(() => {
+	home = new ProcessHome();
+	root = mkdtempSync("/var/tmp/keryx-gateway-walls-");
+	for (const name of ["home", "work", "beside"]) mkdirSync(join(root, name));
+	writeFileSync(join(root, "beside/notes"), "notes of somebody");
+});
+afterEach(async () => {
+	await scene?.end();
+	await home.end();
+	rmSync(root, { recursive: true, force: true });
+});
+
+const MISSING: ProbeResult = {
+	isPossible: false,
+	cause: "missing",
+	said: "",
+	remedy: "sudo apt install bubblewrap",
+};
+const NO_WALLS: WallProbe = { machine: null, view: MISSING, mask: MISSING, box: MISSING };
+
+async function start(config: ConfigInput = {}, probe?: WallProbe) {
+	const parsed = configOf(config);
+	const walls = createWalls({
+		home: join(root, "home"),
+		program: join(import.meta.dirname, "../.."),
+		env: { PATH: "/usr/bin:/bin", HOME: root, https_proxy: "http://proxy", OTHER: "x" },
+		workspaceOf: () => ({ folder: join(root, "work"), fixed: false }),
+		root: join(root, "none"),
+		openEnvironment: () => ({ PATH: "/usr/bin:/bin", OPEN: "yes" }),
+		config: () => parsed,
+		probe: probe ? async () => probe : () => probeWalls(join(root, "home")),
+	});
+	scene = await Scene.start({
+		agent: () => puppet(),
+		programs: { path: join(root, "work"), place: home.place },
+		walls,
+		config,
+		at: Date.now(),
+	});
+}
+
+async function say(text: string, as = "ada") {
+	const before = scene.texts(as).length;
+	const id = await scene.say(text, { chat: as, user: as });
+	await until(async () => {
+		await scene.clock.advance(0);
+		expect(scene.texts(as).length).toBeGreaterThan(before);
+	});
+	return id;
+}
+
+const call = (input: object) => `call terminal ${JSON.stringify(input)}`;
+const answerTo = async (id: string) => {
+	const row = (await scene.rows(id)).findLast(({ role, kind }) => role === "tool" || kind === "note");
+	const text = String(row?.content);
+	return JSON.parse(text.slice(text.indexOf('{"output"')));
+};
+const run = async (command: string, as = "ada", more = {}) =>
+	answerTo(await say(call({ command, ...more }), as));
+
+describe("by role", () => {
+	test("the owner's commands see everything and write the workspace; a member's see the workspace alone", async () => {
+		await start({ approvals: { mode: "off" } });
+		const command = `cat ${root}/beside/notes; echo x > ${root}/beside/new; echo mine > kept; cat kept`;
+		const owners = await run(command);
+		expect(owners.output).toContain("notes of somebody");
+		expect(owners.output).toContain("Read-only file system");
+		expect(owners.output).toContain("mine");
+		const members = await run(command, "bob");
+		expect(members.output).not.toContain("notes of somebody");
+		expect(members.output).toContain("mine");
+		expect((await run("env", "bob")).output).toContain(`HOME=${root}/work/.home`);
+	});
+
+	test("the environment is built from nothing, and walls.env_pass adds to it", async () => {
+		await start({ walls: { env_pass: ["https_proxy"] } });
+		const { output } = await run("env");
+		expect(output).toContain("https_proxy=http://proxy");
+		expect(output).not.toContain("OTHER=");
+	});
+
+	test.each([
+		[{}, "owner", "", { kind: "view", network: "host", isReadonly: false }],
+		[{}, "member", "", { kind: "box", network: "none", isReadonly: false }],
+		[{}, "none", "", { kind: "box", network: "none", isReadonly: false }],
+		[
+			{ walls: { by_role: { member: "view" } } },
+			"member",
+			"",
+			{ kind: "view", network: "host", isReadonly: false },
+		],
+		[
+			{ walls: { by_role: { guest: "view" } } },
+			"guest",
+			"",
+			{ kind: "view", network: "none", isReadonly: false },
+		],
+		[{ walls: { network: "off" } }, "owner", "", { kind: "view", network: "none", isReadonly: false }],
+		[
+			{ walls: { by_role: { owner: "mask" }, by_profile: { p: { owner: "box" } } }, profiles: { p: {} } },
+			"owner",
+			"p",
+			{ kind: "box", network: "none", isReadonly: false },
+		],
+		[{ approvals: { mode: "readonly" } }, "owner", "", { kind: "box", network: "none", isReadonly: true }],
+	] as const)("%j for %s in profile %j", (config, standing, profile, expected) => {
+		expect(chooseWall(configOf(config as ConfigInput), { standing, profile })).toEqual(expected);
+	});
+
+	test("readonly runs in a box in which nothing can be written", async () => {
+		await start({ approvals: { mode: "readonly" } });
+		expect((await run("cat /proc/self/mountinfo")).output).toMatch(/work .* ro,/);
+	});
+});
+
+describe("in words", () => {
+	test("/status and the prompt say which wall it is", async () => {
+		await start();
+		await say("hello");
+		const view = /^Commands run behind the wall view: everything on this machine can be read/;
+		expect(scene.shown[0]?.notes).toContainEqual(expect.stringMatching(view));
+		await say("/status");
+		expect(scene.texts().at(-1)?.split("\n").at(-1)).toMatch(view);
+		await say("/status", "bob");
+		expect(scene.texts("bob").at(-1)).toContain("behind the wall box");
+	});
+
+	test("a command that failed because of its wall says so", async () => {
+		await start({ approvals: { mode: "off" } });
+		expect(await run(`echo x > ${root}/beside/new`)).toMatchObject({
+			exit_code: expect.any(Number),
+			wall: expect.stringContaining("(view) is probably why it failed: it wrote where"),
+		});
+		expect(
+			await run("getent hosts keryx.example || { echo Could not resolve host; false; }", "bob"),
+		).toMatchObject({
+			wall: expect.stringContaining("no network"),
+		});
+		expect(await run("exit 3")).not.toHaveProperty("wall");
+		expect(await run("echo Read-only file system")).not.toHaveProperty("wall");
+	});
+});
+
+describe("a wider wall", () => {
+	const given = () => ({
+		command: `echo x > ${root}/beside/new && cat ${root}/beside/new`,
+		wider_wall: "to note it",
+	});
+
+	test("is asked about, and once the owner allows it that one command runs behind it", async () => {
+		await start();
+		const id = await say(call(given()));
+		expect(scene.texts().at(-1)).toContain("widen_wall");
+		expect(scene.texts().at(-1)).toContain("wider wall mask, this once, because: to note it");
+		const before = scene.texts().length;
+		await scene.say("/approve");
+		await until(async () => {
+			await scene.clock.advance(0);
+			expect(scene.texts().length).toBeGreaterThan(before + 1);
+		});
+		expect(await answerTo(id)).toMatchObject({ output: "x\n", exit_code: 0 });
+		await say(call(given()));
+		expect(scene.texts().at(-1)).toContain("widen_wall");
+	});
+
+	test("cannot be allowed by the member who asks, nor for longer than once", async () => {
+		await start();
+		await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");
+		expect(scene.texts("bob").at(-1)).toContain("Only the owner can answer.");
+		await say("/approve", "bob");
+		expect(scene.texts("bob").at(-1)).toContain("A wider wall is the owner's to allow");
+		const [asked] = await scene.store.confirmations({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
+		expect(asked).toMatchObject({ action: "widen_wall", status: "pending" });
+	});
+});
+
+describe("where no wall can be made", () => {
+	test("auto: the owner is asked about everything that may change something, and nobody else has a terminal", async () => {
+		await start({}, NO_WALLS);
+		expect(await run("pwd")).toMatchObject({ output: `${root}/work\n`, exit_code: 0 });
+		await say(call({ command: "npm test" }));
+		expect(scene.texts().at(-1)).toContain("runs without a wall: bubblewrap is not installed");
+		const id = await say(call({ command: "pwd" }), "bob");
+		const row = (await scene.rows(id)).findLast(({ role }) => role === "tool");
+		expect(row?.content).toBe(
+			"No command can be run: bubblewrap is not installed, and without a wall only the owner has a terminal. The operator can change that: sudo apt install bubblewrap",
+		);
+		await say("/status");
+		expect(scene.texts().at(-1)).toContain(
+			"Commands run without a wall: bubblewrap is not installed. A human is asked about each that may change something. What to do: sudo apt install bubblewrap",
+		);
+	});
+
+	test("required: no wall, no command", async () => {
+		await start({ walls: { mode: "required" } }, NO_WALLS);
+		const id = await say(call({ command: "pwd" }));
+		const row = (await scene.rows(id)).findLast(({ role }) => role === "tool");
+		expect(row?.content).toContain("bubblewrap is not installed, and walls.mode is required");
+	});
+
+	test("off: as before, and /status says so", async () => {
+		await start({ walls: { mode: "off" } });
+		expect((await run("env")).output).toContain("OPEN=yes");
+		await say("/status");
+		expect(scene.texts().at(-1)).toContain("Commands run without a wall: walls.mode is off.");
+	});
+});
