@@ -42,6 +42,8 @@ export async function runFaulted(scenario: NetScenario, fault: FaultAt, plain: O
 	const vain = isLasting(fault) ? VAIN : 0;
 	const outcome = await run(scenario, fault, 5 * plain.operations.length + SPARE + vain);
 	if (outcome.spins || outcome.problems.length > 0 || scenario.timely) return outcome;
+	// A call that starts a program waits for the store for ten seconds; then its model is told, and goes on in its own way.
+	if (isLasting(fault) && scenario.options?.().programs) return outcome;
 	const problems: string[] = [];
 	if (outcome.shown !== plain.shown)
 		problems.push(`users see ${outcome.shown}, without the fault they see ${plain.shown}`);

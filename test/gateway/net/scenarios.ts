@@ -284,11 +284,12 @@ export const SCENARIOS: readonly NetScenario[] = [
 	},
 	{
 		name: "a confirmation that expires",
-		options: () => ({ agent: () => puppet(), config: { confirmations: { default_timeout: 60 } } }),
+		// Longer than the store is away: a question that has expired before it can be sent is not asked.
+		options: () => ({ agent: () => puppet(), config: { confirmations: { default_timeout: 180 } } }),
 		async play(stage) {
 			stage.say(call("danger", { what: "harm" }));
 			await openQuestion(stage);
-			await stage.pass(70 * SECOND);
+			await stage.pass(190 * SECOND);
 		},
 	},
 	{
