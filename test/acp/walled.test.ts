@@ -60,7 +60,9 @@ test("when the agent is closed its program is gone, and nothing is left of its w
 	expect(withWord(word)).toEqual([]);
 });
 
-test("however early Keryx is killed with SIGKILL, its programs and what they started are gone", async () => {
+test("however early Keryx is killed with SIGKILL, its programs and what they started are gone", {
+	timeout: 120_000 + KILLS * 5000,
+}, async () => {
 	const host = fileURLToPath(new URL("host-child.ts", import.meta.url));
 	for (let i = 0; i < KILLS; i++) {
 		const manner = i % 2 ? "deaf" : "good";
