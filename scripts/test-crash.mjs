@@ -1,6 +1,6 @@
-// `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway and its programs alone, with many
-// more kills, messages and random schedules than `npm test` has, drawn from a seed of their own (KERYX_SEED), and with every operation
-// of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
+// `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway, its programs and their walls
+// alone, with many more kills, messages and random schedules than `npm test` has, drawn from a seed of their own (KERYX_SEED), and with
+// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
@@ -22,6 +22,9 @@ process.exitCode = await run(
 		"test/gateway/order-schedules.test.ts",
 		"test/gateway/net.test.ts",
 		"test/processes-crash.test.ts",
+		"test/processes/walled-host.test.ts",
+		"test/walls/kill.test.ts",
+		"test/acp/walled.test.ts",
 		"test/gateway/rights-model.test.ts",
 		"test/store-model.test.ts",
 		"test/checkpoints/property.test.ts",

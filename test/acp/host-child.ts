@@ -2,14 +2,16 @@
 import { createAcpAgent } from "../../src/agents/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
-import { withoutWall } from "../../src/walls/index.ts";
+import { type WallKind, withoutWall } from "../../src/walls/index.ts";
 import { inputOf, person } from "./input.ts";
+import { walledIn } from "./support.ts";
 
-const [program = "", manner = "", folder = ""] = process.argv.slice(2);
+const [program = "", manner = "", folder = "", wall] = process.argv.slice(2);
+const env = { PATH: process.env.PATH ?? "" };
 const agent = createAcpAgent({
 	command: process.execPath,
 	args: ["--disable-warning=ExperimentalWarning", program, manner],
-	wallOf: async () => withoutWall({ PATH: process.env.PATH ?? "" }),
+	wallOf: async () => (wall === undefined ? withoutWall(env) : walledIn(folder, wall as WallKind, env)),
 	clock: systemClock,
 	workspaceOf: () => folder,
 	secrets: NO_SECRETS,

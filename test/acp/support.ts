@@ -1,6 +1,5 @@
 // An agent that runs the program beside this file, and a look at which processes are there.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
@@ -14,7 +13,7 @@ import {
 import type { PromptMessage } from "../../src/domain/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
-import { withoutWall } from "../../src/walls/index.ts";
+import { type CommandWall, readMachine, type WallKind, withoutWall } from "../../src/walls/index.ts";
 import { inputOf } from "./input.ts";
 
 export const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url));
@@ -24,17 +23,23 @@ export interface Made {
 	readonly clock: VirtualClock;
 }
 
-/** A folder and the agents that were made, all gone after `end`. */
+/** A folder and the agents that were made, all gone after `end`. Their programs run behind a wall where one is named. */
 export class Bench {
-	readonly folder = mkdtempSync(join(tmpdir(), "keryx-acp-"));
+	/** Not in /tmp, which each wall has its own of. */
+	readonly folder = mkdtempSync("/var/tmp/keryx-acp-");
+	readonly #wall: WallKind | null;
 	readonly #made: Made[] = [];
+
+	constructor(wall: WallKind | null = null) {
+		this.#wall = wall;
+	}
 
 	make(manner = "good", options: Partial<AcpAgentOptions> = {}): Made {
 		const clock = createVirtualClock(0);
 		const agent = createAcpAgent({
 			command: process.execPath,
 			args: ["--disable-warning=ExperimentalWarning", PROGRAM, manner],
-			wallOf: async () => withoutWall(this.env),
+			wallOf: async () => this.#behind(),
 			clock,
 			workspaceOf: () => this.folder,
 			secrets: NO_SECRETS,
@@ -43,6 +48,10 @@ export class Bench {
 		const made = { agent, clock };
 		this.#made.push(made);
 		return made;
+	}
+
+	#behind(): CommandWall {
+		return this.#wall === null ? withoutWall(this.env) : walledIn(this.folder, this.#wall, this.env);
 	}
 
 	/** Compiled code is kept, so that the programs start faster. */
@@ -57,6 +66,43 @@ export class Bench {
 		await Promise.all(closed);
 		rmSync(this.folder, { recursive: true, force: true });
 	}
+}
+
+/** The folder is the workspace; its home lies beside what it shows. */
+export function walledIn(
+	folder: string,
+	kind: WallKind,
+	env: Readonly<Record<string, string>>,
+): Extract<CommandWall, { run: "walled" }> {
+	const machine = readMachine();
+	if (!machine) throw new Error("bubblewrap is not installed");
+	const home = join(folder, ".keryx");
+	mkdirSync(home, { recursive: true });
+	const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+	return {
+		run: "walled",
+		env,
+		request: {
+			machine,
+			wall: {
+				kind,
+				home,
+				workspace: folder,
+				tmp: null,
+				// A box has neither Node nor the program otherwise.
+				read: kind === "box" ? [root] : [],
+				write: [],
+				hide: [],
+				protect: [],
+				devices: [],
+				network: kind === "box" ? "none" : "host",
+				hasUnixSockets: false,
+				privileges: "none",
+				outlivesStarter: false,
+				limits: { openFiles: null, memoryBytes: null },
+			},
+		},
+	};
 }
 
 export async function answer(agent: AcpAgent, given: Partial<LoopInput> | string): Promise<LoopEvent[]> {

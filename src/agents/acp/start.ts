@@ -69,7 +69,12 @@ async function behind(
 	}
 }
 
+/** env's own code for a program that is not there. */
+const NOT_FOUND = 127;
+
 function inWords(exit: WalledExit): string | null {
-	if (exit.kind === "failed") return "its wall could not be made";
-	return exit.kind === "exited" && exit.signal !== null ? `it was ended by ${exit.signal}` : null;
+	if (exit.kind === "failed") return "it cannot be started: its wall could not be made";
+	if (exit.kind !== "exited") return null;
+	if (exit.code === NOT_FOUND) return "it ended with code 127: the program was not found";
+	return exit.signal === null ? null : `it was ended by ${exit.signal}`;
 }
