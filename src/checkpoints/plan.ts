@@ -4,7 +4,7 @@ import { lstat } from "node:fs/promises";
 import type { Checkpoint, CheckpointWindow } from "../store/index.ts";
 import { coveredBy, type Manifest } from "./manifest.ts";
 import { fullPath, type RawPath } from "./names.ts";
-import { type Entry, manifestsOf, treeChanges } from "./repository.ts";
+import { type Entry, LARGE, manifestsOf, treeChanges } from "./repository.ts";
 
 /** Takes a path from what stands there now to what stood there then. */
 export interface Step {
@@ -51,11 +51,24 @@ export async function decideSteps(input: PlanInput): Promise<Steps> {
 	for (const change of changes) {
 		const { path } = change;
 		if (file !== undefined && !isUnder(path, file)) continue;
-		if (coveredBy(past, path) || (await isUnseen(root, present, path))) untouched.push(path);
+		const isGrown = change.to?.mode === LARGE && change.from !== null;
+		if (coveredBy(past, path)) untouched.push(path);
+		else if (!isGrown && (await isUnseen(root, present, path))) untouched.push(path);
 		else if (theirs.has(path) && !force) kept.push(path);
 		else steps.push({ path, now: change.to, want: change.from });
 	}
 	return { steps, kept, untouched, emptyThen: [...past.empty] };
+}
+
+/** What could not be saved before it would be replaced stays. */
+export function withoutUnsaved(steps: Steps): Steps {
+	const unsaved = steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
+	if (unsaved.length === 0) return steps;
+	return {
+		...steps,
+		steps: steps.steps.filter(({ now }) => now?.mode !== LARGE),
+		untouched: [...steps.untouched, ...unsaved],
+	};
 }
 
 /** Whether something stands there that the rules of now exclude. Where nothing does, there is nothing to leave alone. */
