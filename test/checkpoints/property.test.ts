@@ -133,7 +133,15 @@ async function tell({ first, turns, target, force }: Scenario): Promise<void> {
 	const expected = expectation(states, agents, chosen, force);
 	const after = stateOf(folder);
 	expect(after.all).toEqual(expected.all);
-	expect(listed(report)).toEqual(expected.listed);
+	const { untouched, ...changed } = listed(report);
+	expect(changed).toEqual({ put: expected.listed.put, kept: expected.listed.kept });
+	expect(untouched).toEqual(expect.arrayContaining([...expected.listed.untouched]));
+	// What was not saved and is gone is named, and nothing else.
+	const then = [...unsavedAt(states, chosen)];
+	for (const path of untouched.filter((one) => !expected.listed.untouched.includes(one))) {
+		expect(then.some((one) => one === path || (path.endsWith("/") && one.startsWith(path)))).toBe(true);
+		expect(Object.keys(states.at(-1)?.all ?? {})).not.toContain(path);
+	}
 
 	const undone = await bench.checkpoints.restore(folder, report.before.id);
 	expect(undone.kept).toEqual([]);

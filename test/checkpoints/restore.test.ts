@@ -167,6 +167,26 @@ describe("a restore", () => {
 		});
 	});
 
+	test("names what was not saved and is gone", async () => {
+		const folder = bench.workspace();
+		const big = Buffer.alloc(1024 * 1024 + 10, "x");
+		put(folder, ".gitignore", "*.tmp\n");
+		for (const path of ["a.tmp", "b.tmp", ".env", "node_modules/m/x", "build/o"]) put(folder, path, "x");
+		put(folder, "large", big);
+		const before = await turn(folder, () => {
+			for (const path of ["a.tmp", ".env", "node_modules", "large"])
+				rmSync(join(folder, path), { recursive: true });
+		});
+		const gone = [".env", "a.tmp", "large", "node_modules/"];
+		const { untouched } = await bench.checkpoints.plan(folder, before);
+		expect(untouched.toSorted()).toEqual(gone);
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report.untouched.toSorted()).toEqual(gone);
+		expect(await bench.checkpoints.plan(folder, before, { file: "large" })).toMatchObject({
+			untouched: ["large"],
+		});
+	});
+
 	test("brings a file back that grew too large to be saved, unless somebody else changed it, and can be undone", async () => {
 		const folder = bench.workspace();
 		const big = "x".repeat(1024 * 1024 + 10);
