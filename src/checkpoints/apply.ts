@@ -18,10 +18,11 @@ import {
 } from "node:fs";
 import { cacheFile, type Found, readCache } from "./cache.ts";
 import { DRAFT_PREFIX } from "./excludes.ts";
+import { permissionsOf } from "./facts.ts";
 import { Flush } from "./flush.ts";
 import { fullPath, type RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
-import { gitMode, isUnchanged, readEntry, statOf } from "./read-file.ts";
+import { gitMode, isUnchanged, LINK, readEntry, statOf } from "./read-file.ts";
 import { blobSizes, blobs, type Entry } from "./repository.ts";
 import type { KeptReason } from "./types.ts";
 
@@ -42,7 +43,6 @@ export interface ApplyRequest {
 
 /** So much content is in memory at once. */
 const BATCH_BYTES = 64 * 1024 * 1024;
-const LINK = "120000";
 const MAY_RUN = 0o111;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -185,13 +185,16 @@ class Apply {
 		if (entry === "other" && !bare) return "in_the_way";
 		if (!bare && !isSame(entry, now)) return "changing";
 		if (entry && entry !== "other" && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
-			setPermissions(fullPath(root, path), permissions(stats, want.mode));
-			return "done";
+			// Another name of the same file would change with it.
+			if (stats?.nlink === 1n) {
+				setPermissions(fullPath(root, path), permissions(stats, want));
+				return "done";
+			}
 		}
 		const data = contents.get(want.oid) as Buffer;
 		anew(file, () => {
 			if (want.mode === LINK) symlinkSync(data, file);
-			else writeDraft(file, data, want.mode, stats);
+			else writeDraft(file, data, want, stats);
 		});
 		this.#flush.file(file);
 		drafts.push({ step, file, before: bare ? undefined : stats });
@@ -271,20 +274,27 @@ function anew(file: Buffer, make: () => void): void {
 	}
 }
 
-function writeDraft(draft: Buffer, data: Buffer, mode: string, before: BigIntStats | undefined): void {
-	const file = openSync(draft, NEW_FILE, mode === "100755" ? 0o777 : 0o666);
+function writeDraft(
+	draft: Buffer,
+	data: Buffer,
+	want: NonNullable<Entry>,
+	before: BigIntStats | undefined,
+): void {
+	const isPrivate = want.permissions !== undefined;
+	const file = openSync(draft, NEW_FILE, isPrivate ? 0o600 : want.mode === "100755" ? 0o777 : 0o666);
 	try {
 		writeFileSync(file, data);
-		if (before?.isFile()) fchmodSync(file, permissions(before, mode));
+		if (isPrivate || before?.isFile()) fchmodSync(file, permissions(before, want));
 	} finally {
 		closeSync(file);
 	}
 }
 
-/** As they are, but for whether it may be run: by whoever may read it. */
-function permissions(stats: BigIntStats | undefined, mode: string): number {
+/** Where they were not noted: as they are, but for whether it may be run, by whoever may read it. */
+function permissions(stats: BigIntStats | undefined, want: NonNullable<Entry>): number {
+	if (want.permissions !== undefined) return want.permissions;
 	const own = Number(stats?.mode ?? 0o644n) & 0o777;
-	return mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
+	return want.mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
 }
 
 /** missing: there is nothing under such a path. blocked: a link or a file stands where a folder should. */
@@ -317,9 +327,14 @@ function present(
 	if (!stats) return { entry: null, stats };
 	if (!stats.isFile() && !stats.isSymbolicLink()) return { entry: "other", stats };
 	const before = seen.get(path);
-	if (before && isUnchanged(before, stats)) return { entry: { mode: before.mode, oid: before.oid }, stats };
+	if (before && isUnchanged(before, stats)) return { entry: entryOf(before.oid, stats), stats };
 	const found = readEntry(root, path);
-	return { entry: found && { mode: gitMode(found.stats), oid: found.oid }, stats: found?.stats };
+	return { entry: found && entryOf(found.oid, found.stats), stats: found?.stats };
+}
+
+function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
+	const mode = gitMode(stats);
+	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
 }
 
 function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
@@ -329,7 +344,9 @@ function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefin
 
 function isSame(a: Entry | "other", b: Entry): boolean {
 	if (a === "other") return false;
-	return a === b || (a !== null && b !== null && a.oid === b.oid && a.mode === b.mode);
+	if (a === null || b === null) return a === b;
+	const known = a.permissions !== undefined && b.permissions !== undefined;
+	return a.oid === b.oid && a.mode === b.mode && (!known || a.permissions === b.permissions);
 }
 
 /** Ends with /; '' for the workspace. */

@@ -8,6 +8,8 @@ import type { RawPath } from "./names.ts";
 
 export interface Found {
 	readonly mode: "100644" | "100755" | "120000";
+	/** Of a file, exactly; of a link there are none. */
+	readonly permissions: number;
 	/** Hexadecimal, of the blob. */
 	readonly oid: string;
 	readonly size: bigint;
@@ -24,12 +26,15 @@ export interface ScanCache {
 	readonly files: ReadonlyMap<RawPath, Found>;
 	/** The manifest of that snapshot. */
 	readonly manifest: Buffer;
+	/** What git's tree does not say of these files. */
+	readonly facts: Buffer;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 const MODES = ["100644", "100755", "120000"] as const;
 const NUMBERS = 4;
 const OID_BYTES = 20;
+const MODE_BYTES = 3;
 const LATIN = "latin1";
 const HEADER_BYTES = 1024;
 
@@ -44,26 +49,35 @@ interface Header {
 	readonly count: number;
 	readonly paths: number;
 	readonly manifest: number;
+	readonly facts: number;
 	readonly crc: number;
 }
 
-export function writeCache(file: string, { commit, tree, files, manifest }: ScanCache): void {
+export function writeCache(file: string, { commit, tree, files, manifest, facts }: ScanCache): void {
 	const count = files.size;
 	const numbers = new BigUint64Array(count * NUMBERS);
-	const modes = Buffer.alloc(count);
+	const modes = Buffer.alloc(count * MODE_BYTES);
 	let oids = "";
 	let at = 0;
-	for (const { mode, oid, size, mtime, ctime, ino } of files.values()) {
+	for (const { mode, permissions, oid, size, mtime, ctime, ino } of files.values()) {
 		const first = at * NUMBERS;
 		numbers[first] = size;
 		numbers[first + 1] = mtime;
 		numbers[first + 2] = ctime;
 		numbers[first + 3] = ino;
-		modes[at++] = MODES.indexOf(mode);
+		modes[at * MODE_BYTES] = MODES.indexOf(mode);
+		modes.writeUInt16LE(permissions, at++ * MODE_BYTES + 1);
 		oids += oid;
 	}
 	const paths = Buffer.from([...files.keys()].join("\0"), LATIN);
-	const body = Buffer.concat([Buffer.from(numbers.buffer), modes, Buffer.from(oids, "hex"), paths, manifest]);
+	const body = Buffer.concat([
+		Buffer.from(numbers.buffer),
+		modes,
+		Buffer.from(oids, "hex"),
+		paths,
+		manifest,
+		facts,
+	]);
 	const header: Header = {
 		version: VERSION,
 		commit,
@@ -71,6 +85,7 @@ export function writeCache(file: string, { commit, tree, files, manifest }: Scan
 		count,
 		paths: paths.length,
 		manifest: manifest.length,
+		facts: facts.length,
 		crc: crc32(body),
 	};
 	const draft = `${file}.draft`;
@@ -104,9 +119,10 @@ function parse(bytes: Buffer): ScanCache | null {
 	if (header.version !== VERSION || crc32(body) !== header.crc) return null;
 	const { count } = header;
 	const modes = count * NUMBERS * 8;
-	const oids = modes + count;
+	const oids = modes + count * MODE_BYTES;
 	const paths = oids + count * OID_BYTES;
 	const manifest = paths + header.paths;
+	const facts = manifest + header.manifest;
 	// A copy: what stands behind the header is not aligned.
 	const numbers = new BigUint64Array(Uint8Array.prototype.slice.call(body, 0, modes).buffer);
 	const hex = body.toString("hex", oids, paths);
@@ -115,7 +131,8 @@ function parse(bytes: Buffer): ScanCache | null {
 	for (const [n, name] of names.entries()) {
 		const at = n * NUMBERS;
 		files.set(name as RawPath, {
-			mode: MODES[body[modes + n] ?? 0] ?? "100644",
+			mode: MODES[body[modes + n * MODE_BYTES] ?? 0] ?? "100644",
+			permissions: body.readUInt16LE(modes + n * MODE_BYTES + 1),
 			oid: hex.slice(n * OID_BYTES * 2, (n + 1) * OID_BYTES * 2),
 			size: numbers[at] as bigint,
 			mtime: numbers[at + 1] as bigint,
@@ -127,6 +144,7 @@ function parse(bytes: Buffer): ScanCache | null {
 		commit: header.commit,
 		tree: header.tree,
 		files,
-		manifest: Buffer.from(body.subarray(manifest)),
+		manifest: Buffer.from(body.subarray(manifest, facts)),
+		facts: Buffer.from(body.subarray(facts)),
 	};
 }

@@ -10,9 +10,17 @@ import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
 import { type RawPath, readId, readPath, shown } from "./names.ts";
 import { type Place, placeOf } from "./place.ts";
-import { decideSteps, type State, type Steps } from "./plan.ts";
+import { decideSteps, type State, type Steps, withoutUnsaved } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
-import { countedChanges, ensureRepository, hasRepository, packCount, refOf, sizeOf } from "./repository.ts";
+import {
+	countedChanges,
+	ensureRepository,
+	hasRepository,
+	LARGE,
+	packCount,
+	refOf,
+	sizeOf,
+} from "./repository.ts";
 import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
 import { FilesThread } from "./thread.ts";
 import type {
@@ -34,6 +42,9 @@ const OPERATOR = { kind: "operator" } as const;
 const MB = 1024 * 1024;
 const LOCK_WAIT_MS = 30_000;
 const NOW_REF = "now";
+/** A file that is too large to be saved is saved when a restore replaces it, up to this part of the space that snapshots may take. */
+const HELD_SHARE = 4;
+const MOST_HELD = 512 * MB;
 /** More packs than this times the snapshots are packed anew. */
 const PACKS_PER_SNAPSHOT = 2;
 
@@ -122,8 +133,7 @@ class GitCheckpoints implements Checkpoints {
 			await this.#finishOpen(place);
 			const target = find(await this.#all(place), wanted.id, "id");
 			const label = `before the restore of ${target.id.slice(0, 7)}`;
-			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null });
-			const steps = await this.#steps(place, target, checkpoint, wanted);
+			const { checkpoint, steps } = await this.#before(place, target, label, wanted);
 			const { store } = this.#options;
 			const { workspace: name } = place;
 			// After a crash it would go on with the hidden names, and so with other files.
@@ -143,6 +153,23 @@ class GitCheckpoints implements Checkpoints {
 		});
 		this.#tidyLater(place);
 		return report;
+	}
+
+	/** A checkpoint of now, which holds everything that the steps are to replace. */
+	async #before(
+		place: Place,
+		target: Checkpoint,
+		label: string,
+		wanted: ReturnType<typeof readWanted>,
+	): Promise<{ readonly checkpoint: Checkpoint; readonly steps: Steps }> {
+		const record = async (hold: readonly RawPath[]) => {
+			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null, hold });
+			return { checkpoint, steps: await this.#steps(place, target, checkpoint, wanted) };
+		};
+		const first = await record([]);
+		const grown = first.steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
+		const { checkpoint, steps } = grown.length > 0 ? await record(grown) : first;
+		return { checkpoint, steps: withoutUnsaved(steps) };
 	}
 
 	async prune(workspace: string): Promise<PruneReport> {
@@ -320,7 +347,7 @@ class GitCheckpoints implements Checkpoints {
 		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
 	): Promise<Snapshot> {
 		const { clock } = this.#options;
-		const { maxFiles, maxFileMb } = this.#options.settings();
+		const { maxFiles, maxFileMb, maxTotalMb } = this.#options.settings();
 		await ensureRepository(place.repository);
 		return this.#thread.ask("snapshot", {
 			hold: [],
@@ -329,7 +356,11 @@ class GitCheckpoints implements Checkpoints {
 			repository: place.repository,
 			ref: refOf(request.ref),
 			at: clock.now(),
-			limits: { maxFiles, maxFileBytes: maxFileMb * MB },
+			limits: {
+				maxFiles,
+				maxFileBytes: maxFileMb * MB,
+				maxHeldBytes: Math.min(MOST_HELD, Math.max(maxFileMb, maxTotalMb / HELD_SHARE) * MB),
+			},
 		});
 	}
 

@@ -1,7 +1,7 @@
 // What differs between two snapshots, file by file, for people to read.
 import { type RawPath, shown } from "./names.ts";
 import { isUnder } from "./plan.ts";
-import { type CountedChange, countedChanges, patches } from "./repository.ts";
+import { type CountedChange, countedChanges, type Entry, LARGE, patches } from "./repository.ts";
 import type { FileDiff } from "./types.ts";
 
 const FILE_CHARACTERS = 64 * 1024;
@@ -22,14 +22,36 @@ export async function fileDiffs(
 		at += piecesOf(change);
 		// The last piece may have been cut where the room ended.
 		const whole = at < texts.length || texts.join("").length < ALL_BYTES;
-		return { path: change.path, diff: toDiff(change, pieces.join(""), pieces.length > 0 && whole) };
+		const isAll = pieces.length === piecesOf(change) && whole;
+		return { path: change.path, diff: toDiff(change, pieces.join("") || modesOf(change), isAll) };
 	});
 	return diffs.filter(({ path }) => file === undefined || isUnder(path, file)).map(({ diff }) => diff);
 }
 
-/** git tells a file that became a link, or the other way, as one that went and one that came. */
+/**
+ * git tells a file that became a link, or the other way, as one that went and one that came. Of permissions, and of a file that is not saved
+ * for its size, it knows nothing.
+ */
 function piecesOf({ from, to }: CountedChange): number {
+	if (isLarge(from) || isLarge(to)) return Number(isSaved(from)) + Number(isSaved(to));
+	if (from && to && from.oid === to.oid && from.mode === to.mode) return 0;
 	return from && to && from.mode.slice(0, 3) !== to.mode.slice(0, 3) ? 2 : 1;
+}
+
+/** In git's words. */
+function modesOf({ path, from, to }: CountedChange): string {
+	const [old, now] = [from?.permissions, to?.permissions].map((mode) => mode?.toString(8).padStart(3, "0"));
+	if (old === now || old === undefined || now === undefined) return "";
+	const name = shown(path);
+	return `diff --git a/${name} b/${name}\nold mode 100${old}\nnew mode 100${now}\n`;
+}
+
+function isLarge(entry: Entry): boolean {
+	return entry?.mode === LARGE;
+}
+
+function isSaved(entry: Entry): boolean {
+	return entry !== null && !isLarge(entry);
 }
 
 function toDiff({ path, from, to, lines }: CountedChange, text: string, whole: boolean): FileDiff {

@@ -1,4 +1,5 @@
 // What is never saved, whatever a project's own .gitignore says: by name, in every folder.
+import { FACTS } from "./facts.ts";
 import { isGit } from "./names.ts";
 
 /** Why something in the workspace is not in a snapshot. */
@@ -42,7 +43,8 @@ const FOLDERS = new Set(EXCLUDED_FOLDERS);
 /** By name alone; `folder` where it is one. */
 export function isExcluded(name: string, folder: boolean): boolean {
 	if (name.startsWith(".")) {
-		if (isGit(name) || name.startsWith(".env") || name.startsWith(DRAFT_PREFIX)) return true;
+		if (isGit(name) || name.startsWith(".env") || name.startsWith(DRAFT_PREFIX) || name === FACTS)
+			return true;
 	}
 	return folder ? FOLDERS.has(name) : name.endsWith(".log");
 }

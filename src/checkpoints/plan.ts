@@ -4,7 +4,7 @@ import { lstat } from "node:fs/promises";
 import type { Checkpoint, CheckpointWindow } from "../store/index.ts";
 import { coveredBy, type Manifest } from "./manifest.ts";
 import { fullPath, type RawPath } from "./names.ts";
-import { type Entry, manifestsOf, treeChanges } from "./repository.ts";
+import { type Entry, LARGE, manifestsOf, treeChanges } from "./repository.ts";
 
 /** Takes a path from what stands there now to what stood there then. */
 export interface Step {
@@ -51,19 +51,48 @@ export async function decideSteps(input: PlanInput): Promise<Steps> {
 	for (const change of changes) {
 		const { path } = change;
 		if (file !== undefined && !isUnder(path, file)) continue;
-		if (coveredBy(past, path) || (await isUnseen(root, present, path))) untouched.push(path);
+		const isGrown = change.to?.mode === LARGE && change.from !== null;
+		if (coveredBy(past, path)) untouched.push(path);
+		else if (!isGrown && (await isUnseen(root, present, path))) untouched.push(path);
 		else if (theirs.has(path) && !force) kept.push(path);
 		else steps.push({ path, now: change.to, want: change.from });
 	}
-	return { steps, kept, untouched, emptyThen: [...past.empty] };
+	const gone = await goneSince(root, past, present);
+	const unsaved = new Set([
+		...untouched,
+		...gone.filter((path) => file === undefined || isUnder(path, file)),
+	]);
+	return { steps, kept, untouched: [...unsaved], emptyThen: [...past.empty] };
+}
+
+/** What could not be saved before it would be replaced stays. */
+export function withoutUnsaved(steps: Steps): Steps {
+	const unsaved = steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
+	if (unsaved.length === 0) return steps;
+	return {
+		...steps,
+		steps: steps.steps.filter(({ now }) => now?.mode !== LARGE),
+		untouched: [...steps.untouched, ...unsaved],
+	};
+}
+
+/** What was there and not saved, and is no longer there: nothing can bring it back, so it is at least named. */
+async function goneSince(root: string, past: Manifest, present: Manifest): Promise<readonly RawPath[]> {
+	const gone: RawPath[] = [];
+	for (const path of past.excluded.keys())
+		if (!past.held.has(path) && !present.excluded.has(path) && !(await isThere(root, path))) gone.push(path);
+	return gone.sort();
 }
 
 /** Whether something stands there that the rules of now exclude. Where nothing does, there is nothing to leave alone. */
 async function isUnseen(root: string, present: Manifest, path: RawPath): Promise<boolean> {
 	if (!coveredBy(present, path)) return false;
-	if (present.excluded.has(path)) return true;
+	return present.excluded.has(path) || isThere(root, path);
+}
+
+async function isThere(root: string, path: RawPath): Promise<boolean> {
 	try {
-		await lstat(fullPath(root, path));
+		await lstat(fullPath(root, path.endsWith("/") ? path.slice(0, -1) : path));
 		return true;
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;

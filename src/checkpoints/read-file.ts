@@ -13,11 +13,13 @@ import {
 	readSync,
 } from "node:fs";
 import type { Found } from "./cache.ts";
+import { permissionsOf } from "./facts.ts";
 import { fullPath } from "./names.ts";
 
 /** A file that changes while it is read is read again, this often. */
 const ATTEMPTS = 3;
 const OWNER_MAY_RUN = 0o100n;
+export const LINK = "120000";
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export interface Reading {
@@ -50,7 +52,7 @@ export function readEntry(root: string, path: string): Reading | null {
 }
 
 export function gitMode(stats: BigIntStats): Found["mode"] {
-	if (stats.isSymbolicLink()) return "120000";
+	if (stats.isSymbolicLink()) return LINK;
 	return (stats.mode & OWNER_MAY_RUN) === 0n ? "100644" : "100755";
 }
 
@@ -71,7 +73,8 @@ export function isUnchanged(before: Found, stats: BigIntStats): boolean {
 		before.mtime === stats.mtimeNs &&
 		before.size === stats.size &&
 		before.ino === stats.ino &&
-		before.mode === gitMode(stats)
+		before.mode === gitMode(stats) &&
+		(before.mode === LINK || before.permissions === permissionsOf(stats))
 	);
 }
 

@@ -3,12 +3,22 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
+import { FACTS, type Facts, readFacts, usualPermissions } from "./facts.ts";
 import { git } from "./git.ts";
 import { MANIFEST, type Manifest, readManifest } from "./manifest.ts";
 import { type RawPath, rawOf } from "./names.ts";
+import { LINK } from "./read-file.ts";
 
 /** What stands under a path: null where nothing does. */
-export type Entry = { readonly mode: string; readonly oid: string } | null;
+export type Entry = {
+	/** As git has it; `large` where the file is not saved for its size, and `oid` tells its states apart. */
+	readonly mode: string;
+	readonly oid: string;
+	/** Exactly. Left out for links, and where a snapshot of an earlier version did not note them. */
+	readonly permissions?: number;
+} | null;
+
+export const LARGE = "large";
 
 export interface TreeChange {
 	readonly path: RawPath;
@@ -65,7 +75,100 @@ export async function treeChanges(
 		input: Buffer.from(`${asked.join("\n")}\n`),
 	});
 	const found = splitPairs(rawOf(out), asked);
-	return pairs.map(([from, to]) => (from === to ? [] : (found.get(`${from} ${to}`) ?? [])));
+	const facts = await factsOf(
+		repository,
+		asked.flatMap((pair) => pair.split(" ")),
+	);
+	const all: (readonly TreeChange[])[] = [];
+	for (const [from, to] of pairs) {
+		const changes = from === to ? [] : (found.get(`${from} ${to}`) ?? []);
+		all.push(await withFacts(repository, changes, to, [facts.get(from) ?? null, facts.get(to) ?? null]));
+	}
+	return all;
+}
+
+/** Of these trees. A tree of an earlier version has none. */
+async function factsOf(
+	repository: string,
+	trees: readonly string[],
+): Promise<ReadonlyMap<string, Facts | null>> {
+	const all = [...new Set(trees)];
+	const { out } = await git({
+		args: ["cat-file", "--batch-check=%(objectname)"],
+		repository,
+		input: Buffer.from(all.map((tree) => `${tree}:${FACTS}\n`).join("")),
+	});
+	const oids = out
+		.toString("latin1")
+		.split("\n")
+		.map((line) => (/^[0-9a-f]{40}$/.test(line) ? line : null));
+	const named = [...new Set(oids.filter((oid) => oid !== null))];
+	const contents = await blobs(repository, named);
+	const parsed = new Map(named.map((oid, n) => [oid, readFacts(contents[n] as Buffer)]));
+	return new Map(all.map((tree, n) => [tree, parsed.get(oids[n] ?? "") ?? null]));
+}
+
+/** The same with exact permissions, and with what differs in them, or in files that are not saved for their size, alone. */
+async function withFacts(
+	repository: string,
+	changes: readonly TreeChange[],
+	tree: string,
+	[from, to]: readonly [Facts | null, Facts | null],
+): Promise<readonly TreeChange[]> {
+	const own = changes.filter(({ path }) => path !== FACTS && !isSameLarge(path, from, to));
+	if (!from || !to) return own;
+	const found = new Map(
+		own.map((change) => [
+			change.path,
+			{ ...change, from: exact(change.path, change.from, from), to: exact(change.path, change.to, to) },
+		]),
+	);
+	if (changes.every(({ path }) => path !== FACTS)) return [...found.values()];
+	for (const path of differing(from.large, to.large).filter((one) => !isSameLarge(one, from, to)))
+		found.set(path, {
+			path,
+			from: found.get(path)?.from ?? largeEntry(from, path),
+			to: found.get(path)?.to ?? largeEntry(to, path),
+		});
+	const changed = new Set(differing(from.permissions, to.permissions).filter((path) => !found.has(path)));
+	// Only their permissions: content and git's mode are the same in both trees.
+	for (const { path, entry } of changed.size > 0 ? await entriesOf(repository, tree) : [])
+		if (changed.has(path))
+			found.set(path, { path, from: exact(path, entry, from), to: exact(path, entry, to) });
+	return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function entriesOf(
+	repository: string,
+	tree: string,
+): Promise<readonly { readonly path: RawPath; readonly entry: Entry }[]> {
+	const { out } = await git({ args: ["ls-tree", "-r", "-z", tree], repository });
+	return rawOf(out)
+		.split("\0")
+		.flatMap((record) => {
+			const [, mode, oid, path] = /^(\d+) blob ([0-9a-f]{40})\t(.*)$/s.exec(record) ?? [];
+			return mode && oid && path !== undefined ? [{ path: path as RawPath, entry: { mode, oid } }] : [];
+		});
+}
+
+/** Saved in one of them and not in the other, but the same file. */
+function isSameLarge(path: RawPath, from: Facts | null, to: Facts | null): boolean {
+	const state = from?.large.get(path) ?? from?.held.get(path);
+	return state !== undefined && state === (to?.large.get(path) ?? to?.held.get(path));
+}
+
+function exact(path: RawPath, entry: Entry, facts: Facts): Entry {
+	if (!entry || entry.mode === LINK) return entry;
+	return { ...entry, permissions: facts.permissions.get(path) ?? usualPermissions(entry.mode) };
+}
+
+function largeEntry({ large }: Facts, path: RawPath): Entry {
+	const state = large.get(path);
+	return state === undefined ? null : { mode: LARGE, oid: state };
+}
+
+function differing<Value>(a: ReadonlyMap<RawPath, Value>, b: ReadonlyMap<RawPath, Value>): RawPath[] {
+	return [...new Set([...a.keys(), ...b.keys()])].filter((path) => a.get(path) !== b.get(path));
 }
 
 /** Each pair's answer begins with the pair; one without differences has only that. */
@@ -123,10 +226,23 @@ export async function countedChanges(
 		if (name === undefined) continue;
 		lines.set(name, added === "-" ? null : { insertions: Number(added), deletions: Number(deleted) });
 	}
-	return changes.map((change) => ({ ...change, lines: lines.get(change.path) ?? null }));
+	const hasFacts = changes.some((change) => change.path === FACTS);
+	const facts = hasFacts ? await factsOf(repository, [from, to]) : new Map<string, Facts>();
+	const all = await withFacts(repository, changes, to, [facts.get(from) ?? null, facts.get(to) ?? null]);
+	return all.map((change) => ({ ...change, lines: linesOf(change, lines.get(change.path)) }));
 }
 
-/** The unified text of everything that differs between two trees, one piece per file and in the order of `countedChanges`. */
+/** A change of permissions alone has none, and of a file that is not saved they are not known. */
+function linesOf(
+	{ from, to }: TreeChange,
+	counted: CountedChange["lines"] | undefined,
+): CountedChange["lines"] {
+	if (from?.mode === LARGE || to?.mode === LARGE) return null;
+	if (counted !== undefined) return counted;
+	return { insertions: 0, deletions: 0 };
+}
+
+/** The unified text of everything that differs between two trees, but for what git's trees do not say, one piece per file and in the order of `countedChanges`. */
 export async function patches(
 	repository: string,
 	from: string,
@@ -143,12 +259,13 @@ export async function patches(
 		maxBytes,
 		cut: true,
 	});
+	const about = `diff --git a/${FACTS} b/${FACTS}\n`;
 	// Git's lines end with LF and nothing else, and each line of a file's content has a sign before it: only a heading begins so. The
 	// `^` of a pattern would also find what stands after a CR or U+2028 within a line.
 	return out
 		.toString("utf8")
 		.split(/(?<=\n)(?=diff --git )/)
-		.filter((piece) => piece !== "");
+		.filter((piece) => piece !== "" && !piece.startsWith(about));
 }
 
 /** A name that is no text cannot be an argument of a program that Node starts; then everything is answered. */

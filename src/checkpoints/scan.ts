@@ -5,6 +5,7 @@ import { type BigIntStats, type Dirent, readdirSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
 import type { Found, ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
+import { stateOfLarge } from "./facts.ts";
 import { IGNORE_FILE, type IgnoreBudget, IgnoreRules, ignoreBudget } from "./ignore.ts";
 import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
 import { fullPath, type RawPath } from "./names.ts";
@@ -13,6 +14,8 @@ import { isUnchanged, statOf } from "./read-file.ts";
 export interface ScanLimits {
 	readonly maxFiles: number;
 	readonly maxFileBytes: number;
+	/** Of one that a restore replaces, or has put there: so that it can be undone. */
+	readonly maxHeldBytes: number;
 }
 
 export interface Scan {
@@ -21,7 +24,12 @@ export interface Scan {
 	/** New, or with other times than the last time. */
 	readonly unknown: readonly RawPath[];
 	readonly manifest: Manifest;
+	/** Those that are not saved for their size, by their state. */
+	readonly large: Map<RawPath, string>;
 }
+
+/** Saved although excluded: from now on, or since an earlier snapshot. */
+export type Held = ReadonlyMap<RawPath, "now" | "before">;
 
 interface Folder {
 	/** Ends with /; the workspace itself is ''. */
@@ -41,16 +49,12 @@ interface Candidate {
 const NONE: ReadonlySet<RawPath> = new Set();
 
 /** Throws checkpoint.too_many_files as soon as there are. What is to be held is saved although the rules exclude it. */
-export function scan(
-	root: string,
-	cache: ScanCache | null,
-	limits: ScanLimits,
-	hold: ReadonlySet<RawPath>,
-): Scan {
+export function scan(root: string, cache: ScanCache | null, limits: ScanLimits, hold: Held): Scan {
 	const same = new Map<RawPath, Found>();
 	const unknown: RawPath[] = [];
 	const excluded = new Map<RawPath, ExcludeReason>();
 	const empty = new Set<RawPath>();
+	const large = new Map<RawPath, string>();
 	const known = knownIgnored(cache);
 	const budget = ignoreBudget();
 	let level: Folder[] = [{ path: "", stale: cache === null, rules: null }];
@@ -66,20 +70,31 @@ export function scan(
 			else file(path);
 		}
 	}
-	const held = new Set([...hold].filter((path) => isHeld(path)));
-	for (const path of held) file(path);
-	return { same, unknown, manifest: { excluded, empty, held } };
+	const held = new Set([...hold.keys()].filter((path) => isHeld(path)));
+	for (const path of held) file(path, limits.maxHeldBytes);
+	return { same, unknown, large, manifest: { excluded, empty, held } };
 
 	function isHeld(path: RawPath): boolean {
 		const reason = coveredBy({ excluded, held: NONE }, path);
+		if (reason === "too_large") return isHeldThoughLarge(path);
 		return (reason === "gitignore" || reason === "built_in") && isReached(root, path);
 	}
 
-	function file(path: RawPath): void {
+	/** As long as it is what was put there: what it becomes after that is not saved. */
+	function isHeldThoughLarge(path: RawPath): boolean {
+		const stats = lstat(root, path);
+		const before = cache?.files.get(path);
+		const isMeant = hold.get(path) === "now" || (before !== undefined && stats && isUnchanged(before, stats));
+		if (!isMeant || !stats || stats.size > limits.maxHeldBytes) return false;
+		return true;
+	}
+
+	function file(path: RawPath, most = limits.maxFileBytes): void {
 		const stats = lstat(root, path);
 		if (!stats) return;
-		if (stats.size > limits.maxFileBytes) {
+		if (stats.size > most) {
 			excluded.set(path, "too_large");
+			large.set(path, stateOfLarge(stats));
 			return;
 		}
 		const before = cache?.files.get(path);

@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
 import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
+import { FACTS, permissionsOf, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
 import { git } from "./git.ts";
 import {
 	type ExcludedSummary,
@@ -15,8 +16,8 @@ import {
 	writeManifest,
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
-import { type Reading, readEntry } from "./read-file.ts";
-import { type Scan, type ScanLimits, scan } from "./scan.ts";
+import { LINK, type Reading, readEntry } from "./read-file.ts";
+import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const FILES = "files";
@@ -71,11 +72,13 @@ export async function makeSnapshot(request: SnapshotRequest): Promise<Snapshot> 
 async function attempt(request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
 	const { repository, last } = request;
 	const look = Look.at(request, cache, await heldSince(request, cache));
-	if (cache && look.isUnchanged()) return sameFiles(request, cache, look);
-	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () =>
-		writeManifest(look.manifest),
-	);
-	const written = { ...made, files: look.files, manifest: writeManifest(look.manifest) };
+	if (cache && look.isUnchanged(cache)) return sameFiles(request, cache, look);
+	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () => ({
+		manifest: writeManifest(look.manifest),
+		facts: look.facts(),
+	}));
+	const facts = look.facts();
+	const written = { ...made, files: look.files, manifest: writeManifest(look.manifest), facts };
 	writeCache(cacheFile(repository), written);
 	// Back at the files of the last checkpoint, past a look that was none.
 	if (last?.tree === made.tree) return sameFiles(request, written, look);
@@ -91,21 +94,27 @@ async function sameFiles(request: SnapshotRequest, cache: ScanCache, look: Look)
 	const merged = union(base, look.manifest);
 	const rest = { files: look.files.size, excluded: summaryOf(look.manifest) };
 	if (merged === base) {
-		writeCache(cacheFile(repository), { tree: cache.tree, commit: own, files: look.files, manifest: list });
+		const { tree, facts } = cache;
+		writeCache(cacheFile(repository), { tree, commit: own, files: look.files, manifest: list, facts });
 		return { commit: own, tree: cache.tree, ...rest, replaces: null };
 	}
 	const manifest = writeManifest(merged);
-	const made = await commit(request, cache.tree, new Set(), [], () => manifest);
-	writeCache(cacheFile(repository), { ...made, files: look.files, manifest });
+	const { facts } = cache;
+	const made = await commit(request, cache.tree, new Set(), [], () => ({ manifest, facts }));
+	writeCache(cacheFile(repository), { ...made, files: look.files, manifest, facts });
 	return { ...made, ...rest, replaces: own };
 }
 
 async function heldSince(
 	{ repository, heldIn, hold }: SnapshotRequest,
 	cache: ScanCache | null,
-): Promise<ReadonlySet<RawPath>> {
+): Promise<Held> {
 	const list = cache?.manifest ?? (heldIn === null ? null : await manifestIn(repository, heldIn));
-	return new Set([...(list ? readManifest(list).held : []), ...hold]);
+	const held = new Map<RawPath, "now" | "before">();
+	// Without a cache nobody knows whether such a file is still the same: it is taken for that.
+	for (const path of list ? readManifest(list).held : []) held.set(path, cache ? "before" : "now");
+	for (const path of hold) held.set(path, "now");
+	return held;
 }
 
 async function manifestIn(repository: string, commit: string): Promise<Buffer> {
@@ -121,17 +130,19 @@ class Look {
 	/** With what was read already, as long as there is room for it. */
 	readonly #changed = new Map<RawPath, Reading | null>();
 	#room = KEPT_BYTES;
+	readonly #large: Map<RawPath, string>;
 	readonly #request: SnapshotRequest;
 	readonly #began: bigint;
 
-	private constructor(request: SnapshotRequest, began: bigint, { same, manifest }: Scan) {
+	private constructor(request: SnapshotRequest, began: bigint, { same, large, manifest }: Scan) {
 		this.#request = request;
 		this.#began = began;
 		this.files = same;
+		this.#large = large;
 		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
 	}
 
-	static at(request: SnapshotRequest, cache: ScanCache | null, hold: ReadonlySet<RawPath>): Look {
+	static at(request: SnapshotRequest, cache: ScanCache | null, hold: Held): Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
 		const found = scan(request.root, cache, request.limits, hold);
 		const look = new Look(request, began, found);
@@ -140,8 +151,18 @@ class Look {
 		return look;
 	}
 
-	isUnchanged(): boolean {
-		return this.#changed.size === 0 && this.removed.size === 0;
+	isUnchanged(cache: ScanCache): boolean {
+		return this.#changed.size === 0 && this.removed.size === 0 && this.facts().equals(cache.facts);
+	}
+
+	/** Of what was found, after all of it was read. */
+	facts(): Buffer {
+		const permissions = new Map<RawPath, number>();
+		for (const [path, { mode, permissions: own }] of this.files)
+			if (mode !== LINK && own !== usualPermissions(mode)) permissions.set(path, own);
+		const [large, held] = [new Map<RawPath, string>(), new Map<RawPath, string>()];
+		for (const [path, state] of this.#large) (this.files.has(path) ? held : large).set(path, state);
+		return writeFacts({ permissions, large, held });
 	}
 
 	/** Reads each as it is asked for: they are never all in memory. */
@@ -158,7 +179,8 @@ class Look {
 	#compare(path: RawPath, before: Found | undefined): void {
 		const entry = before && this.#read(path);
 		if (before && !entry) return;
-		if (before && entry?.oid === before.oid && entry.mode === before.mode) {
+		const isSame = entry?.oid === before?.oid && entry?.mode === before?.mode;
+		if (entry && isSame) {
 			this.removed.delete(path);
 			this.#note(path, entry);
 		} else this.#changed.set(path, entry ? this.#kept(entry) : null);
@@ -174,8 +196,10 @@ class Look {
 		const { root, limits } = this.#request;
 		try {
 			const entry = readEntry(root, path);
-			if (!entry || entry.data.length <= limits.maxFileBytes) return entry;
+			const most = this.manifest.held.has(path) ? limits.maxHeldBytes : limits.maxFileBytes;
+			if (!entry || entry.data.length <= most) return entry;
 			this.manifest.excluded.set(path, "too_large");
+			this.#large.set(path, stateOfLarge(entry.stats));
 		} catch {
 			this.manifest.excluded.set(path, "unreadable");
 		}
@@ -185,7 +209,8 @@ class Look {
 	#note(path: RawPath, { oid, mode, stats, steady }: Reading): void {
 		const { size, mtimeNs: mtime, ctimeNs, ino } = stats;
 		const ctime = steady && isOld(ctimeNs, this.#began) ? ctimeNs : 0n;
-		this.files.set(path, { oid, mode, size, mtime, ctime, ino });
+		const permissions = mode === LINK ? 0 : permissionsOf(stats);
+		this.files.set(path, { oid, mode, permissions, size, mtime, ctime, ino });
 	}
 }
 
@@ -201,7 +226,7 @@ async function commit(
 	tree: string,
 	removed: ReadonlySet<RawPath>,
 	changes: Iterable<Change>,
-	manifest: () => Buffer,
+	rest: () => { readonly manifest: Buffer; readonly facts: Buffer },
 ): Promise<{ commit: string; tree: string }> {
 	const { out } = await git({
 		args: ["fast-import", "--quiet", "--done", "--force", "--date-format=raw"],
@@ -231,9 +256,11 @@ async function commit(
 			yield entry.data;
 			yield Buffer.from("\n");
 		}
-		const list = manifest();
-		yield Buffer.from(`M 100644 inline ${MANIFEST}\ndata ${list.length}\n`);
-		yield list;
+		const { manifest, facts } = rest();
+		yield Buffer.from(`M 100644 inline ${FILES}/${FACTS}\ndata ${facts.length}\n`);
+		yield facts;
+		yield Buffer.from(`\nM 100644 inline ${MANIFEST}\ndata ${manifest.length}\n`);
+		yield manifest;
 		yield Buffer.from(`\nget-mark :1\nls :1 ${FILES}\ndone\n`);
 	}
 }

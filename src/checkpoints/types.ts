@@ -79,7 +79,7 @@ export interface RestorePlan {
 	readonly restore: readonly string[];
 	readonly remove: readonly string[];
 	readonly kept: readonly Kept[];
-	/** Differ, and are not saved: they stay as they are. */
+	/** Differ, and are not saved: they stay as they are. What was there and is gone is among them. */
 	readonly untouched: readonly string[];
 }
 

@@ -41,7 +41,8 @@ const TEXTS = [
 type Edit =
 	| { readonly kind: "write"; readonly path: string; readonly text: string }
 	| { readonly kind: "link"; readonly path: string; readonly to: string }
-	| { readonly kind: "remove" | "run" | "folder"; readonly path: string }
+	| { readonly kind: "remove" | "folder"; readonly path: string }
+	| { readonly kind: "mode"; readonly path: string; readonly mode: number }
 	| { readonly kind: "rename"; readonly path: string; readonly to: string }
 	| { readonly kind: "ignore"; readonly on: boolean }
 	| { readonly kind: "repository" };
@@ -55,8 +56,16 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 	{
 		weight: 3,
 		arbitrary: fc.record({
-			kind: fc.constantFrom("remove" as const, "run" as const, "folder" as const),
+			kind: fc.constantFrom("remove" as const, "folder" as const),
 			path,
+		}),
+	},
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			kind: fc.constant("mode" as const),
+			path,
+			mode: fc.constantFrom(0o644, 0o755, 0o600, 0o664, 0o444, 0o711, 0o2750),
 		}),
 	},
 	{ weight: 2, arbitrary: fc.record({ kind: fc.constant("rename" as const), path, to: path }) },
@@ -124,7 +133,15 @@ async function tell({ first, turns, target, force }: Scenario): Promise<void> {
 	const expected = expectation(states, agents, chosen, force);
 	const after = stateOf(folder);
 	expect(after.all).toEqual(expected.all);
-	expect(listed(report)).toEqual(expected.listed);
+	const { untouched, ...changed } = listed(report);
+	expect(changed).toEqual({ put: expected.listed.put, kept: expected.listed.kept });
+	expect(untouched).toEqual(expect.arrayContaining([...expected.listed.untouched]));
+	// What was not saved and is gone is named, and nothing else.
+	const then = [...unsavedAt(states, chosen)];
+	for (const path of untouched.filter((one) => !expected.listed.untouched.includes(one))) {
+		expect(then.some((one) => one === path || (path.endsWith("/") && one.startsWith(path)))).toBe(true);
+		expect(Object.keys(states.at(-1)?.all ?? {})).not.toContain(path);
+	}
 
 	const undone = await bench.checkpoints.restore(folder, report.before.id);
 	expect(undone.kept).toEqual([]);
@@ -139,21 +156,46 @@ interface State {
 	readonly saved: ReadonlyMap<string, string>;
 	/** Those that it does not. */
 	readonly unsaved: ReadonlySet<string>;
+	/** Of those, the ones that are too large, by what a snapshot tells their states apart by. */
+	readonly large: ReadonlyMap<string, string>;
 }
 
 function stateOf(folder: string): State {
-	const files = [...treeOf(folder)].filter(([, what]) => what !== "folder").sort();
+	const files = [...treeOf(folder)]
+		.filter(([, what]) => what !== "folder")
+		.map(([path, what]): [string, string] => [
+			path,
+			what.replace(/^\w+/, (word) => withMode(folder, path, word)),
+		])
+		.sort();
 	const ignoring = files.some(([path, what]) => path === ".gitignore" && what.endsWith("*.tmp\n"));
-	const isSaved = ([path, what]: [string, string]): boolean => {
+	const isSaved = ([path]: [string, string]): boolean => {
 		if (/(^|\/)(\.git|node_modules|build)\/|(^|\/)\.env|\.log$/.test(path)) return false;
 		if (ignoring && path.split("/").some((part) => part.endsWith(".tmp"))) return false;
-		return what.startsWith("link ") || what.slice(what.indexOf(" ") + 1).length <= LARGEST;
+		return true;
 	};
+	const isLarge = ([path, what]: [string, string]): boolean =>
+		isSaved([path, what]) && !what.startsWith("link ") && what.slice(what.indexOf(" ") + 1).length > LARGEST;
+	const large = files.filter(isLarge).map(([path]) => {
+		const { size, mtimeNs, ino } = lstatSync(raw(folder, path), { bigint: true });
+		return [path, `large ${size} ${mtimeNs} ${ino}`] as const;
+	});
+	const isKept = (file: [string, string]): boolean => isSaved(file) && !isLarge(file);
 	return {
 		all: Object.fromEntries(files),
-		saved: new Map(files.filter(isSaved)),
-		unsaved: new Set(files.filter((file) => !isSaved(file)).map(([path]) => path)),
+		saved: new Map(files.filter(isKept)),
+		unsaved: new Set(files.filter((file) => !isKept(file)).map(([path]) => path)),
+		large: new Map(large),
 	};
+}
+
+function withMode(folder: string, path: string, word: string): string {
+	return word === "link" ? word : `${word}-${(lstatSync(raw(folder, path)).mode & 0o7777).toString(8)}`;
+}
+
+/** Of a path as its bytes. */
+function raw(folder: string, path: string): Buffer {
+	return Buffer.from(`${folder}/${path}`, "latin1");
 }
 
 interface Listed {
@@ -170,7 +212,7 @@ function expectation(
 ): { readonly all: State["all"]; readonly listed: Listed } {
 	const target = states[chosen] as State;
 	const now = states.at(-1) as State;
-	const unsaved = new Set([...unsavedAt(states, chosen), ...unsavedAt(states, states.length - 1)]);
+	const [unsavedThen, unsavedNow] = [unsavedAt(states, chosen), unsavedAt(states, states.length - 1)];
 	const theirs = new Set<string>();
 	for (let n = chosen + 1; n < states.length; n++)
 		if (!agents[n])
@@ -182,7 +224,8 @@ function expectation(
 	const put: string[] = [];
 	const back: string[] = [];
 	for (const path of differing(target, now)) {
-		if (unsaved.has(path)) untouched.push(path);
+		const isGrown = now.large.has(path) && target.saved.has(path);
+		if (unsavedThen.has(path) || (unsavedNow.has(path) && !isGrown)) untouched.push(path);
 		else if (theirs.has(path) && !force) kept.push(path);
 		else back.push(path);
 	}
@@ -199,7 +242,7 @@ function expectation(
 		);
 		if (blocked) kept.push(path);
 		else put.push(path);
-		const stays = blocked ? now.saved.get(path) : before;
+		const stays = blocked ? now.all[path] : before;
 		if (stays !== undefined) all.set(path, stays);
 	}
 	return {
@@ -209,8 +252,9 @@ function expectation(
 }
 
 function differing(a: State, b: State): readonly string[] {
-	const paths = new Set([...a.saved.keys(), ...b.saved.keys()]);
-	return [...paths].filter((path) => a.saved.get(path) !== b.saved.get(path));
+	const paths = new Set([a, b].flatMap(({ saved, large }) => [...saved.keys(), ...large.keys()]));
+	const at = ({ saved, large }: State, path: string) => saved.get(path) ?? large.get(path);
+	return [...paths].filter((path) => at(a, path) !== at(b, path));
 }
 
 /** One checkpoint stands for all looks in a row that found the same files: it knows what any of them did not save. */
@@ -257,8 +301,8 @@ function perform(folder: string, one: Edit): void {
 		case "remove":
 			if (statOf(folder, one.path)) rmSync(full(folder, one.path), { recursive: true });
 			return;
-		case "run":
-			toggle(folder, one.path);
+		case "mode":
+			if (statOf(folder, one.path)?.isFile()) chmodSync(full(folder, one.path), one.mode);
 			return;
 		case "folder":
 			makeWay(folder, one.path);
@@ -279,11 +323,6 @@ function write(folder: string, path: string, text: string): void {
 	makeWay(folder, path);
 	if (!statOf(folder, path)?.isFile()) rmSync(full(folder, path), { recursive: true, force: true });
 	writeFileSync(full(folder, path), text, "latin1");
-}
-
-function toggle(folder: string, path: string): void {
-	const stats = statOf(folder, path);
-	if (stats?.isFile()) chmodSync(full(folder, path), stats.mode & 0o111 ? 0o644 : 0o755);
 }
 
 /** Of a file or a link; the content under another name. */

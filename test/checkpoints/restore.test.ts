@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import {
+	chmodSync,
+	existsSync,
+	linkSync,
+	mkdirSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
@@ -134,13 +145,11 @@ describe("a restore", () => {
 	test("does not touch what is, or was, not saved", async () => {
 		const folder = bench.workspace();
 		const big = Buffer.alloc(1024 * 1024 + 10, "x");
-		put(folder, "grows.bin", "small");
 		put(folder, "shrinks.bin", big);
 		put(folder, "now-ignored.txt", "old");
 		put(folder, "was-ignored.txt", "person's");
 		put(folder, ".gitignore", "was-ignored.txt\n");
 		const before = await turn(folder, () => {
-			put(folder, "grows.bin", big);
 			truncateSync(join(folder, "shrinks.bin"), 5);
 			put(folder, ".gitignore", "now-ignored.txt\n");
 			put(folder, "now-ignored.txt", "agent");
@@ -149,13 +158,117 @@ describe("a restore", () => {
 		expect(report).toMatchObject({
 			restored: [".gitignore"],
 			removed: [],
-			untouched: ["grows.bin", "now-ignored.txt", "shrinks.bin", "was-ignored.txt"],
+			untouched: ["now-ignored.txt", "shrinks.bin", "was-ignored.txt"],
 		});
 		expect(filesOf(folder)).toMatchObject({
 			"shrinks.bin": "file xxxxx",
 			"now-ignored.txt": "file agent",
 			"was-ignored.txt": "file person's",
 		});
+	});
+
+	test("names what was not saved and is gone", async () => {
+		const folder = bench.workspace();
+		const big = Buffer.alloc(1024 * 1024 + 10, "x");
+		put(folder, ".gitignore", "*.tmp\n");
+		for (const path of ["a.tmp", "b.tmp", ".env", "node_modules/m/x", "build/o"]) put(folder, path, "x");
+		put(folder, "large", big);
+		const before = await turn(folder, () => {
+			for (const path of ["a.tmp", ".env", "node_modules", "large"])
+				rmSync(join(folder, path), { recursive: true });
+		});
+		const gone = [".env", "a.tmp", "large", "node_modules/"];
+		const { untouched } = await bench.checkpoints.plan(folder, before);
+		expect(untouched.toSorted()).toEqual(gone);
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report.untouched.toSorted()).toEqual(gone);
+		expect(await bench.checkpoints.plan(folder, before, { file: "large" })).toMatchObject({
+			untouched: ["large"],
+		});
+	});
+
+	test("brings a file back that grew too large to be saved, unless somebody else changed it, and can be undone", async () => {
+		const folder = bench.workspace();
+		const big = "x".repeat(1024 * 1024 + 10);
+		for (const name of ["grows", "theirs", "later"]) put(folder, name, "small");
+		const before = await turn(folder, () => {
+			put(folder, "grows", big);
+			put(folder, "later", big);
+		});
+		put(folder, "theirs", big);
+		put(folder, "later", `${big}person`);
+		const torn = filesOf(folder);
+		expect(await bench.checkpoints.plan(folder, before)).toMatchObject({ restore: ["grows"], remove: [] });
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({
+			restored: ["grows"],
+			kept: [
+				{ path: "later", reason: "changed_since" },
+				{ path: "theirs", reason: "changed_since" },
+			],
+			untouched: [],
+		});
+		expect(filesOf(folder)).toEqual({ ...torn, grows: "file small" });
+		const undone = await bench.checkpoints.restore(folder, report.before.id);
+		expect(undone).toMatchObject({ restored: ["grows"], kept: [] });
+		expect(filesOf(folder)).toEqual(torn);
+		await bench.checkpoints.restore(folder, undone.before.id);
+		expect(filesOf(folder)).toEqual({ ...torn, grows: "file small" });
+		const [change] = await bench.checkpoints.diff(folder, before, report.before.id);
+		expect(change).toMatchObject({ path: "grows", status: "changed" });
+	});
+
+	test("does not replace what is too large to be saved before", async () => {
+		const small = bench.again({ maxTotalMb: 1, maxFileMb: 1 });
+		const folder = bench.workspace();
+		put(folder, "grows", "small");
+		const before = await takeTurn({ checkpoints: small }, folder, () =>
+			put(folder, "grows", Buffer.alloc(1024 * 1024 + 10, "x")),
+		);
+		expect(await small.restore(folder, before)).toMatchObject({ restored: [], untouched: ["grows"] });
+		expect(filesOf(folder).grows?.length).toBe(1024 * 1024 + 15);
+	});
+
+	test("gives every file exactly the permissions that it had", async () => {
+		const folder = bench.workspace();
+		const modes = { secret: 0o600, shared: 0o664, run: 0o711, all: 0o4755, plain: 0o644, none: 0o200 };
+		const seen = () =>
+			Object.fromEntries(
+				readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o7777]),
+			);
+		for (const [name, mode] of Object.entries(modes)) put(folder, name, name, mode);
+		const before = await turn(folder, () => {
+			rmSync(join(folder, "secret"));
+			put(folder, "shared", "agent", 0o600);
+			for (const name of ["run", "all", "plain"]) chmodSync(join(folder, name), 0o666);
+		});
+		put(folder, "theirs", "x", 0o600);
+		const torn = seen();
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({
+			restored: ["all", "plain", "run", "secret", "shared"],
+			kept: [{ path: "theirs" }],
+		});
+		expect(seen()).toEqual({ ...modes, theirs: 0o600 });
+		await bench.checkpoints.restore(folder, report.before.id);
+		expect(seen()).toEqual(torn);
+	});
+
+	test("changes no other name of the same file: neither its content nor its permissions", async () => {
+		const folder = bench.workspace();
+		const outside = bench.workspace();
+		put(outside, "mode", "same", 0o644);
+		put(outside, "text", "old", 0o644);
+		for (const name of ["mode", "text"]) linkSync(join(outside, name), join(folder, name));
+		const before = await turn(folder, () => {
+			chmodSync(join(folder, "mode"), 0o600);
+			put(folder, "text", "agent");
+		});
+		expect(await bench.checkpoints.restore(folder, before)).toMatchObject({ restored: ["mode", "text"] });
+		expect(statSync(join(folder, "mode")).mode & 0o777).toBe(0o644);
+		expect(statSync(join(outside, "mode")).mode & 0o777).toBe(0o600);
+		expect(filesOf(folder)).toEqual({ mode: "file same", text: "file old" });
+		expect(filesOf(outside)).toEqual({ mode: "file same", text: "file agent" });
 	});
 
 	test("does not remove what was ignored when the turn began, though it came after the checkpoint it began with", async () => {

@@ -116,7 +116,7 @@ export function restoredSentences({
 		...(kept.first.some(({ reason }) => reason === "changed_since")
 			? [`/rollback ${target.slice(0, SHOWN_ID)} --force takes back what somebody else changed, too.`]
 			: []),
-		...paths("Not touched, because they are not saved", untouched),
+		...paths("Not touched, or gone for good, because they are not saved", untouched),
 	];
 }
 

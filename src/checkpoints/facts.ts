@@ -1,0 +1,56 @@
+// What git's trees cannot say of files: their exact permissions, and that one which is too large to be saved was there, and which. Kept as a
+// file of the tree itself: so a change of it is a change between two snapshots, with everything that follows from that.
+import type { BigIntStats } from "node:fs";
+import type { RawPath } from "./names.ts";
+
+/** Its name in the tree. A workspace's own file of that name is not saved. */
+export const FACTS = ".keryx-facts";
+
+export interface Facts {
+	/** Where they are not those that git's mode says (0644, or 0755 where it may be run). */
+	readonly permissions: ReadonlyMap<RawPath, number>;
+	/** Files that are not saved for their size, by what tells one state of them from another. */
+	readonly large: ReadonlyMap<RawPath, string>;
+	/** The same of those that are saved all the same, because a restore replaces them or has put them there. */
+	readonly held: ReadonlyMap<RawPath, string>;
+}
+
+const FIELDS = 3;
+const MODE = "mode";
+const LARGE = "large";
+const HELD = "held";
+
+export function writeFacts({ permissions, large, held }: Facts): Buffer {
+	const records = [...permissions].map(([path, mode]) => `${MODE}\0${mode.toString(8)}\0${path}\0`);
+	for (const [path, state] of large) records.push(`${LARGE}\0${state}\0${path}\0`);
+	for (const [path, state] of held) records.push(`${HELD}\0${state}\0${path}\0`);
+	return Buffer.from(records.sort().join(""), "latin1");
+}
+
+export function readFacts(bytes: Buffer): Facts {
+	const permissions = new Map<RawPath, number>();
+	const large = new Map<RawPath, string>();
+	const held = new Map<RawPath, string>();
+	const fields = bytes.toString("latin1").split("\0");
+	for (let n = 0; n + FIELDS <= fields.length; n += FIELDS) {
+		const [kind, value = "", path] = fields.slice(n, n + FIELDS) as [string, string, RawPath];
+		if (kind === MODE) permissions.set(path, Number.parseInt(value, 8));
+		else if (kind === LARGE) large.set(path, value);
+		else if (kind === HELD) held.set(path, value);
+	}
+	return { permissions, large, held };
+}
+
+/** Of a file with git's mode, where nothing else is known of it. */
+export function usualPermissions(mode: string): number {
+	return mode === "100755" ? 0o755 : 0o644;
+}
+
+export function permissionsOf({ mode }: BigIntStats): number {
+	return Number(mode) & 0o7777;
+}
+
+/** Two states with the same one are taken for the same: its content is too large to be compared. */
+export function stateOfLarge({ size, mtimeNs, ino }: BigIntStats): string {
+	return `${size}.${mtimeNs}.${ino}`;
+}
