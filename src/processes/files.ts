@@ -114,6 +114,11 @@ export async function writeEnd(folder: string, end: RecordedEnd): Promise<void> 
 	await writeWhole(folder, "end.json", end);
 }
 
+/** Pipes lose their names when both ends are open; those of a host that died before have them still. */
+export async function removePipes(folder: string): Promise<void> {
+	for (const name of ["stdin", "stdout"]) await rm(join(folder, name), { force: true });
+}
+
 export async function writeForgotten(folder: string): Promise<void> {
 	await writeFile(join(folder, "forgotten"), "", { mode: 0o600 });
 }

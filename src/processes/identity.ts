@@ -1,6 +1,6 @@
 // Who a process is, and who runs at the moment. Linux tells by /proc; elsewhere `ps` does.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { ProcessIdentity } from "./types.ts";
 
 export interface RunningProcess {
@@ -65,6 +65,18 @@ export function hasVariable(pid: number, text: string, { settle = false } = {}):
 	} catch {
 		return false;
 	}
+}
+
+/** Whether one of these is its input, output or error output. What may not be read is answered with no. */
+export function hasStream(pid: number, paths: ReadonlySet<string>): boolean {
+	if (!isLinux || paths.size === 0) return false;
+	return [0, 1, 2].some((descriptor) => {
+		try {
+			return paths.has(readlinkSync(`/proc/${pid}/fd/${descriptor}`));
+		} catch {
+			return false;
+		}
+	});
 }
 
 const SETTLING_MS = 10;

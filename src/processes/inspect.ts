@@ -12,6 +12,7 @@ import {
 	readGivenUp,
 	readRecord,
 	removeFolder,
+	removePipes,
 	wallStatusFile,
 	writeForgotten,
 	writeGivenUp,
@@ -46,6 +47,7 @@ export async function killSurvivors(
 	const family = familyOf(record);
 	if (livingMembers(family).length === 0) return { result: "already_exited", survivors: [] };
 	const survivors = await endFamily(family, options);
+	if (!record.end) await removePipes(record.folder);
 	if (survivors.length > 0) return { result: "survived", survivors };
 	return { result: record.end ? "already_exited" : "killed", survivors };
 }
@@ -66,6 +68,7 @@ export async function giveUpProcess(home: string, id: string, hostPid: number | 
 export async function forgetProcess(home: string, id: string): Promise<void> {
 	const record = await knownRecord(home, id);
 	refuseWhileAlive(record);
+	if (!record.end) await removePipes(record.folder);
 	await writeForgotten(record.folder);
 }
 
@@ -136,7 +139,7 @@ function survivorsOf(record: ProcessRecord): number[] {
 function familyOf({ id, folder, meta, end }: ProcessRecord): Family {
 	// One that has ended has no namespace any more; nor has one of an earlier boot.
 	const namespace = end || meta.host.bootId !== bootId() ? null : findNamespace(wallStatusFile(folder));
-	return { id, leader: meta.identity, witnesses: end?.survivors ?? [], namespace };
+	return { id, folder, leader: meta.identity, witnesses: end?.survivors ?? [], namespace };
 }
 
 function refuseWhileAlive(record: ProcessRecord): void {

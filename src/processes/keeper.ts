@@ -268,7 +268,7 @@ export class ProcessKeeper {
 			hide: (text) => store.secrets.hide(text),
 		});
 		const note = completionNote(row, end, { at, output, survivors });
-		await this.#record(row, end, { at, logBytes: output.to, note });
+		await this.#record(row, end, { at, logBytes: output.to, logLost: await place.lost(row.id), note });
 		if (survivors.length > 0) return;
 		const forgetting =
 			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
@@ -282,17 +282,26 @@ export class ProcessKeeper {
 		const at = this.#options.clock.now();
 		const end: ProcessEnd = { status: "failed_start", exitCode: null, signal: null, cause };
 		const note = completionNote(row, end, { at, output: { text: "", to: 0, cut: false }, survivors: [] });
-		await this.#record(row, end, { at, logBytes: 0, note });
+		await this.#record(row, end, { at, logBytes: 0, logLost: 0, note });
 	}
 
 	async #record(
 		{ id, background }: Process,
 		end: ProcessEnd,
-		{ at, logBytes, note }: { readonly at: number; readonly logBytes: number; readonly note: string },
+		{
+			at,
+			logBytes,
+			logLost,
+			note,
+		}: {
+			readonly at: number;
+			readonly logBytes: number;
+			readonly logLost: number;
+			readonly note: string;
+		},
 	): Promise<void> {
-		const { store, settings, ended } = this.#options;
+		const { store, ended } = this.#options;
 		const isKnown = background && this.#known.has(id);
-		const logLost = Math.max(0, logBytes - settings().maxLogBytes);
 		const told = isKnown ? null : note;
 		// Until it is heard of: whoever waits for the end waits for this.
 		const recorded = await this.#written(() =>

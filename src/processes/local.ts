@@ -2,7 +2,7 @@
 import { KeryxError } from "../errors.ts";
 import { LocalHosts } from "./hosts.ts";
 import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } from "./inspect.ts";
-import { readLog } from "./log-files.ts";
+import { lostBytes, readLog } from "./log-files.ts";
 import type { ProcessPlace } from "./place.ts";
 
 /** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
@@ -19,6 +19,7 @@ export function localPlace(
 			readLog({ home, id, from, limit }).catch(
 				orElse("process.unknown", { from, data: Buffer.alloc(0), lost: 0, next: from, size: 0 }),
 			),
+		lost: (id) => lostBytes(home, id),
 		giveUp: (id, backend) => giveUpProcess(home, id, backend instanceof LocalHosts ? backend.hostPid : null),
 		killLost: ({ id }, options) =>
 			killSurvivors(home, id, options).catch(

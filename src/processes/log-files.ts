@@ -37,6 +37,17 @@ export async function readLog({ home, id, from, limit }: ReadLogOptions): Promis
 	}
 }
 
+/** Bytes of a log that were cut out, or that the disk did not take. None where there is no log. */
+export async function lostBytes(home: string, id: string): Promise<number> {
+	try {
+		const segments = await logSegments(processFolder(home, id));
+		return (segments.at(-1)?.end ?? 0) - segments.reduce((kept, { start, end }) => kept + end - start, 0);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+		throw error;
+	}
+}
+
 /** How much was written to a log so far, with what was cut out. */
 export async function logSize(folder: string): Promise<number> {
 	return (await logSegments(folder)).at(-1)?.end ?? 0;

@@ -1,7 +1,17 @@
 // Everything that belongs to one process: itself, its group and session, its namespace, what carries its mark, and all their children. Only what
 // is proven to belong is ever signalled: a group by its number alone is not, since numbers are used again.
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { type Namespace, namespaceMembers } from "../walls/index.ts";
-import { bootId, everyProcess, hasVariable, isAlive, type RunningProcess, startOrder } from "./identity.ts";
+import {
+	bootId,
+	everyProcess,
+	hasStream,
+	hasVariable,
+	isAlive,
+	type RunningProcess,
+	startOrder,
+} from "./identity.ts";
 import type { ProcessIdentity } from "./types.ts";
 
 /** Set in the environment of every process, and so in that of what it starts, wherever that moves to. */
@@ -9,6 +19,8 @@ export const MARK = "KERYX_PROCESS";
 
 export interface Family {
 	readonly id: string;
+	/** Where its pipes were made. */
+	readonly folder?: string;
 	readonly leader: ProcessIdentity | null;
 	/** Members that were seen before. They stay members, also once they have left the group and changed their environment. */
 	readonly witnesses: readonly ProcessIdentity[];
@@ -21,7 +33,8 @@ export interface Member extends ProcessIdentity {
 }
 
 export function livingMembers(family: Family): Member[] {
-	const { id, leader, witnesses, namespace } = family;
+	const { id, folder, leader, witnesses, namespace } = family;
+	const pipes = folder === undefined ? NONE : pipesIn(folder);
 	const inNamespace = new Set(namespace ? namespaceMembers(namespace) : []);
 	const all = everyProcess().filter(({ pid }) => pid !== process.pid);
 	const known = new Map(
@@ -35,8 +48,10 @@ export function livingMembers(family: Family): Member[] {
 	// As long as a member is in it the kernel gives its number to nobody else, so whoever is in it belongs to it.
 	const isGroupOurs = all.some((one) => isKnown(one) && inGroup(one));
 	const since = leader?.bootId === bootId() && leader.startTime !== "" ? startOrder(leader.startTime) : 0;
+	// Pipes are nobody else's: whoever has one as its input or output got it from the program.
 	const isMarked = (one: RunningProcess) =>
-		startOrder(one.startTime) >= since && hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) });
+		startOrder(one.startTime) >= since &&
+		(hasVariable(one.pid, `${MARK}=${id}`, { settle: inGroup(one) }) || hasStream(one.pid, pipes));
 	const members = new Map<number, RunningProcess>();
 	for (const one of all)
 		if (
@@ -50,6 +65,18 @@ export function livingMembers(family: Family): Member[] {
 	return [...members.values()]
 		.filter(({ isZombie }) => !isZombie)
 		.map(({ pid, startTime, group }) => ({ bootId: bootId(), pid, startTime, group }));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** As the kernel names them: their names are gone by then. */
+function pipesIn(folder: string): ReadonlySet<string> {
+	try {
+		const real = realpathSync(folder);
+		return new Set(["stdin", "stdout"].map((name) => `${join(real, name)} (deleted)`));
+	} catch {
+		return new Set();
+	}
 }
 
 /** False when it is gone, or not ours to signal. */

@@ -17,6 +17,8 @@ export interface ProcessPlace {
 	inspect(ids?: readonly string[]): Promise<readonly ProcessInfo[]>;
 	/** Of a log, with or without a host; empty for what left none. */
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece>;
+	/** Bytes that its log has lost: cut out of the middle, or not taken by the disk. */
+	lost(id: string): Promise<number>;
 	/**
 	 * Whoever asked for it to be started waits no more. True: it was not begun, and never will be, however late the request is
 	 * read. False: it has been begun, and what became of it is not known yet. `backend`: who was asked.

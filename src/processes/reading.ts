@@ -93,7 +93,10 @@ function joined(begins: string, ends: string, mark: string): string {
 
 export interface LogLines {
 	readonly lines: readonly string[];
+	/** Of what is kept: lines in a part that was cut out are not known. */
 	readonly total: number;
+	/** Bytes that were cut out. */
+	readonly lost: number;
 	/** Which line, counted from 0, is the first of them. */
 	readonly first: number;
 }
@@ -105,20 +108,26 @@ export async function logLines(
 	{ offset, limit }: { readonly offset?: number; readonly limit: number },
 ): Promise<LogLines> {
 	const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-	const window: string[] = [];
+	const window: { readonly text: string; readonly isLine: boolean }[] = [];
 	let total = 0;
+	let lost = 0;
 	let rest = "";
-	const add = (line: string) => {
-		const wanted = offset === undefined || (total >= offset && total < offset + limit);
-		if (wanted) window.push(line.length > LONGEST_LINE ? `${firstOf(line, LONGEST_LINE)}…` : line);
+	const show = (text: string, isLine: boolean) => {
+		if (offset === undefined || (total >= offset && total < offset + limit)) window.push({ text, isLine });
 		if (window.length > limit) window.shift();
+	};
+	const add = (line: string) => {
+		show(line.length > LONGEST_LINE ? `${firstOf(line, LONGEST_LINE)}…` : line, true);
 		total++;
 	};
 	for (let from = 0; ; ) {
 		const piece = await read(id, { from, limit: PIECE });
 		if (piece.lost > 0) {
+			lost += piece.lost;
+			// Half a character before the gap is none with what follows it.
+			rest += decoder.decode();
 			if (rest !== "") add(rest);
-			add(`[${piece.lost} bytes were cut out here]`);
+			show(`[${piece.lost} bytes were cut out here]`, false);
 			rest = "";
 		}
 		const parts = (rest + decoder.decode(piece.data, { stream: true })).split("\n");
@@ -132,9 +141,11 @@ export async function logLines(
 	rest += decoder.decode();
 	if (rest !== "") add(rest);
 	return {
-		lines: window.map((line) => terminalText(line)),
+		lines: window.map(({ text }) => terminalText(text)),
 		total,
-		first: offset === undefined ? total - window.length : Math.min(offset, total),
+		lost,
+		first:
+			offset === undefined ? total - window.filter(({ isLine }) => isLine).length : Math.min(offset, total),
 	};
 }
 

@@ -92,4 +92,9 @@ export interface KillOutcome {
 	/** survived: something of it still lives after all, and `survivors` names it. Never "killed" then. */
 	readonly result: "killed" | "already_exited" | "survived";
 	readonly survivors: readonly number[];
+	/**
+	 * It ran behind a wall, so nothing of it can be left. Otherwise what left its group, its parents, its environment and its
+	 * streams, all before anybody looked, is not known of.
+	 */
+	readonly isCertain?: true;
 }

@@ -8,19 +8,15 @@ import type { ProcessInfo } from "./types.ts";
 const LONGEST_COMMAND = 200;
 
 /** The end of a process in the words of the record. */
-export function endOf({ status, end, survivors }: ProcessInfo): ProcessEnd {
-	if (status === "lost" || end === null) {
-		const left =
-			survivors.length > 0
-				? `; still alive: pid ${survivors.join(", ")}`
-				: "; nothing of it is alive any more";
+export function endOf({ status, end }: ProcessInfo): ProcessEnd {
+	// What of it lives is asked for when it matters: in the record it would soon be untrue.
+	if (status === "lost" || end === null)
 		return {
 			status: "lost",
 			exitCode: null,
 			signal: null,
-			cause: `the program that held it ended, so how it went on is not known${left}`,
+			cause: "the program that held it ended, so how it went on is not known",
 		};
-	}
 	const { code, signal } = end;
 	switch (end.cause) {
 		case "failed_start":
@@ -52,13 +48,17 @@ export function completionNote(
 	const took = end.status === "failed_start" ? "" : ` after ${describeDuration(Math.max(0, at - startedAt))}`;
 	return [
 		`The background process ${id} (${shownCommand(command)}) ${endInWords(end)}${took}.`,
-		...(survivors.length > 0 && end.status !== "lost"
-			? [
-					`What it started and left behind still runs: pid ${survivors.join(", ")}. process kill ends it, too.`,
-				]
-			: []),
+		...(survivors.length > 0 ? [leftAlive(end, survivors)] : []),
 		...quotedOutput(output, `process log ${id} has all of it`),
 	].join("\n");
+}
+
+/** Said in the past: it may be read much later. */
+function leftAlive({ status }: ProcessEnd, survivors: readonly number[]): string {
+	const pids = `pid ${survivors.join(", ")}`;
+	return status === "lost"
+		? `When that was noticed, ${pids} of it was alive. process list says what still is, process kill ends it.`
+		: `When it ended, what it had started was still running: ${pids}. process list says what still is, process kill ends it.`;
 }
 
 /** "exited with code 0". */

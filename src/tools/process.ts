@@ -147,17 +147,24 @@ async function log(
 	const found = await processes.log(scopeOf(context), id, { limit, ...(offset !== undefined && { offset }) });
 	const { lines, left } = fitting(found.lines, offset === undefined);
 	const first = found.first + (offset === undefined ? left : 0);
+	// The mark of a cut is no line of the program.
+	const shown = found.lost > 0 ? lines.filter((line) => !CUT_OUT.test(line)).length : lines.length;
 	return answer({
 		process_id: whole,
 		status,
 		output: lines.join("\n"),
 		total_lines: found.total,
-		showing: lines.length === 0 ? "none" : `${first}-${first + lines.length - 1}`,
+		showing: shown === 0 ? "none" : `${first}-${first + shown - 1}`,
 		...(left > 0 && { note: `${left} lines of those asked for are too much for one answer` }),
+		...(found.lost > 0 && {
+			lost_bytes: found.lost,
+			note: "total_lines counts the lines that are kept; those of the bytes that were cut out are not known",
+		}),
 		...(found.total === 0 && (logBytes ?? 0) > 0 && { note: NO_LOG }),
 	});
 }
 
+const CUT_OUT = /^\[\d+ bytes were cut out here\]$/;
 /** Of a command that was waited for. */
 const NO_LOG = "no log of it is kept any more: all it printed stands in the result of the call that ran it";
 
@@ -213,7 +220,7 @@ async function kill(
 	const name = signal?.toUpperCase().replace(/^(?!SIG)/, "SIG");
 	if (name !== undefined && !Object.hasOwn(constants.signals, name))
 		return { content: `There is no signal ${JSON.stringify(signal)}.`, isError: true };
-	const { process, result, survivors } = await processes.kill(
+	const { process, result, survivors, isCertain } = await processes.kill(
 		actorOf(context),
 		id,
 		name ? { signal: name } : {},
@@ -224,10 +231,15 @@ async function kill(
 			status: result,
 			...(process.endedAt !== null && { exit_code: process.exitCode }),
 			...(survivors.length > 0 && { survivors, note: "these could not be ended" }),
+			...(result === "killed" && !isCertain && { note: UNSEEN }),
 		},
 		result === "survived",
 	);
 }
+
+/** Without a wall. */
+const UNSEEN =
+	"nothing of it was found alive; a program that left its group, parents, environment and streams would not be found";
 
 async function write(
 	{ processes }: Options,

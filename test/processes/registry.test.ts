@@ -1,5 +1,6 @@
 // Processes on the store, with a real host and real programs: begun, followed, ended once, whatever dies in between.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
@@ -293,11 +294,13 @@ describe("reading", () => {
 		expect(await processes.log(OPERATOR, id, { limit: 2 })).toEqual({
 			lines: ["1000", "no end"],
 			total: 1001,
+			lost: 0,
 			first: 999,
 		});
 		expect(await processes.log(OPERATOR, id, { offset: 10, limit: 2 })).toEqual({
 			lines: ["11", "12"],
 			total: 1001,
+			lost: 0,
 			first: 10,
 		});
 		expect(await processes.log(OPERATOR, id, { offset: 5000, limit: 2 })).toMatchObject({ lines: [] });
@@ -322,6 +325,17 @@ describe("reading", () => {
 		expect(lines[0]).toBe("1");
 		expect(lines.at(-1)).toBe("2000000");
 		expect(lines.filter((line) => /^\[\d+ bytes were cut out here\]$/.test(line))).toHaveLength(1);
+		const whole = Array.from({ length: 2_000_000 }, (_, n) => `${n + 1}\n`.length).reduce((a, b) => a + b, 0);
+		const kept = readdirSync(join(home.path, "processes", id))
+			.filter((name) => name.startsWith("log."))
+			.reduce((sum, name) => sum + statSync(join(home.path, "processes", id, name)).size, 0);
+		expect(await processes.find(OPERATOR, id)).toMatchObject({ logBytes: whole, logLost: whole - kept });
+		// The mark is no line of the program, and is counted as none.
+		expect(await processes.log(OPERATOR, id, { limit: 1 })).toMatchObject({
+			lost: whole - kept,
+			total: lines.length - 1,
+			first: lines.length - 2,
+		});
 		const both = await processes.output(OPERATOR, id, { most: 1000, mark: (left) => `<${left}>` });
 		expect(both.truncated).toBe(true);
 		expect(both.text.startsWith("1\n2\n")).toBe(true);
@@ -382,6 +396,19 @@ describe("killing", () => {
 		expect(await notes()).toEqual([]);
 	});
 
+	test("finds what has left its group, its parents and its environment, by the streams it was given", async () => {
+		const { id } = await start("env -i setsid -f sleep 918273; sleep 1000");
+		const escaped = await until(() => {
+			const found = readdirSync("/proc").filter(
+				(pid) => /^\d+$/.test(pid) && cmdlineOf(pid) === "sleep\x00918273\0" && environOf(pid) === "",
+			);
+			expect(found).toHaveLength(1);
+			return Number(found[0]);
+		});
+		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "killed" });
+		expect(isRunning(escaped)).toBe(false);
+	});
+
 	test("by the operator is told", async () => {
 		const { id } = await start("sleep 1000");
 		await processes.kill(OPERATOR, id);
@@ -400,7 +427,7 @@ describe("killing", () => {
 		const { id } = await start("sleep 1000 >/dev/null 2>&1 & echo $!");
 		await ended(id);
 		const pid = Number(await output(id));
-		expect((await notes())[0]).toContain(`still runs: pid ${pid}`);
+		expect((await notes())[0]).toContain(`still running: pid ${pid}.`);
 		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [pid] }]);
 		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "killed", survivors: [] });
 		expect(isRunning(pid)).toBe(false);
@@ -455,7 +482,9 @@ describe("after a restart", () => {
 		expect(note).toContain("was lost");
 		expect(note).toContain("before");
 		if (!isRunning(identity?.pid as number)) return;
-		expect(note).toContain(`still alive: pid ${identity?.pid}`);
+		expect(note).toContain(`When that was noticed, pid ${identity?.pid} of it was alive.`);
+		// It may be gone when that is read.
+		expect((await processes.find(OPERATOR, id)).cause).not.toContain("alive");
 		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [identity?.pid] }]);
 		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "killed" });
 		expect(isRunning(identity?.pid as number)).toBe(false);
@@ -465,6 +494,17 @@ describe("after a restart", () => {
 		await restart();
 		expect(await home.place.find()).toBeNull();
 	});
+});
+
+test("pipes that a host left when it died go with its lost process", async () => {
+	const { id } = await start("exec sleep 1000");
+	await processes.close();
+	await home.killHost();
+	const folder = join(home.path, "processes", id);
+	execFileSync("mkfifo", [join(folder, "stdin"), join(folder, "stdout")]);
+	await openProcesses();
+	await processes.kill(OPERATOR, id);
+	expect(readdirSync(folder).filter((name) => name.startsWith("std"))).toEqual([]);
 });
 
 describe("when the host dies", () => {
@@ -645,3 +685,19 @@ test("what the last owner asked its host for may still be on its way: it is give
 	});
 	expect(await processes.find(OPERATOR, other)).toMatchObject({ status: "running" });
 });
+
+function environOf(pid: string): string | null {
+	return readOf(`/proc/${pid}/environ`);
+}
+
+function cmdlineOf(pid: string): string | null {
+	return readOf(`/proc/${pid}/cmdline`);
+}
+
+function readOf(file: string): string | null {
+	try {
+		return readFileSync(file, "latin1");
+	} catch {
+		return null;
+	}
+}

@@ -58,7 +58,7 @@ test("its daemons are gone with it, whether it ends or is killed, and none is a 
 			const { id } = await client.spawn(behind(`${daemons(mark)} ${end}`, { pty }));
 			await until(client, id, "up");
 			if (status === "killed")
-				expect(await client.kill(id, { graceMs: 100 })).toEqual({ result: "killed", survivors: [] });
+				expect(await client.kill(id, { graceMs: 100 })).toMatchObject({ result: "killed", survivors: [] });
 			expect(await ended(client, id)).toMatchObject({ status, survivors: [] });
 			expect(processesWith(mark)).toEqual([]);
 		}
@@ -71,7 +71,7 @@ test("killed at once after its start, nothing of it is left", async () => {
 		const { id } = await client.spawn(
 			behind(`${daemons(mark)} sleep 600`, { pty: i % 2 ? { rows: 5, cols: 5 } : null }),
 		);
-		expect(await client.kill(id, { graceMs: 0 })).toEqual({ result: "killed", survivors: [] });
+		expect(await client.kill(id, { graceMs: 0 })).toMatchObject({ result: "killed", survivors: [] });
 		expect(processesWith(mark)).toEqual([]);
 	}
 });
@@ -102,7 +102,10 @@ describe("when the host dies", () => {
 		const [lost] = await inspect(scene.home);
 		expect(lost).toMatchObject({ id, status: "lost" });
 		expect(lost?.survivors).toEqual(expect.arrayContaining([...alive, namespace?.pid]));
-		expect(await killSurvivors(scene.home, id, { graceMs: 0 })).toEqual({ result: "killed", survivors: [] });
+		expect(await killSurvivors(scene.home, id, { graceMs: 0 })).toMatchObject({
+			result: "killed",
+			survivors: [],
+		});
 		expect(processesWith(mark)).toEqual([]);
 		expect((await inspect(scene.home))[0]?.survivors).toEqual([]);
 	});

@@ -107,14 +107,7 @@ function toolOf({ name, description, input }: ToolSpec): NonNullable<CallSetting
 
 /** What a part adds to what is held of the answer, shown or not. */
 function sizeOf(part: LanguageModelV4StreamPart): number {
-	switch (part.type) {
-		case "text-delta":
-		case "reasoning-delta":
-		case "tool-input-delta":
-			return part.delta.length;
-		default:
-			return 0;
-	}
+	return "delta" in part ? part.delta.length : 0;
 }
 
 /** Calls are not made of an answer that is not whole. What it cost is not known: the provider says that at its end. */

@@ -156,16 +156,22 @@ export class ManagedProcess {
 	async kill(options: KillOptions): Promise<KillOutcome> {
 		const hadEnded = this.#exit !== null;
 		if (!hadEnded) this.#isKilled = true;
-		const survivors = await endFamily(this.#family, options);
+		const family = this.#family;
+		const survivors = await endFamily(family, options);
 		if (survivors.length > 0) return { result: "survived", survivors };
 		await Promise.race([this.#over.promise, delay(EXIT_MS, undefined, { ref: false })]);
-		return { result: hadEnded ? "already_exited" : "killed", survivors };
+		return {
+			result: hadEnded ? "already_exited" : "killed",
+			survivors,
+			...(family.namespace && { isCertain: true }),
+		};
 	}
 
 	get #family(): Family {
 		// Once it has ended, its namespace has: another could have its numbers by now.
 		const namespace = this.#exit ? null : findNamespace(wallStatusFile(this.#options.folder));
-		return { id: this.id, leader: this.#identity, witnesses: this.#survivors, namespace };
+		const { folder } = this.#options;
+		return { id: this.id, folder, leader: this.#identity, witnesses: this.#survivors, namespace };
 	}
 
 	#take(data: Buffer): boolean {

@@ -73,6 +73,7 @@ export class ScriptedPlace {
 			find: () => Promise.resolve(backend),
 			inspect: listed,
 			read,
+			lost: () => Promise.resolve(0),
 			giveUp: (id) => Promise.resolve(!this.#processes.has(id)),
 			killLost: () => Promise.resolve({ result: "already_exited", survivors: [] }),
 			forget,
