@@ -27,7 +27,13 @@ export async function inspect(home: string, ids?: readonly string[]): Promise<Pr
 	const found: ProcessInfo[] = [];
 	for (const id of ids ?? (await processIds(home))) {
 		const record = await readRecord(home, id);
-		if (record && !record.isForgotten) found.push(await infoOf(record));
+		if (!record || record.isForgotten) continue;
+		const info = await infoOf(record).catch((error: NodeJS.ErrnoException) => {
+			// It was thrown away while it was looked at.
+			if (error.code === "ENOENT") return null;
+			throw error;
+		});
+		if (info) found.push(info);
 	}
 	return found.sort(byAge);
 }
