@@ -323,6 +323,25 @@ describe("grants", () => {
 		expect(await waiting(asked)).toHaveLength(1);
 	});
 
+	test("a member grants for nobody else who speaks in their conversation", async () => {
+		await start();
+		const bob = { chat: "bob", user: "bob" };
+		const hello = await scene.say("hello", bob);
+		await scene.gateway.accept({
+			source: { platform: "api_server", chat_id: "token:ci", chat_type: "dm", user_id: "token:ci" },
+			platformMessage: "joined",
+			content: ask,
+			conversation: await scene.conversation(hello),
+			transport: { role: "member", poster: { who: "token:ci", via: "api", decides: false } },
+		});
+		await scene.clock.advance(0);
+		await scene.say("/approve session", bob);
+		expect(scene.texts("bob").at(-1)).toContain("you did not ask for it yourself");
+		expect([scene.dangers, await scene.store.grants({ scope: OPERATOR, limit: 10 })]).toEqual([[], []]);
+		await scene.say("/approve", bob);
+		expect(scene.dangers).toEqual(["it"]);
+	});
+
 	test("a member answers no question of the owner's in a thread that both write in", async () => {
 		await start();
 		const asked = await scene.say(ask, { ...THREAD, user: "ada" });

@@ -1,6 +1,7 @@
 // A human's answer in a chat. Who may give it: the owner, to anything; a member, to what was asked in the conversation that is theirs;
 // on our own ways in, whoever was authenticated for it. A guest never: what a guest's turn asks is the owner's to decide.
 import type { Caller } from "../../confirmations/index.ts";
+import { soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Confirmation, GrantScope } from "../../store/index.ts";
 import { WIDEN_WALL } from "../../tools/index.ts";
@@ -106,8 +107,24 @@ async function plan(
 		throw new KeryxError("confirmation.refused", "a wider wall is the owner's to allow", {
 			hint: "the owner finds the question with `keryx confirm list` and on the page",
 		});
+	if (input.grant && role !== "owner" && !(await askedThemselves(asked, context)))
+		throw new KeryxError(
+			"confirmation.refused",
+			"it cannot be allowed for longer: you did not ask for it yourself",
+			{ hint: "answer with once" },
+		);
 	if (!confirmations) throw new KeryxError("confirmation.refused", "this Keryx has no confirmations");
 	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
+}
+
+/** Somebody else may have joined the conversation, with a token that is bound to it. */
+async function askedThemselves(
+	{ turn }: Confirmation,
+	{ store, principal }: CommandContext,
+): Promise<boolean> {
+	if (turn === null || principal === null) return false;
+	const { speakers } = await store.turn({ scope: OPERATOR, id: turn });
+	return speakers.length === 0 || soleSpeaker(speakers) === principal;
 }
 
 /** The one that is named, or the only one there is. */
