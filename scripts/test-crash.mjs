@@ -22,6 +22,7 @@ process.exitCode = await run(
 		"test/processes-crash.test.ts",
 		"test/gateway/rights-model.test.ts",
 		"test/checkpoints/property.test.ts",
+		"test/checkpoints/refused.test.ts",
 		"test/checkpoints/ignore.test.ts",
 	],
 	{
