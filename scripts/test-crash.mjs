@@ -28,6 +28,7 @@ process.exitCode = await run(
 		"test/gateway/rights-model.test.ts",
 		"test/store-model.test.ts",
 		"test/checkpoints/property.test.ts",
+		"test/checkpoints/refused.test.ts",
 		"test/checkpoints/ignore.test.ts",
 	],
 	{

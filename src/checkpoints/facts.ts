@@ -51,6 +51,6 @@ export function permissionsOf({ mode }: BigIntStats): number {
 }
 
 /** Two states with the same one are taken for the same: its content is too large to be compared. */
-export function stateOfLarge({ size, mtimeNs, ino }: BigIntStats): string {
-	return `${size}.${mtimeNs}.${ino}`;
+export function stateOfLarge({ size, mtimeNs, ino, mode }: BigIntStats): string {
+	return `${size}.${mtimeNs}.${ino}.${mode}`;
 }

@@ -11,7 +11,7 @@ const LARGEST = 40;
 const AT_ONCE = 10;
 /** `npm run test:crash` draws new histories each time; `npm test` tells the same ones. */
 const RANDOM = process.env.KERYX_RESTORE_RUNS !== undefined;
-const RUNS = Number(process.env.KERYX_RESTORE_RUNS ?? 500);
+const RUNS = Number(process.env.KERYX_RESTORE_RUNS ?? 300);
 
 let bench: Bench;
 beforeAll(async () => {
@@ -177,8 +177,8 @@ function stateOf(folder: string): State {
 	const isLarge = ([path, what]: [string, string]): boolean =>
 		isSaved([path, what]) && !what.startsWith("link ") && what.slice(what.indexOf(" ") + 1).length > LARGEST;
 	const large = files.filter(isLarge).map(([path]) => {
-		const { size, mtimeNs, ino } = lstatSync(raw(folder, path), { bigint: true });
-		return [path, `large ${size} ${mtimeNs} ${ino}`] as const;
+		const { size, mtimeNs, ino, mode } = lstatSync(raw(folder, path), { bigint: true });
+		return [path, `large ${size} ${mtimeNs} ${ino} ${mode}`] as const;
 	});
 	const isKept = (file: [string, string]): boolean => isSaved(file) && !isLarge(file);
 	return {
