@@ -8,6 +8,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { connectHost, type HostClient, type SpawnRequest } from "../src/processes/index.ts";
 import { atMost, measured, median, type Row } from "./harness.ts";
+import { measureCommands } from "./processes-commands.ts";
 
 const BYTES = 500_000_000;
 const ROUNDS = 5;
@@ -18,6 +19,10 @@ const RESOLUTION_MS = 1;
 const NS_PER_MS = 1e6;
 
 export async function measureProcesses(): Promise<Row[]> {
+	return [...(await measureCommands()), ...(await measureHost())];
+}
+
+async function measureHost(): Promise<Row[]> {
 	const home = mkdtempSync(join(tmpdir(), "keryx-bench-"));
 	const client = await connectHost({ home, start: true, idleMs: 1000 });
 	try {

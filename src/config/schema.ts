@@ -153,7 +153,7 @@ export const configSchema = z
 				first_token_seconds: whole(1, 86_400).default(120),
 				model_seconds: whole(1, 86_400).default(600),
 				tool_seconds: whole(1, 86_400).default(300),
-				max_answer_mb: whole(1, 64).default(4),
+				max_answer_mb: whole(1, 64).default(2),
 			})
 			.prefault({}),
 		gateway: z

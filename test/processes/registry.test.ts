@@ -501,7 +501,7 @@ test("pipes that a host left when it died go with its lost process", async () =>
 	await processes.close();
 	await home.killHost();
 	const folder = join(home.path, "processes", id);
-	execFileSync("mkfifo", [join(folder, "stdin"), join(folder, "stdout")]);
+	execFileSync("/bin/sh", ["-c", 'mkfifo "$0/stdin" "$0/stdout"', folder]);
 	await openProcesses();
 	await processes.kill(OPERATOR, id);
 	expect(readdirSync(folder).filter((name) => name.startsWith("std"))).toEqual([]);
