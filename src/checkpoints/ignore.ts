@@ -230,7 +230,7 @@ const NAMED: Readonly<Record<string, RegExp>> = {
 	alnum: /[A-Za-z0-9]/,
 	alpha: /[A-Za-z]/,
 	blank: /[ \t]/,
-	cntrl: /[\0-\x1f\x7f]/,
+	cntrl: /\p{Cc}/u,
 	digit: /[0-9]/,
 	graph: /[!-~]/,
 	lower: /[a-z]/,
