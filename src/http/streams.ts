@@ -12,6 +12,9 @@ import type { Feed } from "./feed.ts";
 import { tooLarge } from "./guards.ts";
 import { delta, event } from "./schemas.ts";
 
+/** In characters: so much of an export is sent at once. */
+const GATHERED = 64 * 1024;
+
 export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSignal): void {
 	const query = z.object({
 		after: z.string().max(32).optional().openapi({
@@ -87,12 +90,18 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 		const chunks = write(host.store, { scope: OPERATOR, what });
 		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
 		const first = await chunks.next();
-		const end = format === "jsonl" ? "\n" : "";
 		const body = ReadableStream.from(
 			(async function* () {
 				const encoder = new TextEncoder();
-				if (!first.done) yield encoder.encode(first.value + end);
-				for await (const chunk of chunks) yield encoder.encode(chunk + end);
+				// Each of them ends its own lines. Many small ones go out as one.
+				let waiting = first.done ? "" : first.value;
+				for await (const chunk of chunks) {
+					waiting += chunk;
+					if (waiting.length < GATHERED) continue;
+					yield encoder.encode(waiting);
+					waiting = "";
+				}
+				yield encoder.encode(waiting);
 			})(),
 		);
 		return c.body(body as ReadableStream, 200, {

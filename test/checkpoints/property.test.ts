@@ -101,7 +101,7 @@ test(
 			{ numRuns: RUNS / AT_ONCE, ...(RANDOM ? {} : { seed: 17 }) },
 		);
 	},
-	1800 * RUNS,
+	6000 * RUNS,
 );
 
 async function tell({ first, turns, target, force }: Scenario): Promise<void> {

@@ -127,7 +127,7 @@ test(`of ${RUNS} histories with locks, mounts, pipes and odd modes none loses an
 				await tell(folder, mounts, told);
 			} finally {
 				asRoot(() => {
-					for (const mount of mounts.toReversed()) execFileSync("umount", ["-l", mount]);
+					for (const mount of mounts.toReversed()) shell('umount -l "$1"', mount);
 				});
 				unlock(folder);
 			}
@@ -203,9 +203,7 @@ function attempt(folder: string, one: Edit, mounts: string[]): void {
 		} else if (one.kind === "lock") {
 			if (lstatSync(full).isDirectory()) chmodSync(full, 0o555);
 		} else if (lstatSync(full).isDirectory() && !mounts.includes(full)) {
-			asRoot(() =>
-				execFileSync("mount", ["-t", "tmpfs", "-o", "mode=777", "none", full], { stdio: "ignore" }),
-			);
+			asRoot(() => shell('mount -t tmpfs -o mode=777 none "$1"', full));
 			mounts.push(full);
 		}
 	} catch (error) {
@@ -223,6 +221,10 @@ function asRoot(work: () => void): void {
 	} finally {
 		if (own !== undefined) process.seteuid?.(own);
 	}
+}
+
+function shell(command: string, path: string): void {
+	execFileSync("sh", ["-c", command, "sh", path], { stdio: "ignore" });
 }
 
 function unlock(folder: string): void {

@@ -1,7 +1,7 @@
 // What people do with checkpoints in a chat, and what the API does by the same path.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { KeryxError } from "../../src/errors.ts";
 import type { Engine } from "../../src/store/index.ts";
 import { until } from "../support/process-home.ts";
@@ -363,23 +363,25 @@ describe("/undo --files", () => {
 
 	test("that cannot be finished is told; when it can be, a conversation that went on keeps its messages", async () => {
 		const durable = desk.options({ durable: true });
-		const broken = desk.options({ durable: true, on: { settings: { maxFiles: 1 } } });
 		await desk.start({ durable: true, engine: diesAt("endRestore") });
-		desk.write("b", "0");
+		desk.write("a", "0");
 		const id = await desk.put("a", "1");
 		await desk.scene.say("/undo --files");
-		await until(() => expect(desk.read("a")).toBeNull());
-		desk.write("c", "0");
-		await desk.scene.crash(0, broken);
+		await until(() => expect(desk.read("a")).toBe("0"));
+		// Without git its content cannot be read.
+		vi.stubEnv("PATH", "/nowhere");
+		onTestFinished(() => void vi.unstubAllEnvs());
+		await desk.scene.crash(0, durable);
 		expect(desk.scene.log.join("\n")).toContain("which was cut off, cannot be finished");
 		expect(await desk.scene.store.events({ scope: OPERATOR, after: "", limit: 1000 })).toMatchObject({
 			events: expect.arrayContaining([expect.objectContaining({ type: "restore.unfinished" })]),
 		});
 		// The command is carried out again, and finds that out.
 		await desk.answers(2);
-		expect(desk.scene.texts().at(-1)).toContain("The workspace has more than 1 files.");
+		expect(desk.scene.texts().at(-1)).toContain("there is no git on the PATH");
 		await desk.ask("hello");
 		const before = await visible(id);
+		vi.unstubAllEnvs();
 		await desk.scene.crash(0, durable);
 		expect(await desk.scene.store.openRestores({ scope: OPERATOR })).toEqual([]);
 		expect(await visible(id)).toEqual(before);

@@ -155,6 +155,10 @@ describe("the API", () => {
 			const lines = async function* () {
 				yield* keryx.client.export({});
 			};
+			const bytes = [];
+			for await (const chunk of lines()) bytes.push(chunk);
+			// One record a line, and no line without one.
+			expect(Buffer.concat(bytes).toString()).toMatch(/^({.*}\n)+$/);
 			const added = await other.client.import(lines());
 			expect(added.messages).toBeGreaterThan(0);
 			expect((await other.client.search({ q: '"keep this line"' })).hits).not.toHaveLength(0);

@@ -86,7 +86,7 @@ async function run(scenario: NetScenario, faultAt: FaultAt, most: number): Promi
 	let found: Found | undefined;
 	try {
 		await scene.open(NOON);
-		await scenario.play(stageOn(scene, options));
+		await scenario.play(stageOn(scene, options, isLasting(faultAt) ? LONGEST_MS / SECOND : 3));
 	} catch (error) {
 		problems.push(error instanceof Error ? error.message : String(error));
 	}
@@ -112,7 +112,8 @@ class Missed extends Error {}
 /** Longer than a fault may hold anything up. */
 const LONGEST_MS = AWAY_MS + MINUTE + SLOW_MS;
 
-function stageOn(scene: Scene, options: SceneOptions): Stage {
+/** `most`: how often somebody insists, a second apart. */
+function stageOn(scene: Scene, options: SceneOptions, most: number): Stage {
 	const pass = (ms: number) => scene.clock.advance(ms);
 	const until: Stage["until"] = async (what, look) => {
 		for (const since = scene.clock.now(); scene.clock.now() - since <= LONGEST_MS; await pass(SECOND)) {
@@ -142,7 +143,7 @@ function stageOn(scene: Scene, options: SceneOptions): Stage {
 				try {
 					return await settled("an action", action());
 				} catch (error) {
-					if (tries === 3 || error instanceof Missed) throw error;
+					if (tries >= most || error instanceof Missed) throw error;
 					await pass(SECOND);
 				}
 			}
