@@ -230,7 +230,7 @@ const NAMED: Readonly<Record<string, RegExp>> = {
 	alnum: /[A-Za-z0-9]/,
 	alpha: /[A-Za-z]/,
 	blank: /[ \t]/,
-	cntrl: /[^ -~\x80-\xff]/,
+	cntrl: /[^ -~\u0080-\u00ff]/,
 	digit: /[0-9]/,
 	graph: /[!-~]/,
 	lower: /[a-z]/,
