@@ -168,6 +168,9 @@ describe("SQLite", () => {
 			return bad;
 		};
 		expect(await verdict("UPDATE audit SET who = 'me' WHERE n = 2")).toMatchObject({ n: 2 });
+		const forged = `INSERT INTO audit (n, at, kind, confirmation, who, via, body, body_key, mac)
+			SELECT -3, at + 1000, 'approved', confirmation, 'operator', 'page', body, NULL, mac FROM audit WHERE n = 1`;
+		expect(await verdict(forged)).toEqual({ n: -3, problem: "it was added before the first" });
 		expect(await verdict("DELETE FROM audit WHERE n = 2")).toEqual({ n: 2, problem: "it is missing" });
 		expect(await verdict("DELETE FROM audit WHERE n > 2")).toMatchObject({
 			n: 3,

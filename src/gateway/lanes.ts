@@ -87,7 +87,6 @@ export class Lanes {
 		// In the order of acceptance, which is that of its coming but for what was found later.
 		const after = lane.queue.findLastIndex(({ id }) => id < item.id);
 		lane.queue.splice(after + 1, 0, item);
-		if (item.kind === "person") lane.parked = false;
 		if (item.kind === "person" && busy === "interrupt" && lane.state === "running") {
 			lane.interrupt = lane.turn === null;
 			lane.turn?.stop("stopped");
@@ -113,7 +112,10 @@ export class Lanes {
 			if (left > 0) this.#holds.set(conversation, left);
 			else this.#holds.delete(conversation);
 			const lane = this.#lanes.get(conversation);
-			if (lane) this.#consider(lane);
+			if (!lane) return;
+			// The command may have opened a session that what waits can go on in.
+			lane.parked = false;
+			this.#consider(lane);
 		};
 	}
 
@@ -250,8 +252,14 @@ export class Lanes {
 
 	#next(lane: Lane): Batch {
 		if (lane.resume !== null || lane.begun) return { kind: "take", items: [] };
-		if (lane.parked) return { kind: "empty" };
-		return nextBatch(lane.queue, this.#options.clock.monotonic(), this.#options.batchCapMs);
+		return this.#batch(lane);
+	}
+
+	/** While the session is suspended, only a person's message begins a turn; what came before it waits for the successor. */
+	#batch({ parked, queue }: Lane): Batch {
+		const { clock, batchCapMs } = this.#options;
+		const may = parked ? queue.filter(({ kind }) => kind === "person") : queue;
+		return nextBatch(may, clock.monotonic(), batchCapMs);
 	}
 
 	#pump(): void {
@@ -312,7 +320,7 @@ export class Lanes {
 	}
 
 	async #begin(lane: Lane): Promise<Begun | NotBegun> {
-		const { work, clock, batchCapMs } = this.#options;
+		const { work } = this.#options;
 		if (this.#holds.has(lane.conversation)) return { kind: "later" };
 		if (lane.begun) {
 			const turn = lane.begun;
@@ -325,9 +333,10 @@ export class Lanes {
 			lane.resume = null;
 			return begun.kind === "none" ? { kind: "gone" } : begun;
 		}
-		const batch = nextBatch(lane.queue, clock.monotonic(), batchCapMs);
+		const batch = this.#batch(lane);
 		if (batch.kind !== "take") return { kind: "later" };
 		const begun = await work.begin(lane.conversation, batch.items);
+		if (begun.kind === "turn") lane.parked = false;
 		if (begun.kind === "turn" || begun.kind === "none") {
 			const taken = new Set(batch.items.map((item) => item.id));
 			lane.queue = lane.queue.filter((item) => !taken.has(item.id));

@@ -140,6 +140,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	}
 	app.get("/", (c) => c.text(where(c.get("visitor")?.who ?? "nobody", host.version, page !== null)));
 	addEvents(app, feed, access, closing.signal);
+	// A file can name anybody's ids and addresses: taking one in decides who is who.
+	app.post("/api/import", assertProof(host));
 	addTransfer(app, host, limit);
 	addAttachments(app, host);
 	addTerminals(app, host, access, closing.signal);

@@ -127,3 +127,36 @@ test("a turn that ends as soon as it has begun, and again, is begun again with p
 	expect(begun).toBeGreaterThan(3);
 	expect(begun).toBeLessThan(10);
 });
+
+test("a message begins a turn in a suspended session, whatever waits before it", async () => {
+	const clock = createVirtualClock(NOW);
+	const begun: number[][] = [];
+	let isSuspended = true;
+	const lanes = new Lanes({
+		clock,
+		maxTurns: 4,
+		batchCapMs: 0,
+		work: {
+			begin: async (_, items) => {
+				begun.push(items.map(({ id }) => id));
+				if (isSuspended && items.every(({ kind }) => kind !== "person")) return { kind: "parked" };
+				isSuspended = false;
+				return NOTHING;
+			},
+			resume: async () => NOTHING,
+			log: () => {},
+		},
+	});
+	const item = (id: number, kind: "person" | "process") => {
+		const role = kind === "person" ? ("owner" as const) : null;
+		return { id, kind, principal: null, role, arrivedAt: 0, sentAt: NOW, batchMs: 0, late: false };
+	};
+	lanes.add("c", item(1, "process"));
+	await clock.advance(0);
+	lanes.add("c", item(2, "person"), "queue");
+	await clock.advance(0);
+	lanes.hold("c")();
+	await clock.advance(0);
+	expect(begun).toEqual([[1], [2], [1]]);
+	expect(lanes.waiting("c")).toBe(0);
+});

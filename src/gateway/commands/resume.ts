@@ -29,12 +29,13 @@ export const resume: Changing<"switchSession"> = {
 	change: "switchSession",
 	plan: async (context) => {
 		if (context.args === "") return list(context);
-		const { conversationId, config, policy, context: block } = context;
+		const { conversationId, config, policy, principal, context: block } = context;
 		return {
 			args: {
 				conversation: conversationId,
 				target: await targetOf(context),
 				within: config.routing.resume_scope,
+				asker: principal,
 				policy,
 				context: block,
 			},

@@ -39,7 +39,11 @@ const writeHead = sql(
 const insertEntry = sql(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`);
 const entriesAfter = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE n > ? ORDER BY n LIMIT ?`);
 const newestEntries = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit ORDER BY n DESC LIMIT ?`);
-const entriesOf = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? ORDER BY n LIMIT ?`);
+const entriesOf = sql<AuditRow>(
+	`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? AND n > 0 ORDER BY n LIMIT ?`,
+);
+/** Whatever has no place in the chain. */
+const beforeFirst = sql<{ n: number }>("SELECT n FROM audit WHERE n < 1 ORDER BY n LIMIT 1");
 const refusalsSince = sql<{ n: number }>(
 	"SELECT count(*) AS n FROM audit WHERE who = ? AND kind = 'refused' AND at > ?",
 );
@@ -142,6 +146,8 @@ export interface Verified {
 
 /** Looks through the whole chain, on one snapshot, of which nothing was read before. */
 export function* verifyChain(key: Uint8Array): Op<Verified> {
+	const stray = yield* get(beforeFirst);
+	if (stray) return { count: 0, head: "", bad: { n: stray.n, problem: "it was added before the first" } };
 	const head = yield* auditHead();
 	let last = "";
 	let count = 0;

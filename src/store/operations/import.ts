@@ -131,6 +131,8 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 		yield* run(addPrincipal, line.id, line.createdAt, into);
 		root = into ?? line.id;
 	}
+	// A file makes nobody known here somebody else: to join two people is the operator's own decision (`keryx link`).
+	if (root !== line.id || there) return;
 	for (const { platform, alias, createdAt } of line.aliases)
 		if (!(yield* get(aliasOwner, platform, alias))) yield* run(addAlias, platform, alias, root, createdAt);
 }

@@ -23,13 +23,17 @@ export type Within = "conversation" | "principal";
 
 type Place = Pick<ConversationRow, "id" | "principal" | "profile" | "shared" | "chat_type">;
 
-/** Whether a conversation's sessions may be taken up in this one. */
-export function* reachOf(from: Place, within: Within): Op<(other: Place) => boolean> {
+/**
+ * Whether a conversation's sessions may be taken up in this one. `asker` is who asks; left out, the operator. Somebody else than the
+ * conversation's own person, such as a token that is bound to it, reaches that conversation alone (I18).
+ */
+export function* reachOf(from: Place, within: Within, asker?: string | null): Op<(other: Place) => boolean> {
 	const own = (other: Place): boolean => other.id === from.id;
 	// What is taken up in a group is read by all of it, also where everybody has a conversation of their own there.
 	if (within === "conversation" || from.principal === null || from.shared || from.chat_type !== "dm")
 		return own;
 	const persons = yield* samePrincipals(from.principal);
+	if (asker !== undefined && (asker === null || !persons.includes(asker))) return own;
 	return (other) =>
 		own(other) ||
 		(other.principal !== null &&
@@ -85,7 +89,8 @@ const firstText = sql<{ body: string; body_key: number | null }>(
 export function* reachableSessions(args: ReachArgs): Op<readonly Reachable[]> {
 	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
 	const from = yield* findConversation(args.conversation);
-	const reaches = yield* reachOf(from, args.within);
+	const asker = args.scope.kind === "principal" ? args.scope.principal : undefined;
+	const reaches = yield* reachOf(from, args.within, asker);
 	const rows: SessionRow[] = [];
 	for (const place of yield* placesFrom(from, args.within))
 		if (reaches(place)) rows.push(...(yield* sessionsIn(place.id, args)));

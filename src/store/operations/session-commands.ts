@@ -161,6 +161,8 @@ function continuedBy(live: SessionRow, base: SessionRow, policy: ResetPolicy): n
 export interface SwitchArgs extends SessionCommand {
 	readonly target: SessionId;
 	readonly within: Within;
+	/** Who asks; left out, the operator. */
+	readonly asker?: string | null;
 }
 
 /** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
@@ -168,7 +170,7 @@ export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> 
 	const conversation = yield* findConversation(args.conversation);
 	const target = yield* findSession(args.target, "target");
 	const own = target.conversation === conversation.id;
-	const reaches = yield* reachOf(conversation, args.within);
+	const reaches = yield* reachOf(conversation, args.within, args.asker);
 	if (!reaches(yield* findConversation(target.conversation)))
 		throw new KeryxError("store.not_found", `no session ${args.target}`, { field: "target" });
 	const stopped = yield* stopOpenTurn(context, conversation.id);
