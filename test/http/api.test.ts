@@ -159,10 +159,13 @@ describe("the API", () => {
 			for await (const chunk of lines()) bytes.push(chunk);
 			// One record a line, and no line without one.
 			expect(Buffer.concat(bytes).toString()).toMatch(/^({.*}\n)+$/);
-			const added = await other.client.import(lines());
+			// Who is who is in a file, too: taking one in needs proof.
+			await expect(other.client.import(lines())).rejects.toMatchObject({ code: "http.unauthenticated" });
+			const operator = createClient(apiTransport(other.api, { bearer: SECRET }));
+			const added = await operator.import(lines());
 			expect(added.messages).toBeGreaterThan(0);
 			expect((await other.client.search({ q: '"keep this line"' })).hits).not.toHaveLength(0);
-			expect(await other.client.import(lines())).toMatchObject({ messages: 0, conversations: 0 });
+			expect(await operator.import(lines())).toMatchObject({ messages: 0, conversations: 0 });
 			const markdown = [];
 			for await (const chunk of keryx.client.export({ format: "markdown" })) markdown.push(chunk);
 			expect(Buffer.concat(markdown).toString()).toContain("keep this line");
@@ -234,7 +237,7 @@ describe("the API", () => {
 			"POST",
 			"/api/import",
 			"not an export\n",
-			undefined,
+			{ authorization: `Bearer ${SECRET}` },
 			400,
 			"import.invalid",
 		],

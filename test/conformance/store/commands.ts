@@ -56,6 +56,27 @@ export function commandConformance(tell: Tell): void {
 		expect(await reach(scene, ada.conversation)).toMatchObject([
 			{ elsewhere: expect.any(String), endReason: null },
 		]);
+		// Somebody else who speaks there, such as a token that is bound to it, reaches it alone.
+		const asked = (principal: string | null, conversation: ConversationId) =>
+			reach(scene, conversation, {
+				scope: { kind: "principal", principal: principal ?? "", profile: "", conversation },
+			});
+		expect(await asked(ada.principal, ada.conversation)).toHaveLength(1);
+		expect(await asked(bob.principal, ada.conversation)).toEqual([]);
+		for (const asker of [bob.principal, null])
+			expect(
+				(
+					await refused(
+						scene.store.switchSession({
+							conversation: ada.conversation,
+							...OPENING,
+							target: web.session,
+							within: "principal",
+							asker,
+						}),
+					)
+				).code,
+			).toBe("store.not_found");
 		expect(await ids(ada.conversation, "conversation")).toEqual([]);
 		expect(await ids(group.conversation)).toEqual([]);
 		for (const target of [bob.session, group.session]) {
