@@ -234,7 +234,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 				"exec 2>/dev/null; trap 'echo tidy; exit 3' TERM; echo up; while :; do sleep 0.05; done",
 			);
 			await until(id, "up");
-			expect(await backend.kill(id)).toEqual({ result: "killed", survivors: [] });
+			expect(await backend.kill(id)).toMatchObject({ result: "killed", survivors: [] });
 			expect(await backend.get(id)).toMatchObject({ status: "killed", end: { cause: "killed", code: 3 } });
 			expect((await output(id)).toString()).toBe("up\ntidy\n");
 			expect(await backend.kill(id)).toEqual({ result: "already_exited", survivors: [] });
@@ -256,7 +256,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 		])("one that %s is killed, with all it started", async (_, script) => {
 			const { id } = await run(script);
 			await until(id, "up");
-			expect(await backend.kill(id, { graceMs: 300 })).toEqual({ result: "killed", survivors: [] });
+			expect(await backend.kill(id, { graceMs: 300 })).toMatchObject({ result: "killed", survivors: [] });
 			expect(await backend.get(id)).toMatchObject({ status: "killed", survivors: [] });
 			expect(await under.isAnyLeft([id])).toBe(false);
 		});
@@ -398,7 +398,7 @@ export function processBackendConformance(name: string, make: () => Promise<Back
 				pty: { rows: 30, cols: 120 },
 			});
 			await until(id, "up");
-			expect(await backend.kill(id, { graceMs: 200 })).toEqual({ result: "killed", survivors: [] });
+			expect(await backend.kill(id, { graceMs: 200 })).toMatchObject({ result: "killed", survivors: [] });
 			expect(await backend.get(id)).toMatchObject({
 				status: "killed",
 				end: { cause: "killed", signal: "SIGKILL" },
