@@ -189,7 +189,11 @@ class StoredProcesses implements Processes {
 	async part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart> {
 		const process = await this.find(scope, id);
 		const ended = process.endedAt !== null;
-		const found = await logPart(this.#options.place.read, process.id, { ...options, ended });
+		const found = await logPart(this.#options.place.read, process.id, {
+			...options,
+			ended,
+			hideBytes: (bytes) => this.#options.store.secrets.hideBytes(bytes),
+		});
 		return { ...found, text: this.#hide(found.text) };
 	}
 
