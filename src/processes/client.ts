@@ -40,6 +40,7 @@ export class HostClient implements ProcessBackend {
 	readonly #goneListeners = new Set<() => void>();
 	readonly #answerMs: number;
 	#next = 1;
+	#isLeaving = false;
 	#isClosed = false;
 
 	private constructor(
@@ -144,6 +145,7 @@ export class HostClient implements ProcessBackend {
 		} finally {
 			this.#following.delete(seq);
 			this.#send({ op: "unfollow", seq });
+			this.#closeIfLeft();
 		}
 	}
 
@@ -188,6 +190,12 @@ export class HostClient implements ProcessBackend {
 		return () => this.#goneListeners.delete(listener);
 	}
 
+	/** Closes once all that was asked is answered and nothing is followed any more. */
+	leave(): void {
+		this.#isLeaving = true;
+		this.#closeIfLeft();
+	}
+
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#socket.destroyed) return;
@@ -209,6 +217,7 @@ export class HostClient implements ProcessBackend {
 			const timer = setTimeout(() => {
 				this.#waiting.delete(seq);
 				reject(silent(`the process host (pid ${this.hostPid}) does not answer`));
+				this.#closeIfLeft();
 			}, withinMs);
 			this.#waiting.set(seq, {
 				resolve: (answer) => {
@@ -245,6 +254,11 @@ export class HostClient implements ProcessBackend {
 		if (!error) waiting?.resolve({ value: header.value, data: payload });
 		else if (waiting) waiting.reject(error);
 		else this.#following.get(seq)?.fail(error);
+		this.#closeIfLeft();
+	}
+
+	#closeIfLeft(): void {
+		if (this.#isLeaving && this.#waiting.size === 0 && this.#following.size === 0) void this.close();
 	}
 
 	#lose(): void {

@@ -180,7 +180,7 @@ export class LocalHosts implements ProcessBackend {
 		this.#holders.delete(id);
 		if (!holder || holder === this.#own || [...this.#holders.values()].includes(holder)) return;
 		this.#others.delete(holder.hostPid);
-		void holder.close();
+		holder.leave();
 	}
 
 	/** One is gone: whoever uses this looks anew, and finds the others again. */

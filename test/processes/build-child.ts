@@ -16,7 +16,7 @@ async function answer(asked: BuildCall): Promise<unknown> {
 		case "spawn":
 			return backend.spawn(asked.request);
 		case "kill":
-			return backend.kill(asked.id);
+			return backend.kill(asked.id, { graceMs: 1000 });
 		case "say": {
 			// It is known to run here, so that its end is heard of.
 			const ended = new Promise<ProcessInfo>((resolve) => backend.onEnd(resolve));

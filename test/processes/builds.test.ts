@@ -43,7 +43,8 @@ test("each build writes to, hears the end of and kills what the other's host hol
 	for (const [index, starter] of builds.entries()) {
 		const other = builds[1 - index] as string;
 		const talks = scene.request(["sh", "-c", "read x; echo got $x; exit 7"], { env: ENV });
-		const stays = scene.request(["sleep", "1000"], { env: ENV });
+		// Its end is told long before its kill is answered: a child of it does not heed the signal.
+		const stays = scene.request(["sh", "-c", "(trap '' TERM; sleep 1000) & exec sleep 1000"], { env: ENV });
 		for (const request of [talks, stays])
 			expect(await by(starter, { op: "spawn", request })).toMatchObject({ status: "running" });
 		expect(await by(other, { op: "say", id: talks.id, text: "it\n" })).toMatchObject({
