@@ -30,6 +30,7 @@ process.exitCode = await run(
 		"test/checkpoints/property.test.ts",
 		"test/checkpoints/refused.test.ts",
 		"test/checkpoints/ignore.test.ts",
+		"test/http/port-fuzz.test.ts",
 	],
 	{
 		...env,
@@ -39,6 +40,7 @@ process.exitCode = await run(
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 		KERYX_ORDER_SCHEDULES: schedules,
 		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
+		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

@@ -513,7 +513,7 @@ describe("keryx attach", () => {
 				TERM: "xterm-256color",
 				LANG: "C.UTF-8",
 				KERYX_HOME: here.home,
-				NODE_COMPILE_CACHE: join(root, "compiled"),
+				NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
 			},
 		});
 		terminals.push(terminal);

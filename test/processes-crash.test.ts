@@ -14,7 +14,7 @@ import { laterBuild } from "./support/later-build.ts";
 import { isRunning, until } from "./support/process-home.ts";
 import { SEED } from "./support/seed.ts";
 
-const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 20);
+const KILLS = Number(process.env.KERYX_CRASH_RUNS ?? 8);
 /** By then everything has been started, has ended and was told. */
 const LONGEST_LIFE_MS = 1200;
 const OPERATOR = { kind: "operator" } as const;

@@ -13,12 +13,6 @@ import { type Opened, storeConformance } from "./conformance/store.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { openPglite } from "./support/pglite-engine.ts";
 
-// Each store starts a thread, and each thread reads the same sources: kept compiled, they cost half as much.
-beforeAll(() => {
-	process.env.NODE_COMPILE_CACHE = mkdtempSync(join(tmpdir(), "keryx-compiled-"));
-});
-afterAll(() => rmSync(process.env.NODE_COMPILE_CACHE ?? "", { recursive: true, force: true }));
-
 storeConformance("sqlite::memory:", openInMemory, { reopens: false, apart: true });
 storeConformance("a SQLite file", async () => (await openFile()).opened, { apart: true });
 

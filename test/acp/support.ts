@@ -56,7 +56,7 @@ export class Bench {
 
 	/** Compiled code is kept, so that the programs start faster. */
 	get env(): Record<string, string> {
-		return { PATH: process.env.PATH ?? "", NODE_COMPILE_CACHE: join(this.folder, "compiled") };
+		return { PATH: process.env.PATH ?? "", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" };
 	}
 
 	async end(): Promise<void> {

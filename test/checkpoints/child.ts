@@ -1,4 +1,5 @@
 // Takes, prunes or restores until somebody kills it; or kills itself at a given step of a restore.
+import "../support/keep-compiled.ts";
 import fs from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -66,7 +66,6 @@ async function runAndKill(orders: ChildOrders, event: number): Promise<string[]>
 		["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(orders)],
 		{
 			stdio: ["ignore", "pipe", "inherit"],
-			env: { ...process.env, NODE_COMPILE_CACHE: join(top, "compiled") },
 		},
 	);
 	let said = "";

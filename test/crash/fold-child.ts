@@ -1,5 +1,6 @@
 // Another program of SQLite that folds the store's log into its database; with "commit" it writes something before and afterwards.
 // `fold-child.ts <path> <mode> [commit]`.
+import "../support/keep-compiled.ts";
 import Database from "better-sqlite3";
 
 const [path = "", mode = "", commit] = process.argv.slice(2);

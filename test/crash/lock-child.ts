@@ -1,4 +1,5 @@
 // Another program that holds the database's write lock until its stdin ends. `lock-child.ts <path>`.
+import "../support/keep-compiled.ts";
 import Database from "better-sqlite3";
 
 const db = new Database(process.argv[2] ?? "");

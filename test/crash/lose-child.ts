@@ -1,5 +1,6 @@
 // Owns a store and writes as fast as it can, several at once, until it is refused. Says as JSON lines when each acknowledged write
 // had begun, and at the end what it was refused with. `lose-child.ts <path>`.
+import "../support/keep-compiled.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { hello, open } from "./support.ts";
 

@@ -1,4 +1,5 @@
 // Opens a store, writes and reads in it, and says as JSON how that went. `open-child.ts <path> [own|read]`.
+import "../support/keep-compiled.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { hello, open } from "./support.ts";
 

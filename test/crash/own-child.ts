@@ -1,6 +1,7 @@
 // Waits for a line, then tries to own a store, and says as JSON how that went. As owner it writes as fast as it can, saying
 // each acknowledged id, when it was told "write"; told "hold", it only stays. Told "steal", it deletes the owner's lock first.
 // `own-child.ts <path>`.
+import "../support/keep-compiled.ts";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { KeryxError } from "../../src/errors.ts";

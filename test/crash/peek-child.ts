@@ -1,5 +1,6 @@
 // Another program that opens and closes the store's files over and over, by SQLite and by hand, until it is killed.
 // `peek-child.ts <path>`; says how many rows it saw, each time.
+import "../support/keep-compiled.ts";
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import Database from "better-sqlite3";
 

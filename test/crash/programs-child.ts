@@ -1,4 +1,5 @@
 // A gateway in a process of its own that starts programs until it is killed.
+import "../support/keep-compiled.ts";
 import { openLife } from "./programs.ts";
 
 const [folder = "", chat = ""] = process.argv.slice(2);

@@ -1,5 +1,6 @@
 // Mixed operations from several conversations, as fast as they go, until somebody kills this process. Everything that was
 // acknowledged is said on stdout, after its promise resolved; what is not said may or may not have happened.
+import "../support/keep-compiled.ts";
 import { type ConversationId, resolvePolicy } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {

@@ -34,7 +34,6 @@ export class Workbench {
 		];
 		const child = spawn(command, [...rest, ...args], {
 			stdio: ["pipe", "pipe", "inherit"],
-			env: { ...process.env, NODE_COMPILE_CACHE: join(this.folder, "cache") },
 		});
 		// One that is killed while it is told something is no failure of ours.
 		child.stdin.on("error", () => {});

@@ -1,4 +1,5 @@
 // Accepts one message after the other and says so after each, for a test that watches the system calls in between.
+import "../support/keep-compiled.ts";
 import { writeSync } from "node:fs";
 import { hello, open } from "./support.ts";
 

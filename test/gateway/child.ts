@@ -1,4 +1,5 @@
 // A gateway in a process of its own, on a platform that the test holds. It kills itself at the write it is told to.
+import "../support/keep-compiled.ts";
 import { writeSync } from "node:fs";
 import { createGateway, systemClock } from "../../src/gateway/index.ts";
 import { type Engine, NO_SECRETS, systemIds } from "../../src/store/index.ts";

@@ -32,7 +32,6 @@ import {
 } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
-const CACHE = join(tmpdir(), "keryx-compile-cache");
 
 export interface Orders extends Told {
 	readonly path: string;
@@ -108,7 +107,6 @@ export class Lives {
 			["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(orders)],
 			{
 				stdio: ["ignore", "pipe", "inherit"],
-				env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
 			},
 		);
 		this.#children.push(process_);

@@ -8,7 +8,7 @@ import { type NetScenario, SCENARIOS } from "./net/scenarios.ts";
 
 const FAULTS: readonly Fault[] = ["before", "after", "slow"];
 /** all, or a number of runs; which ones follows from the seed. */
-const RUNS = process.env.KERYX_NET_RUNS ?? "400";
+const RUNS = process.env.KERYX_NET_RUNS ?? "160";
 const SEED = Number(process.env.KERYX_NET_SEED ?? 20_773);
 /** Only scenarios whose names hold this. */
 const ONLY = process.env.KERYX_NET_ONLY ?? "";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Counts, play, schedules, weathers } from "./order-world.ts";
 
-const SCHEDULES = Number(process.env.KERYX_ORDER_SCHEDULES ?? 250);
+const SCHEDULES = Number(process.env.KERYX_ORDER_SCHEDULES ?? 150);
 const SEED = Number(process.env.KERYX_ORDER_SEED ?? 14);
 /** Chats that share one gateway, and its restarts. */
 const AT_ONCE = 50;

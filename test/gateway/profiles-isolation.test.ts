@@ -47,7 +47,7 @@ async function keryx(
 	const context: CliContext = {
 		env: {
 			PATH: process.env.PATH,
-			NODE_COMPILE_CACHE: join(tmpdir(), "keryx-compile-cache"),
+			NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 			KERYX_HOME: folder,
 			XDG_DATA_HOME: dataOf(folder),
 			...Object.fromEntries(NAMES.map((name) => [keyVariable(name), KEYS[name]])),

@@ -9,7 +9,7 @@ import { SEED } from "../support/seed.ts";
 import { exchange } from "./port.ts";
 import { SECRET, type Served, serve } from "./support.ts";
 
-const REQUESTS = 20_000;
+const REQUESTS = Number(process.env.KERYX_FUZZ_REQUESTS ?? 6000);
 const AT_ONCE = 32;
 const MIB = 1024 * 1024;
 

@@ -25,7 +25,7 @@ async function start(home: string, env: Readonly<Record<string, string>>) {
 	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN], {
 		env: {
 			PATH: process.env.PATH,
-			NODE_COMPILE_CACHE: join(root, "compiled"),
+			NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 			KERYX_HOME: home,
 			KERYX_HTTP_PORT: "0",
 			...env,

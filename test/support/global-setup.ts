@@ -1,9 +1,11 @@
 // Before all tests. Threads run as JavaScript, bundled here: Node strips types by a WebAssembly module of its own, and V8 now and
 // then aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once. One file also starts faster than
 // sixty, and so does what is kept compiled. Processes that the tests start inherit all of it.
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { rolldown } from "rolldown";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -13,6 +15,12 @@ export async function setup(): Promise<void> {
 	process.env.KERYX_STORE_THREAD = await bundled("src/store/sqlite/worker.ts");
 	process.env.KERYX_CHECKPOINTS_THREAD = await bundled("src/checkpoints/worker.ts");
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
+	// Compiled once before hundreds start it, instead of by each that starts meanwhile.
+	await promisify(execFile)(process.execPath, [
+		"--disable-warning=ExperimentalWarning",
+		join(ROOT, "src/cli/main.ts"),
+		"--version",
+	]);
 }
 
 /** Answers the path of the bundle, named by its content: what runs side by side never sees half of another's. */

@@ -52,17 +52,15 @@ export function workspacesOf(home: string): string {
 	return workspaceFolders(home, {}, { XDG_DATA_HOME: dataOf(home) }).root;
 }
 
-/** `root` is a folder that the test removes. Compiled code is kept there, for processes and for the threads of stores in this one. */
+/** `root` is a folder that the test removes. */
 export function commandIn(root: string): KeryxCommand {
-	const compiled = join(root, "compiled");
-	process.env.NODE_COMPILE_CACHE = compiled;
 	const begin = (args: readonly string[], given: Readonly<Record<string, string>>) => {
 		const env = { KERYX_HOME: join(root, "empty"), ...given };
 		return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
 			env: {
 				PATH: process.env.PATH,
 				TZ: "UTC",
-				NODE_COMPILE_CACHE: compiled,
+				NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 				XDG_DATA_HOME: dataOf(env.KERYX_HOME),
 				// Many run at once.
 				KERYX_HTTP_PORT: "0",

@@ -9,7 +9,13 @@ const VERSION = "export const PROTOCOL = 1;";
 /** Written into an empty folder. Programs of test/crash and test/processes run there as they do here. */
 export function laterBuild(folder: string): string {
 	mkdirSync(folder, { recursive: true });
-	for (const part of ["src", "test/crash", "test/processes/build-child.ts", "package.json"])
+	for (const part of [
+		"src",
+		"test/crash",
+		"test/processes/build-child.ts",
+		"test/support/keep-compiled.ts",
+		"package.json",
+	])
 		cpSync(join(ROOT, part), join(folder, part), { recursive: true });
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 	const file = join(folder, "src/processes/protocol.ts");

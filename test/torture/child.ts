@@ -1,4 +1,5 @@
 // A gateway in a process of its own, on platforms that the test holds, until somebody kills it or it is told to drain.
+import "../support/keep-compiled.ts";
 import { appendFileSync } from "node:fs";
 import { z } from "zod";
 import { configSchema } from "../../src/config/schema.ts";
