@@ -1,7 +1,5 @@
 // Whatever is sent, a port answers it, and never with a fault of its own.
 import { Agent, request } from "node:http";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serveOnPort } from "../../src/http/index.ts";
@@ -11,7 +9,6 @@ import { SECRET, type Served, serve } from "./support.ts";
 
 const REQUESTS = Number(process.env.KERYX_FUZZ_REQUESTS ?? 6000);
 const AT_ONCE = 32;
-const MIB = 1024 * 1024;
 
 let keryx: Served;
 let port = 0;
@@ -257,11 +254,10 @@ function working(): readonly { readonly path: string; readonly bearer: string; r
 	];
 }
 
-test("20,000 requests of any kind are all answered, none with a 5xx, and memory stays level", async () => {
+test(`${REQUESTS} requests of any kind are all answered, none with a 5xx`, async () => {
 	const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 	const statuses = new Map<number, number>();
 	const faults: unknown[] = [];
-	const heap: number[] = [];
 	for (let part = 0; part < 3; part++) {
 		const batch = fc.sample(requests(), { numRuns: Math.ceil(REQUESTS / 3), seed: SEED + part });
 		let next = 0;
@@ -274,8 +270,6 @@ test("20,000 requests of any kind are all answered, none with a 5xx, and memory 
 				}
 			}),
 		);
-		collect();
-		heap.push(process.memoryUsage().heapUsed);
 	}
 	agent.destroy();
 	expect(faults).toEqual([]);
@@ -283,16 +277,9 @@ test("20,000 requests of any kind are all answered, none with a 5xx, and memory 
 	for (const status of [200, 202, 400, 401, 403, 404, 405, 409, 415, 421])
 		expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0);
 	expect([...statuses.values()].reduce((sum, n) => sum + n, 0)).toBeGreaterThanOrEqual(REQUESTS);
-	const [first = 0, , last = 0] = heap;
-	expect(last).toBeLessThan(first * 1.25 + 32 * MIB);
 	const verified = await exchange({ host: "127.0.0.1", port }, "GET", "/audit/verify", { bearer: SECRET });
 	expect(verified.body).toMatchObject({ ok: true });
 }, 180_000);
-
-const collect = (() => {
-	setFlagsFromString("--expose-gc");
-	return runInNewContext("gc") as () => void;
-})();
 
 /** The status. One that takes too long is a hang, and fails. */
 function sendOne(agent: Agent, { method, path, headers, body }: Fuzzed): Promise<number> {

@@ -82,12 +82,19 @@ test("output that comes after the exit is in the log before the end is told", as
 	const program = hold();
 	program.exit.resolve({ code: 0, signal: null });
 	let printed = 0;
-	for (const until = performance.now() + 300; !program.isTold() && performance.now() < until; ) {
+	let longestSilence = 0;
+	let last = performance.now();
+	for (const until = last + 300; !program.isTold() && performance.now() < until; ) {
 		printed += program.print("x");
+		longestSilence = Math.max(longestSilence, performance.now() - last);
+		last = performance.now();
 		await new Promise((resolve) => setImmediate(resolve));
 	}
-	expect(program.isTold()).toBe(false);
-	expect(isEndWritten()).toBe(false);
+	// On a machine that stood still meanwhile the program was silent, and its end may be told.
+	if (longestSilence < 50) {
+		expect(program.isTold()).toBe(false);
+		expect(isEndWritten()).toBe(false);
+	}
 	program.close();
 	expect(await program.told).toMatchObject({ status: "exited", logSize: printed });
 	expect(isEndWritten()).toBe(true);
