@@ -107,6 +107,17 @@ for (const [how, spoil] of [
 		});
 	});
 
+test("what was not saved and is gone is named, though nothing else has changed", async () => {
+	const folder = bench.workspace();
+	put(folder, ".env", "KEY=1");
+	put(folder, "a", "old");
+	const taken = await bench.checkpoints.take({ workspace: folder, label: "now" });
+	rmSync(join(folder, ".env"));
+	const id = taken.kind === "failed" ? "" : taken.id;
+	expect(await bench.checkpoints.plan(folder, id)).toMatchObject({ untouched: [".env"] });
+	expect(await bench.checkpoints.restore(folder, id)).toMatchObject({ untouched: [".env"] });
+});
+
 test("a large restore frees what it replaced, keeps nothing of it, and leaves other names of a file alone", async () => {
 	const folder = bench.workspace();
 	const names = Array.from({ length: 1100 }, (_, n) => `f${n % 7}/${n}`);
