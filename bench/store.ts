@@ -8,7 +8,14 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { SessionId } from "../src/domain/index.ts";
-import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";
+import {
+	exportJsonl,
+	NO_SECRETS,
+	openStore,
+	type Store,
+	systemClock,
+	systemIds,
+} from "../src/store/index.ts";
 import { atLeast, atMost, measured, median, type Row } from "./harness.ts";
 import { addConversations, LONG, progress, sessionOf } from "./store-data.ts";
 import { hidingRows } from "./store-hiding.ts";
@@ -21,6 +28,9 @@ const SHARE = 0.6;
 const SAMPLES = 5;
 const SAMPLE_MS = 2500;
 const STARTS = 9;
+const EXPORTED = 10_000;
+const EXPORTS = 3;
+const EXPORT_BAR = 30;
 
 const OPEN_CHILD = fileURLToPath(new URL("./store-open.ts", import.meta.url));
 
@@ -38,6 +48,7 @@ export async function measureStore(): Promise<Row[]> {
 		}
 		progress("measuring what hiding secrets costs");
 		rows.push(...(await hidingRows(folder)));
+		rows.push(await exporting(folder));
 		rows.push(...(await startUp(folder, path, size)));
 		rows.push(...(await reading(path, size)));
 		progress("measuring search over its own 1,000,000 messages");
@@ -171,6 +182,28 @@ async function medianMs(read: () => Promise<readonly unknown[]>): Promise<number
 		if (n >= 10) times.push(performance.now() - began);
 	}
 	return median(times);
+}
+
+/** Many conversations of one message each: the form that costs most for its size. */
+async function exporting(folder: string): Promise<Row> {
+	const path = join(folder, "export.db");
+	await (await open(path)).close();
+	addConversations(path, 0, EXPORTED);
+	const store = await open(path);
+	const rates: number[] = [];
+	for (let sample = 0; sample < EXPORTS; sample++) {
+		const began = performance.now();
+		let bytes = 0;
+		for await (const line of exportJsonl(store, {
+			scope: { kind: "operator" },
+			what: { kind: "everything" },
+		}))
+			bytes += Buffer.byteLength(line);
+		rates.push(bytes / 1e6 / ((performance.now() - began) / 1000));
+	}
+	await store.close();
+	const what = `export of ${EXPORTED.toLocaleString("en")} conversations of one message`;
+	return atLeast(EXPORT_BAR, measured(what, median(rates), "MB/s"));
 }
 
 function open(path: string): Promise<Store> {

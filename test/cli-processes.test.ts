@@ -273,6 +273,26 @@ describe("keryx ps", () => {
 		expect(not).toMatchObject({ code: 1, stdout: expect.stringContaining("nothing on this machine knows") });
 	});
 
+	test("says when the host of a process does not answer", async () => {
+		const here = await place();
+		const id = await begin(here, ["sh", "-c", "echo before; read x"]);
+		await until(here, id, hasPrinted);
+		expect(await listed(here.home)).toMatchObject([{ id, unreachable: false, remarks: [] }]);
+		process.kill(here.host.hostPid, "SIGSTOP");
+		try {
+			expect(await listed(here.home)).toMatchObject([
+				{
+					id,
+					state: "running",
+					unreachable: true,
+					remarks: ["its host does not answer: this is what was last known"],
+				},
+			]);
+		} finally {
+			process.kill(here.host.hostPid, "SIGCONT");
+		}
+	});
+
 	test("after the host was killed its processes are lost, alive or not, can be killed, and their logs are there", async () => {
 		const here = await place();
 		const alive = await begin(here, ["sh", "-c", "echo before; exec sleep 305"]);

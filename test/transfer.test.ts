@@ -44,6 +44,12 @@ afterEach(async () => {
 	for (const told of open.splice(0)) await told.close();
 });
 
+function override(store: Store, exportSmall: Store["exportSmall"]): Store {
+	return new Proxy(store, {
+		get: (target, name) => (name === "exportSmall" ? exportSmall : Reflect.get(target, name)),
+	});
+}
+
 async function isWhole(store: Store): Promise<void> {
 	expect(await store.checkIntegrity({ scope: { kind: "operator" } })).toEqual({ problems: [] });
 }
@@ -80,6 +86,20 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 		const { store, ...told } = await opened(how);
 		await tellAll({ store, ...told });
 		expect(brief(await exported(store))).toEqual(brief(await exported(store)));
+	});
+
+	it("gives the same bytes whether small conversations are read together or part by part", async () => {
+		const { store, ...told } = await opened(how);
+		await tellAll({ store, ...told });
+		let together = 0;
+		const counting = override(store, async (args) => {
+			const answer = await store.exportSmall(args);
+			together += answer.conversations.filter((lines) => lines !== null).length;
+			return answer;
+		});
+		const apart = override(store, async ({ ids }) => ({ conversations: ids.map(() => null) }));
+		expect(brief(await exported(counting))).toEqual(brief(await exported(apart)));
+		expect(together).toBeGreaterThan(0);
 	});
 
 	it("is not changed by importing twice", async () => {

@@ -6,6 +6,7 @@ import {
 	closeSync,
 	constants,
 	fchmodSync,
+	fstatSync,
 	mkdirSync,
 	openSync,
 	readdirSync,
@@ -17,13 +18,15 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { cacheFile, type Found, readCache } from "./cache.ts";
+import { contentsOf } from "./contents.ts";
 import { DRAFT_PREFIX } from "./excludes.ts";
 import { permissionsOf } from "./facts.ts";
 import { Flush } from "./flush.ts";
 import { fullPath, type RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
-import { gitMode, isUnchanged, LINK, readEntry, statOf } from "./read-file.ts";
-import { blobSizes, blobs, type Entry } from "./repository.ts";
+import { gitMode, isOlder, isUnchanged, LINK, readEntry, statOf } from "./read-file.ts";
+import { Replaced } from "./replaced.ts";
+import type { Entry } from "./repository.ts";
 import type { KeptReason } from "./types.ts";
 
 export interface Applied {
@@ -31,6 +34,9 @@ export interface Applied {
 	readonly removed: readonly RawPath[];
 	readonly kept: readonly { readonly path: RawPath; readonly reason: KeptReason }[];
 }
+
+/** What was put there, by what tells whether it is still the same: the next look need not read it. */
+export type Written = ReadonlyMap<RawPath, Found>;
 
 export interface ApplyRequest {
 	readonly root: string;
@@ -41,7 +47,7 @@ export interface ApplyRequest {
 	readonly emptyThen: readonly RawPath[];
 }
 
-/** So much content is in memory at once. */
+/** So much content is written aside before it is moved into place: as much room on the disk is needed twice. */
 const BATCH_BYTES = 64 * 1024 * 1024;
 const MAY_RUN = 0o111;
 const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -56,16 +62,26 @@ interface Draft {
 	readonly file: Buffer;
 	/** What stood there when it was looked at. */
 	readonly before: BigIntStats | undefined;
+	/** Of what was written aside; none of a link. */
+	readonly after: BigIntStats | undefined;
 }
 
-export async function applySteps(request: ApplyRequest): Promise<Applied> {
-	return new Apply(request).all();
+export async function applySteps(
+	request: ApplyRequest,
+): Promise<{ readonly applied: Applied; readonly written: Written }> {
+	const apply = new Apply(request);
+	return { applied: await apply.all(), written: apply.written };
 }
 
 class Apply {
 	readonly #request: ApplyRequest;
 	readonly #seen: ReadonlyMap<RawPath, Found>;
 	readonly #flush: Flush;
+	readonly #replaced: Replaced;
+	readonly #writes: readonly Write[];
+	/** Of each of them, the same when it is begun again: names its draft. */
+	readonly #numbers: ReadonlyMap<Step, number>;
+	readonly written = new Map<RawPath, Found>();
 	readonly #removed: RawPath[] = [];
 	readonly #restored: RawPath[] = [];
 	readonly #kept: { path: RawPath; reason: KeptReason }[] = [];
@@ -74,12 +90,15 @@ class Apply {
 		this.#request = request;
 		this.#seen = seenFiles(request.repository);
 		this.#flush = new Flush(request.root);
+		this.#writes = request.steps.filter((step): step is Write => step.want !== null);
+		this.#numbers = new Map(this.#writes.map((step, n) => [step, n]));
+		this.#replaced = new Replaced(request.repository, request.id, request.steps.length);
 	}
 
 	async all(): Promise<Applied> {
 		const { root, steps, emptyThen } = this.#request;
 		const [removed, restored, kept] = [this.#removed, this.#restored, this.#kept];
-		const writes = steps.filter((step): step is Write => step.want !== null);
+		const writes = this.#writes;
 		for (const step of steps)
 			if (step.want === null)
 				this.#note(
@@ -93,8 +112,8 @@ class Apply {
 			root,
 			parentsOf(removed).filter((folder) => isWithin(folder, wanted)),
 		);
-		for (const batch of await this.#batches(writes))
-			for (const [path, outcome] of await this.#write(batch)) this.#note(path, outcome, restored);
+		const outcomes = await this.#write();
+		for (const { path } of writes) this.#note(path, outcomes.get(path) ?? "lost", restored);
 		const meant = new Set(emptyThen);
 		const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
 		for (const folder of removeEmpty(root, emptied)) kept.push({ path: slashed(folder), reason: "refused" });
@@ -121,59 +140,46 @@ class Apply {
 		const { entry } = present(root, step.path, this.#seen);
 		if (entry === null) return "done";
 		if (!isSame(entry, step.now)) return "changing";
-		unlinkSync(fullPath(root, step.path));
+		const full = fullPath(root, step.path);
+		this.#replaced.keep(full);
+		unlinkSync(full);
 		this.#flush.folder(step.path);
 		return "done";
 	}
 
-	/** In their order, as many as may be in memory at once. */
-	async #batches(writes: readonly Write[]): Promise<readonly (readonly Write[])[]> {
-		const sizes = await blobSizes(this.#request.repository, [...new Set(writes.map(({ want }) => want.oid))]);
-		const batches: Write[][] = [];
-		let bytes = Number.POSITIVE_INFINITY;
-		for (const step of writes) {
-			const size = sizes.get(step.want.oid) ?? 0;
-			if (bytes + size > BATCH_BYTES) {
-				batches.push([]);
-				bytes = 0;
-			}
-			bytes += size;
-			batches.at(-1)?.push(step);
-		}
-		return batches;
-	}
-
-	/** All of them aside, on the disk, and then each into its place. */
-	async #write(batch: readonly Write[]): Promise<ReadonlyMap<RawPath, Outcome>> {
-		const oids = [...new Set(batch.map(({ want }) => want.oid))];
-		const found = await blobs(this.#request.repository, oids);
-		const contents = new Map(oids.map((oid, n) => [oid, found[n] as Buffer]));
-		const drafts: Draft[] = [];
+	/** Aside, on the disk, and then each into its place. */
+	async #write(): Promise<ReadonlyMap<RawPath, Outcome>> {
+		const byContent = Map.groupBy(this.#writes, ({ want }) => want.oid);
 		const outcomes = new Map<RawPath, Outcome>();
-		for (const [n, step] of batch.entries()) {
-			const outcome = tried(() => this.#draft(step, n, contents, drafts));
-			// A place in their order.
-			outcomes.set(step.path, outcome === "drafted" ? "changing" : outcome);
+		let drafts: Draft[] = [];
+		let bytes = 0;
+		const move = async (): Promise<void> => {
+			await this.#flush.all();
+			for (const draft of drafts)
+				outcomes.set(
+					draft.step.path,
+					tried(() => this.#move(draft)),
+				);
+			drafts = [];
+			bytes = 0;
+		};
+		for await (const { oid, data } of contentsOf(this.#request.repository, [...byContent.keys()])) {
+			for (const step of byContent.get(oid) ?? []) {
+				const outcome = tried(() => this.#draft(step, data, drafts));
+				if (outcome !== "drafted") outcomes.set(step.path, outcome);
+				bytes += data?.length ?? 0;
+			}
+			if (bytes > BATCH_BYTES) await move();
 		}
-		await this.#flush.all();
-		for (const draft of drafts)
-			outcomes.set(
-				draft.step.path,
-				tried(() => this.#move(draft)),
-			);
+		await move();
 		return outcomes;
 	}
 
-	#draft(
-		step: Write,
-		n: number,
-		contents: ReadonlyMap<string, Buffer>,
-		drafts: Draft[],
-	): Outcome | "drafted" {
+	#draft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" {
 		const { root, id } = this.#request;
 		const { path, now, want } = step;
 		if (!makeParents(root, path, (folder) => this.#flush.passes(folder))) return "in_the_way";
-		const file = fullPath(root, `${folderOf(path)}${DRAFT_PREFIX}${id}-${n}`);
+		const file = fullPath(root, `${folderOf(path)}${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`);
 		const { entry, stats } = present(root, path, this.#seen);
 		if (isSame(entry, want)) {
 			// Of a restore that was cut off.
@@ -191,32 +197,54 @@ class Apply {
 				return "done";
 			}
 		}
-		const data = contents.get(want.oid) as Buffer;
-		anew(file, () => {
-			if (want.mode === LINK) symlinkSync(data, file);
-			else writeDraft(file, data, want, stats);
-		});
+		if (data === null) return "lost";
+		const after = anew(file, () =>
+			want.mode === LINK ? symlinkSync(data, file) : writeDraft(file, data, want, stats),
+		);
 		this.#flush.file(file);
-		drafts.push({ step, file, before: bare ? undefined : stats });
+		drafts.push({ step, file, before: bare ? undefined : stats, after: after ?? undefined });
 		return "drafted";
 	}
 
 	/** What has changed since it was looked at stays. */
-	#move({ step: { path }, file, before }: Draft): Outcome {
+	#move({ step: { path, want }, file, before, after }: Draft): Outcome {
 		const { root } = this.#request;
+		const full = fullPath(root, path);
 		const isSteady = parentsState(root, path) === "folders" && isUntouched(before, statOf(root, path));
 		if (!isSteady) {
 			rmSync(file, { force: true });
 			return "changing";
 		}
+		if (before) this.#replaced.keep(full);
 		try {
-			renameSync(file, fullPath(root, path));
+			renameSync(file, full);
 		} catch (error) {
 			rmSync(file, { force: true });
 			throw error;
 		}
 		this.#flush.folder(path);
+		if (after) this.#noteWritten(path, want, after);
 		return "done";
+	}
+
+	/**
+	 * A change of the content after the move has a later time than the draft, which is older than the move by more than a coarse clock hides.
+	 * Where it is not (few files, moved at once), the next look reads the file.
+	 */
+	#noteWritten(path: RawPath, { oid }: NonNullable<Entry>, draft: BigIntStats): void {
+		const stats = statOf(this.#request.root, path);
+		if (!stats || !isOlder(stats.mtimeNs, stats.ctimeNs)) return;
+		const { size, mtimeNs: mtime, ctimeNs: ctime, ino } = stats;
+		if (ino !== draft.ino || mtime !== draft.mtimeNs || size !== draft.size) return;
+		this.written.set(path, {
+			oid,
+			mode: gitMode(stats),
+			permissions: permissionsOf(stats),
+			size,
+			mtime,
+			ctime,
+			ino,
+		});
 	}
 }
 
@@ -264,13 +292,13 @@ function setPermissions(full: Buffer, mode: number): void {
 }
 
 /** What a restore that was cut off has left under that name goes first. */
-function anew(file: Buffer, make: () => void): void {
+function anew<Result>(file: Buffer, make: () => Result): Result {
 	try {
-		make();
+		return make();
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
 		rmSync(file, { force: true });
-		make();
+		return make();
 	}
 }
 
@@ -279,12 +307,13 @@ function writeDraft(
 	data: Buffer,
 	want: NonNullable<Entry>,
 	before: BigIntStats | undefined,
-): void {
+): BigIntStats {
 	const isPrivate = want.permissions !== undefined;
 	const file = openSync(draft, NEW_FILE, isPrivate ? 0o600 : want.mode === "100755" ? 0o777 : 0o666);
 	try {
 		writeFileSync(file, data);
 		if (isPrivate || before?.isFile()) fchmodSync(file, permissions(before, want));
+		return fstatSync(file, { bigint: true });
 	} finally {
 		closeSync(file);
 	}

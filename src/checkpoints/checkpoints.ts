@@ -2,16 +2,17 @@
 // first file is touched (I1, I9); all of it under the workspace's lock.
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
 import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
 import type { Applied } from "./apply.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
 import { type RawPath, readId, readPath, shown } from "./names.ts";
-import { type Place, placeOf } from "./place.ts";
+import { FOLDER, type Place, placeOf } from "./place.ts";
 import { decideSteps, type State, type Steps, withoutUnsaved } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
+import { freeReplaced, withReplaced } from "./replaced.ts";
 import {
 	countedChanges,
 	ensureRepository,
@@ -60,6 +61,14 @@ interface Recorded {
 	readonly turn?: string | undefined;
 	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
 	readonly hold?: readonly RawPath[];
+	readonly ahead?: Ahead;
+}
+
+/** What differs between two trees, counted before it is needed. */
+interface Ahead {
+	readonly from: string;
+	readonly to: string;
+	readonly changed: Promise<Checkpoint["changed"]>;
 }
 
 class GitCheckpoints implements Checkpoints {
@@ -67,6 +76,7 @@ class GitCheckpoints implements Checkpoints {
 	readonly #locks: Locks;
 	readonly #thread = new FilesThread();
 	#tidying: Promise<unknown> = Promise.resolve();
+	#freeing: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
 	constructor(options: CheckpointsOptions) {
@@ -152,6 +162,7 @@ class GitCheckpoints implements Checkpoints {
 			return this.#finish(place, restore, target, checkpoint);
 		});
 		this.#tidyLater(place);
+		this.#freeLater(place.repository);
 		return report;
 	}
 
@@ -181,12 +192,15 @@ class GitCheckpoints implements Checkpoints {
 		const open = await this.#options.store.openRestores({ scope: OPERATOR });
 		const done: RecoveredRestore[] = [];
 		for (const restore of open) done.push(await this.#recoverOne(restore));
+		for (const repository of await withReplaced(join(this.#options.home, FOLDER)))
+			this.#freeLater(repository);
 		return done;
 	}
 
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#tidying;
+		await this.#freeing;
 		await this.#locks.idle();
 		await this.#thread.close();
 	}
@@ -236,10 +250,15 @@ class GitCheckpoints implements Checkpoints {
 	): Promise<RestoreReport> {
 		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
 		const { root, repository } = place;
+		// Where nothing is kept, the files will be the target's: git counts what that changes while they are put back.
+		const counted = kept.length === 0 ? this.#changed(place, before.tree, target.tree) : null;
+		const ahead = counted && { from: before.tree, to: target.tree, changed: counted };
+		ahead?.changed.catch(() => {});
 		const applied = await this.#thread
 			.ask("apply", { root, repository, id: restore.id, steps, emptyThen })
 			.catch(unfinished);
-		await this.#recordAfter(place, restore, target, applied);
+		await this.#recordAfter(place, restore, target, applied, ahead);
+		await ahead?.changed.catch(() => {});
 		const report = { ...reportOf(applied, kept), untouched: untouched.map(shown) };
 		const ended = await this.#options.store.endRestore({
 			id: restore.id,
@@ -258,13 +277,20 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	/** Without one the restore ends all the same: then the next checkpoint, of whatever kind, ends its stretch. */
-	async #recordAfter(place: Place, { id }: Restore, target: Checkpoint, applied: Applied): Promise<void> {
+	async #recordAfter(
+		place: Place,
+		{ id }: Restore,
+		target: Checkpoint,
+		applied: Applied,
+		ahead: Ahead | null,
+	): Promise<void> {
 		try {
 			await this.#record(place, {
 				kind: "restore",
 				label: `after the restore of ${target.id.slice(0, 7)}`,
 				window: { owner: id, edge: "to" },
 				hold: applied.restored,
+				...(ahead && { ahead }),
 			});
 		} catch (error) {
 			if (!(error instanceof KeryxError) || !error.code.startsWith("checkpoint.")) throw error;
@@ -327,10 +353,19 @@ class GitCheckpoints implements Checkpoints {
 			replaces,
 			tree,
 			total: files,
-			changed: last && last.tree !== tree ? await this.#changed(place, last.tree, tree) : null,
+			changed: last && last.tree !== tree ? await this.#changedTo(place, last.tree, tree, about.ahead) : null,
 			excluded,
 			window: about.window,
 		});
+	}
+
+	#changedTo(
+		place: Place,
+		from: string,
+		to: string,
+		ahead: Ahead | undefined,
+	): Promise<Checkpoint["changed"]> {
+		return ahead?.from === from && ahead.to === to ? ahead.changed : this.#changed(place, from, to);
 	}
 
 	async #changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
@@ -404,6 +439,12 @@ class GitCheckpoints implements Checkpoints {
 				await this.#hold(place, () => this.#prune(place));
 			})
 			.catch((error: unknown) => this.#options.log?.("checkpoints could not be tidied", error));
+	}
+
+	#freeLater(repository: string): void {
+		this.#freeing = this.#freeing
+			.then(() => freeReplaced(repository, () => this.#closed))
+			.catch((error: unknown) => this.#options.log?.("replaced files could not be removed", error));
 	}
 
 	async #prune(place: Place): Promise<PruneReport> {

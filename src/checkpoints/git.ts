@@ -58,13 +58,7 @@ export function git(call: GitCall): Promise<GitAnswer> {
 	const { args, repository, workTree, input, accept = [0], cut = false } = call;
 	const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = call;
 	return new Promise((resolve, reject) => {
-		const child = spawn("git", [...SETTINGS, ...args], {
-			// A group of its own: what git starts is ended with it.
-			detached: true,
-			cwd: workTree ?? repository,
-			env: environment(repository, workTree),
-			stdio: ["pipe", "pipe", "pipe"],
-		});
+		const child = start(args, repository, workTree);
 		const out: Buffer[] = [];
 		let bytes = 0;
 		let said = "";
@@ -107,6 +101,55 @@ export function git(call: GitCall): Promise<GitAnswer> {
 				reject(failure(args, said.trim() || `it ended with ${code ?? signal}`));
 			});
 		});
+	});
+}
+
+/** What it answers, as it comes: git waits while nobody asks for more. Throws as `git` does; when it is left, git has ended. */
+export async function* gitStream({
+	args,
+	repository,
+	input,
+	timeoutMs = TIMEOUT_MS,
+}: Pick<GitCall, "args" | "repository" | "input" | "timeoutMs">): AsyncGenerator<Buffer> {
+	const child = start(args, repository, undefined);
+	let said = "";
+	child.stderr.on("data", (data: Buffer) => {
+		if (said.length < SAID_BYTES) said += data.toString("utf8");
+	});
+	child.stdin.on("error", () => {});
+	let isLate = false;
+	const timer = setTimeout(() => {
+		isLate = true;
+		killGroup(child);
+	}, timeoutMs);
+	const ended = new Promise<KeryxError | null>((resolve) => {
+		child.on("error", (error: NodeJS.ErrnoException) =>
+			resolve(error.code === "ENOENT" ? missing(error) : failure(args, error.message, error)),
+		);
+		child.on("close", (code, signal) => {
+			if (isLate) resolve(failure(args, `it took longer than ${timeoutMs} ms`));
+			else resolve(code === 0 ? null : failure(args, said.trim() || `it ended with ${code ?? signal}`));
+		});
+	});
+	try {
+		await feed(child, input);
+		for await (const data of child.stdout) yield data as Buffer;
+		const problem = await ended;
+		if (problem) throw problem;
+	} finally {
+		clearTimeout(timer);
+		killGroup(child);
+		await ended;
+	}
+}
+
+function start(args: readonly string[], repository: string, workTree: string | undefined) {
+	return spawn("git", [...SETTINGS, ...args], {
+		// A group of its own: what git starts is ended with it.
+		detached: true,
+		cwd: workTree ?? repository,
+		env: environment(repository, workTree),
+		stdio: ["pipe", "pipe", "pipe"],
 	});
 }
 

@@ -57,7 +57,7 @@ export async function decideSteps(input: PlanInput): Promise<Steps> {
 		else if (theirs.has(path) && !force) kept.push(path);
 		else steps.push({ path, now: change.to, want: change.from });
 	}
-	const gone = await goneSince(root, past, present);
+	const gone = await goneSince(root, past);
 	const unsaved = new Set([
 		...untouched,
 		...gone.filter((path) => file === undefined || isUnder(path, file)),
@@ -76,11 +76,14 @@ export function withoutUnsaved(steps: Steps): Steps {
 	};
 }
 
-/** What was there and not saved, and is no longer there: nothing can bring it back, so it is at least named. */
-async function goneSince(root: string, past: Manifest, present: Manifest): Promise<readonly RawPath[]> {
+/**
+ * What was there and not saved, and is no longer there: nothing can bring it back, so it is at least named. The manifest of now cannot say
+ * so: where no saved file changed it is that of the last checkpoint.
+ */
+async function goneSince(root: string, past: Manifest): Promise<readonly RawPath[]> {
 	const gone: RawPath[] = [];
 	for (const path of past.excluded.keys())
-		if (!past.held.has(path) && !present.excluded.has(path) && !(await isThere(root, path))) gone.push(path);
+		if (!past.held.has(path) && !(await isThere(root, path))) gone.push(path);
 	return gone.sort();
 }
 

@@ -78,6 +78,12 @@ export function isUnchanged(before: Found, stats: BigIntStats): boolean {
 	);
 }
 
+/** By more than a coarse clock hides: a change since then has another time. Where the system counts in whole seconds, it takes longer. */
+export function isOlder(time: bigint, than: bigint): boolean {
+	const margin = time % 1_000_000_000n === 0n ? 2_100_000_000n : 50_000_000n;
+	return time < than - margin;
+}
+
 function isSame(a: BigIntStats, b: BigIntStats): boolean {
 	return (
 		a.size === b.size &&

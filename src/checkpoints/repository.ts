@@ -297,26 +297,6 @@ export async function blobs(repository: string, names: readonly string[]): Promi
 	return found;
 }
 
-/** In bytes. One that is missing has none. */
-export async function blobSizes(
-	repository: string,
-	oids: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-	if (oids.length === 0) return new Map();
-	const { out } = await git({
-		args: ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
-		repository,
-		input: Buffer.from(`${oids.join("\n")}\n`),
-	});
-	const lines = out.toString("latin1").split("\n");
-	return new Map(
-		lines.map((line) => {
-			const [oid = "", size] = line.split(" ");
-			return [oid, Number(size) || 0];
-		}),
-	);
-}
-
 export async function manifestsOf(
 	repository: string,
 	commits: readonly string[],

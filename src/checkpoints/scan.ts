@@ -21,6 +21,8 @@ export interface ScanLimits {
 export interface Scan {
 	/** As they were the last time; the caller's from now on. */
 	readonly same: Map<RawPath, Found>;
+	/** As a restore has written them. */
+	readonly written: ReadonlyMap<RawPath, Found>;
 	/** New, or with other times than the last time. */
 	readonly unknown: readonly RawPath[];
 	readonly manifest: Manifest;
@@ -49,7 +51,14 @@ interface Candidate {
 const NONE: ReadonlySet<RawPath> = new Set();
 
 /** Throws checkpoint.too_many_files as soon as there are. What is to be held is saved although the rules exclude it. */
-export function scan(root: string, cache: ScanCache | null, limits: ScanLimits, hold: Held): Scan {
+export function scan(
+	root: string,
+	cache: ScanCache | null,
+	limits: ScanLimits,
+	hold: Held,
+	put: ReadonlyMap<RawPath, Found>,
+): Scan {
+	const written = new Map<RawPath, Found>();
 	const same = new Map<RawPath, Found>();
 	const unknown: RawPath[] = [];
 	const excluded = new Map<RawPath, ExcludeReason>();
@@ -72,7 +81,7 @@ export function scan(root: string, cache: ScanCache | null, limits: ScanLimits, 
 	}
 	const held = new Set([...hold.keys()].filter((path) => isHeld(path)));
 	for (const path of held) file(path, limits.maxHeldBytes);
-	return { same, unknown, large, manifest: { excluded, empty, held } };
+	return { same, written, unknown, large, manifest: { excluded, empty, held } };
 
 	function isHeld(path: RawPath): boolean {
 		const reason = coveredBy({ excluded, held: NONE }, path);
@@ -98,9 +107,11 @@ export function scan(root: string, cache: ScanCache | null, limits: ScanLimits, 
 			return;
 		}
 		const before = cache?.files.get(path);
+		const own = put.get(path);
 		if (before && isUnchanged(before, stats)) same.set(path, before);
+		else if (own && isUnchanged(own, stats)) written.set(path, own);
 		else unknown.push(path);
-		if (same.size + unknown.length > limits.maxFiles)
+		if (same.size + written.size + unknown.length > limits.maxFiles)
 			throw new KeryxError(
 				"checkpoint.too_many_files",
 				`the workspace has more than ${limits.maxFiles} files`,

@@ -2,6 +2,7 @@
 // that dropping one frees what only it held; beside the files it keeps the manifest. Runs in a thread of its own (worker.ts).
 import { rmSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
+import type { Written } from "./apply.ts";
 import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
 import { FACTS, permissionsOf, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
@@ -16,7 +17,7 @@ import {
 	writeManifest,
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
-import { LINK, type Reading, readEntry } from "./read-file.ts";
+import { isOlder, LINK, type Reading, readEntry } from "./read-file.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -52,36 +53,44 @@ export interface Snapshot {
 
 interface Change {
 	readonly path: RawPath;
-	readonly entry: Reading | null;
+	/** Without its content where the repository has it. */
+	readonly entry: Reading | Found | null;
 }
 
-export async function makeSnapshot(request: SnapshotRequest): Promise<Snapshot> {
+const NOTHING: Written = new Map();
+
+/** What a restore has just written is taken for that without being read, where it is still the same. */
+export async function makeSnapshot(request: SnapshotRequest, written: Written = NOTHING): Promise<Snapshot> {
 	const file = cacheFile(request.repository);
 	const cache = readCache(file);
-	if (!cache) return attempt(request, null);
+	if (!cache) return attempt(request, null, NOTHING);
 	try {
-		return await attempt(request, cache);
+		return await attempt(request, cache, written);
 	} catch (error) {
 		if (!(error instanceof KeryxError) || error.code !== "checkpoint.failed") throw error;
 		// What the cache builds on may be gone: then everything is read.
 		rmSync(file, { force: true });
-		return attempt(request, null);
+		return attempt(request, null, NOTHING);
 	}
 }
 
-async function attempt(request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
+async function attempt(
+	request: SnapshotRequest,
+	cache: ScanCache | null,
+	written: Written,
+): Promise<Snapshot> {
 	const { repository, last } = request;
-	const look = Look.at(request, cache, await heldSince(request, cache));
+	const look = Look.at(request, cache, await heldSince(request, cache), written);
 	if (cache && look.isUnchanged(cache)) return sameFiles(request, cache, look);
 	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () => ({
 		manifest: writeManifest(look.manifest),
 		facts: look.facts(),
 	}));
 	const facts = look.facts();
-	const written = { ...made, files: look.files, manifest: writeManifest(look.manifest), facts };
-	writeCache(cacheFile(repository), written);
+	const seen = { ...made, files: look.files, manifest: writeManifest(look.manifest), facts };
+	writeCache(cacheFile(repository), seen);
 	// Back at the files of the last checkpoint, past a look that was none.
-	if (last?.tree === made.tree) return sameFiles(request, written, look);
+	if (last?.tree === made.tree) return sameFiles(request, seen, look);
 	return { ...made, files: look.files.size, excluded: summaryOf(look.manifest), replaces: null };
 }
 
@@ -129,6 +138,8 @@ class Look {
 	readonly manifest: Manifest & { readonly excluded: Map<RawPath, ExcludeReason> };
 	/** With what was read already, as long as there is room for it. */
 	readonly #changed = new Map<RawPath, Reading | null>();
+	/** The repository has their contents. */
+	readonly #known = new Map<RawPath, Found>();
 	#room = KEPT_BYTES;
 	readonly #large: Map<RawPath, string>;
 	readonly #request: SnapshotRequest;
@@ -142,17 +153,23 @@ class Look {
 		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
 	}
 
-	static at(request: SnapshotRequest, cache: ScanCache | null, hold: Held): Look {
+	static at(request: SnapshotRequest, cache: ScanCache | null, hold: Held, written: Written): Look {
 		const began = BigInt(Date.now()) * 1_000_000n;
-		const found = scan(request.root, cache, request.limits, hold);
+		const found = scan(request.root, cache, request.limits, hold, written);
 		const look = new Look(request, began, found);
+		for (const [path, entry] of found.written) look.#take(path, entry, cache?.files.get(path));
 		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));
 		return look;
 	}
 
 	isUnchanged(cache: ScanCache): boolean {
-		return this.#changed.size === 0 && this.removed.size === 0 && this.facts().equals(cache.facts);
+		return (
+			this.#changed.size === 0 &&
+			this.#known.size === 0 &&
+			this.removed.size === 0 &&
+			this.facts().equals(cache.facts)
+		);
 	}
 
 	/** Of what was found, after all of it was read. */
@@ -167,6 +184,7 @@ class Look {
 
 	/** Reads each as it is asked for: they are never all in memory. */
 	*changes(): Generator<Change> {
+		for (const [path, entry] of this.#known) yield { path, entry };
 		for (const [path, read] of this.#changed) {
 			const entry = read ?? this.#read(path);
 			this.#changed.set(path, null);
@@ -184,6 +202,11 @@ class Look {
 			this.removed.delete(path);
 			this.#note(path, entry);
 		} else this.#changed.set(path, entry ? this.#kept(entry) : null);
+	}
+
+	#take(path: RawPath, entry: Found, before: Found | undefined): void {
+		this.files.set(path, entry);
+		if (entry.oid !== before?.oid || entry.mode !== before.mode) this.#known.set(path, entry);
 	}
 
 	#kept(entry: Reading): Reading | null {
@@ -208,16 +231,10 @@ class Look {
 
 	#note(path: RawPath, { oid, mode, stats, steady }: Reading): void {
 		const { size, mtimeNs: mtime, ctimeNs, ino } = stats;
-		const ctime = steady && isOld(ctimeNs, this.#began) ? ctimeNs : 0n;
+		const ctime = steady && isOlder(ctimeNs, this.#began) ? ctimeNs : 0n;
 		const permissions = mode === LINK ? 0 : permissionsOf(stats);
 		this.files.set(path, { oid, mode, permissions, size, mtime, ctime, ino });
 	}
-}
-
-/** A coarse clock could give a later change the same time; where the system counts in whole seconds, for longer. */
-function isOld(ctime: bigint, began: bigint): boolean {
-	const margin = ctime % 1_000_000_000n === 0n ? 2_100_000_000n : 50_000_000n;
-	return ctime < began - margin;
 }
 
 /** Answers when git has put the commit and its ref on the disk; before that nothing of it is visible. */
@@ -252,6 +269,10 @@ async function commit(
 		for (const { path, entry } of changes) {
 			if (!entry) continue;
 			const name = quoted(`${FILES}/${path}`);
+			if (!("data" in entry)) {
+				yield Buffer.from(`M ${entry.mode} ${entry.oid} ${name}\n`);
+				continue;
+			}
 			yield Buffer.from(`M ${entry.mode} inline ${name}\ndata ${entry.data.length}\n`);
 			yield entry.data;
 			yield Buffer.from("\n");

@@ -65,9 +65,10 @@ export interface RestoreOptions {
 
 /**
  * changed_since: by somebody else than the agent. changing: between the look at it and the restore. in_the_way: something that is kept
- * stands where it would go. refused: the system did not let it be changed.
+ * stands where it would go. refused: the system did not let it be changed. lost: the repository no longer has its
+ * content.
  */
-export type KeptReason = "changed_since" | "changing" | "in_the_way" | "refused";
+export type KeptReason = "changed_since" | "changing" | "in_the_way" | "refused" | "lost";
 
 export interface Kept {
 	readonly path: string;

@@ -1,7 +1,7 @@
 // The thread that looks at workspaces and puts files back: what is slow there, a disk or the number of files, is slow here and nowhere else.
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import { type Applied, type ApplyRequest, applySteps, undoneSteps } from "./apply.ts";
+import { type Applied, type ApplyRequest, applySteps, undoneSteps, type Written } from "./apply.ts";
 import type { RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
 import { makeSnapshot, type Snapshot, type SnapshotRequest } from "./snapshot.ts";
@@ -29,6 +29,9 @@ export type JobReply =
 	| { readonly id: number; readonly answer: Work[keyof Work]["answer"] }
 	| { readonly id: number; readonly error: ReturnType<KeryxError["toJSON"]> };
 
+/** By repository, until the next look at the workspace. */
+const written = new Map<string, Written>();
+
 const port = parentPort as MessagePort;
 
 port.on("message", (job: Job) => {
@@ -49,10 +52,22 @@ async function reply(job: Job): Promise<JobReply> {
 function answer(job: Job): Promise<Work[keyof Work]["answer"]> | Work[keyof Work]["answer"] {
 	switch (job.name) {
 		case "snapshot":
-			return makeSnapshot(job.request);
+			return snapshot(job.request);
 		case "apply":
-			return applySteps(job.request);
+			return apply(job.request);
 		case "undone":
 			return undoneSteps(job.request.root, job.request.steps);
 	}
+}
+
+function snapshot(request: SnapshotRequest): Promise<Snapshot> {
+	const put = written.get(request.repository);
+	written.delete(request.repository);
+	return makeSnapshot(request, put);
+}
+
+async function apply(request: ApplyRequest): Promise<Applied> {
+	const { applied, written: put } = await applySteps(request);
+	written.set(request.repository, put);
+	return applied;
 }

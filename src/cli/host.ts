@@ -36,6 +36,7 @@ import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymK
 import { leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
+import { pacedLog } from "./paced-log.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -88,8 +89,9 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const live = new LiveConfig(values);
 		let listening: Listening | null = null;
 		let following: ConfigWatch | null = null;
+		const paced = pacedLog((text) => output.warn(text), systemClock);
 		const log = (message: string, error: unknown) =>
-			output.warn(error === undefined ? message : `${message}: ${wordsOf(error)}`);
+			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const platforms = channelPlatforms(values);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
 		const folders = workspaceFolders(home.path, values.workspace, context.env);
@@ -244,6 +246,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				await checkpoints?.close();
 				await closeAgents([agent, ...Object.values(profiles)]);
 				await closeAll(api, store);
+				paced.end();
 			},
 		};
 	} catch (error) {

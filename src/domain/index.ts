@@ -78,7 +78,7 @@ export { isSessionId, newSessionId } from "./session-id.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
 export { readableLength, terminalText } from "./terminal-text.ts";
 export { isTimeZone } from "./time-zone.ts";
-export { cleanTitle, successorTitle } from "./title.ts";
+export { cleanTitle, cutTitle, successorTitle } from "./title.ts";
 export {
 	type Address,
 	CHAT_TYPES,

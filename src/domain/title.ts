@@ -1,23 +1,44 @@
 // Titles of sessions: one clean line, and the name of a successor.
 
 const MAX = 100;
+// An emoji of several parts keeps what joins them; everywhere else such a character could hide something.
+const EMOJI =
+	/\p{RI}\p{RI}|\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,6}\u{E007F}|\p{Emoji}\p{EMod}?\uFE0F?\u20E3?(?:\u200D\p{Extended_Pictographic}\p{EMod}?\uFE0F?)*/u;
 // Control, zero-width and bidi characters: they could hide what a title says or break the line it stands on.
-const UNWANTED = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNWANTED = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNWANTED_OUTSIDE = new RegExp(`(${EMOJI.source})|${UNWANTED.source}`, "gu");
+/** Fillers and selectors show nothing, nor does the blank of Braille. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
 const SUCCESSOR = /^(.*) #(\d{1,6})$/su;
+const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The title as it is kept: at most 100 characters, "" when nothing is left of it. */
+/** The title as it is kept: at most 100 characters in their composed form, "" when nothing of it can be seen. */
 export function cleanTitle(text: string): string {
-	const clean = text.replace(UNWANTED, " ").replace(/\s+/gu, " ").trim();
-	return Array.from(clean).slice(0, MAX).join("").trimEnd();
+	const clean = text
+		.normalize("NFC")
+		.replace(UNWANTED_OUTSIDE, (_, emoji: string | undefined) => emoji ?? " ")
+		.replace(/\s+/gu, " ")
+		.trim();
+	return VISIBLE.test(clean) ? cutTitle(clean, MAX) : "";
+}
+
+/** At most so many code points. What is shown as one character is not cut apart, unless it is longer than that alone. */
+export function cutTitle(text: string, most: number): string {
+	if (text.length <= most) return text;
+	let end = 0;
+	let points = 0;
+	for (const { segment, index } of characters.segment(text)) {
+		points += Array.from(segment).length;
+		if (points > most) break;
+		end = index + segment.length;
+	}
+	const cut = end === 0 ? Array.from(text).slice(0, most).join("") : text.slice(0, end);
+	return cut.trimEnd();
 }
 
 /** `name` -> `name #2` -> `name #3`, within the length of a title. */
 export function successorTitle(title: string): string {
 	const [, name = title, n = "1"] = SUCCESSOR.exec(title) ?? [];
 	const suffix = ` #${Number(n) + 1}`;
-	return (
-		Array.from(name)
-			.slice(0, MAX - suffix.length)
-			.join("") + suffix
-	);
+	return cutTitle(name, MAX - suffix.length) + suffix;
 }

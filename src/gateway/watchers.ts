@@ -62,11 +62,11 @@ export class Watchers {
 				now: clock.now(),
 				limit: AT_ONCE,
 			});
-			for (const { session, conversation, platform, chatType, work, endReason } of due) {
+			for (const { session, conversation, platform, chatType, work, endReason, endedAt } of due) {
 				if (work === "expire") await store.expireSession({ session, policy: policyFor(platform, chatType) });
 				else {
 					await hooks.tell("session:end", { session, conversation, reason: endReason });
-					await store.finaliseSession({ session });
+					await store.finaliseSession({ session, endedAt });
 				}
 				if (this.#stopped) return;
 			}

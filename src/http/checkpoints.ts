@@ -48,7 +48,10 @@ const fileDiff = z
 	.openapi("FileDiff");
 
 const kept = z
-	.object({ path: z.string(), reason: z.enum(["changed_since", "changing", "in_the_way", "refused"]) })
+	.object({
+		path: z.string(),
+		reason: z.enum(["changed_since", "changing", "in_the_way", "refused", "lost"]),
+	})
 	.openapi("Kept");
 
 const paths = z.array(z.string());

@@ -2,8 +2,8 @@
 import { constants } from "node:os";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
-import type { Processes } from "../processes/index.ts";
-import type { Process, ProcessScope } from "../store/index.ts";
+import type { ListedProcess, Processes } from "../processes/index.ts";
+import type { ProcessScope } from "../store/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint, flag, pageSize } from "./endpoint.ts";
 import { conversationId, time } from "./schemas.ts";
@@ -37,6 +37,9 @@ const process = z
 		survivors: z
 			.array(z.int())
 			.openapi({ description: "pids of what it started and left behind, and that still runs" }),
+		unreachable: z
+			.boolean()
+			.openapi({ description: "its host does not answer: this is what was last known of it" }),
 	})
 	.openapi("Process");
 
@@ -135,14 +138,18 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		const page = found.slice(0, limit);
 		const last = page.at(-1);
 		return {
-			processes: page.map((one) => toWireProcess(one, one.survivors)),
+			processes: page.map(toWireProcess),
 			next: found.length > limit && last ? `${last.startedAt}.${last.id}` : null,
 		};
 	},
 	process: async ({ id }, { host }) => {
 		const processes = processesOf(host);
 		const found = await processes.find(OPERATOR, id);
-		return toWireProcess(found, await processes.leftBehind(found.id));
+		return toWireProcess({
+			...found,
+			survivors: await processes.leftBehind(found.id),
+			isUnreachable: processes.isUnreachable(found),
+		});
 	},
 	processLog: async ({ id, from, lines, limit, raw }, { host }) => {
 		const processes = processesOf(host);
@@ -155,7 +162,11 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		running(host);
 		const options = { signal: signalNamed(signal), graceMs: grace_seconds * 1000 };
 		const { process, result, survivors } = await processesOf(host).kill(OPERATOR, id, options);
-		return { process: toWireProcess(process, survivors), result, survivors: [...survivors] };
+		return {
+			process: toWireProcess({ ...process, survivors, isUnreachable: false }),
+			result,
+			survivors: [...survivors],
+		};
 	},
 	processInput: async ({ id, data, end }, { host }) => {
 		running(host);
@@ -201,7 +212,7 @@ function signalNamed(text: string): string {
 	});
 }
 
-function toWireProcess(one: Process, survivors: readonly number[]): z.output<typeof process> {
+function toWireProcess(one: ListedProcess): z.output<typeof process> {
 	return {
 		id: one.id,
 		conversation: one.conversation,
@@ -221,6 +232,7 @@ function toWireProcess(one: Process, survivors: readonly number[]): z.output<typ
 		log_lost: one.logLost,
 		started_at: new Date(one.startedAt).toISOString(),
 		ended_at: one.endedAt === null ? null : new Date(one.endedAt).toISOString(),
-		survivors: [...survivors],
+		survivors: [...one.survivors],
+		unreachable: one.isUnreachable,
 	};
 }

@@ -127,12 +127,16 @@ class StoredProcesses implements Processes {
 		return rows.map((row) => ({
 			...row,
 			survivors: left.get(row.id)?.survivors ?? [],
-			isUnreachable: row.endedAt === null && this.#keeper.unreachable.has(row.id),
+			isUnreachable: this.isUnreachable(row),
 		}));
 	}
 
 	async leftBehind(id: string): Promise<readonly number[]> {
 		return (await this.#options.place.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
+	}
+
+	isUnreachable({ id, endedAt }: Pick<Process, "id" | "endedAt">): boolean {
+		return endedAt === null && this.#keeper.unreachable.has(id);
 	}
 
 	async adopt(id: string): Promise<void> {

@@ -32,26 +32,53 @@ export async function* exportJsonl(store: Store, { scope, what }: ExportOptions)
 		page = await store.exportPrincipals({ scope, what, from, limit: PAGE });
 	}
 	let conversations = 0;
-	for await (const id of conversationsOf(store, { scope, what })) {
-		const lines = conversationLines(store, id, { scope, what });
-		let isThere = false;
-		for await (const line of lines) {
-			isThere = true;
-			yield line;
+	for await (const ids of conversationPages(store, { scope, what })) {
+		for (let n = 0; n < ids.length; ) {
+			// A session alone is less than its conversation.
+			const rest = ids.slice(n);
+			const small = what.kind === "session" ? [null] : await smallOf(store, scope, rest);
+			for (const lines of small) {
+				const id = ids[n++] as ConversationId;
+				if (lines !== null && (lines.length > 0 || what.kind === "everything")) {
+					yield* lines;
+					if (lines.length > 0) conversations++;
+					continue;
+				}
+				let isThere = false;
+				for await (const line of conversationLines(store, id, { scope, what })) {
+					isThere = true;
+					yield line;
+				}
+				if (isThere) conversations++;
+			}
 		}
-		if (isThere) conversations++;
 	}
 	yield toLine({ type: "end", principals, conversations });
+}
+
+async function smallOf(
+	store: Store,
+	scope: Scope,
+	ids: readonly ConversationId[],
+): Promise<readonly (readonly string[] | null)[]> {
+	return (await store.exportSmall({ scope, ids })).conversations;
 }
 
 export async function* conversationsOf(
 	store: Store,
 	{ scope, what }: ExportOptions,
 ): AsyncGenerator<ConversationId> {
+	for await (const ids of conversationPages(store, { scope, what })) yield* ids;
+}
+
+async function* conversationPages(
+	store: Store,
+	{ scope, what }: ExportOptions,
+): AsyncGenerator<readonly ConversationId[]> {
 	let after = "";
 	for (;;) {
 		const ids = await store.exportConversations({ scope, what, after, limit: PAGE });
-		yield* ids;
+		yield ids;
 		if (what.kind !== "everything" || ids.length < PAGE) return;
 		after = ids.at(-1) as ConversationId;
 	}

@@ -9,7 +9,7 @@ import { asNobody, type Bench, filesOf, makePipe, openBench, put, takeTurn, tree
 
 /** `npm run test:crash` draws new histories each time; `npm test` tells the same ones. */
 const GIVEN = process.env.KERYX_RESTORE_RUNS;
-const RUNS = Number(GIVEN ?? 100);
+const RUNS = Number(GIVEN ?? 20);
 const LARGEST = 40;
 
 let bench: Bench;

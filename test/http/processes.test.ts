@@ -30,6 +30,7 @@ describe("processes", () => {
 			pid: expect.any(Number),
 			ended_at: null,
 			survivors: [],
+			unreachable: false,
 		});
 		const seen: string[] = [];
 		const starts: string[] = [];

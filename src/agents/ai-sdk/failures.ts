@@ -2,6 +2,7 @@
 // about it. Providers agree on status codes and on little else, so their words are read too.
 import { hideSecretLike } from "../../config/index.ts";
 import type { AgentFailure, FailureKind } from "../types.ts";
+import { TOO_LONG } from "./bounded.ts";
 import type { SentAttachment } from "./prompt.ts";
 import { retryAfter } from "./retry.ts";
 
@@ -112,6 +113,7 @@ const BROKE = /insufficient[ _]quota|credit balance|insufficient (credits|balanc
 const BUSY = /overloaded|unavailable|capacity|temporar|timeout|timed out|try again/i;
 const DOWN = /overloaded|server_error|api_error|internal|unavailable|timeout|timed out|try again/i;
 const UNREADABLE = new Set([
+	TOO_LONG,
 	"AI_JSONParseError",
 	"AI_TypeValidationError",
 	"AI_InvalidResponseDataError",

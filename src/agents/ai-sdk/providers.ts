@@ -1,5 +1,6 @@
 // From a provider's name to a model that can be asked. Each provider's library is loaded when it is first needed.
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { boundedFetch as fetch } from "./bounded.ts";
 import type { Target } from "./targets.ts";
 
 /** `key` null: none is sent, where the provider can do without. */
@@ -11,15 +12,15 @@ export async function openModel(
 	switch (provider) {
 		case "openai": {
 			const { createOpenAI } = await import("@ai-sdk/openai");
-			return createOpenAI({ apiKey, baseURL: baseUrl }).responses(model);
+			return createOpenAI({ apiKey, baseURL: baseUrl, fetch }).responses(model);
 		}
 		case "anthropic": {
 			const { createAnthropic } = await import("@ai-sdk/anthropic");
-			return createAnthropic({ apiKey, baseURL: baseUrl }).languageModel(model);
+			return createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
 		}
 		case "google": {
 			const { createGoogle } = await import("@ai-sdk/google");
-			return createGoogle({ apiKey, baseURL: baseUrl }).languageModel(model);
+			return createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(model);
 		}
 		case "openrouter":
 		case "ollama":
@@ -29,6 +30,7 @@ export async function openModel(
 				name: OPTIONS_NAME,
 				baseURL: baseUrl,
 				includeUsage: true,
+				fetch,
 				...(key !== null && { apiKey: key }),
 			}).languageModel(model);
 		}

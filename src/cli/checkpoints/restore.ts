@@ -98,6 +98,7 @@ const WHY: Readonly<Record<Reason, string>> = {
 	changing: "it changed while the restore ran",
 	in_the_way: "something that is kept stands in its way",
 	refused: "the system did not let it be changed",
+	lost: "the checkpoint no longer has its content",
 };
 
 function rowsOf({ kept, untouched }: Pick<Plan, "kept" | "untouched">, word: "keep" | "kept"): string[][] {

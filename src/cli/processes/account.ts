@@ -11,6 +11,8 @@ export interface Account {
 	readonly row: Process | null;
 	/** What its host says, or what that has left behind. */
 	readonly info: ProcessInfo | null;
+	/** Its host runs and does not answer. */
+	readonly isUnreachable: boolean;
 }
 
 const WHOLE = /^proc_[0-9a-f]{12}$/;
@@ -37,7 +39,7 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 		if (!all && row === null && info !== null && !lives(info)) continue;
 		// One that has ended and was forgotten since is not missing.
 		const looksWrong = row === null || (row.endedAt === null && info === null);
-		found.push({ id, info, row: looksWrong ? await rowOf(reach, id) : row });
+		found.push({ id, info, row: looksWrong ? await rowOf(reach, id) : row, isUnreachable: false });
 	}
 	return found.filter((account) => all || isOpen(account)).toSorted((a, b) => startOf(a) - startOf(b));
 }
@@ -77,8 +79,9 @@ export function stateOf({ row, info }: Account, place: string): AccountState {
 }
 
 /** What one should know of it beside its state. */
-export function remarksOn({ row, info }: Account, place: string): string[] {
+export function remarksOn({ row, info, isUnreachable }: Account, place: string): string[] {
 	const remarks: string[] = [];
+	if (isUnreachable) remarks.push("its host does not answer: this is what was last known");
 	const survivors = info?.survivors.join(", ") ?? "";
 	if (info?.status === "lost")
 		remarks.push(

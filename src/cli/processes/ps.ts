@@ -43,8 +43,9 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 	return withProcesses(context, { needsStore: true }, async (reach) => {
 		const { output, place } = reach;
 		const only = conversation === undefined ? null : (await conversationNamed(reach, conversation)).id;
-		const list = (await accounts(reach, { all })).filter(
-			({ row }) => only === null || row?.conversation === only,
+		const list = await withReach(
+			reach,
+			(await accounts(reach, { all })).filter(({ row }) => only === null || row?.conversation === only),
 		);
 		const keys = await keysOf(reach, list);
 		if (output.json) {
@@ -62,6 +63,13 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 				list.map((account) => cellsOf(account, place.name, keys)),
 			);
 	});
+}
+
+/** Says of what runs here whether its host answers. */
+async function withReach(reach: Reach, list: readonly Account[]): Promise<readonly Account[]> {
+	const runs = ({ info }: Account): boolean => info?.status === "running";
+	if (!list.some(runs) || !(await reach.isSilent())) return list;
+	return list.map((account) => ({ ...account, isUnreachable: runs(account) }));
 }
 
 /** What is remarkable stands below the table, whole: pids must not give way to a narrow terminal. */
@@ -161,6 +169,7 @@ function wireOf(account: Account, place: string, keys: ReadonlyMap<string, strin
 		conversation: row?.conversation ?? null,
 		conversation_key: row ? (keys.get(row.conversation) ?? null) : null,
 		survivors: info?.survivors ?? [],
+		unreachable: account.isUnreachable,
 		log_bytes: info?.logSize ?? row?.logBytes ?? null,
 		/** Who knows of it. */
 		known_to: [...(row ? ["store"] : []), ...(info ? ["host"] : [])],

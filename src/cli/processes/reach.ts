@@ -18,6 +18,8 @@ export const OPERATOR = { kind: "operator" } as const;
 export interface Reach {
 	readonly output: Output;
 	readonly place: ProcessPlace;
+	/** Whether a host runs and does not answer within a few seconds. */
+	readonly isSilent: () => Promise<boolean>;
 	/** Opened when first asked for. Null where there is none, and where it cannot be read, which was said then. */
 	readonly store: () => Promise<Store | null>;
 }
@@ -39,9 +41,26 @@ export async function withProcesses(
 		});
 	const store = () => (opened ??= open());
 	try {
-		await use({ output, place: localPlace(home.path), store });
+		await use({
+			output,
+			place: localPlace(home.path),
+			store,
+			isSilent: () => isSilent(localPlace(home.path, { answerMs: ANSWER_MS })),
+		});
 	} finally {
 		await (await opened?.catch(() => null))?.close();
+	}
+}
+
+const ANSWER_MS = 5000;
+
+async function isSilent(place: ProcessPlace): Promise<boolean> {
+	try {
+		await (await place.find())?.close();
+		return false;
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "process.host_silent") return true;
+		throw error;
 	}
 }
 

@@ -62,7 +62,7 @@ async function resume({ client, output, config }: Connection, name: string): Pro
 /** Unique within a conversation, whatever its capitals: one of this terminal's own first, then of others. */
 async function titled(client: Client, own: WireConversation, name: string): Promise<string | null> {
 	const title = cleanTitle(name).toLowerCase();
-	const fits = (session: WireSession): boolean => session.title?.toLowerCase() === title;
+	const fits = (session: WireSession): boolean => cleanTitle(session.title ?? "").toLowerCase() === title;
 	for (let before: string | undefined; ; ) {
 		const { sessions } = await client.sessions({
 			conversation: own.id,

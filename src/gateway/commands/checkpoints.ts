@@ -125,6 +125,7 @@ const WHY_KEPT: Readonly<Record<KeptReason, string>> = {
 	changing: "changed while this ran",
 	in_the_way: "something that is kept stands in the way",
 	refused: "the system did not let it be changed",
+	lost: "the checkpoint no longer has its content",
 };
 
 function keptLines({ count, first }: Some<Kept>): string[] {

@@ -3,6 +3,7 @@ import {
 	type ChatType,
 	type ConversationId,
 	cleanTitle,
+	cutTitle,
 	nextDue,
 	type ResetPolicy,
 	type SessionId,
@@ -53,6 +54,8 @@ export interface DueSession {
 	readonly chatType: ChatType;
 	readonly work: "expire" | "finalise";
 	readonly endReason: string | null;
+	/** Tells one ending of it from another; null while it is live. */
+	readonly endedAt: number | null;
 }
 
 /** Gateway's own work: which sessions' due_at has come. */
@@ -68,6 +71,7 @@ export function* dueSessions(args: {
 		chatType: row.chat_type,
 		work: row.ended_at === null ? "expire" : "finalise",
 		endReason: row.end_reason,
+		endedAt: row.ended_at,
 	}));
 }
 
@@ -98,9 +102,16 @@ export function* expireSession(
 	return { ended: null };
 }
 
-/** After the hooks of an ending have run. A title is derived from the first message where there is none. */
-export function* finaliseSession(context: Context, args: { readonly session: SessionId }): Op<void> {
+/**
+ * After the hooks of an ending have run. A title is derived from the first message where there is none.
+ * With `endedAt` only that ending is finalised: meanwhile the session may be live again, or have ended anew, which has hooks of its own.
+ */
+export function* finaliseSession(
+	context: Context,
+	args: { readonly session: SessionId; readonly endedAt?: number | null },
+): Op<void> {
 	const session = yield* findSession(args.session);
+	if (args.endedAt !== undefined && session.ended_at !== args.endedAt) return;
 	if (session.ended_at === null)
 		throw new KeryxError("session.live", `session ${session.id} is live`, { field: "session" });
 	if (session.finalised) return;
@@ -118,7 +129,7 @@ function* derivedTitle(session: SessionRow): Op<string> {
 		yield* loadLargeText(session.conversation, unseal<MessageBody>(row.body, row.body_key).content),
 	);
 	const line = cleanTitle(text.slice(0, 1000));
-	if (line.length <= DERIVED_TITLE_LENGTH) return line;
-	const cut = line.slice(0, DERIVED_TITLE_LENGTH);
+	const cut = cutTitle(line, DERIVED_TITLE_LENGTH);
+	if (cut === line) return line;
 	return cleanTitle(cut.includes(" ") ? cut.slice(0, cut.lastIndexOf(" ")) : cut);
 }

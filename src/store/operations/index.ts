@@ -34,6 +34,7 @@ import { noteConfig, noteStoreBack } from "./events.ts";
 import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
 import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
 import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
+import { exportSmall } from "./export-small.ts";
 import { addGrant, grants, revokeGrant, takeGrantsDated } from "./grants.ts";
 import { redo, retry, undo, undoTarget } from "./history.ts";
 import { importLines } from "./import.ts";
@@ -260,6 +261,7 @@ export const reads = {
 	exportConversations,
 	exportHead,
 	exportSessions,
+	exportSmall,
 	exportTurns,
 	exportMessages,
 	exportBlob,

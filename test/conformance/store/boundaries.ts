@@ -226,6 +226,27 @@ export function boundaryConformance(tell: Tell): void {
 		},
 	);
 
+	tell("an ending that was taken back meanwhile is not finalised, and the next one is due", async (scene) => {
+		const { session, conversation } = await scene.exchange("one", "1", ADA, { policy: IDLE });
+		const due = async () =>
+			await scene.store.dueSessions({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
+		scene.clock.advance(2 * HOUR);
+		await scene.store.expireSession({ session, policy: IDLE });
+		const [first] = await due();
+		const opening = { conversation, policy: IDLE, context: "context" };
+		await scene.store.switchSession({ ...opening, target: session, within: "conversation" });
+		const finalise = async (endedAt: number | null = null) =>
+			await scene.store.finaliseSession({ session, endedAt });
+		await finalise(first?.endedAt);
+		scene.clock.advance(2 * HOUR);
+		await scene.store.expireSession({ session, policy: IDLE });
+		await finalise(first?.endedAt);
+		const [second] = await due();
+		expect(second).toMatchObject({ session, work: "finalise", endReason: "idle" });
+		await finalise(second?.endedAt);
+		expect(await due()).toEqual([]);
+	});
+
 	tell("a title is not derived from what was undone", async (scene) => {
 		const first = await scene.exchange("my secret", "1", ADA, { policy: IDLE });
 		await scene.store.undo({ conversation: first.conversation, turns: 1 });

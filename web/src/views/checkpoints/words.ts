@@ -20,6 +20,7 @@ export const KEPT: Readonly<Record<Plan["kept"][number]["reason"], string>> = {
 	changing: "it was changed while the restore looked at it",
 	in_the_way: "something that is kept stands in its place",
 	refused: "the system does not allow it",
+	lost: "the checkpoint no longer has its content",
 };
 
 export function nameOf({ label, kind }: Checkpoint): string {

@@ -36,7 +36,7 @@ export function ProcessView() {
 }
 
 function Heading({ process }: { readonly process: Process }) {
-	const { id, command, conversation, cwd, pid, started_at, pty, backend, survivors } = process;
+	const { id, command, conversation, cwd, pid, started_at, pty, backend, survivors, unreachable } = process;
 	const [killing, setKilling] = useState(false);
 	const running = isRunning(process);
 	return (
@@ -82,6 +82,9 @@ function Heading({ process }: { readonly process: Process }) {
 				<p className="text-sm text-warn">
 					It left something behind that still runs: pid {survivors.join(", ")}.
 				</p>
+			)}
+			{unreachable && (
+				<p className="text-sm text-warn">Its host does not answer: this is what was last known.</p>
 			)}
 			<KillDialog id={id} command={command} open={killing} onClose={() => setKilling(false)} />
 		</header>

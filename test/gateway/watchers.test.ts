@@ -1,0 +1,64 @@
+// What the watcher does with sessions that change while it looks at them.
+import { expect, test } from "vitest";
+import { Watchers } from "../../src/gateway/watchers.ts";
+import { NO_SECRETS, openStore } from "../../src/store/index.ts";
+import { AUDIT_KEY } from "../conformance/store/confirmations.ts";
+import { ADA, BOB, OPERATOR, policy, Scene } from "../conformance/store/scene.ts";
+import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
+
+const IDLE = policy({ mode: "idle", idle_minutes: 60, max_messages: 0 });
+
+test("a session that somebody resumes while its ending is told goes on, and the endings of others are finalised", async () => {
+	const clock = virtualClock();
+	const store = await openStore({
+		url: "sqlite::memory:",
+		clock,
+		ids: countedIds(),
+		secrets: NO_SECRETS,
+		auditKey: AUDIT_KEY,
+	});
+	const scene = new Scene({ store, clock, close: () => store.close() });
+	const resumed = await scene.exchange("one", "1", ADA, { policy: IDLE });
+	const other = await scene.exchange("two", "2", BOB, { policy: IDLE });
+	const logged: string[] = [];
+	let told = 0;
+	const watchers = new Watchers({
+		store,
+		// One look is enough.
+		clock: { now: () => clock.now(), monotonic: () => clock.now(), after: () => () => {} },
+		policyFor: () => IDLE,
+		config: { events: { keep_days: 30 } } as never,
+		log: (message, error) => logged.push(`${message}: ${(error as Error).message}`),
+		hooks: {
+			listens: true,
+			tell: async (_, { session }) => {
+				if (session !== resumed.session || told++ > 0) return;
+				await store.switchSession({
+					conversation: resumed.conversation,
+					policy: IDLE,
+					context: "context",
+					target: resumed.session,
+					within: "conversation",
+				});
+			},
+		},
+	});
+	try {
+		for (const { session } of [resumed, other]) {
+			clock.advance(2 * HOUR);
+			await store.expireSession({ session, policy: IDLE });
+		}
+		watchers.start();
+		const due = async () => {
+			const all = await store.dueSessions({ scope: OPERATOR, now: clock.now(), limit: 10 });
+			return all.filter(({ work }) => work === "finalise").length;
+		};
+		await expect.poll(due, { timeout: 30_000 }).toBe(0);
+		expect((await scene.session(resumed.session)).endedAt).toBeNull();
+		expect((await scene.session(other.session)).title).toBe("two");
+	} finally {
+		await watchers.stop();
+		await store.close();
+	}
+	expect(logged).toEqual([]);
+});
