@@ -1,5 +1,6 @@
 // The audit's witness: a count and a code outside the store. Whatever is done to the audit by hand while Keryx does not run shows.
 import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import {
 	copyFileSync,
 	existsSync,
@@ -64,8 +65,14 @@ async function note(store: Store, entries: number): Promise<void> {
 function byHand(...sql: readonly string[]): void {
 	const raw = new Database(path);
 	raw.pragma("foreign_keys = OFF");
-	for (const trigger of ["audit_unchanged", "audit_kept"]) raw.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
+	const triggers = raw
+		.prepare(
+			"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ('audit', 'audit_head', 'settings')",
+		)
+		.all() as { name: string; sql: string }[];
+	for (const { name } of triggers) raw.exec(`DROP TRIGGER ${name}`);
 	for (const statement of sql) raw.exec(statement);
+	for (const trigger of triggers) raw.exec(trigger.sql);
 	raw.close();
 }
 
@@ -219,6 +226,7 @@ const WAYS: readonly (readonly [name: string, alter: () => void | Promise<void>,
 	],
 	["who did it is changed", () => byHand("UPDATE audit SET who = 'token:eve' WHERE n = 2"), false],
 	["what was done is changed", () => byHand("UPDATE audit SET body = '{}' WHERE n = 2"), false],
+	["a body is said to be sealed", () => byHand("UPDATE audit SET body_key = 1 WHERE n = 2"), false],
 	["when it was done is changed", () => byHand("UPDATE audit SET at = at + 1 WHERE n = 2"), false],
 	[
 		"an entry is added",
@@ -267,6 +275,24 @@ const WAYS: readonly (readonly [name: string, alter: () => void | Promise<void>,
 		},
 		true,
 	],
+	[
+		"everything is deleted with all that was audited, every mark of it and the witness",
+		() => {
+			const tables = ["audit", "audit_head", "tokens", "grants", "confirmations", "events"];
+			byHand(...tables.map((name) => `DELETE FROM ${name}`), "DELETE FROM settings WHERE name <> 'epoch'");
+			rmSync(witness);
+		},
+		true,
+	],
+	[
+		"the same, with the marks left alone",
+		() => {
+			byHand(...["audit", "audit_head", "tokens"].map((name) => `DELETE FROM ${name}`));
+			rmSync(witness);
+		},
+		true,
+	],
+	["the mark of an audit is deleted", () => byHand("DELETE FROM settings WHERE name = 'audit'"), true],
 ];
 
 describe("an audit that is altered by hand does not verify", () => {
@@ -282,6 +308,31 @@ describe("an audit that is altered by hand does not verify", () => {
 		expect(await using(standing)).toEqual({ count: 8, problem: null });
 	});
 
+	test.each([
+		"DELETE FROM audit_head",
+		"UPDATE audit_head SET count = 5",
+		"DELETE FROM settings WHERE name = 'audit'",
+		"DELETE FROM settings WHERE name = 'audit_witness'",
+		"UPDATE settings SET value = 'none' WHERE name = 'audit'",
+		"UPDATE settings SET name = 'other' WHERE name = 'audit_witness'",
+	])("the database itself refuses: %s", (statement) => {
+		const raw = new Database(path);
+		try {
+			expect(() => raw.exec(statement)).toThrow(/the audit/);
+		} finally {
+			raw.close();
+		}
+	});
+
+	test("codes of entries whose body is in the clear are what they always were", async () => {
+		const [first] = await using((store) => store.auditLog({ scope: OPERATOR, limit: 1 }));
+		const raw = new Database(path, { readonly: true });
+		const body = raw.prepare("SELECT body FROM audit WHERE n = 1").pluck().get();
+		raw.close();
+		const list = ["entry", 1, first?.at, first?.kind, null, first?.who, first?.via, body, ""];
+		expect(first?.mac).toBe(createHmac("sha256", KEY).update(JSON.stringify(list)).digest("hex"));
+	});
+
 	test.each(WAYS)("%s", async (_name, alter, seenAtStart) => {
 		await alter();
 		const { bad } = await using(verdict, existsSync(path) ? { access: "read" } : {});
@@ -295,6 +346,18 @@ describe("an audit that is altered by hand does not verify", () => {
 		}
 		// A start has mended nothing.
 		expect((await using(verdict)).bad).not.toBeNull();
+	});
+
+	test("nor after as much was added, where nothing but the mark of a beginning is left", async () => {
+		byHand(
+			...["audit", "audit_head", "tokens", "events"].map((name) => `DELETE FROM ${name}`),
+			"DELETE FROM settings WHERE name = 'audit_witness'",
+		);
+		rmSync(witness);
+		await using((store) => note(store, 20));
+		expect((await using(verdict)).bad?.problem).toContain("began again");
+		await using((store) => store.acceptAudit({ by: "operator", via: "cli" }));
+		expect(await using(verdict)).toMatchObject({ count: 21, bad: null });
 	});
 
 	test.each(WAYS.filter(([name]) => /older copy|another made|put back/.test(name)))(

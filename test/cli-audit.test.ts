@@ -25,7 +25,9 @@ async function make(...names: readonly string[]): Promise<void> {
 
 function deleteAudit(): void {
 	const raw = new Database(homeAt(home).storePath);
-	raw.exec("DROP TRIGGER audit_kept; DELETE FROM audit; DELETE FROM audit_head");
+	raw.exec(
+		"DROP TRIGGER audit_kept; DROP TRIGGER audit_head_kept; DELETE FROM audit; DELETE FROM audit_head",
+	);
 	raw.close();
 }
 

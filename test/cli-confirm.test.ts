@@ -338,7 +338,7 @@ test("verify names the first entry that was altered, removed or cut off, with ex
 	const verify = () => call(["confirm", "audit", "--verify"], { env });
 	const tamper = (...statements: string[]) => {
 		const db = new Database(homeAt(home).storePath);
-		db.exec("DROP TRIGGER IF EXISTS audit_unchanged; DROP TRIGGER IF EXISTS audit_kept");
+		for (const name of ["unchanged", "kept", "head_grows"]) db.exec(`DROP TRIGGER IF EXISTS audit_${name}`);
 		for (const statement of statements) db.exec(statement);
 		db.close();
 	};

@@ -486,6 +486,63 @@ describe("an import", () => {
 		await isWhole(into.store);
 	});
 
+	describe("an address that nobody has used here yet", () => {
+		/** What a person in one store said, with the conversation's line changed. */
+		const told = async (change: (line: Record<string, unknown>) => void, place = BOB) => {
+			const from = await opened(openInMemory);
+			const { conversation } = await from.scene.exchange("something private", "yes", place);
+			const lines = (await exported(from.store)).map((text) => {
+				const line = JSON.parse(text) as Record<string, unknown>;
+				if (line.type === "conversation") change(line);
+				return JSON.stringify(line);
+			});
+			return { conversation, lines };
+		};
+		const addresses = (line: Record<string, unknown>) => line.addresses as Record<string, unknown>[];
+
+		it("leads on into the imported conversation for its own person", async () => {
+			const channel = { platform: "discord", chat_type: "dm", chat_id: "channel-9", user_id: "bob#1" };
+			for (const place of [BOB, GROUP, channel]) {
+				const { conversation, lines } = await told(() => {}, place);
+				const into = await opened(openInMemory, "bbbb");
+				await importJsonl(into.store, lines, FROM);
+				expect((await into.scene.say("again", place)).conversation).toBe(conversation);
+			}
+		});
+
+		it.each<[string, string | null]>([
+			["somebody else's", "as it was"],
+			["nobody's", null],
+		])("does not lead into a private conversation that is %s", async (_, principal) => {
+			const { conversation, lines } = await told((line) => {
+				Object.assign(addresses(line)[0] as object, { chat: "100" });
+				if (principal === null) line.principal = null;
+			});
+			const into = await opened(openInMemory, "bbbb");
+			await importJsonl(into.store, lines, FROM);
+			const first = await into.scene.exchange("hello", "hi", ADA);
+			expect(first.conversation).not.toBe(conversation);
+			expect((await into.scene.say("again", ADA)).conversation).toBe(first.conversation);
+			const scope = principalScope(first.principal);
+			expect((await into.store.search({ scope, query: "private", limit: 5 })).hits).toEqual([]);
+			// Imported again, it does not come back.
+			await importJsonl(into.store, lines, FROM);
+			expect((await into.scene.say("once more", ADA)).conversation).toBe(first.conversation);
+			await isWhole(into.store);
+		});
+
+		it.each<[string, Record<string, unknown>, RegExp]>([
+			["a shared chat for a private conversation", { chatType: "group", chat: "-7" }, /shared/],
+			["another platform", { platform: "discord" }, /platform/],
+		])("is refused where a file claims %s", async (_, change, message) => {
+			const { lines } = await told((line) => Object.assign(addresses(line)[0] as object, change));
+			const into = await opened(openInMemory, "bbbb");
+			const error = await refused(importJsonl(into.store, lines, FROM));
+			expect(error).toMatchObject({ code: "import.invalid", field: "addresses.0" });
+			expect(error.message).toMatch(message);
+		});
+	});
+
 	it("I2: leaves at most one session of a conversation live", async () => {
 		const from = await opened(openInMemory);
 		const { conversation } = await from.scene.exchange("one", "two");

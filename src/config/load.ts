@@ -76,7 +76,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 
 	const names = secretNames(settings);
 	const values = secretValues([...names, ...USUAL_KEYS], env);
-	const secrets = createSecrets(values);
+	const secrets = createSecrets(values, { maskShapes: !isOff(settings, "privacy.mask_shapes") });
 	const hide = (text: string) => hideSecretLike(secrets.hide(text));
 	const inFile = { file: source.file };
 
@@ -203,6 +203,11 @@ function shortSecrets(names: readonly string[], env: Environment): string[] {
 			(name) =>
 				`the value of ${name} is shorter than ${SHORTEST_HIDDEN} characters: it cannot be hidden in output`,
 		);
+}
+
+/** What is wrong with it is told with the rest; until it is right, it is on. */
+function isOff(settings: readonly Setting[], key: string): boolean {
+	return settings.some(({ path, value }) => path.join(".") === key && value === false);
 }
 
 function unknownHostZone(settings: readonly Setting[]): string[] {

@@ -343,7 +343,13 @@ export const configSchema = z
 				notify: z.boolean().default(true),
 			})
 			.prefault({}),
-		privacy: z.strictObject({ redact_pii: z.boolean().default(false) }).prefault({}),
+		privacy: z
+			.strictObject({
+				redact_pii: z.boolean().default(false),
+				/** What looks like a credential is masked in what is stored and shown, though nobody has named it as a secret. */
+				mask_shapes: z.boolean().default(true),
+			})
+			.prefault({}),
 		/** Names of environment variables whose values are never shown. */
 		secrets: z
 			.array(

@@ -41,7 +41,7 @@ export interface Actions {
 	undo(
 		args: Here & { readonly turns: number; readonly files?: boolean },
 	): Promise<Undone & { readonly restored: RestoreReport | null }>;
-	redo(args: Here): Promise<{ readonly rows: number; readonly stopped: string | null }>;
+	redo(args: Here): Promise<Pick<Undone, "rows" | "messages" | "stopped">>;
 	/** Answers the turn that has begun; null where there is nothing to answer again. Refused while the gateway does not run. */
 	retry(
 		args: Here,
@@ -219,6 +219,6 @@ export function createActions(options: ActionsOptions): Actions {
 }
 
 /** The conversation has gone on since: only after a restore that was cut off, which is finished at a start. */
-const NOTHING_UNDONE: Undone = { rows: 0, turns: 0, text: null, stopped: null };
+const NOTHING_UNDONE: Undone = { rows: 0, messages: 0, turns: 0, text: null, stopped: null };
 
 function nothing(): void {}

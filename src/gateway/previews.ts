@@ -246,10 +246,10 @@ export class Preview {
 		}
 	}
 
-	/** The first part only: the rest follows when the text is final. */
+	/** The first part only: the rest follows when the text is final. Hidden once more, since rendering takes marks and escapes away (I12). */
 	#body(): { text: string; plain: string } | undefined {
 		const { markup, messageLimit } = platformTraits(this.#destination.platform);
-		return renderParts(this.#wanted, { markup, limit: messageLimit })[0];
+		return this.#store.secrets.hideIn(renderParts(this.#wanted, { markup, limit: messageLimit })[0]);
 	}
 }
 

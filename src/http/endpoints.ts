@@ -244,6 +244,9 @@ export const endpoints = {
 		},
 		z.object({
 			rows: z.int(),
+			messages: z
+				.int()
+				.openapi({ description: "of the rows, as a person counts: without calls and results" }),
 			turns: z.int(),
 			text: z.string().nullable(),
 			stopped: z.string().nullable(),
@@ -254,7 +257,7 @@ export const endpoints = {
 		"redo",
 		"show again what was undone",
 		{},
-		z.object({ rows: z.int(), stopped: z.string().nullable() }),
+		z.object({ rows: z.int(), messages: z.int(), stopped: z.string().nullable() }),
 	),
 	retry: action(
 		"retry",

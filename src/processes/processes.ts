@@ -37,8 +37,9 @@ export function createProcesses(options: ProcessesOptions): Processes {
 	return new StoredProcesses(options);
 }
 
+/** A program without a role is from before there were any, or nobody's: it counts as the owner's. */
 function mayTouch(actor: ProcessActor, { role }: Pick<Process, "role">): boolean {
-	return actor.kind === "operator" || role === null || isAtLeast(actor.standing, role);
+	return actor.kind === "operator" || isAtLeast(actor.standing, role ?? "owner");
 }
 
 class StoredProcesses implements Processes {

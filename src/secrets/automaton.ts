@@ -1,22 +1,28 @@
-// Finds any of many words in a text, in one pass and without going back (after Aho and Corasick). Letters count alike in upper and
-// lower case. A step costs the same however many words there are.
+// Finds any of many words in a text, in one pass and without going back (after Aho and Corasick). Letters count as their folding says,
+// alike in upper and lower case. A step costs the same however many words there are.
+import { type Folding, SKIPPED } from "./folding.ts";
 
 /** The class of characters that stand in no word. */
 const NOWHERE = 0;
-/** The class of line breaks, which are passed over. */
-const BREAK = 1;
-const LINE_BREAKS = [10, 13];
+/** The class of what is passed over. */
+const PASSED = 1;
+/** The class of what counts as several characters, and of halves of characters: what is looked at must be read first. */
+const SEVERAL = 2;
+/** Halves of characters that count as others: mathematical letters, letters in squares, ideographs, and invisible ones. */
+const FOLDED_HALVES = [0xd835, 0xd83b, 0xd83c, 0xd87e, 0xdb40];
 const ROOT = 0;
 /** States of less depth are reached all the time: their steps are looked up, not searched. */
 const SHALLOW = 2;
 
-/** What a look at a text says. broken: nothing is in it, and it has line breaks. */
-export type Look = "found" | "broken" | "clean";
+/** What a look at a text says. unread: it cannot be told before the text is read. */
+export type Look = "found" | "unread" | "clean";
 
 /** A set of words, and how far a text has spelt one of them: a state, beginning with 0. */
 export class Automaton {
-	/** By UTF-16 unit. */
+	/** By UTF-16 unit, of a text as it was written. */
 	readonly #classes: Uint16Array;
+	/** The same, of a text that was read. */
+	readonly #known: Uint16Array;
 	readonly #width: number;
 	/** Every step of the first and of the last states; of the first up to this number, of the last from that one on. */
 	readonly #table: Int32Array;
@@ -33,16 +39,18 @@ export class Automaton {
 	/** From this state on a word ends in each. */
 	readonly #ending: number;
 
-	constructor(words: readonly string[]) {
-		const { classes, width } = classesOf(words);
+	/** Words as they count in a text. */
+	constructor(words: readonly string[], folding: Folding) {
+		const { classes, known, width } = classesOf(words, folding);
 		const trie = new Trie();
 		for (const [index, word] of words.entries())
 			trie.add(
-				Array.from({ length: word.length }, (_, at) => classes[word.charCodeAt(at)] as number),
+				Array.from({ length: word.length }, (_, at) => known[word.charCodeAt(at)] as number),
 				index,
 			);
 		const { states, wide, ending, lastWide } = trie.finished();
 		this.#classes = classes;
+		this.#known = known;
 		this.#width = width;
 		this.#wide = wide;
 		this.#ending = ending;
@@ -59,9 +67,9 @@ export class Automaton {
 		);
 	}
 
-	/** The state after one more character. */
+	/** The state after one more character of a text that was read. */
 	next(state: number, unit: number): number {
-		return this.#step(state, this.#classes[unit] as number);
+		return this.#step(state, this.#known[unit] as number);
 	}
 
 	/** How many of the last characters may be the beginning of a word. */
@@ -74,27 +82,29 @@ export class Automaton {
 		return this.#ends[state] as number;
 	}
 
-	/** Whether any word stands in the text, whatever line breaks are in between. */
-	look(text: string): Look {
+	/** Whether any word stands in the text. read: it was. indents: it was not, and spaces and tabs behind a line break are passed over. */
+	look(text: string, how: "read" | "written" | "indents"): Look {
+		const indents = how === "indents";
 		const [classes, table, wide, width, ending] = [
-			this.#classes,
+			how === "read" ? this.#known : this.#classes,
 			this.#table,
 			this.#wide,
 			this.#width,
 			this.#ending,
 		];
 		let state = ROOT;
-		let isBroken = false;
 		for (let at = 0; at < text.length; at++) {
-			const kind = classes[text.charCodeAt(at)] as number;
-			if (kind === BREAK) {
-				isBroken = true;
+			const unit = text.charCodeAt(at);
+			const kind = classes[unit] as number;
+			if (kind === PASSED) {
+				if (indents && (unit === LINE_FEED || unit === RETURN)) at = afterIndent(text, at);
 				continue;
 			}
+			if (kind === SEVERAL) return "unread";
 			state = state < wide ? (table[state * width + kind] as number) : this.#step(state, kind);
 			if (state >= ending) return "found";
 		}
-		return isBroken ? "broken" : "clean";
+		return "clean";
 	}
 
 	/** The same for bytes. */
@@ -107,17 +117,13 @@ export class Automaton {
 			this.#ending,
 		];
 		let state = ROOT;
-		let isBroken = false;
 		for (let at = 0; at < bytes.length; at++) {
 			const kind = classes[bytes[at] as number] as number;
-			if (kind === BREAK) {
-				isBroken = true;
-				continue;
-			}
+			if (kind === PASSED) continue;
 			state = state < wide ? (table[state * width + kind] as number) : this.#step(state, kind);
 			if (state >= ending) return "found";
 		}
-		return isBroken ? "broken" : "clean";
+		return "clean";
 	}
 
 	#step(from: number, kind: number): number {
@@ -199,24 +205,40 @@ class Trie {
 	}
 }
 
-/** One class for each letter, in whatever case, that stands in a word. */
-function classesOf(words: readonly string[]): { readonly classes: Uint16Array; readonly width: number } {
-	const classes = new Uint16Array(65_536).fill(NOWHERE);
-	for (const unit of LINE_BREAKS) classes[unit] = BREAK;
-	let width = BREAK + 1;
-	for (const word of words)
-		for (let at = 0; at < word.length; at++) {
-			const unit = word.charAt(at);
-			const letter = single(single(unit, unit.toUpperCase()), unit.toUpperCase().toLowerCase());
-			const known = classes[letter.charCodeAt(0)] as number;
-			const kind = known === NOWHERE ? width++ : known;
-			for (const same of [unit, letter, single(letter, letter.toUpperCase())])
-				classes[same.charCodeAt(0)] = kind;
-		}
-	return { classes, width };
+const LINE_FEED = 10;
+const RETURN = 13;
+const INDENTS = " \t";
+
+/** The last of the spaces and tabs behind this place. */
+function afterIndent(text: string, from: number): number {
+	let at = from;
+	while (at + 1 < text.length && INDENTS.includes(text.charAt(at + 1))) at++;
+	return at;
 }
 
-/** The other case, where that is one unit, too. */
-function single(unit: string, other: string): string {
-	return other.length === 1 ? other : unit;
+/** One class for each character that stands in a word, and for whatever counts as it. */
+function classesOf(
+	words: readonly string[],
+	{ units, several, hasPairs }: Folding,
+): { readonly classes: Uint16Array; readonly known: Uint16Array; readonly width: number } {
+	const known = new Uint16Array(units.length).fill(NOWHERE);
+	let width = SEVERAL + 1;
+	for (const word of words)
+		for (let at = 0; at < word.length; at++) {
+			const unit = word.charCodeAt(at);
+			if (known[unit] === NOWHERE) known[unit] = width++;
+		}
+	const classes = new Uint16Array(units.length);
+	for (let unit = 0; unit < classes.length; unit++) {
+		const counts = units[unit] as number;
+		classes[unit] = counts === SKIPPED ? PASSED : (known[counts] as number);
+	}
+	for (const [unit, text] of several) if (isKnown(text)) classes[unit] = SEVERAL;
+	if (hasPairs) for (const half of FOLDED_HALVES) classes[half] = SEVERAL;
+	return { classes, known, width };
+
+	function isKnown(text: string): boolean {
+		for (let at = 0; at < text.length; at++) if (known[text.charCodeAt(at)] !== NOWHERE) return true;
+		return false;
+	}
 }

@@ -23,6 +23,7 @@ function stretchesIn(words: Words, text: string): readonly Stretch[] {
 	if (!words.isIn(text)) return [];
 	const search = words.search();
 	search.read(text);
+	search.end();
 	return search.takeUpTo(text.length);
 }
 
@@ -62,6 +63,7 @@ export class HidingStream {
 
 	/** What was held back. */
 	end(): string {
+		this.#search.end();
 		return this.#release(this.#from + this.#held.length);
 	}
 

@@ -2,6 +2,7 @@
 // object hides a secret from the moment that its name is read. None is forgotten before the end, since what was written with it may
 // still be on its way.
 import { type Audience, HIDDEN, HidingBytes, HidingStream, hideBytes, hideText, longestIn } from "./hider.ts";
+import { hasShape, MaskingStream, maskShapes } from "./shapes.ts";
 import { type Hiding, hideIn, isHiddenIn } from "./walk.ts";
 import { Words } from "./words.ts";
 
@@ -46,8 +47,12 @@ export interface Secrets extends Hider {
 	learn(values: ReadonlyMap<string, string>): void;
 }
 
-export function createSecrets(values: ReadonlyMap<string, string> = new Map()): Secrets {
-	return new KnownSecrets(values);
+/** `maskShapes`: what looks like a credential is masked, too, though nobody has named it; never in what a call is made with. */
+export function createSecrets(
+	values: ReadonlyMap<string, string> = new Map(),
+	options: { readonly maskShapes?: boolean } = {},
+): Secrets {
+	return new KnownSecrets(values, options.maskShapes ?? false);
 }
 
 /** Any name in hidden text, also as markup escapes it; where a text was cut, the beginning of one. */
@@ -65,30 +70,35 @@ class KnownSecrets implements Secrets {
 	/** Made when they are needed. */
 	#text: Words | undefined;
 	#bytes: Words | undefined;
+	/** By value alone. */
 	readonly #hiding: Hiding;
+	readonly #shown: Hiding;
+	readonly #masks: boolean;
 	readonly forOthers: Hider;
 
-	constructor(values: ReadonlyMap<string, string>) {
+	constructor(values: ReadonlyMap<string, string>, masks: boolean) {
 		this.learn(values);
+		this.#masks = masks;
 		this.#hiding = this.#hidingFrom("owner");
-		const fromOthers = this.#hidingFrom("others");
+		this.#shown = masks ? masking(this.#hiding) : this.#hiding;
+		const fromOthers = masks ? masking(this.#hidingFrom("others")) : this.#hidingFrom("others");
 		this.forOthers = {
 			hide: fromOthers.hide,
-			stream: () => new HidingStream(() => this.#inText(), "others"),
+			stream: () => this.#stream("others"),
 			hideIn: (value) => hideIn(value, fromOthers, "own"),
 		};
 	}
 
 	hide(text: string): string {
-		return this.#hiding.hide(text);
+		return this.#shown.hide(text);
 	}
 
 	stream(): TextStream {
-		return new HidingStream(() => this.#inText(), "owner");
+		return this.#stream("owner");
 	}
 
 	hideIn<Value>(value: Value): Value {
-		return hideIn(value, this.#hiding, "own");
+		return hideIn(value, this.#shown, "own");
 	}
 
 	changes(value: unknown): boolean {
@@ -122,6 +132,16 @@ class KnownSecrets implements Secrets {
 		}
 	}
 
+	#stream(audience: Audience): TextStream {
+		const known = new HidingStream(() => this.#inText(), audience);
+		if (!this.#masks) return known;
+		const masks = new MaskingStream();
+		return {
+			push: (text) => masks.push(known.push(text)),
+			end: () => masks.push(known.end()) + masks.end(),
+		};
+	}
+
 	#hidingFrom(audience: Audience): Hiding {
 		const words = () => this.#inText();
 		const hide = (text: string) => hideText(words(), text, audience);
@@ -149,6 +169,20 @@ class KnownSecrets implements Secrets {
 		this.#bytes ??= new Words([...this.#values, ...this.#earlier], "bytes");
 		return this.#bytes;
 	}
+}
+
+function masking(hiding: Hiding): Hiding {
+	return {
+		isIn: (text) => hiding.isIn(text) || hasShape(text),
+		isInBytes: (bytes) => hiding.isInBytes(bytes),
+		get hasNumbers() {
+			return hiding.hasNumbers;
+		},
+		hide: (text) => maskShapes(hiding.hide(text)),
+		hideBytes: (bytes) => hiding.hideBytes(bytes),
+		longestIn: (text) => hiding.longestIn(text),
+		exact: hiding,
+	};
 }
 
 /** Where there are none: for tests, and for programs that keep theirs elsewhere. */

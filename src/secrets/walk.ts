@@ -11,6 +11,8 @@ export interface Hiding {
 	hideBytes(bytes: Uint8Array): Uint8Array;
 	/** How many characters the longest find in it has. */
 	longestIn(text: string): number;
+	/** For what others made up and Keryx acts on, which must stay the same bytes; left out: this one. */
+	readonly exact?: Hiding;
 }
 
 /**
@@ -61,6 +63,7 @@ function hidden(
 	field: string,
 	place: Place = "text",
 ): unknown {
+	if (ground === "free" && hiding.exact) return hidden(value, hiding.exact, ground, field, place);
 	if (typeof value === "string") return hiddenText(value, hiding, place);
 	if (typeof value === "number") {
 		const text = ground === "free" ? hiding.hide(String(value)) : String(value);

@@ -1,7 +1,8 @@
 // The words that known secrets are found by: every spelling of each value, and each name as it stands in hidden text, which is left as
 // it is. So hiding a second time changes nothing, also where a value is part of a name.
 import { Automaton } from "./automaton.ts";
-import { type Found, isReadTwice, type Manner, readAs, Search } from "./reading.ts";
+import { type Folding, foldingFor, type Manner } from "./folding.ts";
+import { type Found, isReadTwice, needsReader, readAs, Search } from "./reading.ts";
 import { SHORTEST_HIDDEN, spellings } from "./spellings.ts";
 
 /** What was found is one spelling of a secret, or its name. */
@@ -23,6 +24,8 @@ export interface Stretch {
 }
 
 interface Reading {
+	readonly manner: Manner;
+	readonly folding: Folding;
 	readonly words: readonly string[];
 	readonly known: readonly Word[];
 	readonly automaton: Automaton;
@@ -31,7 +34,10 @@ interface Reading {
 export class Words {
 	readonly #strict: Reading;
 	readonly #loose: Reading;
-	readonly #isEmpty: boolean;
+	/** For those that hold white space: null where none does. */
+	readonly #squeezed: Reading | null;
+	/** Of what is found in any of them; infinite where there is nothing to find. */
+	readonly #shortest: number;
 	/** A number may hold one of them. */
 	readonly hasNumbers: boolean;
 
@@ -45,50 +51,56 @@ export class Words {
 			...word,
 			spelling: units === "bytes" ? Buffer.from(spelling).toString("latin1") : spelling,
 		}));
-		this.#strict = reading("strict", written);
+		this.#strict = reading("strict", units, written);
 		// A name with a backslash before it stays as it is.
-		this.#loose = reading(
-			"loose",
-			written.filter(({ isName }) => !isName),
-		);
-		this.#isEmpty = written.length === 0;
+		const secret = written.filter(({ isName }) => !isName);
+		this.#loose = reading("loose", units, secret);
+		const spaced = secret.filter(({ spelling }) => /[^\S\r\n]/.test(spelling));
+		this.#squeezed = spaced.length > 0 ? reading("squeezed", units, spaced) : null;
+		this.#shortest = Math.min(...this.#readings.flatMap(({ words }) => words.map(({ length }) => length)));
 		this.hasNumbers = values.some(([, value]) => /^[-+.\de]+$/i.test(value.trim()));
 	}
 
 	/** Whether anything is found in it. */
 	isIn(text: string): boolean {
-		if (text.length < SHORTEST_HIDDEN || this.#isEmpty) return false;
-		const look = this.#strict.automaton.look(text);
+		if (text.length < this.#shortest) return false;
+		const look = this.#strict.automaton.look(text, "written");
 		if (look === "found") return true;
+		if (look === "unread" || needsReader(text))
+			return this.#readings.some(
+				({ manner, folding, automaton }) => automaton.look(readAs(manner, folding, text), "read") === "found",
+			);
 		return (
-			(look === "broken" || text.includes("\\")) &&
-			isReadTwice(text) &&
-			this.#loose.automaton.look(readAs("loose", text)) === "found"
+			(isReadTwice(text) && this.#loose.automaton.look(text, "indents") === "found") ||
+			this.#squeezed?.automaton.look(text, "written") === "found"
 		);
 	}
 
 	isInBytes(bytes: Uint8Array): boolean {
-		if (this.#isEmpty) return false;
-		const look = this.#strict.automaton.lookAtBytes(bytes);
-		if (look === "found") return true;
-		return (look === "broken" || bytes.includes(BACKSLASH)) && this.isIn(latin(bytes));
+		if (bytes.length < this.#shortest) return false;
+		return this.#strict.automaton.lookAtBytes(bytes) === "found" || this.isIn(latin(bytes));
 	}
 
 	/** Finds them in a text that comes in pieces. */
 	search(): WordSearch {
 		return new WordSearch(
-			[this.#strict, this.#loose].map(
-				({ known, automaton, words }, index) =>
+			this.#readings.map(
+				({ manner, folding, known, automaton, words }) =>
 					(found: (stretch: Stretch) => void) =>
-						new Search(index === 0 ? "strict" : "loose", automaton, words, ({ from, to, word }: Found) =>
+						new Search(manner, folding, automaton, words, ({ from, to, word }: Found) =>
 							found({ from, to, word: known[word] as Word, at: from }),
 						),
 			),
 		);
 	}
+
+	get #readings(): readonly Reading[] {
+		return [this.#strict, this.#loose, ...(this.#squeezed ? [this.#squeezed] : [])];
+	}
 }
 
-const BACKSLASH = 92;
+/** A secret with single spaces has so many characters without them. */
+const SHORTEST_SQUEEZED = 4;
 
 /** Bytes as a text of as many characters. */
 export function latin(bytes: Uint8Array): string {
@@ -102,17 +114,22 @@ export function nameOf(name: string): string {
 
 function reading(
 	manner: Manner,
+	units: "text" | "bytes",
 	written: readonly { readonly name: string; readonly isName: boolean; readonly spelling: string }[],
 ): Reading {
+	const folding = foldingFor(units, manner);
+	const shortest = manner === "squeezed" ? SHORTEST_SQUEEZED : SHORTEST_HIDDEN;
+	const texts = new Set<string>();
 	const counting = written
-		.map(({ spelling, ...word }) => ({ ...word, text: readAs(manner, spelling) }))
-		.filter(({ text }) => text.length >= SHORTEST_HIDDEN)
-		.filter(({ text }, index, all) => all.findIndex((other) => other.text === text) === index);
+		.map(({ spelling, ...word }) => ({ ...word, text: readAs(manner, folding, spelling) }))
+		.filter(({ text }) => text.length >= shortest && !texts.has(text) && texts.add(text));
 	const words = counting.map(({ text }) => text);
 	return {
+		manner,
+		folding,
 		words,
 		known: counting.map(({ name, isName, text }) => ({ name, isName, length: text.length })),
-		automaton: new Automaton(words),
+		automaton: new Automaton(words, folding),
 	};
 }
 
@@ -133,6 +150,11 @@ export class WordSearch {
 			for (const search of this.#searches) search.read(unit, this.#length);
 			this.#length++;
 		}
+	}
+
+	/** Nothing follows. */
+	end(): void {
+		for (const search of this.#searches) search.end();
 	}
 
 	/** Up to here nothing more can be found: before it are whole stretches only. */

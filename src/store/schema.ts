@@ -665,6 +665,55 @@ FOR EACH ROW WHEN (${KEPT}) EXECUTE FUNCTION confirmations_resolver();
 `,
 };
 
+/**
+ * Whether there is an audit is said by a row of its own, from here on in every store: `none` until the first entry, then `begun`, and
+ * `begun again` where a first entry came once more. A store without that row is one that it was taken out of. The head and the marks
+ * stay, as entries do.
+ */
+const AUDIT_12 = `
+INSERT INTO settings (name, value)
+SELECT 'audit', CASE WHEN EXISTS (SELECT 1 FROM audit) OR EXISTS (SELECT 1 FROM audit_head) THEN 'begun' ELSE 'none' END;
+`;
+
+const SHRINKS = "NEW.count <= OLD.count";
+const IS_MARK = "OLD.name IN ('audit', 'audit_witness')";
+const UNMARKS = `${IS_MARK} AND (NEW.name <> OLD.name OR (OLD.name = 'audit_witness' AND NEW.value <> OLD.value)
+	OR (OLD.name = 'audit' AND OLD.value <> 'none' AND NEW.value NOT IN ('begun', 'begun again')))`;
+const BEGIN =
+	"UPDATE settings SET value = CASE value WHEN 'none' THEN 'begun' ELSE 'begun again' END WHERE name = 'audit'";
+
+const TRIGGERS_12 = {
+	sqlite: `
+CREATE TRIGGER audit_begun AFTER INSERT ON audit WHEN NEW.n = 1 BEGIN
+	${BEGIN};
+END;
+CREATE TRIGGER audit_head_kept BEFORE DELETE ON audit_head BEGIN
+	SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+CREATE TRIGGER audit_head_grows BEFORE UPDATE ON audit_head WHEN ${SHRINKS} BEGIN
+	SELECT RAISE(ABORT, 'the audit is append-only');
+END;
+CREATE TRIGGER audit_marks_kept BEFORE DELETE ON settings WHEN ${IS_MARK} BEGIN
+	SELECT RAISE(ABORT, 'that there is the audit does not change');
+END;
+CREATE TRIGGER audit_marks_unchanged BEFORE UPDATE ON settings WHEN ${UNMARKS} BEGIN
+	SELECT RAISE(ABORT, 'that there is the audit does not change');
+END;
+`,
+	postgres: `
+CREATE FUNCTION audit_begun() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN ${BEGIN}; RETURN NULL; END $$;
+CREATE TRIGGER audit_begun AFTER INSERT ON audit FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION audit_begun();
+CREATE TRIGGER audit_head_kept BEFORE DELETE ON audit_head FOR EACH ROW EXECUTE FUNCTION audit_unchanged();
+CREATE TRIGGER audit_head_grows BEFORE UPDATE ON audit_head
+FOR EACH ROW WHEN (${SHRINKS}) EXECUTE FUNCTION audit_unchanged();
+CREATE TRIGGER audit_marks_kept BEFORE DELETE ON settings
+FOR EACH ROW WHEN (${IS_MARK}) EXECUTE FUNCTION audit_unchanged();
+CREATE TRIGGER audit_marks_unchanged BEFORE UPDATE ON settings
+FOR EACH ROW WHEN (${UNMARKS}) EXECUTE FUNCTION audit_unchanged();
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -692,6 +741,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 		},
 	},
 	{ tables: TABLES_11, own: TRIGGERS_11 },
+	{ tables: AUDIT_12, own: TRIGGERS_12 },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -255,14 +255,14 @@ describe("/undo --files", () => {
 		await desk.put("b", "2");
 		const said = await desk.ask("/undo 2 --files");
 		expect(said).toMatch(
-			/^Taken back: your last 2 turns, 8 messages with the answers\. \/redo brings the messages back/,
+			/^Taken back: your last 2 turns, 6 messages with the answers\. \/redo brings the messages back/,
 		);
 		expect(said).toContain("1 file restored, 1 removed");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["1", null]);
 		expect((await visible(id)).length).toBe(4);
 		const [, undo] = /\/rollback (\w+) undoes that/.exec(said) ?? [];
 		await desk.ask(`/rollback ${undo}`);
-		expect(await desk.ask("/redo")).toContain("Brought back: 8 messages.");
+		expect(await desk.ask("/redo")).toContain("Brought back: 6 messages.");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["2", "2"]);
 		expect((await visible(id)).length).toBe(12);
 	});
@@ -353,7 +353,7 @@ describe("/undo --files", () => {
 		await desk.scene.crash(0, durable);
 		await desk.answers(3);
 		expect([desk.read("a"), (await visible(id)).length]).toEqual(["1", 4]);
-		expect(desk.scene.texts().at(-1)).toContain("Taken back: your last turn, 4 messages");
+		expect(desk.scene.texts().at(-1)).toContain("Taken back: your last turn, 3 messages");
 		expect(desk.scene.texts().at(-1)).toContain("1 file restored");
 		expect(await desk.scene.disposition(command)).toBe("command");
 		await desk.scene.crash(0, durable);

@@ -246,6 +246,15 @@ describe("/title", () => {
 });
 
 describe("/undo, /redo and /retry", () => {
+	test("/undo and /redo count messages, not calls, results and steps without words", async () => {
+		const steps = [{ tools: [{ name: "effect" }] }, { text: "looking", tools: [{ name: "fail" }] }];
+		await start({ script: { otherwise: [...steps, { text: "worked" }] } });
+		const id = await scene.say("work");
+		expect((await visible(id)).length).toBe(6);
+		expect(await ask("/undo")).toContain("your last turn, 3 messages with the answers.");
+		expect(await ask("/redo")).toBe("Brought back: 3 messages. /undo takes that back again.");
+	});
+
 	test("/undo takes back turns and quotes what was written, /redo brings them back until the next message", async () => {
 		await start();
 		const id = await scene.say("one");

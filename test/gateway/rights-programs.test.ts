@@ -11,9 +11,22 @@ type Who = (typeof ROLES)[number];
 
 let home: ProcessHome;
 let scene: Scene;
+/** As a Keryx wrote them that knew no roles of programs. */
+let withoutRoles = false;
 beforeEach(async () => {
 	home = new ProcessHome();
+	withoutRoles = false;
 	scene = await Scene.start({
+		engine: (engine) => ({
+			epoch: engine.epoch,
+			write: (name, args, drawn) => {
+				const isOld = withoutRoles && name === "beginProcess";
+				return engine.write(name, isOld ? { ...(args as object), role: null } : args, drawn);
+			},
+			read: (name, args) => engine.read(name, args),
+			onCommit: (listener) => engine.onCommit(listener),
+			close: () => engine.close(),
+		}),
 		agent: teller,
 		programs: home,
 		at: Date.now(),
@@ -44,7 +57,8 @@ async function started(by: Who): Promise<Process> {
 	await say(by, call("terminal", { command: "cat", background: true }));
 	return until(async () => {
 		const [process] = await scene.store.processes({ scope: OPERATOR, limit: 1 });
-		expect(process).toMatchObject({ status: "running", role: by, identity: { pid: expect.any(Number) } });
+		const role = withoutRoles ? null : by;
+		expect(process).toMatchObject({ status: "running", role, identity: { pid: expect.any(Number) } });
 		return process as Process;
 	});
 }
@@ -83,3 +97,19 @@ test("the owner ends what anybody started", async () => {
 	);
 	expect(lives(program)).toBe(false);
 });
+
+test.each(["member", "guest"] as const)(
+	"a program from before programs had roles counts as the owner's: a %s leaves it alone",
+	async (lesser) => {
+		withoutRoles = true;
+		const program = await started("owner");
+		expect(await say(lesser, call("process", { action: "poll", id: program.id }))).toContain("running");
+		for (const more of [{ action: "kill" }, { action: "write", data: "x" }, { action: "close" }])
+			expect(await say(lesser, call("process", { ...more, id: program.id }))).toContain("greater role");
+		await say(lesser, `/kill ${program.id}`);
+		await say(lesser, "/stop all");
+		expect(lives(program)).toBe(true);
+		await say("owner", `/kill ${program.id}`);
+		expect(lives(program)).toBe(false);
+	},
+);

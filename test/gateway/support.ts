@@ -19,6 +19,7 @@ import {
 	createConfirmations,
 } from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import {
 	type Channel,
 	type Clock,
@@ -68,6 +69,7 @@ import {
 } from "../../src/tools/index.ts";
 import { withoutWall } from "../../src/walls/index.ts";
 import { countedIds, NOON } from "../support/clock.ts";
+import type { MemoryDatabase } from "../support/memory-engine.ts";
 import type { ProcessHome } from "../support/process-home.ts";
 
 export { HOUR, MINUTE } from "../support/clock.ts";
@@ -97,6 +99,23 @@ export function configOf(given: ConfigInput = {}) {
 				? section
 				: { ...(merged[name] as object), ...section };
 	return configSchema.parse(merged);
+}
+
+/** Once closed, it says so to whoever still asks, as one on a file does. */
+function closing(engine: Engine): Engine {
+	let isClosed = false;
+	const ask = (work: () => Promise<unknown>) =>
+		isClosed ? Promise.reject(new KeryxError("store.closed", "the store is closed")) : work();
+	return {
+		epoch: engine.epoch,
+		write: (name, args, drawn) => ask(() => engine.write(name, args, drawn)),
+		read: (name, args) => ask(() => engine.read(name, args)),
+		onCommit: (listener) => engine.onCommit(listener),
+		close: async () => {
+			isClosed = true;
+			await engine.close();
+		},
+	};
 }
 
 export const ECHO: Script = { otherwise: [{ text: "you said {{input}}" }] };
@@ -136,6 +155,8 @@ export interface SceneOptions {
 	readonly passing?: boolean;
 	/** On a file, so that it can crash and come back. */
 	readonly durable?: boolean;
+	/** In memory and in this thread, so that it can crash and come back many times as fast; the caller closes it. */
+	readonly database?: MemoryDatabase;
 	readonly at?: number;
 }
 
@@ -184,7 +205,9 @@ export class Scene {
 	/** One life of the gateway: a clock, an owner of the store, a channel. */
 	async open(at: number, options: SceneOptions = this.options): Promise<void> {
 		const engine = trackedEngine(
-			await openSqlite({ path: this.path, startedAt: at, access: "own", auditKey: AUDIT_KEY }),
+			options.database
+				? closing(options.database.own())
+				: await openSqlite({ path: this.path, startedAt: at, access: "own", auditKey: AUDIT_KEY }),
 		);
 		const clock = createVirtualClock(at, { settle: engine.idle });
 		this.clock = clock;

@@ -390,7 +390,7 @@ test("whatever else is kept is not looked at: neither by a start, an end, a list
 describe("killing", () => {
 	test("ends it and everything it started, and is not told to the conversation that did it", async () => {
 		const { id, identity } = await start("sleep 1000 & sleep 1000");
-		const killed = await processes.kill({ kind: "conversation", conversation, standing: "member" }, id);
+		const killed = await processes.kill({ kind: "conversation", conversation, standing: "owner" }, id);
 		expect(killed).toMatchObject({ result: "killed", survivors: [], process: { status: "killed" } });
 		expect(isRunning(identity?.pid as number)).toBe(false);
 		expect(await processes.kill(OPERATOR, id)).toMatchObject({ result: "already_exited" });

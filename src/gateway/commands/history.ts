@@ -20,10 +20,10 @@ export const undo: Changing<"undo"> = {
 	plan: ({ conversationId, args }) => ({
 		args: { conversation: conversationId, turns: readUndo(args).turns },
 	}),
-	answer: ({ rows, turns, text, stopped }, { args }) => {
+	answer: ({ messages, turns, text, stopped }, { args }) => {
 		if (turns === 0) return `${stoppedFirst(stopped)}There is nothing to undo.`;
 		const files = readUndo(args).files ? " No file was changed in it, so none was touched." : "";
-		return `${stoppedFirst(stopped)}${takenBack({ rows, turns })} /redo brings that back, until you write again.${files}${hadWritten(text)}`;
+		return `${stoppedFirst(stopped)}${takenBack({ messages, turns })} /redo brings that back, until you write again.${files}${hadWritten(text)}`;
 	},
 	files: {
 		plan: (context) => {
@@ -55,8 +55,8 @@ function readUndo(args: string): { readonly turns: number; readonly files: boole
 	};
 }
 
-function takenBack({ rows, turns }: Pick<Undone, "rows" | "turns">): string {
-	return `Taken back: your last ${turns === 1 ? "turn" : `${turns} turns`}, ${counted(rows, "message")} with the answers.`;
+function takenBack({ messages, turns }: Pick<Undone, "messages" | "turns">): string {
+	return `Taken back: your last ${turns === 1 ? "turn" : `${turns} turns`}, ${counted(messages, "message")} with the answers.`;
 }
 
 function hadWritten(text: string | null): string {
@@ -70,10 +70,10 @@ export const redo: Changing<"redo"> = {
 	group: "Answers",
 	change: "redo",
 	plan: ({ conversationId }) => ({ args: { conversation: conversationId } }),
-	answer: ({ rows, stopped }) =>
+	answer: ({ rows, messages, stopped }) =>
 		rows === 0
 			? "There is nothing to bring back: /redo follows /undo, before anything else is said."
-			: `${stoppedFirst(stopped)}Brought back: ${counted(rows, "message")}. /undo takes that back again.`,
+			: `${stoppedFirst(stopped)}Brought back: ${counted(messages, "message")}. /undo takes that back again.`,
 };
 
 export const retry: Changing<"retry"> = {

@@ -84,6 +84,7 @@ export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
 		who: entry.who,
 		via: entry.via,
 		body: seal(entry.facts ?? {}),
+		body_key: null,
 	};
 	const mac = entryMac(key, row, head?.last ?? "");
 	yield* run(insertEntry, row.n, row.at, row.kind, row.confirmation, row.who, row.via, row.body, mac);
@@ -179,9 +180,11 @@ function toEntry(row: AuditRow): AuditEntry {
 	return { n, at, kind, confirmation, who, via, facts: unseal(row.body, row.body_key), mac };
 }
 
-function entryMac(key: Uint8Array, row: Omit<AuditRow, "mac" | "body_key">, before: string): string {
-	const { n, at, kind, confirmation, who, via, body } = row;
-	return codeOf(key, ["entry", n, at, kind, confirmation, who, via, body, before]);
+/** The key that a body is sealed with comes last, and not at all for one in the clear: entries from before it counted keep their codes. */
+function entryMac(key: Uint8Array, row: Omit<AuditRow, "mac">, before: string): string {
+	const { n, at, kind, confirmation, who, via, body, body_key } = row;
+	const sealed = body_key === null ? [] : [body_key];
+	return codeOf(key, ["entry", n, at, kind, confirmation, who, via, body, before, ...sealed]);
 }
 
 function headMac(key: Uint8Array, { count, last }: Omit<HeadRow, "mac">): string {

@@ -71,6 +71,8 @@ interface TurnStart {
 
 export interface Undone {
 	readonly rows: number;
+	/** Of these rows, as a person counts: what somebody wrote, and what was said to them. */
+	readonly messages: number;
 	readonly turns: number;
 	/** What the person had written first, so that a client can put it back into the input box. */
 	readonly text: string | null;
@@ -85,17 +87,18 @@ export function* undo(
 	const conversation = yield* findConversation(args.conversation);
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
-	if (!live) return { rows: 0, turns: 0, text: null, stopped };
+	if (!live) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
 	const chain = sinceBranch(yield* chainOf(live));
 	const starts = yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1));
 	const target = starts.at(-1);
-	if (!target) return { rows: 0, turns: 0, text: null, stopped };
+	if (!target) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
 
 	const ranges = chain.slice(target.segment).map((segment, index) => ({
 		segment,
 		from: index === 0 ? target.row.seq : 1,
 		to: segment.upTo,
 	}));
+	const messages = yield* messagesIn(conversation.id, ranges);
 	const rows = yield* hide(context, conversation, live, ranges, "undo");
 	const text = yield* textOfRow(conversation.id, target.row.id);
 	yield* emit(
@@ -104,7 +107,7 @@ export function* undo(
 		{ conversation: conversation.id, session: live.id },
 		{ rows, turns: starts.length },
 	);
-	return { rows, turns: starts.length, text, stopped };
+	return { rows, messages, turns: starts.length, text, stopped };
 }
 
 /** The same, as it was decided earlier: null, and nothing is hidden, where the conversation has gone on since. */
@@ -167,6 +170,24 @@ function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> 
 	return starts;
 }
 
+/** Visible rows that a person would call a message: not calls, their results or metadata, and no step of an answer without words. */
+function* messagesIn(
+	conversation: ConversationId,
+	ranges: readonly {
+		readonly segment: Pick<Segment, "session">;
+		readonly from: number;
+		readonly to: number;
+	}[],
+): Op<number> {
+	let messages = 0;
+	for (const { segment, from, to } of ranges)
+		for (const { id, role, counted } of yield* all(visibleIn, segment.session, from, to)) {
+			if (counted === 0 || (role !== "user" && role !== "assistant")) continue;
+			if (role === "user" || (yield* textOfRow(conversation, id)) !== "") messages++;
+		}
+	return messages;
+}
+
 function* hide(
 	context: Context,
 	conversation: ConversationRow,
@@ -196,17 +217,18 @@ function* hide(
 export function* redo(
 	context: Context,
 	args: { readonly conversation: ConversationId },
-): Op<{ rows: number; stopped: string | null }> {
+): Op<Pick<Undone, "rows" | "messages" | "stopped">> {
 	const conversation = yield* findConversation(args.conversation);
 	const live = yield* findLive(conversation.id);
 	const last = live && (yield* get(lastUndo, live.key));
 	if (!live || !last || last.live_seq !== ((yield* get(lastCounted, live.key))?.seq ?? 0))
-		return { rows: 0, stopped: null };
+		return { rows: 0, messages: 0, stopped: null };
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	yield* run(lift, context.now, last.undo);
 	let rows = 0;
 	let counted = 0;
-	for (const range of yield* all(rangesOf, last.undo))
+	const ranges = yield* all(rangesOf, last.undo);
+	for (const range of ranges)
 		for (const row of yield* all(visibleIn, range.session, range.from_seq, range.to_seq)) {
 			yield* indexRow(row.id, targetOf(conversation, live, null));
 			counted += row.counted;
@@ -215,7 +237,12 @@ export function* redo(
 	yield* run(addCount, counted, live.key);
 	yield* run(addConversationCount, counted, conversation.id);
 	yield* emit(context, "transcript.redone", { conversation: conversation.id, session: live.id }, { rows });
-	return { rows, stopped };
+	const lifted = ranges.map(({ session, from_seq: from, to_seq: to }) => ({
+		segment: { session },
+		from,
+		to,
+	}));
+	return { rows, messages: yield* messagesIn(conversation.id, lifted), stopped };
 }
 
 export type Retried =

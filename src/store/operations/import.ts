@@ -7,6 +7,7 @@ import {
 	type ConversationId,
 	cleanTitle,
 	isSessionId,
+	isShared,
 	newSessionId,
 	parseSource,
 	profileName,
@@ -157,6 +158,10 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		throw invalidLine(number, `principal names ${line.principal}, which no line before describes`, {
 			field: "principal",
 		});
+	for (const [index, address] of line.addresses.entries()) {
+		const problem = contradiction(line, address);
+		if (problem) throw invalidLine(number, `addresses.${index} ${problem}`, { field: `addresses.${index}` });
+	}
 	const id = (isOwnId(line.id) ? line.id : derivedId(work.origin, line.id)) as ConversationId;
 	let key = line.key;
 	for (let n = 2; yield* get(keyTaken, key); n++) key = `${line.key}~${n}`;
@@ -198,6 +203,20 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 	work.conversations.set(line.id, { id, platform: line.platform, profile, principal: line.principal });
 	work.counts.conversations++;
 	wrote(work, id);
+}
+
+/** An address that could not have led to such a conversation where it was made. Whose it is shows when somebody writes from it. */
+function contradiction(
+	line: ConversationLine,
+	address: ConversationLine["addresses"][number],
+): string | null {
+	if (address.platform !== line.platform)
+		return `is of the platform ${address.platform}, and the conversation of ${line.platform}`;
+	if (isShared(address) !== line.shared)
+		return line.shared
+			? "is one person's, and the conversation is shared"
+			: "is that of a shared chat, and the conversation is private";
+	return null;
 }
 
 /** What the domain must be able to read, in the form the store keeps it. */

@@ -19,7 +19,7 @@ import { type Context, get, type Op, run, sql } from "../query.ts";
 import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } from "../types.ts";
 import { adoptBlobs } from "./blobs.ts";
 import { emit } from "./events.ts";
-import { ensurePrincipal, idsOf } from "./principals.ts";
+import { ensurePrincipal, idsOf, samePrincipals } from "./principals.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
@@ -81,10 +81,11 @@ const upsertCursor = sql(
 	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 );
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.origin
+	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, busy, last_activity_at FROM conversations WHERE id = ?",
+	"SELECT id, key, shared, busy, last_activity_at, principal, origin FROM conversations WHERE id = ?",
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const insertConversation = sql(
@@ -94,7 +95,7 @@ const insertConversation = sql(
 );
 const insertAddress = sql(
 	`INSERT INTO addresses (digest, conversation, profile, platform, account, scope, chat_type, chat, thread, participant)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET conversation = excluded.conversation`,
 );
 const updateSource = sql("UPDATE conversations SET source_body = ? WHERE id = ?");
 
@@ -116,6 +117,9 @@ interface FoundConversation {
 	readonly shared: number;
 	readonly busy: BusyMode | null;
 	readonly last_activity_at: number;
+	readonly principal: string | null;
+	/** Where it was imported from; null for one that was made here. */
+	readonly origin: string | null;
 }
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
@@ -271,13 +275,31 @@ function* route(
 	const address = resolveAddress(source, { ...args.routing, aliases });
 	const digest = addressDigest(address);
 	const known = yield* get(findAddress, digest);
-	const newest = aliases.length > 0 ? yield* findByEveryId(address, source.platform, ids, aliases) : known;
+	const own = (yield* isTheirs(known, address, principal)) ? known : undefined;
+	const newest =
+		aliases.length > 0 ? yield* findByEveryId(address, source.platform, ids, aliases, principal) : own;
 	if (newest) {
-		if (!known) yield* addAddress(digest, newest.id, address);
+		if (!own) yield* pointAddress(digest, newest.id, address);
 		return { conversation: newest, principal };
 	}
 	const owner = isShared(address) ? null : principal;
 	return { conversation: yield* createConversation(context, address, digest, owner, source), principal };
+}
+
+/**
+ * Whether somebody who writes from an address goes on in the conversation that it leads to. An imported file may say that an address leads
+ * anywhere: into a private conversation it leads only its own person.
+ */
+function* isTheirs(
+	found: FoundConversation | undefined,
+	address: Address,
+	principal: string | null,
+): Op<boolean> {
+	if (!found) return false;
+	if (found.origin === null) return true;
+	if (found.shared === 1) return isShared(address);
+	if (found.principal === null || principal === null) return found.principal === principal;
+	return (yield* samePrincipals(found.principal)).includes(principal);
 }
 
 /** The ids a sender is known by. In a dm that names no sender, the chat is the person. */
@@ -296,13 +318,15 @@ function* findByEveryId(
 	platform: string,
 	ids: readonly string[],
 	aliases: readonly AliasPair[],
+	principal: string | null,
 ): Op<FoundConversation | undefined> {
 	const own = address.chatType === "dm" && address.chat !== "" ? "chat" : "participant";
 	const same = ids.filter((id) => personId(platform, id, aliases) === address[own]);
 	let newest: FoundConversation | undefined;
 	for (const id of new Set([address[own], ...same])) {
 		const found = yield* get(findAddress, addressDigest({ ...address, [own]: id }));
-		if (found && (!newest || found.last_activity_at > newest.last_activity_at)) newest = found;
+		if (!found || !(yield* isTheirs(found, address, principal))) continue;
+		if (!newest || found.last_activity_at > newest.last_activity_at) newest = found;
 	}
 	return newest;
 }
@@ -332,12 +356,13 @@ function* createConversation(
 		context.now,
 		seal(toWireSource(source)),
 	);
-	yield* addAddress(digest, id, address);
+	yield* pointAddress(digest, id, address);
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
-	return { id, key, shared, busy: null, last_activity_at: context.now };
+	return { id, key, shared, busy: null, last_activity_at: context.now, principal, origin: null };
 }
 
-function* addAddress(digest: string, conversation: string, address: Address): Op<void> {
+/** Also away from an imported conversation that is not its person's. */
+function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
 	const { profile, platform, account, scope, chatType, chat, thread, participant } = address;
 	yield* run(
 		insertAddress,

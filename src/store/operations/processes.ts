@@ -115,7 +115,7 @@ export interface BeginProcessArgs {
 	readonly conversation: ConversationId;
 	readonly principal: string | null;
 	readonly turn: string | null;
-	/** Of the turn that starts it: one of a lesser role may look at it, and no more. Null: nobody's in particular. */
+	/** Of the turn that starts it: one of a lesser role may look at it, and no more. Null: nobody's, which counts as the owner's. */
 	readonly role: PersonRole | null;
 	readonly backend: string;
 	readonly command: string;

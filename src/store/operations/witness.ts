@@ -17,8 +17,10 @@ const MARK = "audit_witness";
 const entryAt = sql<{ mac: string }>("SELECT mac FROM audit WHERE n = ?");
 const mark = sql<{ value: string }>("SELECT value FROM settings WHERE name = ?");
 const setMark = sql(
-	"INSERT INTO settings (name, value) VALUES (?, 'kept') ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+	"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
 );
+/** As the schema keeps it. A person who deletes everything that tells of an audit deletes this, too, and that shows. */
+const BEGUN = "audit";
 /** Each of these was audited in the transaction that made it, and tokens are never deleted. */
 const anythingAudited = sql<{ found: number }>(
 	`SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM confirmations)
@@ -43,8 +45,8 @@ export function* auditStanding(
 	if (head) {
 		const problem = headProblem(key, head);
 		if (problem !== null) return { count, problem };
-	} else if (yield* get(anythingAudited)) return { count, problem: EMPTIED };
-	return { count, problem: yield* witnessProblem(key, count, found) };
+	}
+	return { count, problem: (yield* witnessProblem(key, count, found)) ?? (yield* emptiedProblem(count)) };
 }
 
 /** The chain from its beginning, and against the witness. */
@@ -59,9 +61,10 @@ export function* verifyAudit(
 	const verified = yield* verifyChain(key);
 	const { count } = verified;
 	if (verified.bad) return verified;
-	if (count === 0 && (yield* get(anythingAudited))) return { ...verified, bad: { n: 1, problem: EMPTIED } };
 	const problem = yield* witnessProblem(key, count, found);
-	return problem === null ? verified : { ...verified, bad: { n: placeOf(found, count), problem } };
+	if (problem !== null) return { ...verified, bad: { n: placeOf(found, count), problem } };
+	const emptied = yield* emptiedProblem(count);
+	return emptied === null ? verified : { ...verified, bad: { n: 1, problem: emptied } };
 }
 
 /** The first entry that something is known to be wrong with. */
@@ -69,7 +72,16 @@ function placeOf(found: WitnessFound, count: number): number {
 	return found.kind === "found" ? Math.min(found.witness.count, count + 1) : count;
 }
 
-const EMPTIED = "the audit is empty, though there is what it must tell of";
+/** An audit that is empty is one that never began, or everything was taken out of it. */
+function* emptiedProblem(count: number): Op<string | null> {
+	const begun = (yield* get(mark, BEGUN))?.value;
+	if (begun === undefined) return "the mark that tells whether there is an audit was removed";
+	if (begun === "begun again") return "the audit was emptied, and began again";
+	if (count > 0) return null;
+	if (begun !== "none" || (yield* get(anythingAudited)))
+		return "the audit is empty, though there is what it must tell of";
+	return null;
+}
 
 /** Null where the store holds what the witness saw. */
 export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFound): Op<string | null> {
@@ -89,7 +101,7 @@ export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFo
 /** Told after the first witness is on the disk. */
 export function* markWitnessed(): Op<void> {
 	if (yield* get(mark, MARK)) return;
-	yield* run(setMark, MARK);
+	yield* run(setMark, MARK, "kept");
 }
 
 /** A human says that the store is meant to be as it is, after a restore. The engine then makes a new witness. */
@@ -105,5 +117,7 @@ export function* acceptAudit(
 	if (problem === null)
 		throw new KeryxError("audit.sound", "the audit holds what its witness saw: there is nothing to accept");
 	yield* audit(context, { kind: "audit_accepted", who: by, via, facts: { entries: count, problem } });
+	// After the entry, which may be the first once more.
+	yield* run(setMark, BEGUN, "begun");
 	return { count: count + 1, problem: null };
 }

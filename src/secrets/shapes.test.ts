@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createSecrets } from "./index.ts";
+
+const secrets = createSecrets(new Map([["KEY", "sk-known-0123456789abcdefgh"]]), { maskShapes: true });
+const LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2rS5tU8".repeat(2);
+const PEM = `-----BEGIN RSA PRIVATE KEY-----\n${LETTERS}\n${LETTERS}=\n-----END RSA PRIVATE KEY-----`;
+/** Made here, so that no scanner takes this file for a leak. */
+const CREDENTIALS: readonly (readonly [kind: string, written: string])[] = [
+	["private key", PEM],
+	["private key", PEM.replaceAll("\n", "\\n").replaceAll(" RSA", "")],
+	["AWS key", `AKIA${LETTERS.slice(0, 16).toUpperCase()}`],
+	["provider key", `sk-${LETTERS.slice(0, 40)}`],
+	["provider key", `sk-ant-api03-${LETTERS.slice(0, 40)}`],
+	["Stripe key", `sk_live_${LETTERS.slice(0, 24)}`],
+	["Google key", `AIza${LETTERS.slice(0, 35)}`],
+	["GitHub token", `ghp_${LETTERS.slice(0, 36)}`],
+	["GitHub token", `github_pat_${LETTERS.slice(0, 30)}`],
+	["GitLab token", `glpat-${LETTERS.slice(0, 20)}`],
+	["npm token", `npm_${LETTERS.slice(0, 36)}`],
+	["Hugging Face token", `hf_${LETTERS.slice(0, 34)}`],
+	["Slack token", `xoxb-${LETTERS.slice(0, 24)}`],
+	["signed token", `eyJ${LETTERS.slice(0, 20)}.eyJ${LETTERS.slice(0, 30)}.${LETTERS.slice(0, 43)}`],
+];
+
+describe("what looks like a credential is masked, by its kind", () => {
+	test.each(CREDENTIALS)("%s", (kind, written) => {
+		const masked = `it is "[masked ${kind}]", so`;
+		expect(secrets.hide(`it is "${written}", so`)).toBe(masked);
+		expect(secrets.hide(masked)).toBe(masked);
+		expect(secrets.hideIn({ content: [{ type: "text", text: written }] })).toEqual({
+			content: [{ type: "text", text: `[masked ${kind}]` }],
+		});
+		expect(secrets.forOthers.hide(written)).toBe(`[masked ${kind}]`);
+	});
+
+	test("in whatever pieces it comes, as if it had come whole", () => {
+		const parts = fc.array(
+			fc.oneof(
+				fc.constantFrom(...CREDENTIALS.map(([, written]) => written)),
+				fc.constantFrom(
+					" and ",
+					"\n",
+					"task-",
+					".",
+					"-----",
+					"sk-known-0123456789abcdefgh",
+					"eyJ",
+					"sk-learn ",
+				),
+			),
+			{ maxLength: 6 },
+		);
+		fc.assert(
+			fc.property(parts, fc.array(fc.nat({ max: 400 }), { maxLength: 10 }), (written, at) => {
+				const text = written.join(" ");
+				const stream = secrets.stream();
+				const places = [0, ...at.toSorted((a, b) => a - b), text.length];
+				const told = places.slice(1).map((place, index) => stream.push(text.slice(places[index], place)));
+				expect(told.join("") + stream.end()).toBe(secrets.hide(text));
+			}),
+			{ numRuns: 300 },
+		);
+	});
+});
+
+test("a named secret is shown by its name, whatever it looks like", () => {
+	expect(secrets.hide("sk-known-0123456789abcdefgh")).toBe("\u0024{secret:KEY}");
+});
+
+test("what is no credential stays: words, ids, digests, public keys, versions", () => {
+	for (const text of [
+		"sk-learn-estimators-and-their-pages, task-force_one, risk-free",
+		"0192abcd-ef12-7000-8000-000000000000 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+		"npm_config_nodedir xoxo pk_test eyJ AKIA",
+	])
+		expect(secrets.hide(text)).toBe(text);
+});
+
+test("what a call is made with stays the same bytes, and ids stay ids", () => {
+	const [, key] = CREDENTIALS[3] as (typeof CREDENTIALS)[number];
+	const call = { id: key, toolCalls: [{ input: { token: key } }], details: { [key]: key } };
+	expect(secrets.hideIn(call)).toEqual(call);
+	expect(secrets.isIn({ input: key })).toBe(false);
+	expect(createSecrets().hide(key)).toBe(key);
+});
