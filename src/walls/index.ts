@@ -16,6 +16,7 @@ export {
 	killNamespace,
 	namespaceMembers,
 } from "./namespace.ts";
+export { newWall } from "./new-wall.ts";
 export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
 export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";
 export { readWallRequest, type WallRequest } from "./request.ts";

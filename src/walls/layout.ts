@@ -28,7 +28,8 @@ export interface Layout {
 
 type Access = "read" | "readonly" | "write" | "protected";
 
-export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPath[]): Layout {
+export function layoutOf(given: Wall, machine: Machine, hidden: readonly HiddenPath[]): Layout {
+	const wall = { ...given, protect: outermostProtected(given) };
 	const wanted = wantedPaths(wall);
 	const isHidden = (path: string) => hidden.some((one) => isAtOrInside(path, one.path));
 	const isInRoot = (path: string) => inRoot(path, wall, machine);
@@ -72,6 +73,14 @@ export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPa
 			? wanted.filter(({ path }) => path === wall.workspace).map(binding)
 			: [],
 	};
+}
+
+/** Without those that another one covers already: each bind costs time at every start. */
+function outermostProtected({ protect, write, workspace }: Wall): string[] {
+	const written = [workspace, ...write];
+	const isCovered = (path: string, outer: string) =>
+		isInside(path, outer) && !written.some((one) => isInside(one, outer) && isAtOrInside(path, one));
+	return protect.filter((path) => !protect.some((outer) => isCovered(path, outer)));
 }
 
 function wantedPaths(wall: Wall): { readonly path: string; readonly access: Access }[] {
