@@ -36,11 +36,11 @@ export function usedDescriptors(
 ): UsedDescriptors {
 	const copied = wall.kind === "box" ? machine.etc.files : [];
 	if (!machine.canBindDescriptors) return { bound: [], copied };
-	const { bindings, insideHidden } = layoutOf(wall, machine, hidden);
+	const { bindings, insideHidden, tmp } = layoutOf(wall, machine, hidden);
 	const bound = [...bindings, ...insideHidden]
 		.filter(({ isOptional }) => !isOptional)
 		.map(({ path }) => path);
-	return { bound: [...(wall.tmp === null ? [] : [wall.tmp]), ...bound], copied };
+	return { bound: [...(tmp === null ? [] : [tmp]), ...bound], copied };
 }
 
 export function wallArguments(
@@ -64,7 +64,7 @@ function viewArguments(wall: Wall, machine: Machine, layout: Layout, descriptors
 	return [
 		...namespaces(wall, machine),
 		...["--ro-bind", "/", "/"],
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
 		...kernelFolders(wall),
 		...hide(layout, descriptors),
@@ -77,7 +77,7 @@ function maskArguments(wall: Wall, machine: Machine, layout: Layout, descriptors
 		...["--bind", "/", "/"],
 		// The cover hides the pins from lookups: rename and link work across them, yet none of them can be renamed itself.
 		...layout.tops.flatMap(({ path, pins }) => [...pinned(pins), "--bind", path, path]),
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
 		...kernelFolders(wall),
 		...hide(layout, descriptors),
@@ -96,7 +96,7 @@ function boxArguments(wall: Wall, machine: Machine, layout: Layout, descriptors:
 		...machine.etc.files.flatMap((path) => copy(path, descriptors)),
 		...["/var/tmp", "/run", "/home"].flatMap((path) => [...TMPFS_SIZE, "--tmpfs", path]),
 		...["--symlink", "../run", "/var/run"],
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
 		...kernelFolders(wall),
 		...hide(layout, descriptors),
@@ -131,7 +131,7 @@ function kernelFolders({ kind, devices }: Wall): string[] {
 	];
 }
 
-function temporaryFolder({ tmp }: Wall, descriptors: Descriptors): string[] {
+function temporaryFolder({ tmp }: Layout, descriptors: Descriptors): string[] {
 	return tmp === null
 		? ["--perms", "1777", ...TMPFS_SIZE, "--tmpfs", "/tmp"]
 		: bind(tmp, "/tmp", descriptors);
