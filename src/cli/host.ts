@@ -39,7 +39,7 @@ import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
-import { openWalls, tellOfWalls } from "./walls.ts";
+import { openWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -205,6 +205,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
 						ready: async () => {
 							await leaveHome(folders, store, output);
+							await tidyAfterWalls(home.path, { store, now: context.now, output });
 							await begin(gateway, confirmations);
 						},
 						missing: (address) => output.note(withoutAddress(address)),
