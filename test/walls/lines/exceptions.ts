@@ -1,0 +1,26 @@
+// Ordinary lines that work without a wall and not behind one, by design. The security guide names each kind.
+import type { WallKind } from "../../../src/walls/index.ts";
+
+interface Exception {
+	readonly wall: WallKind;
+	readonly why: string;
+	readonly lines: readonly string[];
+}
+
+export const EXCEPTIONS: readonly Exception[] = [
+	{
+		wall: "view",
+		why: "it writes to the user's home",
+		lines: [
+			"npm pack --dry-run --offline",
+			"npm pack --silent && ls *.tgz",
+			"npm cache verify",
+			'echo "$HOME" && cd && pwd && touch from-home',
+			"mkdir -p ~/.config/tool && echo x > ~/.config/tool/rc && cat ~/.config/tool/rc",
+		],
+	},
+];
+
+export function isException(line: string, wall: WallKind): boolean {
+	return EXCEPTIONS.some((one) => one.wall === wall && one.lines.includes(line));
+}
