@@ -33,7 +33,7 @@ import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
-import { leaveHome } from "./leave-home.ts";
+import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { hearTrouble } from "./store-trouble.ts";
@@ -69,6 +69,7 @@ export interface Host {
 export async function openHost({ context, config, output, as, onPorts = false }: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
+	const isFirst = isFirstWithWalls(home);
 	// Where there is no store yet there is nothing to read: it is made, as the first start would.
 	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
 	const trouble = hearTrouble(output, context.now);
@@ -204,7 +205,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						socketPath: home.socketPath,
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
 						ready: async () => {
-							await leaveHome(folders, store, output);
+							await leaveHome(folders, store, output, { isFirst: isFirst && onPorts });
 							await tidyAfterWalls(home.path, { store, now: context.now, output });
 							await begin(gateway, confirmations);
 						},
