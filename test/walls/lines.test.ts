@@ -64,7 +64,7 @@ if (process.getuid?.() === 0) {
 	});
 
 async function run(jobs: readonly Job[]): Promise<Tried[]> {
-	const outcomes = await runLines(jobs, "user");
+	const outcomes = await runLines(jobs);
 	return jobs.map((job, index) => ({ ...job, ...(outcomes[index] as Outcome) }));
 }
 

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createWalls, type Walls } from "../../../src/gateway/walls.ts";
 import { startBehindWall } from "../../../src/walls/index.ts";
@@ -26,6 +27,7 @@ import type { Job, Outcome } from "./types.ts";
 /** Descriptor 9: everything on this machine that is not as it was when it began. */
 const WRITTEN = "/proc/self/fd/9";
 const STATUS = "line-status";
+const BUSY = /^bwrap: .*Resource temporarily unavailable$/m;
 const KINDS = ["view", "mask", "box"] as const;
 const NOT_TRIED: Outcome = { code: "not tried", changed: [], leaked: [], said: "" };
 const KEPT_OUTPUT = 256 * 1024;
@@ -69,7 +71,7 @@ const others = keep(OTHERS);
 const project = keep(PROJECT);
 let before = written();
 let projectBefore = signature(PROJECT);
-const keryxInode = lstatSync(HOME).ino;
+let keryxInode = lstatSync(HOME).ino;
 let lastWithout: Outcome["code"] = null;
 for (const [index, job] of jobs.entries()) {
 	const outcome: Outcome = job.isConditional && lastWithout !== 0 ? NOT_TRIED : await tried(job, walls);
@@ -78,7 +80,9 @@ for (const [index, job] of jobs.entries()) {
 }
 
 async function tried(job: Job, walls: Walls): Promise<Outcome> {
-	const { output, code } = job.wall === "none" ? await unwalled(job) : await walled(job, job.wall, walls);
+	const { output, code } = await begun(() =>
+		job.wall === "none" ? unwalled(job) : walled(job, job.wall, walls),
+	);
 	const after = written();
 	const changed = changes(before, after).filter((path) => !isAllowed(path));
 	if (lstatSync(HOME, { throwIfNoEntry: false })?.ino !== keryxInode) changed.push(HOME);
@@ -88,7 +92,10 @@ async function tried(job: Job, walls: Walls): Promise<Outcome> {
 	);
 	rmSync(join(HOME, "tmp"), { recursive: true, force: true });
 	// What Keryx has is put back only where a line without a wall took it.
-	if (changed.some(isKeryxs)) writeKeryx(tokens);
+	if (changed.some(isKeryxs)) {
+		writeKeryx(tokens);
+		keryxInode = lstatSync(HOME).ino;
+	}
 	if (changed.length > 0) {
 		putBack(user, [HOME]);
 		putBack(others);
@@ -102,6 +109,15 @@ interface Ended {
 	readonly output: string;
 	/** Null: it was ended. */
 	readonly code: number | null;
+}
+
+/** Again, while the processes of a line before are still being ended: together they may be as many as a user can have. */
+async function begun(begin: () => Promise<Ended>): Promise<Ended> {
+	for (;;) {
+		const ended = await begin();
+		if (!BUSY.test(ended.output)) return ended;
+		await delay(100);
+	}
 }
 
 async function walled({ line, seconds }: Job, kind: (typeof KINDS)[number], walls: Walls): Promise<Ended> {
@@ -122,7 +138,8 @@ async function walled({ line, seconds }: Job, kind: (typeof KINDS)[number], wall
 	const timer = setTimeout(() => started.kill(), seconds * 1000);
 	const exit = await started.exit;
 	clearTimeout(timer);
-	if (exit.kind === "failed") throw new Error(`no ${kind} could be made: ${output()}`);
+	if (exit.kind === "failed" && !BUSY.test(output()))
+		throw new Error(`no ${kind} could be made: ${output()}`);
 	return { output: output(), code: exit.kind === "exited" ? exit.code : null };
 }
 

@@ -46,7 +46,8 @@ function wantedFiles(): string[] {
 export function writeKeryx({ keryx }: Tokens): void {
 	for (const name of KERYX_FILES) write(join(HOME, name), `${keryx}\n`);
 	write(join(HOME, "config.yaml"), `# ${keryx}\nwalls: {mode: required}\n`);
-	write(join(PROGRAM, "dist/cli/main.js"), `console.log("${keryx}");\n`);
+	// Not secret, but not to be changed.
+	write(join(PROGRAM, "dist/cli/main.js"), 'console.log("keryx");\n');
 	chmodSync(HOME, 0o700);
 }
 

@@ -1,8 +1,8 @@
 # A throw-away machine: everything that this one has, in which whatever is written goes to memory, without a network and with processes of
-# its own. `machine.sh <empty folder> <user|root> <command...>`, by root, in fresh namespaces. Descriptor 9 is the folder with all that was
+# its own. `machine.sh <empty folder> <uid> <command...>`, by root, in fresh namespaces. Descriptor 9 is the folder with all that was
 # written; no path leads there.
 set -e
-top=$1 who=$2
+top=$1 id=$2
 shift 2
 mount -t tmpfs -o size=512m,mode=755 throwaway "$top"
 mkdir "$top/upper" "$top/work" "$top/root"
@@ -26,14 +26,11 @@ pivot_root . mnt
 cd /
 umount -l /mnt
 ip link set lo up
-id=0
-if [ "$who" = user ]; then id=61234; fi
-echo "ann:x:61234:61234:Ann:/home/ann:/bin/bash" >>/etc/passwd
-echo "ann:x:61234:" >>/etc/group
+echo "ann:x:$id:$id:Ann:/home/ann:/bin/bash" >>/etc/passwd
+echo "ann:x:$id:" >>/etc/group
 mkdir -p /home/ann /opt/keryx /srv/others
 chown -R "$id:$id" /home/ann /opt/keryx /srv/others
-# Root has no limit of processes.
-if [ "$who" = user ]; then set -- prlimit --nproc=600 setpriv --reuid="$id" --regid="$id" --clear-groups "$@"; fi
+set -- prlimit --nproc=600 setpriv --reuid="$id" --regid="$id" --clear-groups "$@"
 # This shell stays, as the first process here, and takes in what others leave behind.
 exec 3<&0
 "$@" <&3 3<&- &

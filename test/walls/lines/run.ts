@@ -1,6 +1,6 @@
 // Starts the throw-away machine and runs lines on it.
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,6 @@ const NAMESPACES = ["-m", "-p", "-f", "-n", "-i", "-u", "--propagation", "privat
 /** Needs root: an ordinary user cannot lay a file system over this one. */
 export async function runLines(
 	jobs: readonly Job[],
-	who: "user" | "root",
 	onOutcome: (job: Job, outcome: Outcome) => void = () => {},
 ): Promise<Outcome[]> {
 	const top = mkdtempSync("/var/tmp/keryx-lines-");
@@ -22,7 +21,9 @@ export async function runLines(
 		// Seen by whoever can see Keryx's own list of arguments.
 		const token = randomBytes(16).toString("hex");
 		const command = [process.execPath, "--disable-warning=ExperimentalWarning", CHILD, token];
-		const child = spawn(UNSHARE, [...NAMESPACES, "sh", MACHINE, top, who, ...command], {
+		// The limit of processes counts all of a user's: nobody else may be this one.
+		const uid = randomInt(1_000_000, 2_000_000_000);
+		const child = spawn(UNSHARE, [...NAMESPACES, "sh", MACHINE, top, String(uid), ...command], {
 			stdio: ["pipe", "pipe", "inherit"],
 			env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
 		});
