@@ -33,8 +33,8 @@ if (process.getuid?.() === 0) {
 		const tried = await run(jobs);
 		expect(tried.filter(isHarmful)).toEqual([]);
 		if (RUNS > 0) tell(tried);
-		// Without a wall many of them do harm: what is shown is not that the lines are harmless.
-		if (RUNS > 0) expect(tried.filter(bites).length).toBeGreaterThan(lines.length / 10);
+		// Without a wall some of them do harm: what is shown is not that the lines are harmless.
+		if (RUNS > 0) expect(tried.filter(bites).length).toBeGreaterThan(lines.length / 50);
 	});
 
 	test(`${ORDINARY} ordinary lines that work without a wall work in view and box`, {
