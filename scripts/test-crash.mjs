@@ -24,6 +24,7 @@ process.exitCode = await run(
 		"test/processes-crash.test.ts",
 		"test/processes/walled-host.test.ts",
 		"test/walls/kill.test.ts",
+		"test/walls/lines.test.ts",
 		"test/acp/walled.test.ts",
 		"test/gateway/rights-model.test.ts",
 		"test/store-model.test.ts",

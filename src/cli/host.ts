@@ -33,14 +33,14 @@ import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
-import { leaveHome } from "./leave-home.ts";
+import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
 import type { Output } from "./output.ts";
 import { pacedLog } from "./paced-log.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
-import { openWalls, tellOfWalls } from "./walls.ts";
+import { openWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -70,6 +70,7 @@ export interface Host {
 export async function openHost({ context, config, output, as, onPorts = false }: HostOptions): Promise<Host> {
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
+	const isFirst = isFirstWithWalls(home);
 	// Where there is no store yet there is nothing to read: it is made, as the first start would.
 	const access = as === "read" && existsSync(home.storePath) ? "read" : "own";
 	const trouble = hearTrouble(output, context.now);
@@ -206,7 +207,8 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 						socketPath: home.socketPath,
 						ports: onPorts ? { ...values.http, compatPort: values.confirmations.compat_port } : null,
 						ready: async () => {
-							await leaveHome(folders, store, output);
+							await leaveHome(folders, store, output, { isFirst: isFirst && onPorts });
+							await tidyAfterWalls(home.path, { store, now: context.now, output });
 							await begin(gateway, confirmations);
 						},
 						missing: (address) => output.note(withoutAddress(address)),

@@ -1,17 +1,33 @@
 // The first start of a Keryx whose workspaces were in its home: they are moved out, and what else is new for its commands is said once.
-import { basename } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
+import type { Home } from "./home.ts";
 import type { Output } from "./output.ts";
 import { counted } from "./words.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 
-/** Before any turn: whoever works in a folder must not lose it under way. */
+/**
+ * Whether this home was used by a Keryx that knew no walls, and nobody was told of them yet. Asked before the store is opened, which
+ * makes one: a home without is new, and has had walls from its beginning.
+ */
+export function isFirstWithWalls({ path, storePath }: Pick<Home, "path" | "storePath">): boolean {
+	if (!existsSync(storePath)) markWalls(path);
+	return !existsSync(join(path, WALLS));
+}
+
+function markWalls(home: string): void {
+	mkdirSync(join(home, WALLS), { recursive: true, mode: 0o700 });
+}
+
+/** Before any turn: whoever works in a folder must not lose it under way. `isFirst`: see `isFirstWithWalls`. */
 export async function leaveHome(
 	folders: WorkspaceFolders,
 	store: Pick<Store, "unfinishedProcesses" | "openRestores">,
 	output: Pick<Output, "note" | "warn">,
+	{ isFirst = false }: { readonly isFirst?: boolean } = {},
 ): Promise<void> {
 	const [processes, restores] = await Promise.all([
 		store.unfinishedProcesses({ scope: OPERATOR }),
@@ -27,10 +43,13 @@ export async function leaveHome(
 	for (const { folder, why } of kept.slice(0, MOST_NAMED))
 		output.warn(`the workspace ${folder} stays where it is for now: ${why}`);
 	if (kept.length > MOST_NAMED) output.warn(`and ${kept.length - MOST_NAMED} other workspaces`);
-	if (moved === 0) return;
+	if (moved === 0 && !isFirst) return;
+	markWalls(folders.home);
 	output.warn(
-		`${counted(moved, "workspace was", "workspaces were")} moved out of Keryx's home to ${folders.root}, with their snapshots. New in this version: commands run behind walls, and no longer see Keryx's own environment. Name variables that they need, such as a proxy's or JAVA_HOME, in walls.env_pass; \`keryx doctor\` lists likely ones.`,
+		`${moved === 0 ? "" : `${counted(moved, "workspace was", "workspaces were")} moved out of Keryx's home to ${folders.root}, with their snapshots. `}New in this version: commands run behind walls, and no longer see Keryx's own environment. Name variables that they need, such as a proxy's or JAVA_HOME, in walls.env_pass; \`keryx doctor\` lists likely ones.`,
 	);
 }
 
 const MOST_NAMED = 5;
+/** In the home: notes of programs behind walls. */
+const WALLS = "walls";

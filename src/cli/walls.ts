@@ -1,7 +1,14 @@
 // The walls of this Keryx: what its programs run behind, from its configuration and environment.
 import { fileURLToPath } from "node:url";
 import type { Config, Environment } from "../config/index.ts";
-import { createWalls, type Walls, type WallsOptions, type WorkspaceFolders } from "../gateway/index.ts";
+import {
+	createWalls,
+	tidyWalls,
+	type Walls,
+	type WallsOptions,
+	type WorkspaceFolders,
+} from "../gateway/index.ts";
+import type { Store } from "../store/index.ts";
 import type { Output } from "./output.ts";
 import { programEnvironment } from "./program-environment.ts";
 
@@ -25,6 +32,23 @@ export function openWalls({ folders, env, workspaceOf, config }: WallParts): Wal
 		openEnvironment: (pass) => programEnvironment(config(), env, pass),
 		config,
 	});
+}
+
+export interface TidyParts {
+	readonly store: Pick<Store, "unfinishedProcesses">;
+	readonly output: Pick<Output, "warn">;
+	now(): number;
+}
+
+/** Before any turn. What cannot be removed stays until the next start: Keryx works all the same. */
+export async function tidyAfterWalls(home: string, { store, now, output }: TidyParts): Promise<void> {
+	const processes = await store.unfinishedProcesses({ scope: { kind: "operator" } });
+	const running = processes.map(({ conversation }) => conversation);
+	try {
+		await tidyWalls(home, { running, now: now() });
+	} catch (error) {
+		output.warn(`old files of walls in ${home} cannot be removed: ${(error as Error).message}`);
+	}
 }
 
 /** At the start: which walls stand; or, as a warning, why none does and what to do. */

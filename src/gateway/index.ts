@@ -25,7 +25,14 @@ export {
 } from "./render/index.ts";
 export { toDeliveries } from "./reply.ts";
 export { homesOf } from "./surroundings.ts";
-export { chooseWall, createWalls, type ProgramTurn, type Walls, type WallsOptions } from "./walls.ts";
+export {
+	chooseWall,
+	createWalls,
+	type ProgramTurn,
+	tidyWalls,
+	type Walls,
+	type WallsOptions,
+} from "./walls.ts";
 export { tellStory } from "./why.ts";
 export {
 	createWorkspaces,

@@ -1,7 +1,7 @@
 // The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
 // this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import type { Config, Environment } from "../config/index.ts";
@@ -12,6 +12,8 @@ import {
 	decideWall,
 	probeWalls,
 	protectedPrograms,
+	pruneStatus,
+	pruneTmp,
 	type Wall,
 	type WallKind,
 	type WallProbe,
@@ -205,13 +207,37 @@ function realWorkspace(folder: string, home: string, realHome: string): string {
 	return real;
 }
 
-/** One for each conversation, where no command reaches its parent. Named by a digest: an imported id may be anything (I10). */
+/** One for each conversation, where no command reaches its parent. Its time says when something last began in it. */
 function tmpOf(conversation: string, home: string): string {
-	const name = createHash("sha256").update(conversation).digest("hex").slice(0, 32);
-	const folder = join(home, "tmp", name);
+	const folder = join(home, TMP, tmpName(conversation));
 	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	const now = new Date();
+	utimesSync(folder, now, now);
 	return folder;
 }
+
+/** A digest: an imported id may be anything (I10). */
+function tmpName(conversation: string): string {
+	return createHash("sha256").update(conversation).digest("hex").slice(0, 32);
+}
+
+/**
+ * Takes away what walls have left in the home: /tmp of conversations that have started nothing for long and of which nothing runs, and
+ * notes of agent programs that ended with an earlier Keryx.
+ */
+export async function tidyWalls(
+	home: string,
+	{ running, now }: { readonly running: readonly string[]; readonly now: number },
+): Promise<void> {
+	const used = new Set(running.map(tmpName));
+	const before = now - TMP_DAYS * 24 * 3_600_000;
+	pruneTmp({ folder: join(home, TMP), before, isUsed: (name) => used.has(name) });
+	await pruneStatus(join(home, "walls"));
+}
+
+const TMP = "tmp";
+/** As long as a system keeps what is in its own. */
+const TMP_DAYS = 30;
 
 function realOf(path: string, own: string): string {
 	const folder = expanded(path, own);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { usedDescriptors, wallArguments } from "./arguments.ts";
+import { newWall } from "./new-wall.ts";
 import { foldersAbove, isAtOrInside, isInside, topFolder } from "./paths.ts";
 import type { HiddenPath, Machine, Wall, WallKind } from "./types.ts";
 
@@ -20,23 +21,14 @@ const HOME = "/home/me/.local/share/keryx";
 const folder = (path: string): HiddenPath => ({ path, kind: "folder" });
 
 function wallOf(kind: WallKind, changes: Partial<Wall> = {}): Wall {
-	return {
+	return newWall({
 		kind,
 		home: HOME,
 		workspace: "/home/me/work/ws",
 		tmp: "/home/me/.local/share/keryx/tmp/c1",
-		read: [],
-		write: [],
-		hide: [],
-		protect: [],
-		devices: [],
-		network: kind === "box" ? "none" : "host",
-		hasUnixSockets: false,
-		privileges: "none",
 		outlivesStarter: true,
-		limits: { openFiles: null, memoryBytes: null },
 		...changes,
-	};
+	});
 }
 
 const list = (wall: Wall, hidden = [folder(wall.home)]) => wallArguments(wall, machine, hidden).join(" ");
@@ -49,7 +41,7 @@ describe("every wall", () => {
 			expect(text).toMatch(
 				/^--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try (--unshare-net )?--disable-userns --cap-drop ALL /,
 			);
-			expect(text).toContain("--dev /dev --proc /proc --ro-bind /proc/sys /proc/sys ");
+			expect(text).toContain("--dev /dev --proc /proc --remount-ro /proc");
 			expect(text).not.toContain("--new-session");
 		},
 	);
@@ -80,7 +72,7 @@ test("view: everything read-only, then /tmp and the workspace, the home last", (
 	const text = list(wallOf("view", { write: ["/srv/data"] }));
 	expect(text).toContain("--ro-bind / / ");
 	expect(text).toMatch(
-		/--bind \/home\/me\/.local\/share\/keryx\/tmp\/c1 \/tmp --bind \/srv\/data \/srv\/data --bind \/home\/me\/work\/ws \/home\/me\/work\/ws --size \d+ --tmpfs \/home\/me\/.local\/share\/keryx --remount-ro \/home\/me\/.local\/share\/keryx$/,
+		/--bind \/home\/me\/.local\/share\/keryx\/tmp\/c1 \/tmp --bind \/srv\/data \/srv\/data --bind \/home\/me\/work\/ws \/home\/me\/work\/ws --dev \/dev --proc \/proc --remount-ro \/proc --size \d+ --tmpfs \/home\/me\/.local\/share\/keryx --remount-ro \/home\/me\/.local\/share\/keryx$/,
 	);
 });
 
@@ -139,6 +131,18 @@ test("what the gateway runs is read-only where it could be written, and stays wh
 	const written = list(wallOf("view", { protect, write: ["/opt"] }));
 	expect(written).toContain("--bind /opt /opt --bind-try /opt/keryx /opt/keryx --bind /opt /opt");
 	expect(written).toContain("--ro-bind-try /opt/keryx/app /opt/keryx/app");
+});
+
+test("what lies in a protected folder is not bound again, unless something between them can be written", () => {
+	const protect = ["/opt/keryx", "/opt/keryx/node", "/opt/keryx/node/bin"];
+	const text = list(wallOf("mask", { protect }));
+	expect(text).toContain("--ro-bind-try /opt/keryx /opt/keryx");
+	expect(text).not.toContain("/opt/keryx/node");
+	const written = list(wallOf("mask", { protect, write: ["/opt/keryx/node"] }));
+	expect(written).toContain("--ro-bind /opt/keryx/node /opt/keryx/node");
+	expect(written).not.toContain("/opt/keryx/node/bin");
+	const deeper = list(wallOf("mask", { protect: ["/opt", "/opt/keryx/node"], write: ["/opt/keryx"] }));
+	expect(deeper).toContain("--bind /opt/keryx /opt/keryx --ro-bind-try /opt/keryx/node /opt/keryx/node");
 });
 
 test("root who administers keeps eight capabilities in view and mask, and none in a box", () => {
@@ -208,6 +212,21 @@ describe("whatever the folders are", () => {
 				// The conversation's own folder is shown as /tmp, which these paths never are.
 				expect(isAtOrInside(shown, wall.workspace)).toBe(true);
 				expect(isAtOrInside(looked, wall.workspace)).toBe(true);
+			}),
+			{ numRuns: 2000 },
+		);
+	});
+
+	test("what is protected is read-only, but for a workspace or a writable folder inside it", () => {
+		fc.assert(
+			fc.property(anyWall, path, ({ wall, hidden }, looked) => {
+				if (hidden.some(({ path: one }) => isAtOrInside(looked, one))) return;
+				const deepest = (paths: readonly string[]) =>
+					Math.max(0, ...paths.filter((one) => isAtOrInside(looked, one)).map((one) => one.length));
+				const protectedBy = deepest(wall.protect);
+				if (protectedBy === 0 || protectedBy < deepest([wall.workspace, ...wall.write])) return;
+				const mounts = mountsOf(wallArguments(wall, machine, hidden));
+				expect(lastMount(mounts, looked)?.access ?? "read").toBe("read");
 			}),
 			{ numRuns: 2000 },
 		);

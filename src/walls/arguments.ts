@@ -15,19 +15,6 @@ const ADMIN_CAPABILITIES = [
 	"CAP_KILL",
 	"CAP_NET_BIND_SERVICE",
 ];
-/** Parts of /proc that root could write without any capability. With /proc/sys, core_pattern would run a program outside. */
-const KERNEL_FILES = [
-	"irq",
-	"bus",
-	"fs",
-	"acpi",
-	"scsi",
-	"mtrr",
-	"sysrq-trigger",
-	"driver",
-	"dynamic_debug",
-	"latency_stats",
-];
 /** Without a limit a tmpfs may take half of the memory. */
 const TMPFS_SIZE = ["--size", String(512 * 1024 * 1024)];
 
@@ -49,11 +36,11 @@ export function usedDescriptors(
 ): UsedDescriptors {
 	const copied = wall.kind === "box" ? machine.etc.files : [];
 	if (!machine.canBindDescriptors) return { bound: [], copied };
-	const { bindings, insideHidden } = layoutOf(wall, machine, hidden);
+	const { bindings, insideHidden, tmp } = layoutOf(wall, machine, hidden);
 	const bound = [...bindings, ...insideHidden]
 		.filter(({ isOptional }) => !isOptional)
 		.map(({ path }) => path);
-	return { bound: [...(wall.tmp === null ? [] : [wall.tmp]), ...bound], copied };
+	return { bound: [...(tmp === null ? [] : [tmp]), ...bound], copied };
 }
 
 export function wallArguments(
@@ -77,9 +64,9 @@ function viewArguments(wall: Wall, machine: Machine, layout: Layout, descriptors
 	return [
 		...namespaces(wall, machine),
 		...["--ro-bind", "/", "/"],
-		...kernelFolders(wall),
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
+		...kernelFolders(wall),
 		...hide(layout, descriptors),
 	];
 }
@@ -88,11 +75,11 @@ function maskArguments(wall: Wall, machine: Machine, layout: Layout, descriptors
 	return [
 		...namespaces(wall, machine),
 		...["--bind", "/", "/"],
-		...kernelFolders(wall),
 		// The cover hides the pins from lookups: rename and link work across them, yet none of them can be renamed itself.
 		...layout.tops.flatMap(({ path, pins }) => [...pinned(pins), "--bind", path, path]),
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
+		...kernelFolders(wall),
 		...hide(layout, descriptors),
 	];
 }
@@ -109,9 +96,9 @@ function boxArguments(wall: Wall, machine: Machine, layout: Layout, descriptors:
 		...machine.etc.files.flatMap((path) => copy(path, descriptors)),
 		...["/var/tmp", "/run", "/home"].flatMap((path) => [...TMPFS_SIZE, "--tmpfs", path]),
 		...["--symlink", "../run", "/var/run"],
-		...kernelFolders(wall),
-		...temporaryFolder(wall, descriptors),
+		...temporaryFolder(layout, descriptors),
 		...bindings(layout.bindings, descriptors),
+		...kernelFolders(wall),
 		...hide(layout, descriptors),
 		...["--remount-ro", "/"],
 	];
@@ -131,18 +118,20 @@ function namespaces(wall: Wall, machine: Machine): string[] {
 	];
 }
 
+/** After what is bound: bubblewrap reads the list of all mounts for each bind, and these make it long. */
 function kernelFolders({ kind, devices }: Wall): string[] {
 	return [
 		...["--dev", "/dev"],
 		...devices.flatMap((name) => ["--dev-bind-try", `/dev/${name}`, `/dev/${name}`]),
-		...["--proc", "/proc"],
-		...["--ro-bind", "/proc/sys", "/proc/sys"],
-		...KERNEL_FILES.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]),
-		...(kind === "box" ? [] : ["--ro-bind-try", "/sys", "/sys"]),
+		// Root could write parts of it without any capability: by /proc/sys, core_pattern would run a program outside. All of it is
+		// read-only at once, as each bind of a part takes bubblewrap a look at every mount there is.
+		...["--proc", "/proc", "--remount-ro", "/proc"],
+		// A view's root is read-only with all that is mounted below it.
+		...(kind === "mask" ? ["--ro-bind-try", "/sys", "/sys"] : []),
 	];
 }
 
-function temporaryFolder({ tmp }: Wall, descriptors: Descriptors): string[] {
+function temporaryFolder({ tmp }: Layout, descriptors: Descriptors): string[] {
 	return tmp === null
 		? ["--perms", "1777", ...TMPFS_SIZE, "--tmpfs", "/tmp"]
 		: bind(tmp, "/tmp", descriptors);

@@ -16,8 +16,10 @@ export {
 	killNamespace,
 	namespaceMembers,
 } from "./namespace.ts";
+export { newWall } from "./new-wall.ts";
 export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
 export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";
+export { type PruneTmpOptions, pruneStatus, pruneTmp } from "./prune.ts";
 export { readWallRequest, type WallRequest } from "./request.ts";
 export { type Architecture, seccompProgram } from "./seccomp.ts";
 export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";

@@ -3,8 +3,9 @@
 import { byDepth, foldersAbove, isAtOrInside, isInside, topFolder, unique } from "./paths.ts";
 import type { HiddenPath, Machine, Wall } from "./types.ts";
 
+const TMP = "/tmp";
 /** Folders that each wall makes for itself; what lies there outside cannot be seen inside. */
-const OWN_FOLDERS = ["/tmp", "/dev", "/proc"];
+const OWN_FOLDERS = [TMP, "/dev", "/proc"];
 
 export interface Binding {
 	readonly path: string;
@@ -24,11 +25,17 @@ export interface Layout {
 	readonly hidden: readonly HiddenPath[];
 	/** A workspace that lies inside a hidden folder: it is shown there, alone. */
 	readonly insideHidden: readonly Binding[];
+	/**
+	 * Bound on /tmp; null: a new one. Nothing is bound inside one that is kept: a command could have put a link in the place of a folder
+	 * there, and bubblewrap would make folders where that leads, outside.
+	 */
+	readonly tmp: string | null;
 }
 
 type Access = "read" | "readonly" | "write" | "protected";
 
-export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPath[]): Layout {
+export function layoutOf(given: Wall, machine: Machine, hidden: readonly HiddenPath[]): Layout {
+	const wall = { ...given, protect: outermostProtected(given) };
 	const wanted = wantedPaths(wall);
 	const isHidden = (path: string) => hidden.some((one) => isAtOrInside(path, one.path));
 	const isInRoot = (path: string) => inRoot(path, wall, machine);
@@ -64,14 +71,26 @@ export function layoutOf(wall: Wall, machine: Machine, hidden: readonly HiddenPa
 		isOptional: access === "protected",
 		pins: access === "write" ? pinsIn(path, guarded) : [],
 	});
+	const bindings = wanted.filter((one) => !isHidden(one.path) && isNeeded(one)).map(binding);
+	const insideHidden = hidden.some(isAround)
+		? wanted.filter(({ path }) => path === wall.workspace).map(binding)
+		: [];
+	const isInTmp = [...bindings, ...seen, ...insideHidden].some(({ path }) => isAtOrInside(path, TMP));
 	return {
 		tops: topsOf(wall, guarded.filter(isInRoot)),
-		bindings: wanted.filter((one) => !isHidden(one.path) && isNeeded(one)).map(binding),
+		bindings,
 		hidden: seen,
-		insideHidden: hidden.some(isAround)
-			? wanted.filter(({ path }) => path === wall.workspace).map(binding)
-			: [],
+		insideHidden,
+		tmp: isInTmp ? null : wall.tmp,
 	};
+}
+
+/** Without those that another one covers already: each bind costs time at every start. */
+function outermostProtected({ protect, write, workspace }: Wall): string[] {
+	const written = [workspace, ...write];
+	const isCovered = (path: string, outer: string) =>
+		isInside(path, outer) && !written.some((one) => isInside(one, outer) && isAtOrInside(path, one));
+	return protect.filter((path) => !protect.some((outer) => isCovered(path, outer)));
 }
 
 function wantedPaths(wall: Wall): { readonly path: string; readonly access: Access }[] {

@@ -1,6 +1,6 @@
 // What a wall needs to know of the machine, read once: where bubblewrap is and what it can do, and what a box shows of the system.
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { unique } from "./paths.ts";
 import type { Machine } from "./types.ts";
@@ -55,6 +55,8 @@ const ETC = [
 	],
 ];
 const OTHERS_READ = 0o004;
+/** A folder with no more files than this is copied: as many copies cost less than the mount of a folder. */
+const FEW_FILES = 8;
 const HELP_MS = 10_000;
 
 /** Null where bubblewrap, or a shell and an env beside it, is not installed. */
@@ -82,7 +84,7 @@ export function readMachine(): Machine | null {
 
 /**
  * What the gateway runs and so must not be written behind a wall: its own folder, Node, and the folders of PATH that this user can
- * write. Root, who administers, keeps the last: `apt install` writes there.
+ * write. For root that is /usr as a whole, with the libraries. Root, who administers, keeps these: `apt install` writes there.
  */
 export function protectedPrograms({
 	folder,
@@ -96,7 +98,7 @@ export function protectedPrograms({
 }): string[] {
 	const onPath = isAdmin
 		? []
-		: path.split(delimiter).filter((one) => one.startsWith("/") && isWritableFolder(one));
+		: ["/usr", ...path.split(delimiter)].filter((one) => one.startsWith("/") && isWritableFolder(one));
 	const node = realpathSync(process.execPath);
 	return unique([realpathSync(folder), ...nodeFolder(node), ...onPath.map((one) => realpathSync(one))]);
 }
@@ -144,9 +146,23 @@ function readableEtc(): Machine["etc"] {
 	for (const name of ETC) {
 		const path = join("/etc", name);
 		const found = statSync(path, { throwIfNoEntry: false });
-		if (found && (found.mode & OTHERS_READ) !== 0) (found.isDirectory() ? folders : files).push(path);
+		if (!found || (found.mode & OTHERS_READ) === 0) continue;
+		const few = found.isDirectory() ? fewFiles(path) : [path];
+		if (few === null) folders.push(path);
+		else files.push(...few);
 	}
 	return { files, folders };
+}
+
+/** What everybody may read of it; null where that is more than a few files. */
+function fewFiles(folder: string): string[] | null {
+	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+	const files = entries.filter((entry) => !entry.isDirectory()).map((one) => join(one.parentPath, one.name));
+	if (files.length > FEW_FILES) return null;
+	return files.filter((file) => {
+		const found = statSync(file, { throwIfNoEntry: false });
+		return found?.isFile() && (found.mode & OTHERS_READ) !== 0;
+	});
 }
 
 function isWritableFolder(path: string): boolean {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { sandboxCommand, sandboxProfile } from "./macos.ts";
+import { newWall } from "./new-wall.ts";
 import type { Wall, WallKind } from "./types.ts";
 
 function profile(kind: WallKind, changes: Partial<Wall> = {}): string {
-	const wall: Wall = {
+	const wall = newWall({
 		kind,
 		home: "/Users/me/.keryx",
 		workspace: "/Users/me/work",
@@ -12,14 +13,9 @@ function profile(kind: WallKind, changes: Partial<Wall> = {}): string {
 		write: ["/Users/me/out"],
 		hide: ["/Users/me/backup"],
 		protect: ["/opt/keryx"],
-		devices: [],
 		network: "host",
-		hasUnixSockets: false,
-		privileges: "none",
-		outlivesStarter: true,
-		limits: { openFiles: null, memoryBytes: null },
 		...changes,
-	};
+	});
 	return sandboxProfile({ wall, ports: [7717], userHome: "/Users/me" });
 }
 

@@ -2,11 +2,13 @@
 // is signalled only while it is in the namespace that was noted: numbers are used again.
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { uptime } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as afterPoll, setTimeout as delay } from "node:timers/promises";
 import { type Namespace, readStatus } from "./status.ts";
 
 /** What was killed is gone after this, unless the kernel holds it. */
 const GONE_MS = 5000;
+/** What was killed is mostly gone within this. */
+const SOON_MS = 1;
 /** Clocks are not compared more closely than this. */
 const CLOCK_MS = 2000;
 /** In which the kernel counts. */
@@ -60,13 +62,19 @@ export function killNamespace(namespace: Namespace): boolean {
 
 /** Kills it and looks until nothing of it is left; answers the pids that live on after all. */
 export async function endNamespace(namespace: Namespace): Promise<number[]> {
-	const until = performance.now() + GONE_MS;
+	const began = performance.now();
 	killNamespace(namespace);
-	for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+	for (let pause = 1; ; ) {
 		// The kernel ends the first process last, when all others are gone.
 		if (!isNamespaceAlive(namespace)) return [];
-		if (performance.now() >= until) return namespaceMembers(namespace);
-		await delay(pause);
+		const waited = performance.now() - began;
+		if (waited >= GONE_MS) return namespaceMembers(namespace);
+		// Most are gone sooner than a timer fires.
+		if (waited < SOON_MS) await afterPoll();
+		else {
+			await delay(pause);
+			pause = Math.min(pause * 2, 50);
+		}
 	}
 }
 

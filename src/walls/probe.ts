@@ -4,9 +4,10 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type CauseFacts, causeOf, installCommand, remedyOf, type WallCause } from "./causes.ts";
 import { readMachine } from "./machine.ts";
+import { newWall } from "./new-wall.ts";
 import { thisArchitecture } from "./seccomp.ts";
 import { startBehindWall, type Walled, type WalledExit } from "./start.ts";
-import type { Machine, Wall, WallKind } from "./types.ts";
+import type { Machine, WallKind } from "./types.ts";
 
 export type ProbeResult =
 	| { readonly isPossible: true; readonly ms: number }
@@ -67,22 +68,7 @@ async function probeOne(
 ): Promise<ProbeResult> {
 	const workspace = join(folder, kind);
 	mkdirSync(workspace, { recursive: true, mode: 0o700 });
-	const wall: Wall = {
-		kind,
-		home: realpathSync(home),
-		workspace,
-		tmp: null,
-		read: [],
-		write: [],
-		hide: [],
-		protect: [],
-		devices: [],
-		network: kind === "box" ? "none" : "host",
-		hasUnixSockets: false,
-		privileges: "none",
-		outlivesStarter: false,
-		limits: { openFiles: null, memoryBytes: null },
-	};
+	const wall = newWall({ kind, home: realpathSync(home), workspace });
 	const began = performance.now();
 	try {
 		const walled = await startBehindWall(

@@ -13,7 +13,7 @@ import {
 import type { PromptMessage } from "../../src/domain/index.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";
 import { createVirtualClock, type VirtualClock } from "../../src/testing/index.ts";
-import { type CommandWall, readMachine, type WallKind, withoutWall } from "../../src/walls/index.ts";
+import { type CommandWall, newWall, readMachine, type WallKind, withoutWall } from "../../src/walls/index.ts";
 import { inputOf } from "./input.ts";
 
 export const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url));
@@ -84,23 +84,8 @@ export function walledIn(
 		env,
 		request: {
 			machine,
-			wall: {
-				kind,
-				home,
-				workspace: folder,
-				tmp: null,
-				// A box has neither Node nor the program otherwise.
-				read: kind === "box" ? [root] : [],
-				write: [],
-				hide: [],
-				protect: [],
-				devices: [],
-				network: kind === "box" ? "none" : "host",
-				hasUnixSockets: false,
-				privileges: "none",
-				outlivesStarter: false,
-				limits: { openFiles: null, memoryBytes: null },
-			},
+			// A box has neither Node nor the program otherwise.
+			wall: newWall({ kind, home, workspace: folder, read: kind === "box" ? [root] : [] }),
 		},
 	};
 }

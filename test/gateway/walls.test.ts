@@ -1,9 +1,9 @@
 // Which wall a turn's commands run behind, through the whole gateway: by role, in words, wider when the owner allows it, and what
 // happens where none can be made.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chooseWall, createWalls } from "../../src/gateway/index.ts";
+import { chooseWall, createWalls, tidyWalls } from "../../src/gateway/index.ts";
 import { type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
 import { ProcessHome, until } from "../support/process-home.ts";
 import { type ConfigInput, configOf, OPERATOR, puppet, Scene } from "./support.ts";
@@ -70,6 +70,32 @@ const answerTo = async (id: string) => {
 };
 const run = async (command: string, as = "ada", more = {}) =>
 	answerTo(await say(call({ command, ...more }), as));
+
+test("/tmp of a conversation is removed when nothing began there for 30 days and none of its programs runs", async () => {
+	const parsed = configOf({});
+	const home = join(root, "home");
+	const walls = createWalls({
+		home,
+		program: join(import.meta.dirname, "../.."),
+		env: { PATH: "/usr/bin:/bin", HOME: root },
+		workspaceOf: () => ({ folder: join(root, "work"), fixed: false }),
+		root: join(root, "none"),
+		openEnvironment: () => ({}),
+		config: () => parsed,
+	});
+	const tmpOf = async (conversation: string) => {
+		const place = await walls.forCommand({ conversation, profile: "", standing: "owner" });
+		return place.run === "walled" ? (place.request.wall.tmp ?? "") : "";
+	};
+	const [idle, running, recent] = await Promise.all(["idle", "running", "recent"].map(tmpOf));
+	const day = 24 * 3_600_000;
+	const now = Date.now() + 40 * day;
+	// Something begins there again.
+	utimesSync(recent as string, new Date(now - 29 * day), new Date(now - 29 * day));
+	await tidyWalls(home, { running: ["running"], now });
+	expect([idle, running, recent].map((folder) => existsSync(folder as string))).toEqual([false, true, true]);
+	expect(existsSync(await tmpOf("idle"))).toBe(true);
+});
 
 describe("by role", () => {
 	test("the owner's commands see everything and write the workspace; a member's see the workspace alone", async () => {

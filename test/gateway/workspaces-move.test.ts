@@ -12,7 +12,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCheckpoints } from "../../src/checkpoints/index.ts";
-import { leaveHome } from "../../src/cli/leave-home.ts";
+import { isFirstWithWalls, leaveHome } from "../../src/cli/leave-home.ts";
 import {
 	createWorkspaces,
 	moveWorkspaces,
@@ -117,6 +117,22 @@ describe("through the start", () => {
 		store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, secrets: NO_SECRETS });
 	});
 	afterEach(() => store.close());
+
+	test("a home without workspaces hears once what is new for its commands, a new home never", async () => {
+		const home = join(folders.home, "..", "other");
+		const paths = { path: home, storePath: join(home, "keryx.db") };
+		mkdirSync(home);
+		expect(isFirstWithWalls(paths)).toBe(false);
+		writeFileSync(paths.storePath, "");
+		expect(isFirstWithWalls(paths)).toBe(false);
+		rmSync(join(home, "walls"), { recursive: true });
+		expect(isFirstWithWalls(paths)).toBe(true);
+		const said: string[] = [];
+		const output = { note: (text: string) => said.push(text), warn: (text: string) => said.push(text) };
+		await leaveHome({ ...folders, home }, store, output, { isFirst: true });
+		expect(said).toEqual([expect.stringMatching(/^New in this version: .*walls\.env_pass/)]);
+		expect(isFirstWithWalls(paths)).toBe(false);
+	});
 
 	test("snapshots of a workspace are still its own after the move", async () => {
 		const checkpoints = createCheckpoints({

@@ -1,7 +1,7 @@
 // A host whose programs run behind a wall: its home where a wall can hide it, and a workspace beside it.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readMachine, type Wall, type WallKind, type WallRequest } from "../../src/walls/index.ts";
+import { newWall, readMachine, type Wall, type WallKind, type WallRequest } from "../../src/walls/index.ts";
 import { HostScene } from "./support.ts";
 
 /** Not /tmp: each wall has its own. */
@@ -19,23 +19,8 @@ export class WalledScene extends HostScene {
 	wall(kind: WallKind, changes: Partial<Wall> = {}): WallRequest {
 		const machine = readMachine();
 		if (!machine) throw new Error("bubblewrap is not installed");
-		const wall: Wall = {
-			kind,
-			home: this.home,
-			workspace: this.workspace,
-			tmp: this.tmp,
-			read: [],
-			write: [],
-			hide: [],
-			protect: [],
-			devices: [],
-			network: kind === "box" ? "none" : "host",
-			hasUnixSockets: false,
-			privileges: "none",
-			outlivesStarter: true,
-			limits: { openFiles: null, memoryBytes: null },
-			...changes,
-		};
+		const { home, workspace, tmp } = this;
+		const wall = newWall({ kind, home, workspace, tmp, outlivesStarter: true, ...changes });
 		return { wall, machine };
 	}
 

@@ -19,6 +19,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import {
+	newWall,
 	readMachine,
 	startBehindWall,
 	type Wall,
@@ -228,22 +229,8 @@ async function walled(run: string): Promise<string[]> {
 }
 
 function wallOf(kind: WallKind, network: Wall["network"], workspace: string): Wall {
-	return {
-		kind,
-		home,
-		workspace,
-		tmp,
-		read: [],
-		write: [],
-		hide: [],
-		protect: [folders.program, folders.node, folders.bin],
-		devices: [],
-		network,
-		hasUnixSockets: false,
-		privileges: "none",
-		outlivesStarter: true,
-		limits: { openFiles: null, memoryBytes: null },
-	};
+	const protect = [folders.program, folders.node, folders.bin];
+	return newWall({ kind, home, workspace, tmp, protect, network, outlivesStarter: true });
 }
 
 /** Ways to begin: what a call may ask for, and what an earlier command may have left where the next one starts. */

@@ -1,7 +1,7 @@
 // A Keryx on a machine without bubblewrap: it starts, and says in one sentence what is missing and which command installs it. Here the
 // program is hidden from a whole Keryx by bubblewrap itself.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, expect, test } from "vitest";
@@ -66,7 +66,11 @@ test("keryx doctor says that there are no walls, what follows, and what installs
 	expect(code).toBe(1);
 });
 
-test("keryx starts all the same, and warns of it", async () => {
+test("keryx starts all the same, warns of it, and takes away what walls of an earlier life have left", async () => {
+	const [old, kept, note] = ["tmp/old", "tmp/new", "walls/left.status"].map((name) => join(home, name));
+	for (const folder of [old, kept, join(home, "walls")]) mkdirSync(folder as string, { recursive: true });
+	utimesSync(old as string, new Date("2020-01-01"), new Date("2020-01-01"));
+	writeFileSync(note as string, "");
 	const child = keryx([]);
 	child.stdin?.end();
 	let warned = "";
@@ -74,6 +78,7 @@ test("keryx starts all the same, and warns of it", async () => {
 	try {
 		await expect.poll(() => warned).toMatch(/there are no walls: bubblewrap is not installed\. What to do: /);
 		expect(warned).toMatch(REMEDY);
+		expect([old, kept, note].map((path) => existsSync(path as string))).toEqual([false, true, false]);
 	} finally {
 		child.kill("SIGKILL");
 		await new Promise((resolve) => child.once("close", resolve));

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { ReadStream } from "node:tty";
 import {
 	type Machine,
+	newWall,
 	readMachine,
 	startBehindWall,
 	type Wall,
@@ -56,23 +57,8 @@ export class WallScene {
 	}
 
 	wall(kind: WallKind, changes: Partial<Wall> = {}): Wall {
-		return {
-			kind,
-			home: this.home,
-			workspace: this.workspace,
-			tmp: this.tmp,
-			read: [],
-			write: [],
-			hide: [],
-			protect: [],
-			devices: [],
-			network: kind === "box" ? "none" : "host",
-			hasUnixSockets: false,
-			privileges: "none",
-			outlivesStarter: true,
-			limits: { openFiles: null, memoryBytes: null },
-			...changes,
-		};
+		const { home, workspace, tmp } = this;
+		return newWall({ kind, home, workspace, tmp, outlivesStarter: true, ...changes });
 	}
 
 	async start(

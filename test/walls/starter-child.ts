@@ -1,6 +1,6 @@
 // Starts a program behind a wall and waits to be killed: `<home> <workspace> <outlives>`. It says what it closed.
 import { join } from "node:path";
-import { closeInherited, readMachine, startBehindWall } from "../../src/walls/index.ts";
+import { closeInherited, newWall, readMachine, startBehindWall } from "../../src/walls/index.ts";
 
 const [home = "", workspace = "", outlives = "", script = ""] = process.argv.slice(2);
 const closed = outlives === "close" ? closeInherited() : [];
@@ -9,22 +9,7 @@ const machine = readMachine();
 if (!machine) throw new Error("bubblewrap is not installed");
 const { exit } = await startBehindWall(
 	{
-		wall: {
-			kind: "view",
-			home,
-			workspace,
-			tmp: null,
-			read: [],
-			write: [],
-			hide: [],
-			protect: [],
-			devices: [],
-			network: "host",
-			hasUnixSockets: false,
-			privileges: "none",
-			outlivesStarter: outlives === "outlives",
-			limits: { openFiles: null, memoryBytes: null },
-		},
+		wall: newWall({ kind: "view", home, workspace, outlivesStarter: outlives === "outlives" }),
 		argv: ["bash", "-c", script],
 		cwd: workspace,
 		env: { PATH: "/usr/bin:/bin" },

@@ -1,10 +1,16 @@
 // What becomes of a program when its starter dies, and of what its starter was given.
 import { spawn } from "node:child_process";
-import { copyFileSync, utimesSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endNamespace, findNamespace, isNamespaceAlive, readStatus } from "../../src/walls/index.ts";
+import {
+	endNamespace,
+	findNamespace,
+	isNamespaceAlive,
+	pruneStatus,
+	readStatus,
+} from "../../src/walls/index.ts";
 import { WallScene } from "./scene.ts";
 
 const CHILD = fileURLToPath(new URL("./starter-child.ts", import.meta.url));
@@ -67,6 +73,18 @@ test("a namespace is known by its status file, and by no other that names the sa
 	walled.kill();
 	await walled.exit;
 	expect(findNamespace(scene.lastStatus)).toBeNull();
+});
+
+test("what a starter left behind is ended by its note, and the note goes", async () => {
+	const walled = await scene.start(scene.wall("view"), ["sleep", "600"]);
+	await expect.poll(() => findNamespace(scene.lastStatus)).not.toBeNull();
+	const notes = join(scene.home, "notes");
+	mkdirSync(notes);
+	const note = join(notes, "left.status");
+	copyFileSync(scene.lastStatus, note);
+	await pruneStatus(notes);
+	expect(readdirSync(notes)).toEqual([]);
+	expect(await walled.exit).toMatchObject({ kind: "exited", signal: "SIGKILL" });
 });
 
 const LIST = `exec perl -e 'opendir D, "/proc/self/fd"; print "$_ ", readlink("/proc/self/fd/$_"), "\\n" for readdir D; print "end\\n"'`;
