@@ -1,8 +1,6 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
 
 export { type Clock, systemClock } from "../time/index.ts";
-export type { Actions } from "./actions.ts";
-export { storeAttachments } from "./attachments.ts";
 export type {
 	Admission,
 	Channel,
@@ -12,28 +10,9 @@ export type {
 	Outgoing,
 	SendResult,
 } from "./channel.ts";
+export type { Actions } from "./commands/actions.ts";
 export { COMMANDS as commandList } from "./commands/index.ts";
-export type { Delta, Partial } from "./deltas.ts";
-export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
-export { profileFor, toolsFor } from "./profiles.ts";
-export {
-	type Align,
-	type Block as MarkdownBlock,
-	type Inline as MarkdownInline,
-	type List as MarkdownList,
-	parseMarkdown,
-} from "./render/index.ts";
-export { toDeliveries } from "./reply.ts";
-export { homesOf } from "./surroundings.ts";
-export {
-	chooseWall,
-	createWalls,
-	type ProgramTurn,
-	tidyWalls,
-	type Walls,
-	type WallsOptions,
-} from "./walls.ts";
-export { tellStory } from "./why.ts";
+export { tellStory } from "./commands/why.ts";
 export {
 	createWorkspaces,
 	moveWorkspaces,
@@ -42,4 +21,25 @@ export {
 	type WorkspaceFolders,
 	workspaceFinder,
 	workspaceFolders,
-} from "./workspaces.ts";
+} from "./files/workspaces.ts";
+export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { profileFor, toolsFor } from "./inbox/profiles.ts";
+export { toDeliveries } from "./outbox/reply.ts";
+export {
+	type Align,
+	type Block as MarkdownBlock,
+	type Inline as MarkdownInline,
+	type List as MarkdownList,
+	parseMarkdown,
+} from "./render/index.ts";
+export { homesOf } from "./surroundings.ts";
+export { storeAttachments } from "./turn/attachments.ts";
+export type { Delta, Partial } from "./turn/deltas.ts";
+export {
+	chooseWall,
+	createWalls,
+	type ProgramTurn,
+	tidyWalls,
+	type Walls,
+	type WallsOptions,
+} from "./turn/walls.ts";

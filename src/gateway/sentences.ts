@@ -2,7 +2,7 @@
 import type { AgentFailure } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
 import { describeDuration, type Message, messagesIn, rowsCovered, summaryWords } from "../domain/index.ts";
-import { asCode, counted } from "./words.ts";
+import { asCode, counted } from "./commands/words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {

@@ -8,7 +8,7 @@ import {
 	type Source,
 } from "../domain/index.ts";
 import type { Conversation } from "../store/index.ts";
-import { instructionsFor, toolsFor } from "./profiles.ts";
+import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 
 export interface Surroundings {
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;

@@ -1,7 +1,7 @@
 // What only a lane can be asked about: the instant between the begin of a turn in the store and in memory.
 import { expect, test } from "vitest";
-import { type Begun, Lanes } from "../../src/gateway/lanes.ts";
-import type { StopReason, Turn } from "../../src/gateway/turn.ts";
+import { type Begun, Lanes } from "../../src/gateway/lanes/lanes.ts";
+import type { StopReason, Turn } from "../../src/gateway/turn/turn.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
 
 const NOW = Date.UTC(2026, 2, 10, 12);

@@ -4,7 +4,7 @@ import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { leastStanding, parseSource } from "../../src/domain/index.ts";
-import { instructionsFor, profileFor, toolsFor } from "../../src/gateway/profiles.ts";
+import { instructionsFor, profileFor, toolsFor } from "../../src/gateway/inbox/profiles.ts";
 import { type Served, serve } from "../http/support.ts";
 
 let open: Served | undefined;

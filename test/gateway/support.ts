@@ -27,7 +27,7 @@ import {
 	type Gateway,
 	type Walls,
 } from "../../src/gateway/index.ts";
-import { toDeliveries } from "../../src/gateway/reply.ts";
+import { toDeliveries } from "../../src/gateway/outbox/reply.ts";
 import {
 	createProcesses,
 	type Processes,

@@ -1,6 +1,6 @@
 // What the watcher does with sessions that change while it looks at them.
 import { expect, test } from "vitest";
-import { Watchers } from "../../src/gateway/watchers.ts";
+import { Watchers } from "../../src/gateway/lifecycle/watchers.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { AUDIT_KEY } from "../conformance/store/confirmations.ts";
 import { ADA, BOB, OPERATOR, policy, Scene } from "../conformance/store/scene.ts";

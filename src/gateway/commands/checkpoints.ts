@@ -4,10 +4,10 @@ import type { FileDiff, Kept, KeptReason, RestoreSummary, Some } from "../../che
 import { cleanTitle, describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Checkpoint, CheckpointKind } from "../../store/index.ts";
-import { type ConversationFiles, withFiles } from "../conversation-files.ts";
-import { asCode, counted, quoted, shortened } from "../words.ts";
+import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import type { CommandContext, Telling } from "./types.ts";
+import { asCode, counted, quoted, shortened } from "./words.ts";
 
 const LISTED = 20;
 const LABEL = 60;

@@ -1,8 +1,8 @@
 // The command that has a model sum up what was said.
 import { rowsToCover } from "../../domain/index.ts";
 import { destinationOf } from "../../store/index.ts";
-import { whyNotSummarising } from "../prompt-room.ts";
 import { nothingToCompress } from "../sentences.ts";
+import { whyNotSummarising } from "../turn/prompt-room.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext } from "./types.ts";
 

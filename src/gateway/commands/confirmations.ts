@@ -5,9 +5,9 @@ import { soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Confirmation, GrantScope } from "../../store/index.ts";
 import { WIDEN_WALL } from "../../tools/index.ts";
-import { asCode } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
+import { asCode } from "./words.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 /** Of ids: whoever means one writes at least so much of it. */

@@ -2,11 +2,11 @@
 import { quoteUntrusted } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
-import { planStop } from "../stopping.ts";
-import { asCode, counted, modelName } from "../words.ts";
+import { planStop } from "../lanes/stopping.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext, Telling } from "./types.ts";
+import { asCode, counted, modelName } from "./words.ts";
 
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",

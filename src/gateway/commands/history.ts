@@ -1,13 +1,13 @@
 // Commands that take back, bring back and ask again.
 import type { RestoreSummary } from "../../checkpoints/index.ts";
 import type { Undone } from "../../store/index.ts";
-import { withFiles } from "../conversation-files.ts";
-import { planRewind } from "../rewind.ts";
-import { counted, quoted } from "../words.ts";
+import { withFiles } from "../files/conversation-files.ts";
+import { planRewind } from "../files/rewind.ts";
 import { restoredSentences } from "./checkpoints.ts";
 import { wholeNumber } from "./parse.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing } from "./types.ts";
+import { counted, quoted } from "./words.ts";
 
 const QUOTE = 80;
 

@@ -1,10 +1,10 @@
 // Commands that only tell: how things stand, what was spent, who one is, what became of a message, what there is to say.
 import { describeDuration, latestDailyBoundary, limitInfo, localDays } from "../../domain/index.ts";
 import { readInsights, type Session, type Spent } from "../../store/index.ts";
-import { tellStory } from "../why.ts";
-import { counted, grouped, literal, quoted } from "../words.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import { type CommandContext, EVERYBODY, GROUPS, mayUse, type Telling } from "./types.ts";
+import { tellStory } from "./why.ts";
+import { counted, grouped, literal, quoted } from "./words.ts";
 
 export const status: Telling = {
 	name: "status",

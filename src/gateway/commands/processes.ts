@@ -10,9 +10,9 @@ import {
 	type Processes,
 } from "../../processes/index.ts";
 import type { ProcessEnd, ProcessScope } from "../../store/index.ts";
-import { asCode, counted, shortened } from "../words.ts";
 import { wrongArgument } from "./parse.ts";
 import type { CommandContext, Telling } from "./types.ts";
+import { asCode, counted, shortened } from "./words.ts";
 
 const LISTED = 20;
 const LONGEST_COMMAND = 60;

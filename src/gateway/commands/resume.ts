@@ -3,9 +3,9 @@
 import { cleanTitle, describeDuration, isSessionId, type SessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Reachable } from "../../store/index.ts";
-import { counted, literal, quoted } from "../words.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext, Telling } from "./types.ts";
+import { counted, literal, quoted } from "./words.ts";
 
 const LISTED = 10;
 const NAME = 60;

@@ -1,8 +1,8 @@
 // Commands about the session one is in: begin anew, go on with the last one, branch off, name it, give it more room.
 import { KeryxError } from "../../errors.ts";
-import { counted, quoted } from "../words.ts";
 import { wholeNumber } from "./parse.ts";
 import type { Changing } from "./types.ts";
+import { counted, quoted } from "./words.ts";
 
 const TITLE = 100;
 

@@ -7,11 +7,11 @@ import type { ConversationId, PersonRole, ResetPolicy, Source, Speaker } from ".
 import type { Processes } from "../../processes/index.ts";
 import type { Conversation, EndedRestore, Poster, Scope, Store } from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
-import type { ChangeArgs, ChangeName, ChangeResult } from "../changes.ts";
-import type { ConversationFiles } from "../conversation-files.ts";
-import type { Lanes } from "../lanes.ts";
-import type { RestoreRequest } from "../rewind.ts";
-import type { Walls } from "../walls.ts";
+import type { ConversationFiles } from "../files/conversation-files.ts";
+import type { RestoreRequest } from "../files/rewind.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import type { Walls } from "../turn/walls.ts";
+import type { ChangeArgs, ChangeName, ChangeResult } from "./changes.ts";
 
 export interface CommandContext {
 	readonly store: Store;

@@ -1,0 +1,224 @@
+// What the API, the page and the CLI do where a chat would write a command: the same operations of the store with the same
+// after-effects, by one path with the commands. They work without a gateway that runs too, but for retry, which needs one.
+import type { Agent } from "../../agents/index.ts";
+import type { RestoreReport, TakeOutcome } from "../../checkpoints/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { Confirmations } from "../../confirmations/index.ts";
+import type { ConversationId, ModelOverride, SessionId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Processes } from "../../processes/index.ts";
+import {
+	type BusyMode,
+	type Changed,
+	type Conversation,
+	destinationOf,
+	type Store,
+	type Undone,
+} from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ToolRegistry } from "../../tools/index.ts";
+import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
+import { planRewind, restoreFiles } from "../files/rewind.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import { planStop } from "../lanes/stopping.ts";
+import { policyOf, type Surroundings } from "../surroundings.ts";
+import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
+
+interface Here {
+	readonly conversation: ConversationId;
+}
+
+export interface Actions {
+	newSession(args: Here & { readonly title?: string }): Promise<Changed>;
+	continueSession(args: Here): Promise<Changed & { readonly continued: SessionId }>;
+	/** Within what `routing.resume_scope` allows; anything else is not found. */
+	switchSession(args: Here & { readonly target: SessionId }): Promise<Changed>;
+	branchSession(args: Here & { readonly title?: string }): Promise<Changed>;
+	extendSession(
+		args: Here & { readonly by: number },
+	): Promise<{ readonly session: SessionId; readonly cap: number; readonly messages: number }>;
+	/** With `files`, those go back to before these turns, too; refused (checkpoint.missing) where nothing of that was saved. */
+	undo(
+		args: Here & { readonly turns: number; readonly files?: boolean },
+	): Promise<Undone & { readonly restored: RestoreReport | null }>;
+	redo(args: Here): Promise<Pick<Undone, "rows" | "messages" | "stopped">>;
+	/** Answers the turn that has begun; null where there is nothing to answer again. Refused while the gateway does not run. */
+	retry(
+		args: Here,
+	): Promise<{ readonly turn: string | null; readonly hidden: number; readonly stopped: string | null }>;
+	/** Answers the turn that sums up; null where there is nothing to sum up. Refused while the gateway does not run. */
+	compress(args: Here): Promise<{ readonly turn: string | null; readonly stopped: string | null }>;
+	/** Of the conversation's workspace. Where it fails the answer says why. */
+	takeCheckpoint(args: Here & { readonly label?: string }): Promise<TakeOutcome>;
+	/** Refused (checkpoint.busy) while an answer is being worked on. */
+	restoreCheckpoint(
+		args: Here & { readonly id: string; readonly file?: string; readonly force?: boolean },
+	): Promise<RestoreReport>;
+	setTitle(args: {
+		readonly session: SessionId;
+		readonly title: string;
+	}): Promise<{ readonly title: string; readonly before: string | null }>;
+	setModelOverride(
+		args: Here & { readonly override: ModelOverride | null },
+	): Promise<{ readonly override: ModelOverride | null; readonly before: ModelOverride | null }>;
+	setBusyMode(args: Here & { readonly busy: BusyMode }): Promise<{ readonly before: BusyMode | null }>;
+	/** With `all`, also what waits is dropped, and what runs in the background is killed. With `turn`, that one or none is ended. */
+	stop(
+		args: Here & { readonly all?: boolean; readonly turn?: string },
+	): Promise<{ readonly stopped: string | null; readonly dropped: number; readonly killed: number }>;
+}
+
+export interface ActionsOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly lanes: Lanes;
+	readonly surroundings: Surroundings;
+	readonly runTurn: Memory["runTurn"];
+	readonly confirmations: Confirmations | null;
+	readonly processes: Processes | null;
+	readonly files: ConversationFiles | null;
+	readonly tools: ToolRegistry;
+	readonly agentOf: (place: Conversation) => Agent;
+	/** Whether turns run. */
+	readonly isRunning: () => boolean;
+	/** What the end of the gateway waits for. */
+	readonly track: (work: Promise<void>) => void;
+}
+
+type Planning<Name extends ChangeName> = (
+	place: Conversation,
+) => ChangeArgs<Name> | Promise<ChangeArgs<Name>>;
+
+export function createActions(options: ActionsOptions): Actions {
+	const { store, clock, lanes, surroundings, runTurn, isRunning, track } = options;
+
+	const changes: {
+		readonly [Name in ChangeName]: (args: ChangeArgs<Name>) => Promise<ChangeResult<Name>>;
+	} = store;
+
+	/** Nothing begins in the conversation until this is done. */
+	const holding = <Result>(
+		conversation: ConversationId,
+		work: (place: Conversation) => Promise<Result>,
+	): Promise<Result> => {
+		const letGo = lanes.hold(conversation);
+		const done = store
+			.conversation({ scope: { kind: "operator" }, ref: { id: conversation } })
+			.then(work)
+			.finally(letGo);
+		track(done.then(nothing, nothing));
+		return done;
+	};
+	/** The change, and what is left of it to do in memory. */
+	const perform = async <Name extends ChangeName>(
+		name: Name,
+		place: Conversation,
+		plan: Planning<Name>,
+	): Promise<ChangeResult<Name>> => {
+		const args = await plan(place);
+		const result = await changes[name](args);
+		const toolProgress = options.config.display.tool_progress;
+		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
+		afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
+		return result;
+	};
+	const change = <Name extends ChangeName>(
+		name: Name,
+		conversation: ConversationId,
+		plan: Planning<Name>,
+	): Promise<ChangeResult<Name>> => holding(conversation, (place) => perform(name, place, plan));
+	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false }) =>
+		holding(conversation, async (place) => {
+			const files = withThem ? withFiles(options.files) : null;
+			const agent = options.agentOf(place);
+			const { tools } = options;
+			const request =
+				files && (await planRewind(place, turns, { store, files, lanes, tools, agent, now: clock.now() }));
+			if (files && request) {
+				const restored = await restoreFiles(place, request, { files, lanes });
+				return { ...(restored.undone ?? NOTHING_UNDONE), restored };
+			}
+			return { ...(await perform("undo", place, () => ({ conversation, turns }))), restored: null };
+		});
+	const opening = (place: Conversation) => ({
+		policy: policyOf(surroundings, place),
+		context: surroundings.openingOf(place).context,
+	});
+
+	return {
+		newSession: ({ conversation, title }) =>
+			change("newSession", conversation, (place) => ({
+				conversation,
+				...opening(place),
+				...(title !== undefined && { title }),
+			})),
+		continueSession: ({ conversation }) =>
+			change("continueSession", conversation, (place) => ({ conversation, ...opening(place) })),
+		switchSession: ({ conversation, target }) =>
+			change("switchSession", conversation, (place) => ({
+				conversation,
+				target,
+				within: options.config.routing.resume_scope,
+				...opening(place),
+			})),
+		branchSession: ({ conversation, title }) =>
+			change("branchSession", conversation, (place) => ({
+				conversation,
+				...opening(place),
+				...(title !== undefined && { title }),
+			})),
+		extendSession: ({ conversation, by }) =>
+			change("extendSession", conversation, () => ({ conversation, by })),
+		undo,
+		takeCheckpoint: ({ conversation, label = "by hand" }) =>
+			holding(conversation, (place) => withFiles(options.files).take(place, { label, mayBeFirst: true })),
+		restoreCheckpoint: ({ conversation, ...request }) =>
+			holding(conversation, (place) =>
+				restoreFiles(place, request, { files: withFiles(options.files), lanes }),
+			),
+		redo: ({ conversation }) => change("redo", conversation, () => ({ conversation })),
+		retry: async ({ conversation }) => {
+			const retried = await change("retry", conversation, () => {
+				if (!isRunning())
+					throw new KeryxError("gateway.stopped", "retry needs a Keryx that runs, to answer again");
+				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				return { conversation, deadlineAt };
+			});
+			const { stopped } = retried;
+			if (retried.kind === "nothing") return { turn: null, hidden: 0, stopped };
+			return { turn: retried.turn, hidden: retried.hidden, stopped };
+		},
+		compress: async ({ conversation }) => {
+			const begun = await change("compress", conversation, ({ source }) => {
+				if (!isRunning())
+					throw new KeryxError("gateway.stopped", "summing up needs a Keryx that runs, to ask the model");
+				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
+				return { conversation, destination: destinationOf(source), deadlineAt };
+			});
+			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };
+		},
+		setTitle: ({ session, title }) => store.setTitle({ session, title, source: "user" }),
+		setModelOverride: ({ conversation, override }) =>
+			change("setModelOverride", conversation, () => ({ conversation, override })),
+		setBusyMode: ({ conversation, busy }) =>
+			change("setBusyMode", conversation, () => ({ conversation, busy })),
+		stop: async ({ conversation, all = false, turn }) => {
+			const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
+			const { stopped, dropped } = await change("stopTurn", conversation, plan);
+			const killed = all
+				? ((await options.processes?.killAll({ kind: "operator" }, conversation)) ?? [])
+				: [];
+			return {
+				stopped,
+				dropped: dropped.length,
+				killed: killed.filter(({ result }) => result === "killed").length,
+			};
+		},
+	};
+}
+
+/** The conversation has gone on since: only after a restore that was cut off, which is finished at a start. */
+const NOTHING_UNDONE: Undone = { rows: 0, messages: 0, turns: 0, text: null, stopped: null };
+
+function nothing(): void {}

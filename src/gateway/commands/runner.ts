@@ -1,0 +1,353 @@
+// Carrying out commands, at once and beside a running turn. The effect and the end of the message are one transaction; the answer
+// follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
+import type { Agent } from "../../agents/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { Confirmations } from "../../confirmations/index.ts";
+import type { ConversationId, Source, Speaker } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Processes } from "../../processes/index.ts";
+import {
+	type Conversation,
+	destinationOf,
+	type EndedRestore,
+	type InboxItem,
+	type Poster,
+	type Store,
+} from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ToolRegistry } from "../../tools/index.ts";
+import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
+import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
+import { plainText, roleOf } from "../inbox/admission.ts";
+import type { Authorisation } from "../inbox/authorise.ts";
+import { assertProof } from "../inbox/proof.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import { NOT_DONE } from "../sentences.ts";
+import { policyOf, type Surroundings } from "../surroundings.ts";
+import { reach } from "../turn/rights.ts";
+import type { Walls } from "../turn/walls.ts";
+import { type Patience, patientStore, untilWritten } from "../until-written.ts";
+import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
+import {
+	COMMANDS,
+	type Command,
+	type CommandContext,
+	findCommand,
+	mayUse,
+	noSuchCommand,
+	type Parsed,
+	parseCommand,
+} from "./index.ts";
+
+export interface CommandRunnerOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly lanes: Lanes;
+	readonly surroundings: Surroundings;
+	readonly agentOf: (place: Conversation) => Agent;
+	readonly runTurn: Memory["runTurn"];
+	readonly confirmations: Confirmations | null;
+	readonly processes: Processes | null;
+	readonly files: ConversationFiles | null;
+	readonly tools: ToolRegistry;
+	/** Null: nothing is known of walls. */
+	readonly walls: Pick<Walls, "describe"> | null;
+	/** Aborted when the gateway is on its way out: what is not written by then is taken up by the next start. */
+	readonly stopping: () => AbortSignal;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export interface ReceivedCommand {
+	readonly inbox: number;
+	readonly conversation: ConversationId;
+	readonly principal: string | null;
+	readonly source: Source;
+	readonly parsed: Parsed;
+	readonly authorisation: Authorisation;
+	/** Null: a channel brought it. */
+	readonly poster: Poster | null;
+}
+
+/** What a command will do: change something, take files back, or only say something. */
+type Plan = { readonly name: string } & (
+	| { readonly change: Change }
+	| { readonly restore: RestoreRequest }
+	| { readonly said: string }
+);
+
+export class CommandRunner {
+	readonly #options: CommandRunnerOptions;
+	/** The end of the last command of each conversation that has some under way. */
+	readonly #last = new Map<ConversationId, Promise<void>>();
+	readonly #underWay = new Set<number>();
+
+	constructor(options: CommandRunnerOptions) {
+		this.#options = options;
+	}
+
+	/** Carries out and answers. Never throws: what cannot be written is tried again, and at the next start at the latest. */
+	run(received: ReceivedCommand): Promise<void> {
+		return this.#holding(received.inbox, received.conversation, () => received);
+	}
+
+	/** A command that was accepted by an earlier owner, or without anybody having heard of it. */
+	async recover({ id, conversation }: InboxItem): Promise<void> {
+		if (conversation !== null) await this.#holding(id, conversation, receivedBefore);
+	}
+
+	/** Whether it is being carried out, or waits for another one. */
+	isUnderWay(inbox: number): boolean {
+		return this.#underWay.has(inbox);
+	}
+
+	async #holding(
+		inbox: number,
+		conversation: ConversationId,
+		receive: (item: InboxItem) => ReceivedCommand | null,
+	): Promise<void> {
+		const { lanes, log } = this.#options;
+		if (this.#underWay.has(inbox)) return;
+		this.#underWay.add(inbox);
+		const letGo = lanes.hold(conversation);
+		try {
+			// Again where another part has met the fault: what was done is in the store, and is not done twice.
+			await this.#inOrder(conversation, () =>
+				untilWritten(() => this.#carryOut(inbox, receive), this.#patience()),
+			);
+		} catch (error) {
+			log(`the command of message ${inbox} could not be carried out`, error);
+		} finally {
+			this.#underWay.delete(inbox);
+			letGo();
+		}
+	}
+
+	/** One after another in each conversation: a command finds what the one before it has left, and answers come in order. */
+	#inOrder(conversation: ConversationId, work: () => Promise<void>): Promise<void> {
+		const done = (this.#last.get(conversation) ?? Promise.resolve()).then(work);
+		const ended = done.catch(() => undefined);
+		this.#last.set(conversation, ended);
+		void ended.then(() => {
+			if (this.#last.get(conversation) === ended) this.#last.delete(conversation);
+		});
+		return done;
+	}
+
+	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
+	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
+		const scope = { kind: "operator" } as const;
+		const item = await this.#store().inboxItem({ scope, id: inbox });
+		const received = receive(item);
+		if (!received) return;
+		if (item.command !== null)
+			await this.#answer(received, await this.#context(received), item.command.result);
+		else if (item.disposition === null) await this.#run(received);
+	}
+
+	async #run(received: ReceivedCommand): Promise<void> {
+		const { lanes, config, runTurn, confirmations, log } = this.#options;
+		const context = await this.#context(received);
+		const plan = await planOf(received.parsed.name, context).catch((error: unknown): Plan => {
+			if (isStoreTrouble(error)) throw error;
+			log(`/${received.parsed.name} failed`, error);
+			return { name: received.parsed.name, said: NOT_DONE };
+		});
+		const outcome =
+			"restore" in plan
+				? await this.#restore(received.inbox, plan, context)
+				: await this.#perform(received.inbox, plan);
+		if (outcome.kind === "nothing") return;
+		if (outcome.changed !== null)
+			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
+				lanes,
+				place: context.conversation,
+				toolProgress: config.display.tool_progress,
+				runTurn,
+				resolved: (resolved) => confirmations?.afterResolve(resolved),
+			});
+		await this.#answer(received, context, outcome.result);
+	}
+
+	/** A change that the store refuses changes nothing; the command ends all the same, and its answer says why. */
+	async #perform(inbox: number, plan: Exclude<Plan, { restore: RestoreRequest }>): Promise<Performed> {
+		const { name: command, ...what } = plan;
+		try {
+			const done = await this.#store().performCommand({ inbox, command, ...what });
+			if (done.kind === "nothing") return done;
+			return { ...done, changed: "change" in plan ? plan.change.name : null };
+		} catch (error) {
+			return this.#refuse(inbox, command, error);
+		}
+	}
+
+	/** The end of the message is part of the restore's. What fails before that has changed nothing that is not written down. */
+	async #restore(
+		inbox: number,
+		{ name, restore }: Extract<Plan, { restore: RestoreRequest }>,
+		{ conversation, lanes, files }: CommandContext,
+	): Promise<Performed> {
+		try {
+			const command = { inbox, name };
+			await restoreFiles(conversation, restore, { files: withFiles(files), lanes, command });
+		} catch (error) {
+			return this.#refuse(inbox, name, error);
+		}
+		const scope = { kind: "operator" } as const;
+		const { command } = await this.#store().inboxItem({ scope, id: inbox });
+		return command === null ? { kind: "nothing" } : { kind: "done", result: command.result, changed: null };
+	}
+
+	async #refuse(inbox: number, command: string, error: unknown): Promise<Performed> {
+		const said = refusalOf(error);
+		const done = await this.#store().performCommand({ inbox, command, said });
+		return done.kind === "nothing" ? done : { ...done, changed: null };
+	}
+
+	/** A text where nothing was changed; otherwise the result, which its command puts into words. */
+	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
+		const { inbox, conversation, parsed, source } = received;
+		const command = findCommand(parsed.name);
+		const text = typeof result === "string" ? result : await inWords(command, result, context);
+		const deliveries = toDeliveries(text, {
+			id: `command:${inbox}`,
+			kind: "command",
+			destination: destinationOf(source),
+		});
+		await this.#store().answerCommand({ inbox, conversation, deliveries });
+	}
+
+	/** Asked again while it is in trouble; after the end of the gateway, the next start takes the command up. */
+	#store(): Store {
+		return patientStore(this.#options.store, this.#patience());
+	}
+
+	#patience(): Patience {
+		const { clock, stopping, log } = this.#options;
+		return { clock, signal: stopping(), log: (error) => log("a command waits for the store", error) };
+	}
+
+	async #context(received: ReceivedCommand): Promise<CommandContext> {
+		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const store = this.#store();
+		const { files, tools, walls } = this.#options;
+		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
+		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
+		return {
+			store,
+			lanes,
+			config,
+			confirmations,
+			processes,
+			files,
+			tools,
+			walls,
+			poster,
+			agent: agentOf(conversation),
+			now: clock.now(),
+			inbox,
+			conversation,
+			conversationId: id,
+			source,
+			role: roleOf(authorisation),
+			principal,
+			speaker: speakerOf(received),
+			scope: reach(conversation, principal),
+			policy: policyOf(surroundings, conversation),
+			context: surroundings.openingOf({ ...conversation, source }).context,
+			args: parsed.args,
+			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
+			commands: COMMANDS,
+		};
+	}
+}
+
+type Performed =
+	| { readonly kind: "done"; readonly result: unknown; readonly changed: ChangeName | null }
+	| { readonly kind: "nothing" };
+
+function speakerOf({ principal, source, authorisation }: ReceivedCommand): Speaker {
+	const role = roleOf(authorisation);
+	const platformRole = authorisation.kind === "allowed" ? authorisation.platformRole : undefined;
+	return { principal, role, platform: source.platform, ...(platformRole !== undefined && { platformRole }) };
+}
+
+function maySet({ role, conversation, principal }: CommandContext): boolean {
+	if (role === "owner") return true;
+	return !conversation.shared && principal !== null && conversation.principal === principal;
+}
+
+function notTheirs(name: string, { conversation }: CommandContext): string {
+	return conversation.shared
+		? `Nothing was changed: in a conversation that several people share, /${name} is the owner's.`
+		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
+}
+
+async function planOf(called: string, context: CommandContext): Promise<Plan> {
+	const command = findCommand(called);
+	if (!command) return { name: "unknown", said: noSuchCommand(called) };
+	const { name } = command;
+	if (!mayUse(command, context.role))
+		return { name, said: `/${name} is not for you here. /help lists what is.` };
+	try {
+		if (command.asksForProof) await assertProof(name, context);
+		const restore = (await command.files?.plan(context)) ?? null;
+		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
+		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
+		if (typeof plan === "string") return { name, said: plan };
+		if (command.setting && !maySet(context)) return { name, said: notTheirs(name, context) };
+		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
+		return { name, change: change as Change };
+	} catch (error) {
+		return { name, said: refusalOf(error) };
+	}
+}
+
+async function inWords(
+	command: Command | undefined,
+	result: unknown,
+	context: CommandContext,
+): Promise<string> {
+	if (command?.files && isRestored(result)) return command.files.answer(result, context);
+	if (!command || !("answer" in command)) throw new TypeError("a result without a command that explains it");
+	return command.answer(result as never, context);
+}
+
+function isRestored(result: unknown): result is EndedRestore {
+	return typeof result === "object" && result !== null && "report" in result;
+}
+
+/** As it would have come. Null: it is no command, or has been answered. */
+function receivedBefore({
+	id: inbox,
+	conversation,
+	principal,
+	source,
+	content,
+	role,
+	poster,
+}: InboxItem): ReceivedCommand | null {
+	const parsed = content === null ? null : parseCommand(plainText(content));
+	if (source === null || conversation === null || !parsed) return null;
+	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
+	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;
+	return { inbox, conversation, principal, source, parsed, authorisation, poster };
+}
+
+function isStoreTrouble(error: unknown): boolean {
+	return error instanceof KeryxError && error.code.startsWith("store.") && !REFUSALS.has(error.code);
+}
+
+/** What is wrong with the request is its answer; trouble of the store is not, and is thrown on. */
+function refusalOf(error: unknown): string {
+	if (!(error instanceof KeryxError) || isStoreTrouble(error)) throw error;
+	return `${sentence(error.message)} ${sentence(error.hint)}`;
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(["store.not_found", "store.unsupported"]);
+
+function sentence(text: string): string {
+	const upper = text.charAt(0).toUpperCase() + text.slice(1);
+	return /[.!?]$/.test(upper) ? upper : `${upper}.`;
+}

@@ -1,0 +1,53 @@
+// Small words for what commands answer. Text of people stands in an answer only through here: on one line, short, and never as
+// markup of its own (I11).
+import type { Config } from "../../config/index.ts";
+import { cleanTitle, type ModelOverride } from "../../domain/index.ts";
+
+/** "1 message", "2 messages". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+	return `${grouped(n)} ${n === 1 ? one : many}`;
+}
+
+export function grouped(n: number): string {
+	return new Intl.NumberFormat("en").format(n);
+}
+
+/** At most so many characters, the cut marked. */
+export function shortened(text: string, most: number): string {
+	const points = Array.from(text);
+	return points.length <= most
+		? text
+		: `${points
+				.slice(0, most - 1)
+				.join("")
+				.trimEnd()}…`;
+}
+
+/** What somebody wrote, on one line and as it was written: nothing in it becomes markup. At most 100 characters, like a title. */
+export function literal(text: string, most: number): string {
+	return shortened(cleanTitle(text), most).replace(/[\\`*_[\]<>~&]/g, "\\$&");
+}
+
+/** The same in quotation marks. */
+export function quoted(text: string, most: number): string {
+	return `"${literal(text, most)}"`;
+}
+
+/** As code: read letter by letter, never as markup. */
+export function asCode(text: string): string {
+	return `\`${text.replaceAll("`", "'")}\``;
+}
+
+/** As people write it: provider:model. */
+export function modelName({ provider, model }: ModelOverride): string {
+	return [provider, model ?? "the provider's model"].filter(Boolean).join(":");
+}
+
+/** The model that answers; null where the agent names none. */
+export function answeringModel(
+	{ kind, provider, model }: Config["agent"],
+	override: ModelOverride | null,
+): string | null {
+	if (kind !== "ai-sdk") return null;
+	return asCode(modelName(override ?? { ...(provider && { provider }), ...(model && { model }) }));
+}

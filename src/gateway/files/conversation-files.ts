@@ -1,0 +1,118 @@
+// The files that a conversation's agent works on, and the snapshots of them: what turns, commands and the API do with these goes
+// through here. A folder that was there before Keryx has none until its owner asked for one; that it has one is the consent.
+import type {
+	Checkpoints,
+	FileDiff,
+	RestoreOptions,
+	RestoreReport,
+	TakeInput,
+	TakeOutcome,
+} from "../../checkpoints/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Checkpoint, CheckpointWindow, Conversation, Store } from "../../store/index.ts";
+import type { ConversationPlace, Workspace } from "./workspaces.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+
+export interface ConversationFilesOptions {
+	readonly store: Store;
+	readonly checkpoints: Checkpoints;
+	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class ConversationFiles {
+	readonly #options: ConversationFilesOptions;
+
+	constructor(options: ConversationFilesOptions) {
+		this.#options = options;
+	}
+
+	/** Throws workspace.unusable. */
+	folderOf(place: Conversation): string {
+		return this.#workspace(place).folder;
+	}
+
+	/** Newest first. */
+	list(place: Conversation): Promise<readonly Checkpoint[]> {
+		return this.#options.checkpoints.list(this.folderOf(place));
+	}
+
+	diff(place: Conversation, from: string, to: string): Promise<readonly FileDiff[]> {
+		return this.#options.checkpoints.diff(this.folderOf(place), from, to);
+	}
+
+	restore(place: Conversation, id: string, options: RestoreOptions): Promise<RestoreReport> {
+		return this.#options.checkpoints.restore(this.folderOf(place), id, options);
+	}
+
+	/** The stretches of turns and restores in its workspace, oldest first. */
+	async windows(listed: readonly Checkpoint[]): Promise<readonly CheckpointWindow[]> {
+		const workspace = listed[0]?.workspace;
+		if (workspace === undefined) return [];
+		return this.#options.store.checkpointWindows({ scope: OPERATOR, workspace });
+	}
+
+	/** Because somebody asked for it. Throws checkpoint.consent where that somebody may not be the first. */
+	async take(
+		place: Conversation,
+		{ label, mayBeFirst }: { readonly label: string; readonly mayBeFirst: boolean },
+	): Promise<TakeOutcome> {
+		const workspace = this.#workspace(place);
+		if (!mayBeFirst && !(await this.#isAgreed(workspace))) throw notAgreed();
+		const { id: conversation, liveSession: session } = place;
+		return this.#options.checkpoints.take({
+			workspace: workspace.folder,
+			label,
+			kind: "manual",
+			conversation,
+			...(session !== null && { session }),
+		});
+	}
+
+	/** By itself, for a turn. Never throws: what became of it is recorded. */
+	async takeUnasked(
+		place: Conversation,
+		input: Omit<TakeInput, "workspace" | "conversation"> &
+			Required<Pick<TakeInput, "kind" | "session" | "turn">>,
+	): Promise<TakeOutcome> {
+		const { store, checkpoints, log } = this.#options;
+		try {
+			const workspace = this.#workspace(place);
+			if (!(await this.#isAgreed(workspace))) throw notAgreed();
+			return await checkpoints.take({ ...input, workspace: workspace.folder, conversation: place.id });
+		} catch (error) {
+			const { message: reason } = error as Error;
+			const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
+			const { kind, session, turn } = input;
+			await store
+				.checkpointFailed({ workspace: null, kind, conversation: place.id, session, turn, code })
+				.catch((unwritten: unknown) =>
+					log("that a checkpoint was not taken could not be recorded", unwritten),
+				);
+			return { kind: "failed", reason, code };
+		}
+	}
+
+	async #isAgreed({ folder, fixed }: Workspace): Promise<boolean> {
+		if (!fixed) return true;
+		return (await this.#options.checkpoints.list(folder)).length > 0;
+	}
+
+	#workspace({ id: conversation, profile }: Conversation): Workspace {
+		return this.#options.workspaceOf({ conversation, profile });
+	}
+}
+
+/** Where this Keryx has none. */
+export function withFiles(files: ConversationFiles | null): ConversationFiles {
+	if (files) return files;
+	throw new KeryxError("checkpoint.disabled", "this Keryx takes no checkpoints");
+}
+
+function notAgreed(): KeryxError {
+	return new KeryxError(
+		"checkpoint.consent",
+		"no checkpoints are taken of this folder yet, because it was there before Keryx",
+	);
+}

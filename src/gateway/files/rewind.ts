@@ -1,0 +1,140 @@
+// Taking files back, alone or together with the chat. Who calls holds the conversation's lane, so that no turn of it begins meanwhile; one
+// that runs is stopped first, or is a reason to refuse.
+import type { Agent } from "../../agents/index.ts";
+import type { RestoreReport } from "../../checkpoints/index.ts";
+import type { Message } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Conversation, RestoreTogether, Store, UndoTarget } from "../../store/index.ts";
+import type { ToolRegistry } from "../../tools/index.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import { STOP_MS } from "../lanes/stopping.ts";
+import type { ConversationFiles } from "./conversation-files.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+
+export interface RestoreRequest {
+	/** The checkpoint's id, or enough of its beginning. */
+	readonly id: string;
+	readonly file?: string;
+	readonly force?: boolean;
+	readonly undo?: NonNullable<RestoreTogether["undo"]>;
+}
+
+export async function restoreFiles(
+	place: Conversation,
+	{ id, undo, ...options }: RestoreRequest,
+	parts: {
+		readonly files: ConversationFiles;
+		readonly lanes: Lanes;
+		readonly command?: NonNullable<RestoreTogether["command"]>;
+	},
+): Promise<RestoreReport> {
+	const { files, lanes, command } = parts;
+	if (lanes.isBusy(place.id)) throw stillRunning();
+	return files.restore(place, id, {
+		...options,
+		together: { ...(undo && { undo }), ...(command && { command }) },
+	});
+}
+
+export interface RewindParts {
+	readonly store: Store;
+	readonly files: ConversationFiles;
+	readonly lanes: Lanes;
+	readonly tools: ToolRegistry;
+	readonly agent: Agent;
+	readonly now: number;
+}
+
+/**
+ * What takes the files back to before the nth last turn, and the chat with them. Null: these turns changed no files. Throws
+ * checkpoint.missing where they may have, and there is nothing to go back to.
+ */
+export async function planRewind(
+	place: Conversation,
+	turns: number,
+	parts: RewindParts,
+): Promise<RestoreRequest | null> {
+	const { store, files, lanes } = parts;
+	const { id: conversation } = place;
+	await lanes.stopAndWait(conversation, STOP_MS);
+	if (lanes.isBusy(conversation)) throw stillRunning();
+	const target = await store.undoTarget({ scope: OPERATOR, conversation, turns });
+	if (!target) return null;
+	const listed = await files.list(place);
+	const windows = (await files.windows(listed)).filter(({ owner }) => target.worked.includes(owner));
+	const [first] = windows;
+	const changing = await firstThatChanged(place, target, parts);
+	if (!first && changing === undefined) return null;
+	const at = (turn: string) => target.worked.indexOf(turn);
+	const covers = first && (changing === undefined || at(first.owner) <= at(changing));
+	const checkpoint = covers ? listed.find(({ n }) => n === first.from) : undefined;
+	if (!checkpoint) throw missing(turns);
+	return { id: checkpoint.id, undo: { conversation, turns, row: target.row } };
+}
+
+/** The oldest of the turns that may have changed files, by what they called; whether they did is not asked. */
+async function firstThatChanged(
+	place: Conversation,
+	target: UndoTarget,
+	parts: RewindParts,
+): Promise<string | undefined> {
+	const { store } = parts;
+	// Read again: the end of a turn may have begun another session.
+	const { liveSession: session } = await store.conversation({ scope: OPERATOR, ref: { id: place.id } });
+	const rows = session === null ? [] : await store.transcript({ scope: OPERATOR, session });
+	for (const turn of target.worked)
+		if (await mayHaveChanged(place, turn, { target, rows, ...parts })) return turn;
+	return undefined;
+}
+
+async function mayHaveChanged(
+	place: Conversation,
+	turn: string,
+	{
+		target,
+		rows,
+		store,
+		tools,
+		agent,
+		now,
+	}: RewindParts & { readonly target: UndoTarget; readonly rows: readonly Message[] },
+): Promise<boolean> {
+	const calls = rows.filter((row) => row.turn === turn).flatMap(({ toolCalls = [] }) => toolCalls);
+	// What a program that loops itself calls its own tools says nothing about them.
+	if (agent.kind === "loop") return calls.length > 0;
+	const started = target.started.filter((call) => call.turn === turn);
+	const changes = (name: string, input: unknown): boolean => {
+		const prepared = tools.find(name)?.prepare(input);
+		if (!prepared || "problem" in prepared) return false;
+		const { id: conversation, profile } = place;
+		return prepared.changesFiles({
+			conversation,
+			scope: { kind: "principal", principal: "", profile, conversation },
+			standing: "none",
+		});
+	};
+	for (const { call, tool } of started) {
+		const [, id] = /^confirmation:(.*)$/.exec(call) ?? [];
+		if (id === undefined) continue;
+		const { details } = await store.confirmation({ scope: OPERATOR, id, now });
+		if (changes(tool, details)) return true;
+	}
+	return calls
+		.filter(({ id, name }) => tools.find(name)?.repeatable || started.some(({ call }) => call === id))
+		.some(({ name, input }) => changes(name, input));
+}
+
+function stillRunning(): KeryxError {
+	return new KeryxError("checkpoint.busy", "an answer is being worked on here, which may change files", {
+		hint: "/stop ends it, then try again",
+	});
+}
+
+function missing(turns: number): KeryxError {
+	const what = turns === 1 ? "that turn" : "these turns";
+	return new KeryxError(
+		"checkpoint.missing",
+		`nothing was changed: ${what} may have changed files, and there is no checkpoint of before`,
+	);
+}

@@ -1,0 +1,214 @@
+// Where an agent program and its tools work. Guards I10: only an id that Keryx made becomes the name of a directory.
+import { createHash } from "node:crypto";
+import {
+	accessSync,
+	constants,
+	lstatSync,
+	mkdirSync,
+	readdirSync,
+	realpathSync,
+	renameSync,
+	rmdirSync,
+	statSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Config, Environment } from "../../config/index.ts";
+import { KeryxError } from "../../errors.ts";
+
+export interface Workspaces {
+	/** The conversation's directory; made if it is not there. Throws workspace.unusable. */
+	of(conversation: string): string;
+}
+
+/** A conversation's, in the words of its profile. */
+export interface Workspace {
+	readonly folder: string;
+	/** Of a directory that was there before Keryx, and that people use, too. */
+	readonly fixed: boolean;
+}
+
+export interface ConversationPlace {
+	readonly conversation: string;
+	readonly profile: string;
+}
+
+/** Keryx's home, and the folder that holds the workspaces it makes, which is outside of it: behind a wall the home is not there. */
+export interface WorkspaceFolders {
+	readonly home: string;
+	readonly root: string;
+}
+
+/** Named after this home, so that those of two homes never meet. */
+export function workspaceFolders(
+	home: string,
+	{ root }: Pick<Config["workspace"], "root">,
+	env: Environment,
+): WorkspaceFolders {
+	const user = env.HOME || homedir();
+	if (root !== undefined)
+		return { home, root: root.startsWith("~") ? join(user, root.slice(1)) : resolve(root) };
+	const data = env.XDG_DATA_HOME?.startsWith("/") ? env.XDG_DATA_HOME : join(user, ".local/share");
+	const id = createHash("sha256").update(resolve(home)).digest("hex").slice(0, 16);
+	const usual = join(data, "keryx", id, "workspaces");
+	return { home, root: isInside(usual, resolve(home)) ? join(data, "keryx-workspaces", id) : usual };
+}
+
+/** Each is made when first used: a fixed one that cannot be used fails what needs it, not the start. */
+export function workspaceFinder(
+	config: Pick<Config, "workspace" | "profiles">,
+	folders: WorkspaceFolders,
+): (place: ConversationPlace) => Workspace {
+	const known = new Map<string, Workspaces>();
+	return ({ conversation, profile }) => {
+		const settings = (profile === "" ? undefined : config.profiles[profile]?.workspace) ?? config.workspace;
+		const workspaces = known.get(profile) ?? createWorkspaces(settings, folders);
+		known.set(profile, workspaces);
+		return { folder: workspaces.of(conversation), fixed: settings.mode === "fixed" };
+	};
+}
+
+/** Paths are relative to Keryx's home. Throws for a fixed directory that cannot be used. */
+export function createWorkspaces(
+	{ mode, path }: Pick<Config["workspace"], "mode" | "path">,
+	{ home, root }: WorkspaceFolders,
+): Workspaces {
+	switch (mode) {
+		case "per_conversation":
+			if (path !== undefined) throw invalid("must be left out where workspace.mode is per_conversation");
+			return {
+				of: (conversation) => {
+					const id = checkedId(conversation);
+					return made(unmoved(join(home, OLD_ROOT, id)) ?? join(root, id));
+				},
+			};
+		case "shared": {
+			const shared = path === undefined ? join(root, SHARED) : resolve(home, path);
+			return { of: () => made((path === undefined && unmoved(join(home, OLD_SHARED))) || shared) };
+		}
+		case "fixed": {
+			if (path === undefined) throw invalid("must name a directory where workspace.mode is fixed");
+			const fixed = checked(resolve(home, path));
+			return { of: () => checked(fixed) };
+		}
+	}
+}
+
+/** Where they were before they left the home. */
+const OLD_ROOT = "workspaces";
+const OLD_SHARED = "workspace";
+const SHARED = "shared";
+
+/** One that could not be moved yet is used where it is. */
+function unmoved(old: string): string | null {
+	return lstatSync(old, { throwIfNoEntry: false })?.isDirectory() ? old : null;
+}
+
+/**
+ * The path that a workspace's snapshots are named after: where it was when all of them were in the home. So a workspace that has moved
+ * is still the one they are of, and moving it is a single rename.
+ */
+export function snapshotName(folder: string, { home, root }: WorkspaceFolders): string {
+	const [own, below] = [existing(home), existing(root)];
+	if (dirname(folder) !== below) return folder;
+	const name = basename(folder);
+	return name === SHARED ? join(own, OLD_SHARED) : join(own, OLD_ROOT, name);
+}
+
+export interface MoveReport {
+	readonly moved: number;
+	/** Those that stay until a later start, each with why. */
+	readonly kept: readonly { readonly folder: string; readonly why: string }[];
+}
+
+/**
+ * Takes what is still in the home to its new place. Each is one rename, so a crash at any moment leaves every workspace in one place or
+ * the other, and the next start goes on. `isBusy`: its programs still run, or something of it is unfinished.
+ */
+export function moveWorkspaces(
+	{ home, root }: WorkspaceFolders,
+	isBusy: (folder: string) => boolean,
+): MoveReport {
+	const old = [
+		...children(join(home, OLD_ROOT)).map((name) => [join(home, OLD_ROOT, name), join(root, name)] as const),
+		[join(home, OLD_SHARED), join(root, SHARED)] as const,
+	].filter(([folder]) => unmoved(folder) !== null);
+	if (old.length === 0) return { moved: 0, kept: [] };
+	mkdirSync(root, { recursive: true, mode: 0o700 });
+	const kept: { folder: string; why: string }[] = [];
+	for (const [folder, to] of old) {
+		const why = isBusy(folder) ? "its programs still run" : whyNotMoved(folder, to);
+		if (why !== null) kept.push({ folder, why });
+	}
+	if (unmoved(join(home, OLD_ROOT)) && children(join(home, OLD_ROOT)).length === 0)
+		rmdirSync(join(home, OLD_ROOT));
+	return { moved: old.length - kept.length, kept };
+}
+
+function whyNotMoved(folder: string, to: string): string | null {
+	if (lstatSync(to, { throwIfNoEntry: false })) return `${to} is there already`;
+	try {
+		renameSync(folder, to);
+		return null;
+	} catch (error) {
+		const { code, message } = error as NodeJS.ErrnoException;
+		return code === "EXDEV" ? `${dirname(to)} is on another file system` : message;
+	}
+}
+
+function children(folder: string): string[] {
+	try {
+		return readdirSync(folder);
+	} catch (error) {
+		if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+		throw error;
+	}
+}
+
+function existing(folder: string): string {
+	try {
+		return realpathSync(folder);
+	} catch {
+		return resolve(folder);
+	}
+}
+
+function isInside(path: string, folder: string): boolean {
+	return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** An id of ours is 32 hex digits; an imported one may be anything. */
+function checkedId(conversation: string): string {
+	if (/^[0-9a-f]{32}$/.test(conversation)) return conversation;
+	throw new KeryxError("workspace.unusable", "this conversation's id is not one that Keryx made", {
+		hint: "set workspace.mode to shared or fixed, or begin a new conversation",
+	});
+}
+
+function made(folder: string): string {
+	try {
+		mkdirSync(folder, { recursive: true, mode: 0o700 });
+	} catch (cause) {
+		throw unusable(folder, cause);
+	}
+	return checked(folder);
+}
+
+function checked(folder: string): string {
+	try {
+		if (!statSync(folder).isDirectory()) throw new Error("it is not a directory");
+		accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+		return folder;
+	} catch (cause) {
+		throw unusable(folder, cause);
+	}
+}
+
+function unusable(folder: string, cause: unknown): KeryxError {
+	const message = `the workspace ${folder} cannot be used: ${(cause as Error).message}`;
+	return new KeryxError("workspace.unusable", message, { field: "workspace.path", cause });
+}
+
+function invalid(rule: string): KeryxError {
+	return new KeryxError("config.invalid", `workspace.path ${rule}`, { field: "workspace.path" });
+}

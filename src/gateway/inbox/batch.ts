@@ -1,0 +1,62 @@
+// Which of the messages that wait in a conversation become the next turn. Pure.
+import type { PersonRole } from "../../domain/index.ts";
+
+export interface Waiting {
+	readonly id: number;
+	readonly kind: "person" | "confirmation" | "process" | "schedule";
+	readonly principal: string | null;
+	/** What its sender was let in as; null for what no person wrote. */
+	readonly role: PersonRole | null;
+	/** When this process learned of it, by the monotonic clock. */
+	readonly arrivedAt: number;
+	/** When its sender wrote it, as far as known, by the wall clock. */
+	readonly sentAt: number;
+	/** A burst may still be going on until then. */
+	readonly batchMs: number;
+	/** Accepted by an earlier owner of the store, or sent while nobody listened. */
+	readonly late: boolean;
+}
+
+export type Batch =
+	| { readonly kind: "empty" }
+	/** The burst may not be over yet. By the monotonic clock. */
+	| { readonly kind: "wait"; readonly until: number }
+	| { readonly kind: "take"; readonly items: readonly Waiting[] };
+
+/** First in, first out. `now` is the monotonic clock's. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
+export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
+	const first = queue[0];
+	if (!first) return { kind: "empty" };
+	// Outcomes, or ends of processes, that are there together are one turn: the agent goes on once, knowing all of them.
+	if (first.kind === "confirmation" || first.kind === "process")
+		return { kind: "take", items: takeWhile(queue, (item) => item.kind === first.kind) };
+	if (first.kind !== "person") return { kind: "take", items: [first] };
+	if (first.late) {
+		const items = takeWhile(queue, (item) => item.kind === "person" && item.late);
+		const last = items.at(-1) as Waiting;
+		// No cap: what was sent while nobody listened comes to an end.
+		const until = last.arrivedAt + last.batchMs;
+		return items.length === queue.length && until > now ? { kind: "wait", until } : { kind: "take", items };
+	}
+
+	const items: Waiting[] = [first];
+	for (const item of queue.slice(1)) {
+		const previous = items.at(-1) as Waiting;
+		const together =
+			item.kind === "person" &&
+			item.principal === first.principal &&
+			item.arrivedAt - previous.arrivedAt <= item.batchMs &&
+			item.arrivedAt - first.arrivedAt <= capMs &&
+			item.batchMs > 0;
+		if (!together) return { kind: "take", items };
+		items.push(item);
+	}
+	const last = items.at(-1) as Waiting;
+	const until = Math.min(last.arrivedAt + last.batchMs, first.arrivedAt + capMs);
+	return last.batchMs > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
+}
+
+function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): Item[] {
+	const end = items.findIndex((item) => !holds(item));
+	return items.slice(0, end < 0 ? items.length : end);
+}

@@ -1,0 +1,73 @@
+// Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
+import type { Config } from "../../config/index.ts";
+import { profileName, type Source, type Standing } from "../../domain/index.ts";
+
+/**
+ * The profile of a message: the one its transport may choose, or that of the first rule that fits; "" is none. Null for one that
+ * is not configured: it is refused, never served by another.
+ */
+export function profileFor(
+	source: Source,
+	mayChoose: boolean,
+	{ profiles, profile_rules }: Pick<Config, "profiles" | "profile_rules">,
+): string | null {
+	const chosen = mayChoose ? profileName(source.profile) : "";
+	const name = chosen || (profile_rules.find((rule) => fits(rule, source))?.profile ?? "");
+	return name === "" || Object.hasOwn(profiles, name) ? name : null;
+}
+
+function fits(rule: Config["profile_rules"][number], source: Source): boolean {
+	const asked: readonly (readonly [string | undefined, readonly (string | undefined)[]])[] = [
+		[rule.platform, [source.platform]],
+		[rule.account, [source.account]],
+		[rule.scope, [source.scopeId]],
+		[rule.chat, [source.chatId, source.chatIdAlt]],
+		[rule.thread, [source.threadId]],
+		[rule.user, [source.userId, source.userIdAlt]],
+	];
+	return asked.every(([wanted, given]) => wanted === undefined || given.includes(wanted));
+}
+
+/** The profile's persona, then what is said of the platform, the chat and the thread: the more special the later. */
+export function instructionsFor(
+	{ agent, profiles, instructions }: Pick<Config, "agent" | "profiles" | "instructions">,
+	profile: string,
+	{ platform, chatId, threadId }: Source,
+): string[] {
+	const persona = profile === "" ? agent.instructions : profiles[profile]?.agent.instructions;
+	const places = [
+		platform,
+		`${platform}/${chatId}`,
+		...(threadId ? [`${platform}/${chatId}/${threadId}`] : []),
+	];
+	return [
+		persona,
+		...places.map((place) => (Object.hasOwn(instructions, place) ? instructions[place] : undefined)),
+	].filter((text) => text !== undefined && text !== "") as string[];
+}
+
+/** A guest runs no programs, unless a list of guests' tools names them. */
+const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process"]);
+const NONE: ReadonlySet<string> = new Set();
+
+/** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
+export function toolsFor(
+	all: readonly string[],
+	{ tools, profiles }: Pick<Config, "tools" | "profiles">,
+	{
+		profile,
+		platform,
+		role,
+	}: { readonly profile: string; readonly platform: string; readonly role: Standing | null },
+): string[] {
+	if (role === "none") return [];
+	const lists = [
+		(profile === "" ? undefined : profiles[profile]?.tools) ?? tools.enabled,
+		Object.hasOwn(tools.by_platform, platform) ? tools.by_platform[platform] : undefined,
+		role === null ? undefined : tools.by_role[role],
+	];
+	const withheld = role === "guest" && tools.by_role.guest === undefined ? PROGRAMS : NONE;
+	return all.filter(
+		(name) => !withheld.has(name) && lists.every((list) => list === undefined || list.includes(name)),
+	);
+}

@@ -1,0 +1,113 @@
+// What the store holds and nobody here was told of. A write that met a fault may have been made: a message is accepted, a turn has begun,
+// a program's end is recorded, and the answer that says so never came. So after a fault what is unfinished is read as at a start, and
+// what no lane and no command knows is taken up. Without a fault nothing is read.
+import type { Config } from "../../config/index.ts";
+
+import type { BusyMode, InboxItem, Store } from "../../store/index.ts";
+import { type Clock, Rounds } from "../../time/index.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import { allWaiting, isCommand } from "../lifecycle/recovery.ts";
+import type { Waiting } from "./batch.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** A store that has just failed is left alone for a moment; most of what was asked has been asked again by then. */
+const AFTER_FAULT_MS = 1000;
+/** While it goes on failing, what is unfinished is read no more often than this. */
+const EVERY_MS = 10_000;
+
+export interface UnheardOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	/** Asked each time: it may change. */
+	readonly config: Config;
+	readonly lanes: Lanes;
+	readonly commands: {
+		isUnderWay(inbox: number): boolean;
+	};
+	/** Resolves when everything that is being accepted now has been heard of, or has failed. */
+	readonly accepted: () => Promise<unknown>;
+	readonly onCommand: (item: InboxItem) => void;
+	/** For those who follow commits: there may have been one. */
+	readonly onCommit: () => void;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class Unheard {
+	readonly #options: UnheardOptions;
+	readonly #rounds: Rounds;
+	#readAt = Number.NEGATIVE_INFINITY;
+	#unlisten = () => {};
+
+	constructor(options: UnheardOptions) {
+		this.#options = options;
+		this.#rounds = new Rounds({
+			clock: options.clock,
+			round: () => this.#round(),
+			failed: (error) => options.log("what is unfinished cannot be read just now", error),
+		});
+	}
+
+	start(): void {
+		const { store, clock } = this.#options;
+		this.#rounds.wait();
+		this.#unlisten = store.onFault(() =>
+			this.#rounds.expects(Math.max(clock.now() + AFTER_FAULT_MS, this.#readAt + EVERY_MS)),
+		);
+	}
+
+	async stop(): Promise<void> {
+		this.#unlisten();
+		await this.#rounds.stop();
+	}
+
+	async #round(): Promise<null> {
+		const { store, clock, lanes, accepted, onCommit } = this.#options;
+		this.#readAt = clock.now();
+		onCommit();
+		for (const { id, conversation } of await store.runningTurns({ scope: OPERATOR }))
+			if (!lanes.isBusy(conversation)) lanes.resume(conversation, id);
+		const waiting = await allWaiting(store);
+		// What is just being accepted is heard of in its own way.
+		await accepted();
+		for (const { id } of this.#unknown(waiting)) await this.#takeUp(id);
+		return null;
+	}
+
+	#unknown(items: readonly InboxItem[]): readonly InboxItem[] {
+		const { lanes, commands } = this.#options;
+		const known = new Map<string, ReadonlySet<number>>();
+		return items.filter(({ id, conversation }) => {
+			if (conversation === null || commands.isUnderWay(id)) return false;
+			const here = known.get(conversation) ?? lanes.waitingIn(conversation);
+			known.set(conversation, here);
+			return !here.has(id);
+		});
+	}
+
+	/** Read again: it may have been begun or ended since it was read. */
+	async #takeUp(id: number): Promise<void> {
+		const { store, clock, config, lanes, onCommand } = this.#options;
+		const item = await store.inboxItem({ scope: OPERATOR, id });
+		const { conversation } = item;
+		if (conversation === null) return;
+		const { busy } = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		if (!isOpen(item) || this.#unknown([item]).length === 0 || this.#rounds.isStopped) return;
+		if (isCommand(item)) onCommand(item);
+		else
+			lanes.add(conversation, waitingOf(item, clock.monotonic()), busyFor(item, busy ?? config.gateway.busy));
+	}
+}
+
+function isOpen({ turn, disposition, command }: InboxItem): boolean {
+	return command !== null || (turn === null && disposition === null);
+}
+
+function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
+	return kind === "person" ? busy : undefined;
+}
+
+/** No burst is waited for: it has waited already. */
+function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
+	const { id, kind, principal, role, acceptedAt: sentAt } = item;
+	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };
+}

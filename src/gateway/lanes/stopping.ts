@@ -1,0 +1,51 @@
+// The first half of /stop: the running turn is asked to end by itself, so that it writes down what it has. What waits is found in
+// the store, not in the lane: it may wait there without a gateway that runs.
+import type { ConversationId } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { ChangeArgs } from "../commands/changes.ts";
+import { parseCommand } from "../commands/parse.ts";
+import { contentText } from "../turn/end.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */
+export const STOP_MS = 2000;
+const AT_ONCE = 500;
+
+/**
+ * With `all`, also what was accepted before this message and waits is dropped. With `only`, no other turn is touched. For who holds the
+ * lane: nothing may begin meanwhile.
+ */
+export async function planStop(
+	conversation: ConversationId,
+	{
+		all,
+		only,
+		before = Number.MAX_SAFE_INTEGER,
+	}: { readonly all: boolean; readonly only?: string | undefined; readonly before?: number },
+	{ store, lanes }: { readonly store: Store; readonly lanes: Lanes },
+): Promise<ChangeArgs<"stopTurn">> {
+	const running = lanes.running(conversation);
+	if (only !== undefined && running !== only) return { conversation, turn: only };
+	await lanes.stopAndWait(conversation, STOP_MS);
+	return {
+		conversation,
+		...(running !== null && { turn: running }),
+		...(all && { drop: await waiting(store, conversation, before) }),
+	};
+}
+
+/** Commands that wait are none of it: they are carried out beside everything else. */
+async function waiting(store: Store, conversation: ConversationId, before: number): Promise<number[]> {
+	const ids: number[] = [];
+	for (let after = 0; ; ) {
+		const scope = { kind: "operator" } as const;
+		const page = await store.waitingItems({ scope, conversation, after, limit: AT_ONCE });
+		for (const { id, kind, content } of page) {
+			const isCommand = kind === "person" && parseCommand(contentText(content ?? "")) !== null;
+			if (id < before && !isCommand) ids.push(id);
+		}
+		const last = page.at(-1);
+		if (!last || page.length < AT_ONCE) return ids;
+		after = last.id;
+	}
+}

@@ -1,0 +1,27 @@
+// A planned end of the process: what is still running is marked, so that it is no interruption that counts, and its user is told.
+import type { Config } from "../../config/index.ts";
+import type { Store } from "../../store/index.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import { cutOffSentence } from "../sentences.ts";
+import type { Surroundings } from "../surroundings.ts";
+
+/** For when no turn writes any more: whoever is told here is waiting for an answer that will not come before the end. */
+export async function tellCutOff({
+	store,
+	config,
+	surroundings,
+}: {
+	readonly store: Store;
+	readonly config: Config;
+	readonly surroundings: Surroundings;
+}): Promise<void> {
+	const { turns } = await store.planInterruptions();
+	if (!config.shutdown.notify) return;
+	const text = cutOffSentence(config.auto_continue_freshness);
+	for (const { turn, conversation, platform, chatType, destination } of turns) {
+		if (surroundings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
+		// By the turn's id: however often it is cut off, its user is told once.
+		const deliveries = toDeliveries(text, { id: `${turn}:cut-off`, kind: "notice", destination });
+		await store.notify({ conversation, turn, deliveries });
+	}
+}

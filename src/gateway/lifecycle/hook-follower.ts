@@ -1,0 +1,78 @@
+// Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
+// everything else is told once, from the start of this process on.
+
+import type { Store, StoreEvent } from "../../store/index.ts";
+import { type Clock, Rounds } from "../../time/index.ts";
+import type { Hooks } from "./hooks.ts";
+
+const NAMES: Readonly<Record<string, string>> = {
+	"session.opened": "session:start",
+	"turn.begun": "turn:start",
+	"turn.ended": "turn:end",
+	"inbound.accepted": "message:in",
+	"delivery.sent": "message:out",
+};
+/** Of these every event is told, by its own name: `confirmation:requested`, `process:ended`. */
+const WHOLE = /^(confirmation|process)\.(.+)$/;
+const AT_ONCE = 200;
+
+export class HookFollower {
+	readonly #store: Store;
+	readonly #hooks: Hooks;
+	readonly #rounds: Rounds;
+	#cursor = "now";
+	#unlisten = () => {};
+
+	constructor(
+		store: Store,
+		hooks: Hooks,
+		{ clock, log }: { readonly clock: Clock; readonly log: (message: string, error: unknown) => void },
+	) {
+		this.#store = store;
+		this.#hooks = hooks;
+		this.#rounds = new Rounds({
+			clock,
+			round: async () => {
+				await this.#look();
+				return null;
+			},
+			failed: (error) => log("hooks cannot follow the events just now", error),
+		});
+	}
+
+	async start(): Promise<void> {
+		if (!this.#hooks.listens) return;
+		await this.#look();
+		this.#rounds.wait();
+		this.#unlisten = this.#store.onCommit(() => this.look());
+	}
+
+	/** Something may have happened. */
+	look(): void {
+		this.#rounds.look();
+	}
+
+	async stop(): Promise<void> {
+		this.#unlisten();
+		await this.#rounds.stop();
+	}
+
+	async #look(): Promise<void> {
+		for (;;) {
+			const page = await this.#store.events({
+				scope: { kind: "operator" },
+				after: this.#cursor,
+				limit: AT_ONCE,
+			});
+			this.#cursor = page.cursor;
+			if (page.kind === "resync") return;
+			for (const event of page.events) await this.#tell(event);
+			if (page.events.length < AT_ONCE) return;
+		}
+	}
+
+	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<void> {
+		const name = NAMES[type] ?? (WHOLE.test(type) ? type.replace(WHOLE, "$1:$2") : undefined);
+		if (name) await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
+	}
+}

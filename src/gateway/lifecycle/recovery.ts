@@ -1,0 +1,132 @@
+// What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
+// Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
+import type { Config } from "../../config/index.ts";
+import { type ConversationId, cleanTitle } from "../../domain/index.ts";
+import { type BusyMode, destinationOf, type InboxItem, type Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Channel } from "../channel.ts";
+import { parseCommand } from "../commands/index.ts";
+import { plainText } from "../inbox/admission.ts";
+import type { Waiting } from "../inbox/batch.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import { expiredSentence, SUSPENDED } from "../sentences.ts";
+
+const AT_ONCE = 500;
+const scope = { kind: "operator" } as const;
+
+export interface Unfinished {
+	readonly turns: readonly { readonly conversation: ConversationId; readonly turn: string }[];
+	readonly messages: readonly {
+		readonly conversation: ConversationId;
+		readonly item: Waiting;
+		readonly busy: BusyMode;
+	}[];
+	readonly commands: readonly InboxItem[];
+}
+
+export interface RecoveryOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly config: Config;
+	/** When Keryx last did anything, as far as the store knows. */
+	readonly aliveAt: number | null;
+	readonly channels: Iterable<Channel>;
+}
+
+export async function recover(options: RecoveryOptions): Promise<Unfinished> {
+	const { store, aliveAt } = options;
+	await store.interruptTurns({
+		suspendedNotice: { text: SUSPENDED, plain: SUSPENDED },
+		...(aliveAt !== null && { at: aliveAt }),
+	});
+	const canAsk = [...options.channels].filter(({ lookup }) => lookup !== undefined);
+	await store.recoverDeliveries({ canAsk: canAsk.map(({ platform, account }) => ({ platform, account })) });
+	// All of them, due or not: the clock may have been set back since they were interrupted.
+	const turns = await store.dueTurns({
+		scope,
+		now: Number.MAX_SAFE_INTEGER,
+		limit: Number.MAX_SAFE_INTEGER,
+	});
+	const waiting = await allWaiting(store);
+	const commands = waiting.filter(isCommand);
+	const messages = await withoutExpired(
+		waiting.filter((item) => !isCommand(item)),
+		options,
+	);
+	return {
+		turns: turns.map(({ id, conversation }) => ({ turn: id, conversation })),
+		messages,
+		commands,
+	};
+}
+
+/** Everything that was accepted and waits, in the order of acceptance. */
+export async function allWaiting(store: Store): Promise<InboxItem[]> {
+	const items: InboxItem[] = [];
+	for (;;) {
+		const page = await store.waitingItems({ scope, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		items.push(...page);
+		if (page.length < AT_ONCE) return items;
+	}
+}
+
+export function isCommand(item: InboxItem): boolean {
+	if (item.command !== null) return true;
+	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
+}
+
+/** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
+async function withoutExpired(
+	items: readonly InboxItem[],
+	{ store, clock, config }: RecoveryOptions,
+): Promise<Unfinished["messages"]> {
+	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
+	const messages: Unfinished["messages"][number][] = [];
+	const expired = new Map<ConversationId, InboxItem[]>();
+	const busy = new Map<ConversationId, BusyMode>();
+	for (const item of items) {
+		if (item.conversation === null) continue;
+		if (item.kind === "person" && item.acceptedAt < oldest) {
+			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
+			continue;
+		}
+		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
+		if (!busy.has(conversation)) {
+			const here = await store.conversation({ scope, ref: { id: conversation } });
+			busy.set(conversation, here.busy ?? config.gateway.busy);
+		}
+		const arrivedAt = clock.monotonic();
+		// What the platform has kept meanwhile arrives now, and belongs to the same turn.
+		const batchMs = config.gateway.batch_ms;
+		messages.push({
+			conversation,
+			item: { id, kind, principal, role, arrivedAt, sentAt, batchMs, late: true },
+			busy: busy.get(conversation) as BusyMode,
+		});
+	}
+	for (const [conversation, old] of expired) await expire(store, conversation, old);
+	return messages;
+}
+
+/** Ends messages as too old, with one notice that lists them. */
+export async function expire(
+	store: Store,
+	conversation: ConversationId,
+	items: readonly InboxItem[],
+): Promise<void> {
+	const last = items.at(-1);
+	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
+	const deliveries = last?.source
+		? toDeliveries(expiredSentence(texts), {
+				id: `expired:${last.id}`,
+				kind: "notice",
+				destination: destinationOf(last.source),
+			})
+		: [];
+	await store.endItems({
+		conversation,
+		inbox: items.map((item) => item.id),
+		as: { kind: "expired", reason: "too old after Keryx was away" },
+		deliveries,
+	});
+}

@@ -1,0 +1,83 @@
+// What happens without a message: sessions whose time has come, their finalising, housekeeping. Each is idempotent and asks the
+// store for what is due, by index.
+import type { Config } from "../../config/index.ts";
+import type { ChatType, ResetPolicy } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Hooks } from "./hooks.ts";
+
+const LOOK_EVERY_MS = 30_000;
+const HOUSEKEEPING_EVERY_MS = 3_600_000;
+const AT_ONCE = 100;
+
+export interface WatcherOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly hooks: Hooks;
+	readonly policyFor: (platform: string, chatType: ChatType) => ResetPolicy;
+	/** Asked each time: it may change. */
+	readonly config: Config;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class Watchers {
+	readonly #options: WatcherOptions;
+	#cancels: (() => void)[] = [];
+	#running: Promise<void> = Promise.resolve();
+	#stopped = false;
+
+	constructor(options: WatcherOptions) {
+		this.#options = options;
+	}
+
+	start(): void {
+		this.#every(LOOK_EVERY_MS, () => this.#sessions());
+		this.#every(HOUSEKEEPING_EVERY_MS, () => this.#housekeeping());
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		for (const cancel of this.#cancels) cancel();
+		await this.#running;
+	}
+
+	/** One after the other, so that two looks never overlap. */
+	#every(ms: number, look: () => Promise<void>): void {
+		const slot = this.#cancels.length;
+		const again = () => {
+			this.#running = this.#running
+				.then(() => (this.#stopped ? undefined : look()))
+				.catch((error: unknown) => this.#options.log("a watcher failed", error));
+			this.#cancels[slot] = this.#options.clock.after(ms, again);
+		};
+		this.#cancels.push(() => {});
+		again();
+	}
+
+	async #sessions(): Promise<void> {
+		const { store, clock, hooks, policyFor } = this.#options;
+		for (;;) {
+			const due = await store.dueSessions({
+				scope: { kind: "operator" },
+				now: clock.now(),
+				limit: AT_ONCE,
+			});
+			for (const { session, conversation, platform, chatType, work, endReason, endedAt } of due) {
+				if (work === "expire") await store.expireSession({ session, policy: policyFor(platform, chatType) });
+				else {
+					await hooks.tell("session:end", { session, conversation, reason: endReason });
+					await store.finaliseSession({ session, endedAt });
+				}
+				if (this.#stopped) return;
+			}
+			if (due.length < AT_ONCE) return;
+		}
+	}
+
+	async #housekeeping(): Promise<void> {
+		const { store, config } = this.#options;
+		await store.expireBlobs({ limit: 1000 });
+		await store.pruneEvents({ keepDays: config.events.keep_days, limit: 5000 });
+		await store.pruneRefused({ limit: 5000 });
+	}
+}

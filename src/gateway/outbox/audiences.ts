@@ -1,0 +1,74 @@
+// Who reads what is sent. Names of secrets are the owner's alone: to everybody else a name would confirm a guess (I12). A chat counts as
+// the owner's only where nobody else reads it, as far as that is known; after a restart that is what the lists say until they write.
+import type { Config } from "../../config/index.ts";
+import { personId, type Source } from "../../domain/index.ts";
+import type { Hider } from "../../secrets/index.ts";
+import type { Destination } from "../../store/index.ts";
+import type { Channel, Outgoing } from "../channel.ts";
+import { isProgram } from "../inbox/authorise.ts";
+
+/** Far more chats than an owner has. */
+const MOST_KNOWN = 1000;
+
+type Chat = Pick<Destination, "platform" | "account" | "chatId">;
+
+export class Audiences {
+	readonly #auth: () => Config["auth"];
+	/** Chats that an owner has written in alone, the oldest first. */
+	readonly #known = new Set<string>();
+
+	constructor(auth: () => Config["auth"]) {
+		this.#auth = auth;
+	}
+
+	/** An owner has written from here. */
+	ownerAt(source: Source): void {
+		if (source.chatType !== "dm") return;
+		const chat = keyOf(source);
+		this.#known.delete(chat);
+		this.#known.add(chat);
+		const [oldest] = this.#known;
+		if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+	}
+
+	isOwners({ platform, account, chatId }: Chat): boolean {
+		if (platform === "local" || platform === "web") return true;
+		if (platform === "api_server") return !isProgram({ platform, chatId });
+		if (this.#known.has(keyOf({ platform, account, chatId }))) return true;
+		const auth = this.#auth();
+		const allowed = Object.hasOwn(auth, platform) ? (auth[platform]?.allow ?? []) : [];
+		const chat = personId(platform, chatId, []);
+		return allowed.some(
+			(entry) =>
+				typeof entry !== "string" && entry.role === "owner" && personId(platform, entry.id, []) === chat,
+		);
+	}
+
+	/** The channel, with everything that it sends as its readers may see it. */
+	on(channel: Channel, hider: Hider): Channel {
+		const shown = (outgoing: Outgoing): Outgoing => {
+			if (this.isOwners(outgoing.destination)) return outgoing;
+			const { text, plain, ...rest } = outgoing.body;
+			return {
+				...outgoing,
+				body: { ...rest, text: hider.hide(text), plain: hider.hide(plain) },
+			};
+		};
+		const { edit, typing, lookup } = channel;
+		return {
+			platform: channel.platform,
+			account: channel.account,
+			start: (host) => channel.start(host),
+			stop: () => channel.stop(),
+			send: (outgoing) => channel.send(shown(outgoing)),
+			...(edit && { edit: (receipt, outgoing) => edit.call(channel, receipt, shown(outgoing)) }),
+			...(typing && { typing: (destination) => typing.call(channel, destination) }),
+			...(lookup && { lookup: (id, destination) => lookup.call(channel, id, destination) }),
+			health: () => channel.health(),
+		};
+	}
+}
+
+function keyOf({ platform, account, chatId }: Chat): string {
+	return JSON.stringify([platform, account, chatId]);
+}

@@ -1,0 +1,30 @@
+// Asking a platform what became of a delivery (I7). Never throws and never waits for ever: what nobody says is unknown.
+import type { Destination } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Channel } from "../channel.ts";
+import { within } from "../deadline.ts";
+
+const LOOK_UP_MS = 15_000;
+
+export type LookedUp =
+	| Awaited<ReturnType<NonNullable<Channel["lookup"]>>>
+	/** The platform can be asked, and is not connected: it is asked when it is again. */
+	| { readonly kind: "unreached" };
+
+export async function lookUp(
+	channel: Channel | undefined,
+	{ id, destination }: { readonly id: string; readonly destination: Destination },
+	clock: Clock,
+): Promise<LookedUp> {
+	if (!channel?.lookup) return { kind: "unknown" };
+	if (!isConnected(channel)) return { kind: "unreached" };
+	const { signal } = new AbortController();
+	const found = await within(channel.lookup(id, destination), { clock, ms: LOOK_UP_MS, signal }).catch(
+		() => ({ kind: "unknown" }) as const,
+	);
+	return found.kind === "unknown" && !isConnected(channel) ? { kind: "unreached" } : found;
+}
+
+function isConnected(channel: Channel): boolean {
+	return channel.health().state === "connected";
+}

@@ -1,0 +1,292 @@
+// The outbox: claims due deliveries, sends each through its channel, and settles it with what the platform said (I7).
+// Nothing is decided in memory: a delivery that is retried, unknown or dead is so in the store, and so is the order (I19): the store hands
+// out one delivery per destination, and the next one when that is settled.
+import type { Config } from "../../config/index.ts";
+import type { Delivery, Store } from "../../store/index.ts";
+import { type Clock, WallHistory, wakeAt } from "../../time/index.ts";
+import type { Channel, Outgoing, SendResult } from "../channel.ts";
+import { Aborted, DeadlinePassed, within } from "../deadline.ts";
+import { Pauses, untilWritten } from "../until-written.ts";
+import { lookUp } from "./lookup.ts";
+
+/** How long a platform may take to answer before the outcome counts as unknown. */
+const SEND_MS = 60_000;
+const AT_ONCE = 128;
+/** How soon a channel that is not connected is looked at again: at first, and at the latest. */
+const FIRST_LOOK_MS = 250;
+const LAST_LOOK_MS = 30_000;
+const NO_CHANNEL_MS = 60_000;
+const FIRST_BACKOFF_MS = 1000;
+/** Also where a platform asks for none: whoever refuses at once is not asked in a loop. */
+const SHORTEST_PAUSE_MS = 250;
+const LONGEST_BACKOFF_MS = 10 * 60_000;
+/** How often a store that fails is asked again at the end. */
+const LAST_TRIES = 5;
+
+type Claimed = Delivery & { readonly claim: string };
+type Settlement = Parameters<Store["settleDelivery"]>[0]["settlement"];
+
+export interface OutboxOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly channelOf: (platform: string, account: string) => Channel | undefined;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class Outbox {
+	readonly #options: OutboxOptions;
+	readonly #stop = new AbortController();
+	readonly #idle: (() => void)[] = [];
+	/** By the monotonic clock. */
+	readonly #downSince = new Map<Channel, number>();
+	/** Until when a delivery that was tried here is not tried again, by the monotonic clock. */
+	readonly #pauses = new Map<string, number>();
+	readonly #wall: WallHistory;
+	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
+	#jumpedBy = 0;
+	/** What is being sent or asked about. One may be in it twice for a moment: it is claimed anew before its last end is known here. */
+	readonly #sending = new Set<Claimed>();
+	/** A claim failed: it may have been written all the same, and then nobody sends what it took. */
+	#lostClaim = false;
+	#pumping = false;
+	#again = false;
+	#cancel = () => {};
+
+	constructor(options: OutboxOptions) {
+		this.#options = options;
+		this.#wall = new WallHistory(options.clock);
+	}
+
+	/** Something may be due: called after each commit. */
+	kick(): void {
+		if (this.#stop.signal.aborted) return;
+		this.#again = true;
+		if (!this.#pumping) void this.#pump();
+	}
+
+	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
+	async stop(): Promise<void> {
+		const pauses = new Pauses({ clock: this.#options.clock, signal: this.#stop.signal });
+		this.kick();
+		await this.#quiet();
+		// What may be claimed without anybody having heard of it would be of unknown outcome at the next start.
+		for (let tries = 0; this.#lostClaim && tries < LAST_TRIES; tries++) {
+			await pauses.next();
+			this.kick();
+			await this.#quiet();
+		}
+		this.#stop.abort();
+		this.#cancel();
+		await this.#quiet();
+	}
+
+	async #quiet(): Promise<void> {
+		if (this.#sending.size > 0 || this.#pumping)
+			await new Promise<void>((resolve) => this.#idle.push(resolve));
+	}
+
+	async #pump(): Promise<void> {
+		const { store, clock, log } = this.#options;
+		this.#pumping = true;
+		try {
+			while (this.#again && this.#sending.size < AT_ONCE && !this.#stop.signal.aborted) {
+				this.#again = false;
+				await this.#followWallClock();
+				if (this.#lostClaim) await store.releaseClaims({ holding: [...this.#sending].map(({ id }) => id) });
+				this.#lostClaim = false;
+				const { deliveries, nextDueAt } = await store.claimDeliveries({
+					limit: AT_ONCE - this.#sending.size,
+					timeoutMs: SEND_MS,
+				});
+				for (const delivery of deliveries) {
+					this.#pauses.delete(delivery.id);
+					this.#sending.add(delivery);
+					void this.#deliver(delivery);
+				}
+				if (deliveries.length > 0) this.#again = true;
+				else this.#wakeAt(nextDueAt);
+			}
+		} catch (error) {
+			log("the outbox could not claim", error);
+			this.#lostClaim = true;
+			this.#cancel();
+			this.#cancel = clock.after(1000, () => this.kick());
+		}
+		this.#pumping = false;
+		this.#ended();
+	}
+
+	#wakeAt(at: number | null): void {
+		this.#cancel();
+		if (at === null) return;
+		const { clock } = this.#options;
+		// Nothing was due just now: what says it is, is not looked at again at once.
+		this.#cancel = wakeAt(clock, Math.max(at, clock.now() + SHORTEST_PAUSE_MS), () => this.kick());
+	}
+
+	/** What waits is due by the wall clock, in the store. Where that was set, each pause stays as long as it was. */
+	async #followWallClock(): Promise<void> {
+		const { store, clock } = this.#options;
+		this.#jumpedBy += this.#wall.jumped();
+		if (this.#jumpedBy === 0) return;
+		const left = [...this.#pauses].map(([id, until]) => ({ id, ms: until - clock.monotonic() }));
+		const now = clock.now();
+		await store.retimeDeliveries({
+			due: left.map(({ id, ms }) => ({ id, at: now + Math.max(0, Math.ceil(ms)) })),
+			// Nobody here knows how long other pauses were: one that a clock set back has prolonged is cut short.
+			...(this.#jumpedBy < 0 && { latest: now + LONGEST_BACKOFF_MS }),
+		});
+		this.#jumpedBy = 0;
+	}
+
+	async #deliver(delivery: Claimed): Promise<void> {
+		const { clock, log } = this.#options;
+		try {
+			const { id } = delivery;
+			const write = await (delivery.state === "unknown" ? this.#ask(delivery) : this.#sendOne(delivery));
+			await untilWritten(write, {
+				clock,
+				signal: this.#stop.signal,
+				log: (error) => log(`delivery ${id} cannot be settled yet`, error),
+			});
+		} catch (error) {
+			// The row stays "sending": the next owner marks it unknown. It is not sent again from here.
+			log(`delivery ${delivery.id} could not be settled`, error);
+		}
+		this.#sending.delete(delivery);
+		this.#ended();
+		this.kick();
+	}
+
+	#ended(): void {
+		if (this.#sending.size === 0 && !this.#pumping) for (const resolve of this.#idle.splice(0)) resolve();
+	}
+
+	async #sendOne(delivery: Claimed): Promise<() => Promise<void>> {
+		const { id, claim } = delivery;
+		const settlement = await this.#settlement(delivery);
+		return () => this.#options.store.settleDelivery({ id, claim, settlement });
+	}
+
+	/** Those behind a delivery of unknown outcome go when its platform was asked about it, whatever it says (I19). */
+	async #ask(delivery: Claimed): Promise<() => Promise<void>> {
+		const { store, clock, config, channelOf } = this.#options;
+		const { id, destination, createdAt } = delivery;
+		const channel = channelOf(destination.platform, destination.account);
+		const found = await lookUp(channel, delivery, clock);
+		if (found.kind !== "unreached") return () => store.recordLookup({ id, found });
+		const ms = lookPause((channel && this.#downMs(channel)) ?? 0);
+		const tooOld = this.#wall.ageOf(createdAt) + ms > config.outbox.max_age_minutes * 60_000;
+		if (tooOld) return () => store.recordLookup({ id, found: { kind: "unknown" } });
+		this.#pauses.set(id, clock.monotonic() + ms);
+		const at = clock.now() + ms;
+		return () => store.recordLookup({ id, found: { kind: "unreached", at } });
+	}
+
+	async #settlement(delivery: Claimed): Promise<Settlement> {
+		const { channelOf } = this.#options;
+		const { platform, account } = delivery.destination;
+		const channel = channelOf(platform, account);
+		if (!channel)
+			return this.#retry(delivery, {
+				kind: "retry",
+				afterMs: NO_CHANNEL_MS,
+				reason: `no channel for ${platform}`,
+			});
+		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
+		const downMs = this.#downMs(channel);
+		if (downMs !== null)
+			return this.#retry(delivery, {
+				kind: "retry",
+				afterMs: lookPause(downMs),
+				reason: `${platform} is not connected`,
+			});
+		const outgoing: Outgoing = {
+			id: delivery.id,
+			destination: delivery.destination,
+			body: delivery.body,
+			plain: false,
+		};
+		let result = await this.#send(channel, delivery, outgoing);
+		if (result.kind === "markup_refused")
+			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
+		switch (result.kind) {
+			case "sent":
+				return result;
+			case "retry":
+				return this.#retry(delivery, result);
+			case "markup_refused":
+				return { kind: "dead", reason: "the platform refused the markup and the plain text" };
+			case "refused":
+				return { kind: "dead", reason: result.reason };
+			case "unknown":
+				return { ...result, unasked: channel.lookup !== undefined };
+		}
+	}
+
+	/** For how long the channel has been seen without a connection; null when it has one. */
+	#downMs(channel: Channel): number | null {
+		if (channel.health().state === "connected") {
+			this.#downSince.delete(channel);
+			return null;
+		}
+		const now = this.#options.clock.monotonic();
+		const since = this.#downSince.get(channel) ?? now;
+		this.#downSince.set(channel, since);
+		return now - since;
+	}
+
+	/** Editing a message that is known may be repeated freely; sending may not. */
+	async #send(channel: Channel, delivery: Delivery, outgoing: Outgoing): Promise<SendResult> {
+		const editing = delivery.receipt !== null && channel.edit !== undefined;
+		try {
+			const answer = editing ? channel.edit?.(delivery.receipt as string, outgoing) : channel.send(outgoing);
+			// Not the stop signal: what is on its way is waited for, or its outcome would be unknown.
+			const signal = new AbortController().signal;
+			const result = await within(answer as Promise<SendResult>, {
+				clock: this.#options.clock,
+				ms: SEND_MS,
+				signal,
+			});
+			return editing && result.kind === "unknown" ? { kind: "retry", reason: result.reason } : result;
+		} catch (error) {
+			const reason =
+				error instanceof DeadlinePassed || error instanceof Aborted
+					? "the platform did not answer in time"
+					: `the channel failed: ${error instanceof Error ? error.message : String(error)}`;
+			return editing ? { kind: "retry", reason } : { kind: "unknown", reason };
+		}
+	}
+
+	/**
+	 * Tried again until there were too many attempts, or it would be too old by then. A pause that was asked for is no failure:
+	 * it uses up no attempt.
+	 */
+	#retry(delivery: Delivery, { afterMs, reason }: Extract<SendResult, { kind: "retry" }>): Settlement {
+		const { clock, config } = this.#options;
+		const pause = afterMs !== undefined;
+		// Platforms ask for fractions of a second; the store counts whole milliseconds.
+		const asked = afterMs ?? backoff(delivery.id, delivery.attempts);
+		const ms = Math.max(SHORTEST_PAUSE_MS, Math.ceil(asked));
+		const tooOld = this.#wall.ageOf(delivery.createdAt) + ms > config.outbox.max_age_minutes * 60_000;
+		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
+		if (tooOld || tooOften)
+			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${reason}` };
+		this.#pauses.set(delivery.id, clock.monotonic() + ms);
+		return { kind: "retry", at: clock.now() + ms, reason, pause };
+	}
+}
+
+/** How soon to look again at a channel that has been without a connection for so long. */
+function lookPause(downMs: number): number {
+	return Math.ceil(Math.min(LAST_LOOK_MS, FIRST_LOOK_MS + downMs / 2));
+}
+
+/** Doubling, with a jitter of up to half that follows from the delivery itself, so that many do not come back at once. */
+function backoff(id: string, attempts: number): number {
+	const base = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1));
+	let hash = attempts;
+	for (const unit of id) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) % 1_000_003;
+	return Math.round(base * (1 + hash / 2_000_006));
+}

@@ -1,0 +1,243 @@
+// Calls that need a human, for one turn. Asking is one commit with the row that says so; the outcome comes back as a turn of its own,
+// which uses the approval, commits that, and only then runs the call (I14). Nothing waits in memory, but for a program that loops
+// itself and cannot go on without its answer.
+
+import type { Permission } from "../../agents/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { CallQuestion, Confirmations } from "../../confirmations/index.ts";
+import { questionText } from "../../confirmations/index.ts";
+import {
+	INTERRUPTED_RESULT,
+	isAtLeast,
+	type Message,
+	type NewMessage,
+	type Standing,
+	type ToolCall,
+} from "../../domain/index.ts";
+import type { Confirmation, Store } from "../../store/index.ts";
+import { type ConfirmationQuestion, WIDEN_WALL } from "../../tools/index.ts";
+import { type Patience, untilWritten } from "../until-written.ts";
+import type { TurnStart } from "./start.ts";
+
+export interface AskingOptions {
+	readonly store: Store;
+	/** Null: nobody can be asked. */
+	readonly confirmations: Confirmations | null;
+	readonly mode: Config["approvals"]["mode"];
+	readonly start: TurnStart;
+	readonly now: () => number;
+	/** Of the people the turn speaks for. A guest cannot answer; the owner can. A wider wall is the owner's alone. */
+	readonly standing: Standing;
+	/** For what the store has to be told of when it is asked again. */
+	readonly unpatient: Store;
+	readonly patience: Patience;
+}
+
+/** Rows that asking has written. */
+export interface Waiting {
+	readonly confirmation: Confirmation;
+	readonly rows: readonly Message[];
+	readonly messages: number;
+	readonly cap: number;
+}
+
+export type Asked =
+	/** It needs no human, or one has said yes beforehand; then it is marked as started. */
+	| { readonly kind: "go"; readonly started: boolean }
+	| { readonly kind: "waiting"; readonly waiting: Waiting }
+	| { readonly kind: "refused"; readonly why: string };
+
+export class Asking {
+	readonly #options: AskingOptions;
+
+	constructor(options: AskingOptions) {
+		this.#options = options;
+	}
+
+	async about(call: ToolCall, question: ConfirmationQuestion | null, index: number): Promise<Asked> {
+		const { confirmations, mode, start } = this.#options;
+		if (!question || mode === "off") return { kind: "go", started: false };
+		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} It was not done.` });
+		if (mode === "readonly")
+			return refused(`${question.action} changes something, and Keryx is set to readonly.`);
+		if (!confirmations)
+			return refused(
+				`${question.action} needs a human's confirmation, and this Keryx has no way to ask for one.`,
+			);
+		const turn = { id: start.turn, token: start.token };
+		// About one call a human is asked once, however often the store has to be.
+		const asked = await untilWritten(
+			() =>
+				confirmations.askForCall(this.#question(call, question, "turn"), turn, (id) => ({
+					...waitingRow(call, id),
+					index,
+				})),
+			this.#options.patience,
+		);
+		switch (asked.kind) {
+			case "granted":
+				return { kind: "go", started: true };
+			case "secret":
+				return refused(`The arguments hold a known secret. Write ${SECRET} in its place.`);
+			case "limited":
+				return refused(
+					`A human has been asked about ${question.action} too often; ask again in ${Math.ceil(asked.retryAfterMs / 60_000)} minutes.`,
+				);
+			case "waiting":
+				return { kind: "waiting", waiting: asked };
+		}
+	}
+
+	/** The questions of this turn that nobody has answered: its reply puts them. */
+	async open(): Promise<readonly string[]> {
+		const { store, start, confirmations } = this.#options;
+		if (!confirmations) return [];
+		const now = this.#options.now();
+		const { conversation, turn } = start;
+		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now });
+		return open.filter((one) => one.turn === turn).map((one) => this.#shown(one, now));
+	}
+
+	/** Everything that the conversation still waits for. */
+	async allOpen(): Promise<readonly { readonly id: string; readonly action: string }[]> {
+		const { store, start, confirmations, now } = this.#options;
+		if (!confirmations) return [];
+		const { conversation } = start;
+		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now: now() });
+		return open.map(({ id, action }) => ({ id, action }));
+	}
+
+	#shown(confirmation: Confirmation, now: number): string {
+		const text = questionText(confirmation, now);
+		const needed = confirmation.action === WIDEN_WALL ? "owner" : "member";
+		if (isAtLeast(this.#options.standing, needed)) return text;
+		const told = confirmation.notices.some(({ state }) => state !== "dead");
+		return `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`;
+	}
+
+	/** Outcomes that this turn was begun by and has not acted on yet. */
+	outcomes(rows: readonly Message[]): readonly string[] {
+		const own = rows.filter((row) => row.turn === this.#options.start.turn && !row.hidden);
+		const done = new Set(
+			own.flatMap(({ confirmation }) => (confirmation?.as === "result" ? [confirmation.id] : [])),
+		);
+		return own
+			.flatMap(({ confirmation }) => (confirmation?.as === "outcome" ? [confirmation.id] : []))
+			.filter((id) => !done.has(id));
+	}
+
+	/** Marks an approval as used, committed, or says in a row why nothing runs; null: the outcome's own row has said it. */
+	async use(
+		id: string,
+	): Promise<
+		| { readonly kind: "run"; readonly call: ToolCall; readonly confirmation: Confirmation }
+		| { readonly kind: "row"; readonly row: NewMessage }
+		| null
+	> {
+		const { unpatient, patience, start } = this.#options;
+		const { turn, token } = start;
+		let again = false;
+		const used = await untilWritten(() => {
+			const asked = unpatient.useConfirmation({ turn, token, id, ...(again && { again }) });
+			again = true;
+			return asked;
+		}, patience);
+		const { confirmation } = used;
+		if (used.kind === "run") {
+			const { tool, details } = confirmation;
+			return {
+				kind: "run",
+				call: { id: `confirmation:${id}`, name: tool ?? "", input: details },
+				confirmation,
+			};
+		}
+		if (used.kind === "used") return { kind: "row", row: resultRow(confirmation, INTERRUPTED_RESULT) };
+		if (used.kind === "lapsed")
+			return {
+				kind: "row",
+				row: resultRow(confirmation, "the approval was not used in time and has expired; it was not done"),
+			};
+		return null;
+	}
+
+	/** For a program that loops itself: it is kept while it waits. Never throws: where asking fails, nobody can be asked. */
+	async live(call: ToolCall, question: ConfirmationQuestion, signal: AbortSignal): Promise<Permission> {
+		const { confirmations, mode } = this.#options;
+		if (signal.aborted) return "cancelled";
+		if (mode === "off") return "approved";
+		if (mode === "readonly" || !confirmations) return "impossible";
+		try {
+			return await this.#answerOf(confirmations, call, question, signal);
+		} catch {
+			return signal.aborted ? "cancelled" : "impossible";
+		}
+	}
+
+	async #answerOf(
+		confirmations: Confirmations,
+		call: ToolCall,
+		question: ConfirmationQuestion,
+		signal: AbortSignal,
+	): Promise<Permission> {
+		const answer = await confirmations.askLive(this.#question(call, question, "live"), signal);
+		switch (answer.status) {
+			case "approved":
+			case "auto_approved":
+				return "id" in answer && (await this.#consumed(answer)) ? "approved" : "cancelled";
+			case "denied":
+			case "expired":
+				return answer.status;
+			case "limited":
+				return "limited";
+			case "secret":
+				return "impossible";
+			case "pending":
+			case "cancelled":
+			case "consumed":
+				return "cancelled";
+		}
+	}
+
+	/** Used once, before the program hears of it. */
+	async #consumed({ id, digest, askedBy }: Confirmation): Promise<boolean> {
+		const used = await this.#options.store.consumeConfirmation({ id, digest, by: askedBy, via: "agent" });
+		return used.kind === "consumed";
+	}
+
+	#question(call: ToolCall, question: ConfirmationQuestion, waiter: "turn" | "live"): CallQuestion {
+		const { standing, start } = this.#options;
+		const { turn, conversation, place, destination } = start;
+		const { input } = call;
+		const details =
+			typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input: input ?? null };
+		return {
+			...question,
+			details: details as CallQuestion["details"],
+			sessionKey: place.key,
+			askedBy: `agent:${place.profile || "default"}`,
+			from: { waiter, standing, conversation, turn, call: call.id, tool: call.name, destination },
+		};
+	}
+}
+
+const SECRET = "\u0024{secret:NAME}";
+
+function waitingRow(call: ToolCall, id: string): NewMessage {
+	return {
+		role: "tool",
+		toolCallId: call.id,
+		toolName: call.name,
+		content: `waiting for confirmation ${id}. A human decides; you will be told. Do not attempt the same by other means.`,
+	};
+}
+
+/** States call, decision and result. */
+export function resultRow(
+	{ id, tool, details, resolvedBy }: Confirmation,
+	result: NewMessage["content"],
+): NewMessage {
+	const said = `The call ${tool ?? ""} ${JSON.stringify(details)} (confirmation ${id}, approved by ${resolvedBy ?? "a human"}). Its result:`;
+	const content =
+		typeof result === "string" ? `${said}\n${result}` : [{ type: "text" as const, text: said }, ...result];
+	return { role: "meta", kind: "note", content, confirmation: { id, as: "result" } };
+}

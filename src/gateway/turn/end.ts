@@ -1,0 +1,125 @@
+// What the end of a turn says and stores, from its outcome: pure.
+import type { AssistantMessage } from "../../agents/index.ts";
+import {
+	type BoundaryFacts,
+	boundaryNotice,
+	carriesOver,
+	type NewMessage,
+	notifiesBoundaries,
+	type ResetPolicy,
+} from "../../domain/index.ts";
+import type { NewDelivery, Store } from "../../store/index.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { TurnStart } from "./start.ts";
+
+export type Outcome =
+	| { readonly kind: "completed"; readonly text: string; readonly last: readonly NewMessage[] }
+	| { readonly kind: "failed"; readonly reason: string; readonly sentence: string }
+	| { readonly kind: "stopped" };
+
+/** The rows that are committed with the end. A turn that was cut short keeps what it wrote, and a note of why it ended. */
+export function lastRows(
+	outcome: Outcome,
+	{ held, partial }: { readonly held: readonly NewMessage[]; readonly partial: string },
+): NewMessage[] {
+	if (outcome.kind === "completed") return [...outcome.last];
+	const finishReason = outcome.kind === "stopped" ? "stopped" : "error";
+	const why =
+		outcome.kind === "failed" ? `The turn failed: ${outcome.reason}` : "The user stopped this turn.";
+	return [
+		...held,
+		...(partial === "" ? [] : [{ role: "assistant" as const, content: partial, finishReason }]),
+		{ role: "meta", kind: "note", content: why },
+	];
+}
+
+/** The reply with what stands before it. A turn that the user stopped has none. */
+export function replyTo(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
+	const before = noticesBefore(start, about);
+	if (outcome.kind === "stopped") return before;
+	const text = outcome.kind === "completed" ? outcome.text : outcome.sentence;
+	return [
+		...before,
+		...toDeliveries(text, { id: start.turn, kind: "reply", destination: start.destination }),
+	];
+}
+
+export interface NoticeAbout {
+	readonly policy: ResetPolicy;
+	/** Which one answers; null: the agent names none. */
+	readonly model: string | null;
+}
+
+/** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
+export function noticesBefore(start: TurnStart, { policy, model }: NoticeAbout): NewDelivery[] {
+	const { away, boundary, turn, session, destination, place, cap } = start;
+	const began = { model, cap };
+	const notify = notifiesBoundaries(policy, place.platform);
+	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	return [
+		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
+		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
+	];
+}
+
+/** After a rotation the user was told at once; it comes back here only for the agent, where nothing was carried over. */
+function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
+	return cause.reason !== "message_limit" || carriedOver;
+}
+
+/** What a rotation at the end of this turn needs. */
+export function rotation(
+	{ session, destination, place }: TurnStart,
+	{
+		policy,
+		model,
+		cap,
+		opening,
+		processes,
+		confirmations,
+		checkpoint,
+	}: NoticeAbout & {
+		readonly cap: number;
+		readonly opening: ReturnType<Surroundings["openingOf"]>;
+		readonly processes: BoundaryFacts["processes"];
+		readonly confirmations: BoundaryFacts["confirmations"];
+		readonly checkpoint: BoundaryFacts["checkpoint"];
+	},
+): NonNullable<Parameters<Store["endTurn"]>[0]["ifRotated"]> {
+	const material = { processes, confirmations, checkpoint };
+	const facts: BoundaryFacts = {
+		cause: { reason: "message_limit", cap },
+		ended: { id: session, title: null, hadActivity: true },
+		carriedOver: carriesOver(policy, "message_limit"),
+		lastExchange: { user: null, assistant: "" },
+		...material,
+	};
+	const notice = boundaryNotice({
+		...facts,
+		notify: notifiesBoundaries(policy, place.platform),
+		began: { model, cap: policy.maxMessages },
+	});
+	return {
+		...opening,
+		material,
+		notice:
+			notice === null ? [] : toDeliveries(notice, { id: `${session}:rotated`, kind: "notice", destination }),
+	};
+}
+
+export function asRow(message: AssistantMessage): NewMessage {
+	const { content, toolCalls, reasoning, finishReason } = message;
+	return {
+		role: "assistant",
+		content,
+		finishReason,
+		...(toolCalls.length > 0 && { toolCalls }),
+		...(reasoning !== undefined && { reasoning }),
+	};
+}
+
+export function contentText(content: NewMessage["content"]): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}

@@ -1,0 +1,42 @@
+// What a model is told for one step only: it changes from step to step, so it stands last in the prompt and is never stored.
+import {
+	agentNote,
+	finalLimitText,
+	type LimitInfo,
+	limitNote,
+	nearLimitText,
+	quoteUntrusted,
+} from "../../domain/index.ts";
+import type { TurnStart } from "./start.ts";
+
+/** `limit`: with the reply that is being asked for. */
+export function notesFor(
+	{ boundary, resumed }: TurnStart,
+	{
+		limit,
+		trigger,
+		now,
+		wall = null,
+	}: {
+		readonly limit: LimitInfo;
+		/** The platform's id of the message that is answered, for the platform's tools. */
+		readonly trigger: string | null;
+		readonly now: number;
+		readonly wall?: string | null;
+	},
+): string[] {
+	const note = limitNote(limit);
+	const told = boundary && agentNote(boundary);
+	return [
+		...(told ? [told] : []),
+		...(resumed
+			? [
+					`This turn was interrupted (${resumed.reason}) and goes on here; calls marked interrupted may or may not have taken effect.`,
+				]
+			: []),
+		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
+		...(trigger === null ? [] : [`The id of the message that you answer: ${quoteUntrusted(trigger)}.`]),
+		...(wall === null ? [] : [wall]),
+		`The time is ${new Date(now).toISOString()}.`,
+	];
+}

@@ -1,0 +1,272 @@
+// Showing a reply while it is written, on platforms that can edit a message in place. It is marked as being sent before the first preview
+// leaves, and what comes of that is written down however long the store takes (I7). It is shown when nothing else is on its way to its chat
+// (I19); until then it waits, and what waits at the end of the turn comes through the outbox.
+import { platformTraits } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Destination, NewDelivery, Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Channel, Outgoing, SendResult } from "../channel.ts";
+import { within } from "../deadline.ts";
+import { renderParts } from "../render/index.ts";
+import { untilWritten } from "../until-written.ts";
+
+/** Platforms count edits against the same limits as messages. */
+const EDIT_EVERY_MS = 1000;
+/** How long a platform may take to answer before the outcome counts as unknown; the turn's end waits for it. */
+const SEND_MS = 60_000;
+/** Nothing ends the writing down but that it is written. */
+const NEVER = new AbortController().signal;
+/** Less than a command waits for the turn that it stops, which writes its end after this. */
+const HURRY_MS = 1000;
+
+type State = "unopened" | "sending" | "shown" | "given up";
+type Recorded = Parameters<Store["recordPreview"]>[0]["outcome"];
+
+export class Preview {
+	readonly #store: Store;
+	readonly #channel: Channel;
+	readonly #clock: Clock;
+	readonly #turn: { readonly id: string; readonly token: number };
+	readonly #destination: Destination;
+	#state: State = "unopened";
+	#receipt = "";
+	#wanted = "";
+	#shown = "";
+	/** By the monotonic clock: no edit before the one, not the final text before the other. */
+	#nextAt = Number.NEGATIVE_INFINITY;
+	#notBefore = Number.NEGATIVE_INFINITY;
+	#busy: Promise<void> = Promise.resolve();
+	readonly #log: (message: string, error: unknown) => void;
+	#cancelWait = () => {};
+	#isOnItsWay = false;
+
+	constructor(options: {
+		readonly store: Store;
+		readonly channel: Channel;
+		readonly clock: Clock;
+		readonly turn: { readonly id: string; readonly token: number };
+		readonly destination: Destination;
+		readonly log: (message: string, error: unknown) => void;
+	}) {
+		this.#store = options.store;
+		this.#channel = options.channel;
+		this.#clock = options.clock;
+		this.#turn = options.turn;
+		this.#destination = options.destination;
+		this.#log = options.log;
+	}
+
+	/** The id of the delivery that is previewed: the first part of the reply. */
+	get id(): string {
+		return `${this.#turn.id}:1`;
+	}
+
+	/** The text so far. Sends or edits at most once a second; never throws. */
+	show(text: string): void {
+		this.#wanted = text;
+		if (this.#state === "given up" || this.#state === "sending" || this.#clock.monotonic() < this.#nextAt)
+			return;
+		this.#nextAt = this.#clock.monotonic() + EDIT_EVERY_MS;
+		this.#busy = this.#busy.then(() => this.#push()).catch((error: unknown) => this.#failed(error));
+	}
+
+	/**
+	 * Resolves when nothing is on its way any more; after it the outbox may edit the same message. In a hurry a platform that does not answer
+	 * is not waited for: what it was sent stays marked as being sent until it has answered, or its time is up.
+	 */
+	async settle(hurry: AbortSignal): Promise<void> {
+		const quiet = this.#busy.then(() => true);
+		const isQuiet = await Promise.race([quiet, this.#outOfTime(hurry)]);
+		// An edit that is still under way could come after the final text, and undo it.
+		if (!isQuiet && this.#state === "shown") this.#notBefore = this.#clock.monotonic() + SEND_MS;
+		this.#giveUp();
+	}
+
+	/** Shows nothing more. */
+	abandon(): void {
+		this.#giveUp();
+	}
+
+	/** The same where Keryx stops: who waits behind a preview that is not answered yet is told so before the end. */
+	async leave(): Promise<void> {
+		this.#giveUp();
+		if (this.#isOnItsWay)
+			await this.#record({ ...STOPPED, unasked: this.#channel.lookup !== undefined }).catch(
+				(error: unknown) => this.#failed(error),
+			);
+	}
+
+	#outOfTime(hurry: AbortSignal): Promise<false> {
+		return new Promise((resolve) => {
+			const wait = () => void this.#clock.after(HURRY_MS, () => resolve(false));
+			if (hurry.aborted) wait();
+			else hurry.addEventListener("abort", wait, { once: true });
+		});
+	}
+
+	/** The reply's deliveries, the previewed one held back for as long as the platform asked. */
+	holdBack(deliveries: readonly NewDelivery[]): NewDelivery[] {
+		const { id } = this;
+		const left = Math.ceil(this.#notBefore - this.#clock.monotonic());
+		return deliveries.map((delivery) =>
+			delivery.id === id && left > 0 ? { ...delivery, notBefore: this.#clock.now() + left } : delivery,
+		);
+	}
+
+	#giveUp(): void {
+		this.#state = "given up";
+		this.#cancelWait();
+	}
+
+	#failed(error: unknown): void {
+		this.#giveUp();
+		// Somebody else has ended the turn.
+		if (error instanceof KeryxError && error.code === "turn.stale") return;
+		this.#log(`the preview of turn ${this.#turn.id} failed`, error);
+	}
+
+	async #push(): Promise<void> {
+		const body = this.#body();
+		if (!body || body.text === this.#shown || this.#state === "given up") return;
+		const outgoing = { id: this.id, destination: this.#destination, body, plain: false };
+		if (this.#state === "shown") return this.#edit(outgoing);
+		if (this.#channel.health().state !== "connected") return this.#wait();
+		this.#state = "sending";
+		const opened = await this.#open(outgoing);
+		switch (opened.kind) {
+			case "shown":
+				return this.#found(opened.receipt);
+			case "uncertain":
+				return this.#giveUp();
+			case "wait":
+				return this.#wait();
+			case "send":
+				return this.#first(outgoing);
+		}
+	}
+
+	/** Where it fails it may have been opened all the same: that is taken back, or what comes behind would wait for it. */
+	async #open({ id, destination, body }: Outgoing): ReturnType<Store["openDelivery"]> {
+		const { id: turn, token } = this.#turn;
+		try {
+			return await this.#store.openDelivery({
+				turn,
+				token,
+				delivery: { id, kind: "reply", destination, body },
+			});
+		} catch (error) {
+			if (!isStale(error)) await this.#record({ kind: "absent", reason: "it was not sent" });
+			throw error;
+		}
+	}
+
+	/** Asks again, also where no more text comes meanwhile. */
+	#wait(): void {
+		if (this.#isOver()) return;
+		this.#state = "unopened";
+		this.#cancelWait();
+		this.#cancelWait = this.#clock.after(EDIT_EVERY_MS, () => this.show(this.#wanted));
+	}
+
+	/** Sends it, unless the turn has ended meanwhile, and writes down what came of it. */
+	async #first(outgoing: Outgoing): Promise<void> {
+		if (this.#isOver()) return this.#record({ kind: "absent", reason: "the turn ended before it was sent" });
+		this.#isOnItsWay = true;
+		const outcome = await this.#send(outgoing);
+		this.#isOnItsWay = false;
+		if (outcome.kind === "absent") this.#notBefore = outcome.notBefore ?? Number.NEGATIVE_INFINITY;
+		await this.#record(outcome);
+		// The outbox asks the platform; then it is known where the preview stands.
+		if (outcome.kind === "unknown" && outcome.unasked) return this.#wait();
+		if (outcome.kind !== "sent") return this.#giveUp();
+		this.#found(outcome.receipt);
+		this.#shown = outgoing.body.text;
+	}
+
+	/** Asked for anew after each wait: the turn's end does not wait for ever. */
+	#isOver(): boolean {
+		return this.#state === "given up";
+	}
+
+	/** Its outcome may stay unknown: the outbox edits the same message again. */
+	async #edit(outgoing: Outgoing): Promise<void> {
+		const edited = await this.#inTime(async () => this.#channel.edit?.(this.#receipt, outgoing) ?? NO_EDIT);
+		if (edited.kind === "sent") this.#shown = outgoing.body.text;
+		else if (edited.kind === "retry") {
+			this.#nextAt = this.#clock.monotonic() + Math.ceil(edited.afterMs ?? EDIT_EVERY_MS);
+			this.#notBefore = this.#nextAt;
+		} else this.#giveUp();
+	}
+
+	#found(receipt: string): void {
+		if (this.#isOver()) return;
+		this.#receipt = receipt;
+		this.#state = "shown";
+		this.#nextAt = Number.NEGATIVE_INFINITY;
+	}
+
+	async #send(outgoing: Outgoing): Promise<Recorded> {
+		const sent = await this.#inTime(async () => this.#channel.send(outgoing));
+		switch (sent.kind) {
+			case "sent":
+				return sent;
+			case "unknown":
+				return { ...sent, unasked: this.#channel.lookup !== undefined };
+			case "retry":
+				return {
+					kind: "absent",
+					reason: sent.reason,
+					notBefore: this.#clock.monotonic() + Math.ceil(sent.afterMs ?? 0),
+				};
+			case "markup_refused":
+			case "refused":
+				// The outbox has the plain twin, or is refused as well.
+				return { kind: "absent", reason: "the platform refused its preview" };
+		}
+	}
+
+	/** A channel that fails or does not answer has left the outcome open. */
+	#inTime(ask: () => Promise<SendResult>): Promise<SendResult> {
+		const { signal } = new AbortController();
+		return within(ask(), { clock: this.#clock, ms: SEND_MS, signal }).catch(channelFailed);
+	}
+
+	/** For as long as the store is in trouble: until it is written, nobody knows whether the preview was sent. */
+	async #record(outcome: Recorded): Promise<void> {
+		const { id: turn, token } = this.#turn;
+		try {
+			await untilWritten(() => this.#store.recordPreview({ turn, token, id: this.id, outcome }), {
+				clock: this.#clock,
+				signal: NEVER,
+				log: (error) => this.#log(`what became of the preview of turn ${turn} cannot be written yet`, error),
+			});
+		} catch (error) {
+			// Written already, and the answer was lost; or there is nothing to write about.
+			if (!isStale(error)) throw error;
+		}
+	}
+
+	/** The first part only: the rest follows when the text is final. Hidden once more, since rendering takes marks and escapes away (I12). */
+	#body(): { text: string; plain: string } | undefined {
+		const { markup, messageLimit } = platformTraits(this.#destination.platform);
+		return this.#store.secrets.hideIn(renderParts(this.#wanted, { markup, limit: messageLimit })[0]);
+	}
+}
+
+type Unknown = Extract<SendResult, { kind: "unknown" }>;
+
+const NO_EDIT: SendResult = { kind: "refused", reason: "messages cannot be edited here" };
+const STOPPED: Unknown = { kind: "unknown", reason: "Keryx stopped before the platform answered" };
+
+const STALE: ReadonlySet<string> = new Set(["turn.stale", "delivery.stale", "store.not_found"]);
+
+function isStale(error: unknown): boolean {
+	return error instanceof KeryxError && STALE.has(error.code);
+}
+
+function channelFailed(error: unknown): Unknown {
+	return {
+		kind: "unknown",
+		reason: `the channel failed: ${error instanceof Error ? error.message : String(error)}`,
+	};
+}

@@ -1,0 +1,72 @@
+// What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
+import type { Config } from "../../config/index.ts";
+import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../domain/index.ts";
+import type { Conversation, Scope, SpeakerFacts, Store } from "../../store/index.ts";
+import { authorise } from "../inbox/authorise.ts";
+
+export interface Rights {
+	readonly standing: Standing;
+	/** What search, sessions and memory reach. */
+	readonly scope: Scope;
+}
+
+/** Rows from before speakers were kept have none: then their person counts, as they are now. */
+export async function rightsOf(
+	speakers: readonly Speaker[],
+	place: Conversation,
+	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
+): Promise<Rights> {
+	const known: readonly Speaker[] =
+		speakers.length > 0
+			? speakers
+			: [{ principal: place.principal, role: "owner", platform: place.platform }];
+	const facts = await store.speakerFacts({
+		scope: { kind: "operator" },
+		conversation: place.id,
+		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
+		now,
+	});
+	const standings = known.map((speaker, index) =>
+		standingNow(speaker, facts[index] as SpeakerFacts, place, config),
+	);
+	const isTheirs = facts.every(({ isOwn }) => isOwn);
+	return { standing: leastStanding(standings), scope: reach(place, isTheirs ? soleSpeaker(known) : null) };
+}
+
+/** Never more than they were let in as, and never more than they would be let in as now. */
+function standingNow(
+	{ principal, role, platform, platformRole }: Speaker,
+	{ ids, token }: SpeakerFacts,
+	{ source }: Conversation,
+	{ auth }: Config,
+): Standing {
+	if (OWN_WAYS.has(platform)) {
+		if (token === null) return role;
+		return token === "live" ? lesser(role, "member") : "none";
+	}
+	if (principal === null && platformRole === undefined && source.chatType === "dm") return "none";
+	const [userId] = ids;
+	const { userId: _, userIdAlt: __, ...chat } = source;
+	const writer = { ...chat, platform, ...(userId !== undefined && { userId }) };
+	const transport = platformRole === undefined ? {} : { roles: [platformRole] };
+	const now = authorise({ source: writer, transport, ids }, auth);
+	return now.kind === "allowed" ? lesser(role, now.role) : "none";
+}
+
+/** Whoever reaches these was authenticated by Keryx itself: what they were let in as stands, as long as their token does. */
+const OWN_WAYS: ReadonlySet<string> = new Set(["local", "web", "api_server", "webhook"]);
+
+/**
+ * In a chat between one person and the agent, everything that is that person's; anywhere else the conversation alone, because
+ * others read the answer: in a shared conversation, in a group where everybody has a conversation of their own, and in a
+ * conversation that somebody else has joined.
+ */
+export function reach(place: Conversation, principal: string | null): Scope {
+	const isPrivate = !place.shared && place.chatType === "dm";
+	return {
+		kind: "principal",
+		principal: isPrivate ? (principal ?? "") : "",
+		profile: place.profile,
+		conversation: place.id,
+	};
+}

@@ -1,0 +1,177 @@
+// Running the calls of one step. "Started" is committed before a call that may not be repeated, so that a crash leaves an
+// unknown outcome and never a second effect. Whatever a tool does, the result is a row.
+import { createHash } from "node:crypto";
+import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { ConfirmationQuestion, PreparedCall, ToolContext, ToolRegistry } from "../../tools/index.ts";
+import { Aborted, DeadlinePassed, signalWithin, within } from "../deadline.ts";
+import type { Asked, Waiting } from "./asking.ts";
+import { storeAttachments } from "./attachments.ts";
+
+export interface CallOutcome {
+	readonly message: NewMessage;
+	readonly digest: string;
+	readonly failed: boolean;
+	/** What the message refers to and its row has to adopt. */
+	readonly blobs?: readonly string[];
+	readonly endsTurn?: string;
+	/** To be called once the message is committed. */
+	readonly stored?: () => void;
+	/** A human is asked; the row that says so is written, and the message here is not to be. */
+	readonly waiting?: Waiting;
+}
+
+/** The same call is the same tool with the same arguments, whatever the order of their keys. */
+export function callDigest(call: ToolCall): string {
+	return createHash("sha256")
+		.update(`${call.name} ${JSON.stringify(sorted(call.input))}`)
+		.digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(sorted);
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.sort(([a], [b]) => (a < b ? -1 : 1))
+			.map(([key, inner]) => [key, sorted(inner)]),
+	);
+}
+
+/** Calls of a turn's last assistant row that have no result yet. */
+export function unansweredCalls(rows: readonly Message[], turn: string): readonly ToolCall[] {
+	const own = rows.filter((row) => row.turn === turn && !row.hidden);
+	const last = own.findLast((row) => row.role === "assistant");
+	const answered = new Set(own.filter((row) => row.role === "tool").map((row) => row.toolCallId));
+	return (last?.toolCalls ?? []).filter((call) => !answered.has(call.id));
+}
+
+/** After an interruption: a call that had begun and may not be repeated keeps its unknown outcome. */
+export function interruptedCall(call: ToolCall): CallOutcome {
+	return result(call, INTERRUPTED_RESULT, true);
+}
+
+/** A secret was written out: what is stored, shown and run could not be the same (I12). */
+export function literalCall(call: ToolCall): CallOutcome {
+	return result(
+		call,
+		`The arguments hold a known secret, so it was not done. Write ${SECRET} in its place.`,
+		true,
+	);
+}
+
+const SECRET = "\u0024{secret:NAME}";
+
+export interface CallEnvironment {
+	readonly store: Store;
+	readonly tools: ToolRegistry;
+	readonly clock: Clock;
+	readonly toolMs: number;
+	readonly turn: { readonly id: string; readonly token: number };
+	readonly context: Omit<ToolContext, "call" | "now" | "signal" | "interrupted">;
+	/** Asked when a call begins: somebody may have written before, and been heard. */
+	readonly interrupted: () => AbortSignal;
+	readonly signal: AbortSignal;
+	/** Before a call that changes files. Throws Aborted where the turn is stopped meanwhile. */
+	readonly beforeFiles: () => Promise<void>;
+	/** Whether the call may run, or who has to be asked. */
+	readonly ask: (call: ToolCall, question: ConfirmationQuestion | null) => Promise<Asked>;
+}
+
+/** Throws Aborted when the turn is stopped meanwhile; the call's late outcome is ignored. */
+export async function runCall(call: ToolCall, environment: CallEnvironment): Promise<CallOutcome> {
+	const { store, tools, turn } = environment;
+	const tool = tools.find(call.name);
+	if (!tool)
+		return result(
+			call,
+			`There is no tool called ${call.name}. Tools: ${tools.names.join(", ") || "none"}.`,
+			true,
+		);
+	const prepared = tool.prepare(call.input);
+	if ("problem" in prepared)
+		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+	const asked = await environment.ask(call, await prepared.question(environment.context));
+	if (asked.kind === "refused") return result(call, asked.why, true);
+	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
+	// Before "started": a crash meanwhile leaves a call that has not begun.
+	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
+	if (!tool.repeatable && !asked.started)
+		await store.startCall({
+			turn: turn.id,
+			token: turn.token,
+			call: call.id,
+			tool: call.name,
+			repeatable: false,
+		});
+	return run(call, prepared, environment);
+}
+
+/** A call that a human has approved; "started" is committed already. Its arguments are those that were shown. */
+export async function runApproved(
+	call: ToolCall,
+	environment: Omit<CallEnvironment, "ask">,
+): Promise<CallOutcome> {
+	const prepared = environment.tools.find(call.name)?.prepare(call.input);
+	if (!prepared) return result(call, `There is no tool called ${call.name} any more. It was not done.`, true);
+	if ("problem" in prepared)
+		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
+	return run(call, prepared, environment);
+}
+
+async function run(
+	call: ToolCall,
+	prepared: PreparedCall,
+	environment: Omit<CallEnvironment, "ask">,
+): Promise<CallOutcome> {
+	const { store, clock } = environment;
+	const { signal, end } = signalWithin(environment.signal);
+	try {
+		const running = prepared.run({
+			...environment.context,
+			call: call.id,
+			now: clock.now(),
+			signal,
+			interrupted: environment.interrupted(),
+		});
+		const { isError, endsTurn, stored, ...answer } = await within(running, {
+			clock,
+			ms: environment.toolMs,
+			signal: environment.signal,
+		});
+		const { content, blobs } = await storeAttachments(store, answer.content);
+		return {
+			...result(call, content, isError ?? false),
+			...(blobs.length > 0 && { blobs }),
+			...(endsTurn !== undefined && { endsTurn }),
+			...(stored && { stored }),
+		};
+	} catch (error) {
+		if (error instanceof Aborted || environment.signal.aborted) throw new Aborted();
+		if (error instanceof DeadlinePassed)
+			return result(
+				call,
+				`${call.name} took longer than allowed, and is not waited for any more. Whether it was done is not known.`,
+				true,
+			);
+		if (error instanceof KeryxError) return result(call, `${error.message} (${error.code})`, true);
+		return result(
+			call,
+			`${call.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+			true,
+		);
+	} finally {
+		end();
+	}
+}
+
+function result(call: ToolCall, content: NewMessage["content"], isError: boolean): CallOutcome {
+	return {
+		message: { role: "tool", content, toolCallId: call.id, toolName: call.name, ...(isError && { isError }) },
+		digest: callDigest(call),
+		failed: isError,
+	};
+}

@@ -1,0 +1,256 @@
+// The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
+// this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, realpathSync, utimesSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import type { Config, Environment } from "../../config/index.ts";
+import { isAtLeast, type Standing } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import {
+	type CommandWall,
+	decideWall,
+	probeWalls,
+	protectedPrograms,
+	pruneStatus,
+	pruneTmp,
+	type Wall,
+	type WallKind,
+	type WallProbe,
+	wallEnvironment,
+	wallInWords,
+	wallsInWords,
+} from "../../walls/index.ts";
+import type { ConversationPlace, Workspace } from "../files/workspaces.ts";
+
+/** Whose program it is: the conversation, and the least that the people are for whom it is started. */
+export interface ProgramTurn extends ConversationPlace {
+	readonly standing: Standing;
+}
+
+export interface WallsOptions {
+	readonly home: string;
+	/** Keryx's own program, which nothing behind a wall may write. */
+	readonly program: string;
+	/** Keryx's own environment. */
+	readonly env: Environment;
+	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	/** What holds the workspaces that Keryx makes: behind a mask no other one can be put in the place of one. */
+	readonly root: string;
+	/** Of a program without a wall; `pass` are variables that it may see although they are withheld. */
+	openEnvironment(pass: readonly string[]): Readonly<Record<string, string>>;
+	/** Asked each time: it may change. */
+	config(): Config;
+	/** What this machine can do; asked once, when first needed. */
+	readonly probe?: () => Promise<WallProbe>;
+}
+
+export interface Walls {
+	/** Of a command line that a model wrote; `wider`: the next wider wall, which a human has allowed. Throws wall.path. */
+	forCommand(turn: ProgramTurn, options?: { readonly wider?: boolean }): Promise<CommandWall>;
+	/** Of a program that the operator chose; `pass` are variables that are for it alone. Throws wall.path. */
+	forProgram(
+		turn: ProgramTurn,
+		options: { readonly kind: WallKind; readonly pass: readonly string[] },
+	): Promise<CommandWall>;
+	/**
+	 * Which wall the commands of such a turn run behind, or why there is none; for its people and its model. `program`: the wall that
+	 * the operator chose for an agent that is a program.
+	 */
+	describe(
+		turn: Pick<ProgramTurn, "profile" | "standing">,
+		options?: { readonly program?: WallKind | undefined },
+	): Promise<string>;
+	/** One sentence on which walls there are. */
+	inWords(): Promise<string>;
+	probe(): Promise<WallProbe>;
+}
+
+export function createWalls(options: WallsOptions): Walls {
+	let probing: Promise<WallProbe> | null = null;
+	const probe = () => {
+		probing ??= (options.probe ?? (() => probeWalls(options.home)))();
+		return probing;
+	};
+	const place = async (
+		turn: ProgramTurn,
+		choice: WallChoice,
+		{ pass, outlivesStarter }: { readonly pass: readonly string[]; readonly outlivesStarter: boolean },
+	) => {
+		const { walls } = options.config();
+		const found = await probe();
+		const isOwner = turn.standing === "owner";
+		const decision = decideWall({ mode: walls.mode, kind: choice.kind, isOwner, probe: found });
+		if (decision.run === "refused") return decision;
+		if (decision.run === "open") {
+			const { asks, reason, remedy } = decision;
+			return { run: "open", env: options.openEnvironment(pass), asks, reason, remedy } as const;
+		}
+		const wall = { ...wallOf(turn, choice, options), outlivesStarter };
+		const env = wallEnvironment({ wall, own: options.env, pass: [...walls.env_pass, ...pass], asked: {} });
+		if (found.machine === null) throw new KeryxError("internal", "there is a wall, and nothing to make it");
+		return { run: "walled", request: { wall, machine: found.machine }, env } as const;
+	};
+	return {
+		forCommand: (turn, { wider = false } = {}) =>
+			place(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
+		forProgram: (turn, { kind, pass }) =>
+			place(turn, programChoice(options.config(), kind, turn.standing), { pass, outlivesStarter: false }),
+		describe: async (turn, { program } = {}) => {
+			const config = options.config();
+			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
+			const isOwner = turn.standing === "owner";
+			const decision = decideWall({
+				mode: config.walls.mode,
+				kind: choice.kind,
+				isOwner,
+				probe: await probe(),
+			});
+			switch (decision.run) {
+				case "walled":
+					return wallInWords(choice);
+				case "open":
+					return `Commands run without a wall: ${decision.reason}.${decision.asks ? " A human is asked about each that may change something." : ""}${remedyIn(decision)}`;
+				case "refused":
+					return `No commands can be run: ${decision.reason}.${remedyIn(decision)}`;
+			}
+		},
+		inWords: async () => wallsInWords(options.config().walls.mode, await probe()),
+		probe,
+	};
+}
+
+function remedyIn({ remedy }: { readonly remedy: string | null }): string {
+	return remedy === null ? "" : ` What to do: ${remedy}`;
+}
+
+export interface WallChoice {
+	readonly kind: WallKind;
+	readonly isReadonly: boolean;
+	readonly network: Wall["network"];
+}
+
+/** Where nothing else is said: who is trusted less sees less. */
+const BY_ROLE = { owner: "view", member: "box", guest: "box" } as const;
+const WIDER: Readonly<Record<WallKind, WallKind>> = { box: "view", view: "mask", mask: "mask" };
+
+/** By role and profile. In readonly everybody is in a box that nothing can be written in. Pure. */
+export function chooseWall(
+	{ walls, approvals }: Pick<Config, "walls" | "approvals">,
+	{ profile, standing }: Pick<ProgramTurn, "profile" | "standing">,
+	isWider = false,
+): WallChoice {
+	if (approvals.mode === "readonly") return { kind: "box", isReadonly: true, network: "none" };
+	const role = standing === "none" ? "guest" : standing;
+	const own = Object.hasOwn(walls.by_profile, profile) ? walls.by_profile[profile]?.[role] : undefined;
+	const usual = own ?? walls.by_role[role] ?? BY_ROLE[role];
+	const kind = isWider ? WIDER[usual] : usual;
+	return { kind, isReadonly: false, network: networkOf(walls, kind, role) };
+}
+
+function programChoice(
+	{ walls, approvals }: Pick<Config, "walls" | "approvals">,
+	kind: WallKind,
+	standing: Standing,
+): WallChoice {
+	return { kind, isReadonly: approvals.mode === "readonly", network: networkOf(walls, kind, standing) };
+}
+
+/** A box has none: the host's would have the host's loopback in it. */
+function networkOf({ network }: Config["walls"], kind: WallKind, standing: Standing): Wall["network"] {
+	return kind !== "box" && network === "on" && isAtLeast(standing, "member") ? "host" : "none";
+}
+
+function wallOf(
+	turn: ProgramTurn,
+	{ kind, isReadonly, network }: WallChoice,
+	options: WallsOptions,
+): Omit<Wall, "outlivesStarter"> {
+	const { walls } = options.config();
+	const home = realpathSync(options.home);
+	const own = options.env.HOME ?? homedir();
+	const paths = (given: readonly string[]) => given.map((path) => realOf(path, own));
+	const isRoot = process.getuid?.() === 0;
+	const isAdmin = isRoot && walls.root === "admin" && turn.standing === "owner" && kind !== "box";
+	const { open_files, memory_mb } = walls.limits;
+	return {
+		kind,
+		home,
+		workspace: realWorkspace(options.workspaceOf(turn).folder, options.home, home),
+		isWorkspaceReadonly: isReadonly,
+		tmp: tmpOf(turn.conversation, home),
+		read: paths(walls.read),
+		write: isReadonly ? [] : paths(walls.write),
+		hide: walls.hide.map((path) => expanded(path, own)),
+		protect: [
+			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
+			...(existsSync(options.root) ? [realpathSync(options.root)] : []),
+		],
+		devices: [],
+		network,
+		hasUnixSockets: walls.unix_sockets === "on",
+		privileges: isAdmin ? "admin" : "none",
+		limits: { openFiles: open_files, memoryBytes: memory_mb === null ? null : memory_mb * 1024 * 1024 },
+	};
+}
+
+/** A link in the place of a workspace could lead into Keryx's home, and what it leads to would be shown. */
+function realWorkspace(folder: string, home: string, realHome: string): string {
+	const real = realpathSync(folder);
+	const inside = (path: string, of: string) => !relative(of, path).startsWith("..");
+	const isMeant = inside(resolve(folder), resolve(home));
+	const expected = isMeant ? join(realHome, relative(resolve(home), resolve(folder))) : real;
+	if (inside(real, realHome) !== isMeant || real !== expected)
+		throw new KeryxError("wall.path", `the workspace ${folder} is a link to ${real}`, {
+			field: "workspace.path",
+		});
+	return real;
+}
+
+/** One for each conversation, where no command reaches its parent. Its time says when something last began in it. */
+function tmpOf(conversation: string, home: string): string {
+	const folder = join(home, TMP, tmpName(conversation));
+	mkdirSync(folder, { recursive: true, mode: 0o700 });
+	const now = new Date();
+	utimesSync(folder, now, now);
+	return folder;
+}
+
+/** A digest: an imported id may be anything (I10). */
+function tmpName(conversation: string): string {
+	return createHash("sha256").update(conversation).digest("hex").slice(0, 32);
+}
+
+/**
+ * Takes away what walls have left in the home: /tmp of conversations that have started nothing for long and of which nothing runs, and
+ * notes of agent programs that ended with an earlier Keryx.
+ */
+export async function tidyWalls(
+	home: string,
+	{ running, now }: { readonly running: readonly string[]; readonly now: number },
+): Promise<void> {
+	const used = new Set(running.map(tmpName));
+	const before = now - TMP_DAYS * 24 * 3_600_000;
+	pruneTmp({ folder: join(home, TMP), before, isUsed: (name) => used.has(name) });
+	await pruneStatus(join(home, "walls"));
+}
+
+const TMP = "tmp";
+/** As long as a system keeps what is in its own. */
+const TMP_DAYS = 30;
+
+function realOf(path: string, own: string): string {
+	const folder = expanded(path, own);
+	try {
+		return realpathSync(folder);
+	} catch (cause) {
+		throw new KeryxError("wall.path", `${path} cannot be shown behind a wall: ${(cause as Error).message}`, {
+			field: "walls",
+			cause,
+		});
+	}
+}
+
+function expanded(path: string, own: string): string {
+	return path === "~" ? own : path.startsWith("~/") ? join(own, path.slice(2)) : path;
+}
