@@ -1,7 +1,7 @@
 // Imports point downwards only, and never in a circle. The order is the one in CONTEXT.md, lowest first.
 const layers = [
 	"errors\\.ts$",
-	"domain/",
+	"(domain|render)/",
 	"secrets/",
 	"(config|time)/",
 	"store/",

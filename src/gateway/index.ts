@@ -1,5 +1,12 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
 
+export {
+	type Align,
+	type Block as MarkdownBlock,
+	type Inline as MarkdownInline,
+	type List as MarkdownList,
+	parseMarkdown,
+} from "../render/index.ts";
 export { type Clock, systemClock } from "../time/index.ts";
 export type {
 	Admission,
@@ -25,13 +32,6 @@ export {
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
 export { toDeliveries } from "./outbox/reply.ts";
-export {
-	type Align,
-	type Block as MarkdownBlock,
-	type Inline as MarkdownInline,
-	type List as MarkdownList,
-	parseMarkdown,
-} from "./render/index.ts";
 export { homesOf } from "./surroundings.ts";
 export { storeAttachments } from "./turn/attachments.ts";
 export type { Delta, Partial } from "./turn/deltas.ts";

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { cleanTitle, inlineUntrusted, terminalText } from "../../src/domain/index.ts";
-import { MARKUPS, renderParts } from "../../src/gateway/render/index.ts";
+import { MARKUPS, renderParts } from "../../src/render/index.ts";
 import { createSecrets } from "../../src/secrets/index.ts";
 import { exportJsonl } from "../../src/store/index.ts";
 import { searchText } from "../../src/store/search-text.ts";

@@ -1,7 +1,7 @@
 // Turning texts into deliveries for where they go.
 import { platformTraits } from "../../domain/index.ts";
+import { renderParts } from "../../render/index.ts";
 import type { Destination, NewDelivery } from "../../store/index.ts";
-import { renderParts } from "../render/index.ts";
 
 /** Each part is one delivery, with an id derived from what it belongs to and its number, so that a repeated write is the same row. */
 export function toDeliveries(

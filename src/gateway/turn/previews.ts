@@ -3,11 +3,11 @@
 // (I19); until then it waits, and what waits at the end of the turn comes through the outbox.
 import { platformTraits } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
+import { renderParts } from "../../render/index.ts";
 import type { Destination, NewDelivery, Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "../channel.ts";
 import { within } from "../deadline.ts";
-import { renderParts } from "../render/index.ts";
 import { untilWritten } from "../until-written.ts";
 
 /** Platforms count edits against the same limits as messages. */

@@ -2,7 +2,7 @@
 // twin; the slices follow one another, and between them nothing is lost but white space that no message could hold
 // alone, or a line end where each line is a message. What a part has besides its slice is only the tokens that close
 // what is open at its end and open it again at the start of the next.
-import { KeryxError } from "../../errors.ts";
+import { KeryxError } from "../errors.ts";
 import { chooseCut, firstVisible, type Uncut, type Window } from "./cut.ts";
 import { reach, sizeOf } from "./measure.ts";
 import type { Element, Mark, MessageLimit, Rendered, SplitPart } from "./types.ts";

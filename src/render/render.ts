@@ -1,5 +1,5 @@
 // From an answer in Markdown to the messages that a platform gets.
-import { KeryxError } from "../../errors.ts";
+import { KeryxError } from "../errors.ts";
 import { firstVisible } from "./cut.ts";
 import type { Dialect } from "./dialect.ts";
 import { discord } from "./dialects/discord.ts";

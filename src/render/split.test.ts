@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeryxError } from "../../errors.ts";
+import { KeryxError } from "../errors.ts";
 import { MARKUPS, type Markup, type MessageLimit, renderParts } from "./index.ts";
 
 const TELEGRAM: MessageLimit = { max: 4096, unit: "utf16" };
