@@ -9,7 +9,7 @@ import type { ConversationId } from "../src/domain/index.ts";
 import { runToEnd } from "../src/store/engine.ts";
 import { archiveConversation, importJsonl, pruneConversation, type Store } from "../src/store/index.ts";
 import { checkIntegrity } from "../src/store/operations/integrity.ts";
-import { deleteConversation, retentionState } from "../src/store/operations/retention.ts";
+import { deleteConversation, retentionState } from "../src/store/operations/sessions/retention.ts";
 import type { Context } from "../src/store/query.ts";
 import { Connection } from "../src/store/sqlite/connection.ts";
 import { ADA, BOB, delivery, GROUP, OPERATOR, refusal, refused } from "./conformance/store/scene.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type BoundaryInput, decideBoundary } from "../src/domain/boundary.ts";
-import { limitInfo, limitNote, toWireLimitInfo } from "../src/domain/limits.ts";
-import { type ResetMode, resolvePolicy } from "../src/domain/policy.ts";
+import { type BoundaryInput, decideBoundary } from "../src/domain/session/boundary.ts";
+import { limitInfo, limitNote, toWireLimitInfo } from "../src/domain/session/limits.ts";
+import { type ResetMode, resolvePolicy } from "../src/domain/session/policy.ts";
 
 interface ResetCase {
 	readonly id: number;

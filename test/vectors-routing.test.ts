@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isShared, resolveAddress } from "../src/domain/address.ts";
-import type { AliasPair } from "../src/domain/aliases.ts";
-import { contextPrompt, type HomeChannel } from "../src/domain/context-prompt.ts";
-import { readableKey } from "../src/domain/key.ts";
-import { describeSource, parseSource } from "../src/domain/source.ts";
+import { isShared, resolveAddress } from "../src/domain/address/address.ts";
+import type { AliasPair } from "../src/domain/address/aliases.ts";
+import { readableKey } from "../src/domain/address/key.ts";
+import { describeSource, parseSource } from "../src/domain/address/source.ts";
+import { contextPrompt, type HomeChannel } from "../src/domain/prompt/context-prompt.ts";
 import { KeryxError } from "../src/errors.ts";
 
 interface KeyCase {

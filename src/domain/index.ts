@@ -2,18 +2,20 @@
 // No IO, no ambient clock, no randomness.
 
 export { ACTION_ALPHABET, actionName, foldedAction } from "./action-name.ts";
-export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address.ts";
-export { type AliasPair, personId } from "./aliases.ts";
+export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address/address.ts";
+export { type AliasPair, personId } from "./address/aliases.ts";
+export { readableKey } from "./address/key.ts";
 export {
-	type BoundaryDecision,
-	type BoundaryInput,
-	type BoundaryReason,
-	decideBoundary,
-	isFreshInterruption,
-	nextDue,
-} from "./boundary.ts";
-export { bytesInWords } from "./bytes.ts";
-export { type Canonical, canonicalJson } from "./canonical-json.ts";
+	createPlatforms,
+	type Platforms,
+	type PlatformTraits,
+	platformTraits,
+	registeredPlatforms,
+} from "./address/platforms.ts";
+export { profileName } from "./address/profile.ts";
+export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
+export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
+export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
 export {
 	type Cover,
 	compactionRecord,
@@ -23,46 +25,12 @@ export {
 	SUMMARY_SYSTEM,
 	summaryContent,
 	summaryWords,
-} from "./compaction.ts";
-export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./context-prompt.ts";
-export { latestDailyBoundary, nextDailyBoundary } from "./daily.ts";
-export { describeDuration } from "./duration.ts";
-export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
-export { readableKey } from "./key.ts";
-export {
-	finalLimitText,
-	type LimitInfo,
-	limitInfo,
-	limitNote,
-	nearLimitText,
-	toWireLimitInfo,
-	type WireLimitInfo,
-} from "./limits.ts";
-export { localDays } from "./local-days.ts";
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
-export { type ModelOverride, sanitizeModelOverride } from "./model-override.ts";
-export {
-	agentNote,
-	type BoundaryCause,
-	type BoundaryFacts,
-	boundaryNotice,
-	type CheckpointOutcome,
-	carriesOver,
-	carryOver,
-	notifiesBoundaries,
-} from "./notices.ts";
-export { hasPlatformTools } from "./platform-notes.ts";
-export {
-	createPlatforms,
-	type Platforms,
-	type PlatformTraits,
-	platformTraits,
-	registeredPlatforms,
-} from "./platforms.ts";
-export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./policy.ts";
-export { profileName } from "./profile.ts";
-export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt-history.ts";
-export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt-size.ts";
+} from "./prompt/compaction.ts";
+export { type ContextPromptInput, contextPrompt, type HomeChannel } from "./prompt/context-prompt.ts";
+export { type ModelOverride, sanitizeModelOverride } from "./prompt/model-override.ts";
+export { hasPlatformTools } from "./prompt/platform-notes.ts";
+export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt/prompt-history.ts";
+export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt/prompt-size.ts";
 export {
 	distinctSpeakers,
 	isAtLeast,
@@ -74,11 +42,44 @@ export {
 	type Standing,
 	soleSpeaker,
 } from "./rights.ts";
-export { isSessionId, newSessionId } from "./session-id.ts";
-export { describeSource, parseSource, toWireSource, type WireSource } from "./source.ts";
-export { readableLength, terminalText } from "./terminal-text.ts";
-export { isTimeZone } from "./time-zone.ts";
-export { cleanTitle, cutTitle, successorTitle } from "./title.ts";
+export {
+	type BoundaryDecision,
+	type BoundaryInput,
+	type BoundaryReason,
+	decideBoundary,
+	isFreshInterruption,
+	nextDue,
+} from "./session/boundary.ts";
+export { latestDailyBoundary, nextDailyBoundary } from "./session/daily.ts";
+export {
+	finalLimitText,
+	type LimitInfo,
+	limitInfo,
+	limitNote,
+	nearLimitText,
+	toWireLimitInfo,
+	type WireLimitInfo,
+} from "./session/limits.ts";
+export { localDays } from "./session/local-days.ts";
+export {
+	agentNote,
+	type BoundaryCause,
+	type BoundaryFacts,
+	boundaryNotice,
+	type CheckpointOutcome,
+	carriesOver,
+	carryOver,
+	notifiesBoundaries,
+} from "./session/notices.ts";
+export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./session/policy.ts";
+export { isSessionId, newSessionId } from "./session/session-id.ts";
+export { isTimeZone } from "./session/time-zone.ts";
+export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";
+export { bytesInWords } from "./text/bytes.ts";
+export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
+export { describeDuration } from "./text/duration.ts";
+export { readableLength, terminalText } from "./text/terminal-text.ts";
+export { inlineUntrusted, quoteUntrusted } from "./text/untrusted.ts";
 export {
 	type Address,
 	CHAT_TYPES,
@@ -89,4 +90,3 @@ export {
 	type SessionId,
 	type Source,
 } from "./types.ts";
-export { inlineUntrusted, quoteUntrusted } from "./untrusted.ts";

@@ -5,8 +5,8 @@ import type { ConversationId, Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
+import { tooLarge } from "./entry/guards.ts";
 import { type App, OPERATOR } from "./environment.ts";
-import { tooLarge } from "./guards.ts";
 import { error } from "./schemas.ts";
 
 const PATH = "/api/attachments";

@@ -8,9 +8,9 @@ import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Scope, Store } from "../store/index.ts";
-import type { Access, Visitor } from "./auth.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { Feed } from "./feed.ts";
+import type { Access, Visitor } from "./entry/auth.ts";
+import type { Feed } from "./events/feed.ts";
 import type { StrangersHealth } from "./health.ts";
 
 /** What stands behind the API. Without a gateway everything can be read and nothing be changed. */

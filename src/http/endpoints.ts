@@ -6,8 +6,8 @@ import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
 import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
+import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
-import { loginEndpoints } from "./login.ts";
 import { processEndpoints } from "./processes.ts";
 import {
 	channel,

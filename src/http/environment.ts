@@ -1,7 +1,7 @@
 // What travels with a request through the app.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Scope } from "../store/index.ts";
-import type { Entrance, Visitor } from "./auth.ts";
+import type { Entrance, Visitor } from "./entry/auth.ts";
 
 export interface AppEnvironment {
 	Bindings: { readonly entrance: Entrance };

@@ -1,7 +1,7 @@
 // How a failure looks on the wire: `{error: {code, message, hint?, field?}}`, with the status that its code stands for.
 import { HTTPException } from "hono/http-exception";
 import { KeryxError } from "../errors.ts";
-import type { Entrance } from "./auth.ts";
+import type { Entrance } from "./entry/auth.ts";
 
 const STATUS: Readonly<Record<string, number>> = {
 	"store.not_found": 404,

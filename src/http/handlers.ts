@@ -4,15 +4,15 @@ import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
-import { posterOf } from "./auth.ts";
 import { besideHandlers } from "./beside.ts";
 import { type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
 import { configHandlers } from "./config.ts";
 import type { Endpoints } from "./endpoints.ts";
+import { posterOf } from "./entry/auth.ts";
+import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
-import { loginHandlers } from "./login.ts";
 import { processHandlers } from "./processes.ts";
 import { turnHandlers } from "./turns.ts";
 import {

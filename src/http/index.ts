@@ -10,9 +10,9 @@ export {
 	socketTransport,
 	type Transport,
 	type TransportOptions,
-} from "./client.ts";
+} from "./client/client.ts";
+export type { Patience } from "./client/patience.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
-export type { Patience } from "./patience.ts";
 export type {
 	WireConversation,
 	WireDelivery,

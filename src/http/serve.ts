@@ -9,8 +9,8 @@ import { createAdaptorServer, type HttpBindings, type WebSocketServerLike } from
 import { WebSocketServer } from "ws";
 import { KeryxError } from "../errors.ts";
 import type { Api } from "./app.ts";
-import type { Entrance } from "./auth.ts";
-import { isTerminal } from "./terminals.ts";
+import type { Entrance } from "./entry/auth.ts";
+import { isTerminal } from "./terminal/terminals.ts";
 
 /** What the kernel takes for the path of a socket, less the byte that ends it. */
 const LONGEST_PATH = process.platform === "darwin" ? 103 : 107;

@@ -5,8 +5,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
 import { type ApiHost, running } from "./call.ts";
+import { type Rates, readBody } from "./entry/guards.ts";
 import type { App } from "./environment.ts";
-import { type Rates, readBody } from "./guards.ts";
 
 const WINDOW_SECONDS = 300;
 

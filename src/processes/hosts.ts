@@ -7,7 +7,7 @@ import { type ConnectOptions, connectHolder, connectHost, listHosts } from "./co
 import { readHolder } from "./files.ts";
 import { isAlive } from "./identity.ts";
 import { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
-import { readLog } from "./log-files.ts";
+import { readLog } from "./log/files.ts";
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
 
 export class LocalHosts implements ProcessBackend {

@@ -4,15 +4,16 @@ export { startedByKeryx } from "./ancestry.ts";
 export type { ProcessBackend } from "./backend.ts";
 export type { HostClient } from "./client.ts";
 export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";
-export { drawnSoFar, fitTerminal, isRefusedByProcess, resizeTerminal } from "./drawn.ts";
 export { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
 export { localPlace } from "./local.ts";
-export { type ReadLogOptions, readLog } from "./log-files.ts";
-export type { LogPart, LogPartOptions } from "./log-part.ts";
-export { allBetween, piecesBetween, startOfLast } from "./log-start.ts";
+export { drawnSoFar, fitTerminal, isRefusedByProcess, resizeTerminal } from "./log/drawn.ts";
+export { type ReadLogOptions, readLog } from "./log/files.ts";
+export type { LogPart, LogPartOptions } from "./log/part.ts";
+export type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
+export { allBetween, piecesBetween, startOfLast } from "./log/start.ts";
+export { TerminalModes } from "./log/terminal-modes.ts";
 export type { ProcessPlace } from "./place.ts";
 export { createProcesses } from "./processes.ts";
-export type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
 export type {
 	KilledProcess,
 	ListedProcess,
@@ -26,7 +27,6 @@ export type {
 export { processSettings } from "./settings.ts";
 export { createSshBackend, type SshBackendOptions } from "./ssh/backend.ts";
 export type { SshTarget } from "./ssh/target.ts";
-export { TerminalModes } from "./terminal-modes.ts";
 export type {
 	EndCause,
 	KillOptions,

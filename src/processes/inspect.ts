@@ -18,7 +18,7 @@ import {
 	writeGivenUp,
 } from "./files.ts";
 import { bootId, identityOf, isAlive } from "./identity.ts";
-import { logSize } from "./log-files.ts";
+import { logSize } from "./log/files.ts";
 import { type Family, livingMembers } from "./members.ts";
 import type { KillOptions, KillOutcome, ProcessEnd, ProcessInfo, ProcessStatus } from "./types.ts";
 

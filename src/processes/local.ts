@@ -2,7 +2,7 @@
 import { KeryxError } from "../errors.ts";
 import { LocalHosts } from "./hosts.ts";
 import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } from "./inspect.ts";
-import { lostBytes, readLog } from "./log-files.ts";
+import { lostBytes, readLog } from "./log/files.ts";
 import type { ProcessPlace } from "./place.ts";
 
 /** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */

@@ -5,7 +5,7 @@ import { KeryxError } from "../errors.ts";
 import type { Process, ProcessScope, Woken } from "../store/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { ProcessKeeper } from "./keeper.ts";
-import { type LogPart, type LogPartOptions, logPart } from "./log-part.ts";
+import { type LogPart, type LogPartOptions, logPart } from "./log/part.ts";
 import {
 	bothEnds,
 	type LogLines,
@@ -14,7 +14,7 @@ import {
 	newOutput,
 	tailOf,
 	type WholeOutput,
-} from "./reading.ts";
+} from "./log/reading.ts";
 import type {
 	KilledProcess,
 	ListedProcess,

@@ -15,9 +15,9 @@ import type {
 import type { Clock } from "../time/index.ts";
 import type { WallRequest } from "../walls/index.ts";
 import type { ProcessBackend } from "./backend.ts";
-import type { LogPart, LogPartOptions } from "./log-part.ts";
+import type { LogPart, LogPartOptions } from "./log/part.ts";
+import type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
 import type { ProcessPlace } from "./place.ts";
-import type { LogLines, NewOutput, WholeOutput } from "./reading.ts";
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 
 /** Asked for at each use: they may change while Keryx runs. */

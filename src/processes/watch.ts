@@ -2,8 +2,8 @@
 // long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
 import type { Destination, NewDelivery, Process, Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
+import { newOutput } from "./log/reading.ts";
 import type { ProcessPlace } from "./place.ts";
-import { newOutput } from "./reading.ts";
 import { progressText } from "./words.ts";
 
 const AT_ONCE = 100;

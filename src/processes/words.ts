@@ -2,7 +2,7 @@
 // sentence.
 import { describeDuration } from "../domain/index.ts";
 import type { Process, ProcessEnd } from "../store/index.ts";
-import type { NewOutput } from "./reading.ts";
+import type { NewOutput } from "./log/reading.ts";
 import type { ProcessInfo } from "./types.ts";
 
 const LONGEST_COMMAND = 200;

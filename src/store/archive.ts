@@ -5,7 +5,7 @@ import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Held, Unchanged } from "./operations/retention.ts";
+import type { Held, Unchanged } from "./operations/sessions/retention.ts";
 import type { Store } from "./store.ts";
 import { exportJsonl, linesOf } from "./transfer.ts";
 import { parseLine } from "./transfer-format.ts";

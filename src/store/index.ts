@@ -14,10 +14,9 @@ export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
-export type { AuditFilter, Verified } from "./operations/audit.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
-export type { AskedForCall, UsedForTurn } from "./operations/confirmation-calls.ts";
-export { COMPAT, noticeId } from "./operations/confirmation-rows.ts";
+export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts";
+export type { AskedForCall, UsedForTurn } from "./operations/confirmations/calls.ts";
 export type {
 	Cancelled,
 	ConfirmationRequest,
@@ -26,21 +25,22 @@ export type {
 	ResolveArgs,
 	Resolved,
 	Woken,
-} from "./operations/confirmations.ts";
-export { destinationOf } from "./operations/destination.ts";
-export type { ExportWhat } from "./operations/export.ts";
-export type { Undone, UndoTarget } from "./operations/history.ts";
-export type { ImportCounts } from "./operations/import-lookup.ts";
+} from "./operations/confirmations/confirmations.ts";
+export type { ConfirmationScope, DueNotice } from "./operations/confirmations/read.ts";
+export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
+export type { AuditStanding } from "./operations/confirmations/witness.ts";
+export { destinationOf } from "./operations/deliveries/destination.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
-export type { Reachable } from "./operations/reach.ts";
-export type { ConfirmationScope, DueNotice } from "./operations/read-confirmations.ts";
-export type { ConversationRef } from "./operations/read-conversations.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
-export type { Held, PruneCandidates } from "./operations/retention.ts";
-export type { SearchArgs, SearchHit, SearchResult } from "./operations/search.ts";
-export type { Changed } from "./operations/session-commands.ts";
-export type { Spent } from "./operations/usage.ts";
-export type { AuditStanding } from "./operations/witness.ts";
+export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
+export type { Changed } from "./operations/sessions/commands.ts";
+export type { Reachable } from "./operations/sessions/reach.ts";
+export type { ConversationRef } from "./operations/sessions/read-conversations.ts";
+export type { Held, PruneCandidates } from "./operations/sessions/retention.ts";
+export type { Undone, UndoTarget } from "./operations/transcript/history.ts";
+export type { ExportWhat } from "./operations/transfer/export.ts";
+export type { ImportCounts } from "./operations/transfer/import-lookup.ts";
+export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
 export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";

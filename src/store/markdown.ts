@@ -1,7 +1,7 @@
 // The same record for people: Markdown, in chunks. An exit for untrusted text into markup (I11): what a person or a model wrote
 // stands in a block quote it cannot leave, and where it could be read as HTML, in a code block.
 import type { ConversationId, SessionId } from "../domain/index.ts";
-import type { SessionHead } from "./operations/export.ts";
+import type { SessionHead } from "./operations/transfer/export.ts";
 import type { Store } from "./store.ts";
 import { conversationsOf, type ExportOptions, headOf } from "./transfer.ts";
 import type { Content, Conversation, Message, Part, Scope } from "./types.ts";

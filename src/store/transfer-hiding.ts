@@ -3,7 +3,7 @@
 // them find them.
 import { createHash } from "node:crypto";
 import type { Secrets } from "../secrets/index.ts";
-import type { NumberedLine } from "./operations/import.ts";
+import type { NumberedLine } from "./operations/transfer/import.ts";
 import type { BlobLine, ChunkLine, MessageLine } from "./transfer-format.ts";
 
 export class HiddenBlobs {

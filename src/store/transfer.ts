@@ -2,9 +2,9 @@
 // than a page, a batch or a blob, whatever the size of the store.
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { ExportHead, ExportWhat, SessionHead } from "./operations/export.ts";
-import type { NumberedLine } from "./operations/import.ts";
-import type { ImportCounts, Origin } from "./operations/import-lookup.ts";
+import type { ExportHead, ExportWhat, SessionHead } from "./operations/transfer/export.ts";
+import type { NumberedLine } from "./operations/transfer/import.ts";
+import type { ImportCounts, Origin } from "./operations/transfer/import-lookup.ts";
 import type { Store } from "./store.ts";
 import { FORMAT_VERSION, parseLine, toLine } from "./transfer-format.ts";
 import { HiddenBlobs } from "./transfer-hiding.ts";

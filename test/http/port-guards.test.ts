@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { Rates } from "../../src/http/guards.ts";
+import { Rates } from "../../src/http/entry/guards.ts";
 import { type Served, serveOnPort } from "../../src/http/index.ts";
 import { exchange, loginOf, onPort, type Ported, SECRET } from "./port.ts";
 import { SECRET as GATEWAYS_SECRET, serve, TERMINAL } from "./support.ts";

@@ -1,6 +1,6 @@
 // A known secret is not shown by reading a log in pieces, wherever they begin and end (I12).
 import { expect, test } from "vitest";
-import { logPart } from "../../src/processes/log-part.ts";
+import { logPart } from "../../src/processes/log/part.ts";
 import { createSecrets } from "../../src/secrets/index.ts";
 
 const SECRET = "Zq7-vault-Kx93-ptango";

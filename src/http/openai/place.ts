@@ -3,7 +3,7 @@
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Conversation, Store } from "../../store/index.ts";
-import type { Visitor } from "../auth.ts";
+import type { Visitor } from "../entry/auth.ts";
 import { OPERATOR } from "../environment.ts";
 
 /** What a chat of a token begins with; no token's name has a slash. */

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { KeryxError } from "../../errors.ts";
 import { encodeFrame, type Frame, FrameReader, MAX_PAYLOAD } from "../frames.ts";
-import { readLog } from "../log-files.ts";
+import { readLog } from "../log/files.ts";
 import {
 	type EndNews,
 	type FollowNews,

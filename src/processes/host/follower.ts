@@ -1,6 +1,6 @@
 // One client that follows one log. It is sent what it has room for and no more; what it missed meanwhile it gets from the files, so
 // however slow it is, it costs the host nothing.
-import { readLog } from "../log-files.ts";
+import { readLog } from "../log/files.ts";
 import { WINDOW } from "../protocol.ts";
 import type { LogPiece } from "../types.ts";
 import type { ManagedProcess } from "./managed.ts";

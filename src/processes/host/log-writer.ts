@@ -2,7 +2,7 @@
 // disk does not take is counted as lost at its place, and the program goes on.
 import { writeSync } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { logFile } from "../log-files.ts";
+import { logFile } from "../log/files.ts";
 
 const HEAD = 0.4;
 /** More of them keep the tail closer to its size; each is a file. */

@@ -7,7 +7,7 @@ import { findNamespace } from "../../walls/index.ts";
 import { endFamily } from "../ending.ts";
 import { type ProcessMeta, wallStatusFile, writeEnd } from "../files.ts";
 import { endedStatus } from "../inspect.ts";
-import { logFile } from "../log-files.ts";
+import { logFile } from "../log/files.ts";
 import { type Family, livingMembers, signalGroup } from "../members.ts";
 import type {
 	EndCause,

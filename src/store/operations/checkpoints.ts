@@ -12,8 +12,8 @@ import type {
 	RestoreTogether,
 } from "../types.ts";
 import { emit } from "./events.ts";
-import { type Undone, undoAsDecided } from "./history.ts";
-import { endCommand } from "./inbox-ends.ts";
+import { endCommand } from "./inbox/ends.ts";
+import { type Undone, undoAsDecided } from "./transcript/history.ts";
 
 interface CheckpointRow {
 	readonly n: number;

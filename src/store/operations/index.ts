@@ -1,6 +1,5 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
-import { auditLog, auditRefusal } from "./audit.ts";
-import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./blobs.ts";
+
 import {
 	beginRestore,
 	checkpointFailed,
@@ -12,15 +11,25 @@ import {
 	recordCheckpoint,
 	restoreUnfinished,
 } from "./checkpoints.ts";
-import { compress, cover, putOffCompaction } from "./compaction.ts";
-import { askForCall, useConfirmation } from "./confirmation-calls.ts";
+import { auditLog, auditRefusal } from "./confirmations/audit.ts";
+import { askForCall, useConfirmation } from "./confirmations/calls.ts";
 import {
 	cancelConfirmation,
 	consumeConfirmation,
 	expireConfirmations,
 	requestConfirmation,
 	resolveConfirmation,
-} from "./confirmations.ts";
+} from "./confirmations/confirmations.ts";
+import { addGrant, grants, revokeGrant, takeGrantsDated } from "./confirmations/grants.ts";
+import {
+	confirmation,
+	confirmations,
+	confirmationWork,
+	dueConfirmationNotices,
+	openConfirmations,
+	settleConfirmationNotice,
+} from "./confirmations/read.ts";
+import { acceptAudit, auditStanding, verifyAudit } from "./confirmations/witness.ts";
 import {
 	claimDeliveries,
 	notify,
@@ -28,23 +37,17 @@ import {
 	releaseClaims,
 	retimeDeliveries,
 	settleDelivery,
-} from "./deliveries.ts";
-import { recordLookup, resolveDelivery } from "./delivery-outcomes.ts";
+} from "./deliveries/deliveries.ts";
+import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
+import { openDelivery, recordPreview } from "./deliveries/previews.ts";
+import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
-import { dueSessions, expireSession, finaliseSession } from "./expiry.ts";
-import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./export.ts";
-import { exportBlob, exportMessages, exportTurns } from "./export-rows.ts";
-import { exportSmall } from "./export-small.ts";
-import { addGrant, grants, revokeGrant, takeGrantsDated } from "./grants.ts";
-import { redo, retry, undo, undoTarget } from "./history.ts";
-import { importLines } from "./import.ts";
-import { accept } from "./inbox.ts";
-import { answerCommand, endItems, performCommand, stopTurn } from "./inbox-ends.ts";
+import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
+import { accept } from "./inbox/inbox.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
-import { recordModelCall } from "./model-calls.ts";
-import { openDelivery, recordPreview } from "./previews.ts";
-import { link } from "./principals.ts";
+import { link } from "./people/principals.ts";
+import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
 	adoptProcess,
 	beginProcess,
@@ -60,27 +63,6 @@ import {
 	processStarted,
 	unfinishedProcesses,
 } from "./processes.ts";
-import { reachableSessions } from "./reach.ts";
-import { deliveriesBeside } from "./read-beside.ts";
-import {
-	confirmation,
-	confirmations,
-	confirmationWork,
-	dueConfirmationNotices,
-	openConfirmations,
-	settleConfirmationNotice,
-} from "./read-confirmations.ts";
-import {
-	blob,
-	conversation,
-	conversations,
-	limits,
-	message,
-	messages,
-	session,
-	sessions,
-	transcript,
-} from "./read-conversations.ts";
 import {
 	channelCursor,
 	deliveries,
@@ -97,16 +79,8 @@ import {
 	unknownDeliveries,
 	waitingItems,
 } from "./read-work.ts";
-import {
-	deleteConversation,
-	pruneCandidates,
-	pruneEvents,
-	pruneRefused,
-	retentionState,
-	retireConversation,
-} from "./retention.ts";
-import { search } from "./search.ts";
-import { rebuildSearch } from "./search-rebuild.ts";
+import { rebuildSearch } from "./search/rebuild.ts";
+import { search } from "./search/search.ts";
 import {
 	branchSession,
 	continueSession,
@@ -118,8 +92,35 @@ import {
 	setToolProgress,
 	suspendSession,
 	switchSession,
-} from "./session-commands.ts";
-import { createToken, revokeToken, tokenByDigest, tokens } from "./tokens.ts";
+} from "./sessions/commands.ts";
+import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
+import { reachableSessions } from "./sessions/reach.ts";
+import {
+	blob,
+	conversation,
+	conversations,
+	limits,
+	message,
+	messages,
+	session,
+	sessions,
+	transcript,
+} from "./sessions/read-conversations.ts";
+import {
+	deleteConversation,
+	pruneCandidates,
+	pruneEvents,
+	pruneRefused,
+	retentionState,
+	retireConversation,
+} from "./sessions/retention.ts";
+import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./transcript/blobs.ts";
+import { compress, cover, putOffCompaction } from "./transcript/compaction.ts";
+import { redo, retry, undo, undoTarget } from "./transcript/history.ts";
+import { exportConversations, exportHead, exportPrincipals, exportSessions } from "./transfer/export.ts";
+import { exportBlob, exportMessages, exportTurns } from "./transfer/export-rows.ts";
+import { exportSmall } from "./transfer/export-small.ts";
+import { importLines } from "./transfer/import.ts";
 import {
 	dueTurns,
 	endTurn,
@@ -127,14 +128,14 @@ import {
 	planInterruptions,
 	resumeTurn,
 	runningTurns,
-} from "./turn-ends.ts";
-import { appendMessages, beginTurn, joinTurn, startCall } from "./turns.ts";
-import { turnUsage, usage } from "./usage.ts";
-import { acceptAudit, auditStanding, verifyAudit } from "./witness.ts";
+} from "./turns/ends.ts";
+import { recordModelCall } from "./turns/model-calls.ts";
+import { appendMessages, beginTurn, joinTurn, startCall } from "./turns/turns.ts";
+import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
 
-export { auditHead } from "./audit.ts";
-export { auditStanding, markWitnessed, witnessOf } from "./witness.ts";
+export { auditHead } from "./confirmations/audit.ts";
+export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness.ts";
 
 export const writes = {
 	accept,

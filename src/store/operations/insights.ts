@@ -4,8 +4,8 @@
 import type { EndReason } from "../../domain/index.ts";
 import { all, type Op, sql } from "../query.ts";
 import type { OperatorScope, TurnState } from "../types.ts";
-import { IDS_PER_MS } from "./append.ts";
-import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./usage.ts";
+import { IDS_PER_MS } from "./transcript/append.ts";
+import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./turns/usage.ts";
 
 /** Rows of a session that make one position. */
 export const POSITION_ROWS = 20;

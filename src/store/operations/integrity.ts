@@ -4,10 +4,10 @@ import type { SessionId } from "../../domain/index.ts";
 import { unseal } from "../codec.ts";
 import { all, get, type Op, type Statement, sql } from "../query.ts";
 import type { Role } from "../types.ts";
-import { isCounted } from "./append.ts";
-import { blobsOf, type MessageBody } from "./content.ts";
-import { CLAIM } from "./import-lookup.ts";
-import { type Hidden, hiddenIn, isHidden } from "./rows.ts";
+import { isCounted } from "./transcript/append.ts";
+import { blobsOf, type MessageBody } from "./transcript/content.ts";
+import { type Hidden, hiddenIn, isHidden } from "./transcript/rows.ts";
+import { CLAIM } from "./transfer/import-lookup.ts";
 
 interface Problem {
 	readonly problem: string;

@@ -14,8 +14,8 @@ import type {
 	ProcessNotify,
 	ProcessStatus,
 } from "../types.ts";
-import type { Woken } from "./confirmations.ts";
-import { addDeliveries } from "./deliveries.ts";
+import type { Woken } from "./confirmations/confirmations.ts";
+import { addDeliveries } from "./deliveries/deliveries.ts";
 import { emit } from "./events.ts";
 
 /** Nothing is due before its end: the row is found by the index all the same. */

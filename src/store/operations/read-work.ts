@@ -18,11 +18,11 @@ import type {
 	StoreEvent,
 	Turn,
 } from "../types.ts";
-import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
-import { toDisposition } from "./inbox.ts";
-import { findPrincipal, idsOf, samePrincipals } from "./principals.ts";
-import { assertSees } from "./scope.ts";
-import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
+import { toDisposition } from "./inbox/inbox.ts";
+import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
+import { assertSees } from "./people/scope.ts";
+import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/turns.ts";
 
 interface InboxRow {
 	readonly id: number;

@@ -1,0 +1,136 @@
+// From a transcript to what a model is shown: a pure projection. Hidden rows are out, a valid summary stands for what it
+// covers, every tool call has exactly one result, what a provider has refused is left out, and nothing else is changed.
+import type { Content, Message, Part, ToolCall } from "../message.ts";
+import { inlineUntrusted } from "../text/untrusted.ts";
+
+export type PromptMessage =
+	/** A person's words, or (kind note) Keryx's own about what happened. */
+	| { readonly role: "user"; readonly kind: "person" | "note"; readonly content: Content }
+	| {
+			readonly role: "assistant";
+			readonly content: Content;
+			readonly toolCalls: readonly ToolCall[];
+			readonly reasoning?: unknown;
+	  }
+	| {
+			readonly role: "tool";
+			readonly toolCallId: string;
+			readonly toolName: string;
+			readonly content: Content;
+			readonly isError: boolean;
+	  };
+
+export const INTERRUPTED_RESULT = "interrupted: the outcome of this call is unknown";
+
+/**
+ * `shared`: several people speak, so each of their messages begins with its author's name. `without`: attachments that this prompt
+ * leaves out beside those that no prompt has any more.
+ */
+export function promptHistory(
+	rows: readonly Message[],
+	{ shared, without }: { readonly shared: boolean; readonly without?: ReadonlySet<string> },
+): PromptMessage[] {
+	const visible = standingRows(rows);
+	const leftOut = new Set([...leftOutOf(rows), ...(without ?? [])]);
+	const results = new Map<string, Message>();
+	for (const row of visible)
+		if (row.role === "tool" && row.toolCallId) results.set(callKey(row, row.toolCallId), row);
+	const history: PromptMessage[] = [];
+	for (const row of visible) {
+		if (row.kind === "left_out") continue;
+		if (row.role === "user") history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
+		else if (row.role === "meta" || row.role === "system")
+			history.push({ role: "user", kind: "note", content: row.content });
+		else if (row.role === "assistant") history.push(...withResults(row, results));
+	}
+	return leftOut.size === 0 ? history : history.map((message) => withoutAttachments(message, leftOut));
+}
+
+/** The rows that a prompt is made of, in its order: a valid summary stands where what it covers stood. */
+export function standingRows(rows: readonly Message[]): Message[] {
+	return withSummaries(
+		rows.filter((row) => !row.hidden),
+		rows,
+	);
+}
+
+/** What the provider has refused stays out, also where the row that says so is covered. */
+function leftOutOf(rows: readonly Message[]): ReadonlySet<string> {
+	return new Set(rows.flatMap((row) => (row.hidden ? [] : (row.leavesOut ?? []))));
+}
+
+function withoutAttachments<Shown extends PromptMessage>(
+	message: Shown,
+	leftOut: ReadonlySet<string>,
+): Shown {
+	if (typeof message.content === "string") return message;
+	const content = message.content.map((part): Part => {
+		if (part.type === "text" || !leftOut.has(part.blob)) return part;
+		const name = inlineUntrusted(part.name ?? "");
+		return {
+			type: "text",
+			text: `[${part.type}${name && ` ${name}`}: left out, the model's provider did not take it]`,
+		};
+	});
+	return { ...message, content };
+}
+
+/** An assistant's message, each of its calls answered at once; a result that nobody asked for is left out by this. */
+function withResults(row: Message, results: ReadonlyMap<string, Message>): PromptMessage[] {
+	const toolCalls = row.toolCalls ?? [];
+	const answers = toolCalls.map((call): PromptMessage => {
+		const result = results.get(callKey(row, call.id));
+		return {
+			role: "tool",
+			toolCallId: call.id,
+			toolName: call.name,
+			content: result?.content ?? INTERRUPTED_RESULT,
+			isError: result ? result.isError === true : true,
+		};
+	});
+	const assistant: PromptMessage = {
+		role: "assistant",
+		content: row.content,
+		toolCalls,
+		...(row.reasoning !== undefined && { reasoning: row.reasoning }),
+	};
+	return [assistant, ...answers];
+}
+
+/** Call ids are the provider's and unique within a turn only. */
+export function callKey(row: Message, call: string): string {
+	return `${row.turn ?? row.session} ${call}`;
+}
+
+/** The newest summary first: it may cover an older one. One that covers a hidden row stands for nothing. */
+function withSummaries(visible: readonly Message[], all: readonly Message[]): Message[] {
+	let rows = [...visible];
+	for (const summary of visible.filter((row) => row.kind === "summary").reverse()) {
+		if (!rows.includes(summary)) continue;
+		const covered = (row: Message) => row !== summary && isCovered(row, summary);
+		const broken = all.some((row) => row.hidden && covered(row));
+		const first = rows.findIndex(covered);
+		const others = rows.filter((row) => row !== summary);
+		if (broken || first < 0) {
+			rows = others;
+			continue;
+		}
+		const before = others.slice(0, others.findIndex(covered));
+		rows = [...before, summary, ...others.slice(before.length).filter((row) => !covered(row))];
+	}
+	return rows;
+}
+
+export function isCovered(row: Message, summary: Message): boolean {
+	return (summary.covers ?? []).some(
+		(range) => row.session === range.session && row.seq >= range.fromSeq && row.seq <= range.toSeq,
+	);
+}
+
+function withAuthor(row: Message, shared: boolean): Content {
+	if (!shared) return row.content;
+	const name = inlineUntrusted(row.author?.name ?? "") || "someone";
+	const prefix = row.observed ? `[${name}, not to you] ` : `[${name}] `;
+	if (typeof row.content === "string") return prefix + row.content;
+	return [{ type: "text", text: prefix.trimEnd() }, ...row.content];
+}

@@ -1,0 +1,298 @@
+// The API for programs in TypeScript: one method per endpoint, typed by the same schemas the server checks with. Talks to a socket,
+// or to the app itself within a process.
+import {
+	type ClientRequest,
+	Agent as HttpAgent,
+	request as httpRequest,
+	type IncomingMessage,
+} from "node:http";
+import { KeryxError } from "../../errors.ts";
+import type { Api } from "../app.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { type Answer, type CallInput, type EndpointName, endpoints } from "../endpoints.ts";
+import { framesOf } from "../events/sse.ts";
+import type { WireDelta, WireEvent } from "../schemas.ts";
+import { event } from "../schemas.ts";
+import { type Patience, watchSilence } from "./patience.ts";
+
+/** How one request travels. */
+export type Transport = (request: {
+	readonly method: string;
+	readonly path: string;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly body?: string | AsyncIterable<Uint8Array>;
+	readonly signal?: AbortSignal;
+}) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }>;
+
+type Calls = {
+	readonly [Name in EndpointName]: (
+		...args: Record<never, never> extends CallInput<Name>
+			? [input?: CallInput<Name>]
+			: [input: CallInput<Name>]
+	) => Promise<Answer<Name>>;
+};
+
+export type Followed =
+	| { readonly kind: "event"; readonly event: WireEvent }
+	| { readonly kind: "delta"; readonly delta: WireDelta }
+	| { readonly kind: "resync"; readonly cursor: string }
+	/** The connection was cut, and stands again; nothing is missed in between. */
+	| { readonly kind: "lost" | "restored" };
+
+export interface FollowInput {
+	/** Left out: only what comes. */
+	readonly after?: string;
+	readonly conversation?: string;
+	readonly signal: AbortSignal;
+}
+
+export interface Client extends Calls {
+	/** Events from a cursor on, across cuts and restarts of Keryx, each once, until the signal. */
+	follow(input: FollowInput): AsyncGenerator<Followed>;
+	/** The lines of an export, as they come. */
+	export(input: {
+		readonly session?: string;
+		readonly conversation?: string;
+		readonly format?: "jsonl" | "markdown";
+	}): AsyncGenerator<Uint8Array>;
+	import(body: AsyncIterable<Uint8Array>, origin?: string): Promise<Readonly<Record<string, number>>>;
+	/** A call of the confirmations' own family: /confirm, /audit, /grants. What it answers is given as it is, refusals too. */
+	confirm(
+		method: "GET" | "POST" | "DELETE",
+		path: string,
+		body?: unknown,
+		signal?: AbortSignal,
+	): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
+}
+
+export interface TransportOptions {
+	/** A token, or the operator secret. */
+	readonly bearer?: string | undefined;
+	/** What the audit says of where it came from; heard only on the socket. */
+	readonly via?: "cli";
+}
+
+/** Between two attempts to connect again. */
+const RECONNECT_MS = [50, 100, 200, 500, 1000, 2000] as const;
+
+export function createClient(transport: Transport): Client {
+	const calls: Record<string, unknown> = {};
+	for (const name of Object.keys(endpoints) as EndpointName[])
+		calls[name] = (input: Record<string, unknown> = {}) => call(transport, endpoints[name], input);
+	return {
+		...(calls as unknown as Calls),
+		follow: (input) => follow(transport, input),
+		export: async function* (input) {
+			const path = `/api/export${queryOf(input)}`;
+			const { status, body } = await transport({ method: "GET", path, headers: {} });
+			if (status !== 200) throw errorOf(await textOf(body), status);
+			yield* body;
+		},
+		import: async (body, origin = "export") => {
+			const path = `/api/import${queryOf({ origin })}`;
+			const headers = { "content-type": "application/jsonl" };
+			const answer = await transport({ method: "POST", path, headers, body });
+			const text = await textOf(answer.body);
+			if (answer.status !== 200) throw errorOf(text, answer.status);
+			return JSON.parse(text) as Record<string, number>;
+		},
+		confirm: async (method, path, body, signal) => {
+			const answer = await transport({
+				method,
+				path,
+				headers: body === undefined ? {} : { "content-type": "application/json" },
+				...(body !== undefined && { body: JSON.stringify(body) }),
+				...(signal && { signal }),
+			});
+			const text = await textOf(answer.body);
+			return { status: answer.status, body: flatAnswer(text, answer.status) };
+		},
+	};
+}
+
+function flatAnswer(text: string, status: number): Readonly<Record<string, unknown>> {
+	try {
+		return JSON.parse(text) as Record<string, unknown>;
+	} catch (cause) {
+		throw new KeryxError("internal", `Keryx answered ${status} and no JSON`, { cause });
+	}
+}
+
+/** To a Keryx that runs, over its socket. Without patience it waits for ever. */
+export function socketTransport(
+	socketPath: string,
+	options: TransportOptions & { readonly patience?: Patience } = {},
+): Transport {
+	const agent = new HttpAgent({ keepAlive: true });
+	const own = headersOf(options);
+	const { patience } = options;
+	return ({ method, path, headers, body, signal }) =>
+		new Promise((resolve, reject) => {
+			const sent: ClientRequest = httpRequest(
+				{ socketPath, agent, method, path, headers: { ...headers, ...own }, ...(signal && { signal }) },
+				(response: IncomingMessage) =>
+					resolve({ status: response.statusCode ?? 500, body: watched ? watched(response) : response }),
+			);
+			const watched = patience && watchSilence(sent, socketPath, patience);
+			sent.on("error", (cause) => reject(cause));
+			if (body === undefined || typeof body === "string") sent.end(body);
+			else pour(body, sent).catch((cause: unknown) => sent.destroy(cause as Error));
+		});
+}
+
+/** To an app in this process. */
+export function apiTransport(api: Api, options: TransportOptions = {}): Transport {
+	const own = headersOf(options);
+	return async ({ method, path, headers, body, signal }) => {
+		const request = new Request(`http://keryx${path}`, {
+			method,
+			headers: { ...headers, ...own },
+			...(body !== undefined && {
+				body: typeof body === "string" ? body : (ReadableStream.from(body) as never),
+				duplex: "half",
+			}),
+			...(signal && { signal }),
+		} as RequestInit);
+		const response = await api.fetch(request);
+		return { status: response.status, body: untilAborted(response.body, signal) };
+	};
+}
+
+function headersOf({ bearer, via }: TransportOptions): Readonly<Record<string, string>> {
+	return {
+		...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+		...(via !== undefined && { "x-keryx-via": via }),
+	};
+}
+
+/** Within a process nobody hangs up for us: the end of interest is told to the stream. */
+async function* untilAborted(
+	body: ReadableStream<Uint8Array> | null,
+	signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+	if (!body) return;
+	const reader = body.getReader();
+	const cancel = () => void reader.cancel();
+	signal?.addEventListener("abort", cancel);
+	try {
+		for (;;) {
+			const { done, value } = await reader.read();
+			if (done) return;
+			yield value;
+		}
+	} finally {
+		signal?.removeEventListener("abort", cancel);
+		await reader.cancel();
+	}
+}
+
+async function call(
+	transport: Transport,
+	{ method, path, params, query, body, answer }: Endpoint,
+	input: Record<string, unknown>,
+): Promise<unknown> {
+	const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
+	const asked = queryOf(pick(input, Object.keys(query.shape)));
+	const sent =
+		body && JSON.stringify(omit(input, [...Object.keys(params.shape), ...Object.keys(query.shape)]));
+	const response = await transport({
+		method: method.toUpperCase(),
+		path: filled + asked,
+		headers: sent === null ? {} : { "content-type": "application/json" },
+		...(sent !== null && { body: sent }),
+	});
+	const text = await textOf(response.body);
+	if (response.status >= 400) throw errorOf(text, response.status);
+	return answer.parse(JSON.parse(text));
+}
+
+async function* follow(transport: Transport, input: FollowInput): AsyncGenerator<Followed> {
+	const { signal, conversation } = input;
+	let cursor = input.after;
+	let attempt = 0;
+	let lost = false;
+	while (!signal.aborted) {
+		try {
+			const path = `/events${queryOf({ after: cursor, conversation })}`;
+			const headers = { accept: "text/event-stream" };
+			const { status, body } = await transport({ method: "GET", path, headers, signal });
+			if (status !== 200) throw errorOf(await textOf(body), status);
+			if (lost) yield { kind: "restored" };
+			lost = false;
+			attempt = 0;
+			for await (const frame of framesOf(body)) {
+				if (frame.id !== undefined) cursor = frame.id;
+				if (frame.event === "delta") yield { kind: "delta", delta: JSON.parse(frame.data) as WireDelta };
+				else if (frame.event === "resync") yield { kind: "resync", cursor: cursor ?? "" };
+				else if (frame.event === "error") throw errorOf(frame.data, 500);
+				else if (frame.event !== "hello") yield { kind: "event", event: event.parse(JSON.parse(frame.data)) };
+			}
+		} catch (error) {
+			// A refusal is an answer; anything else is a connection that may come back.
+			if (error instanceof KeryxError && error.code !== "internal" && !isPassing(error)) throw error;
+		}
+		if (signal.aborted) return;
+		if (!lost) yield { kind: "lost" };
+		lost = true;
+		await pause(RECONNECT_MS[Math.min(attempt++, RECONNECT_MS.length - 1)] ?? 1000, signal);
+	}
+}
+
+function isPassing({ code }: KeryxError): boolean {
+	return code === "gateway.silent" || (code.startsWith("store.") && code !== "store.not_found");
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const done = () => {
+			clearTimeout(timer);
+			signal.removeEventListener("abort", done);
+			resolve();
+		};
+		const timer = setTimeout(done, ms);
+		signal.addEventListener("abort", done);
+	});
+}
+
+async function pour(from: AsyncIterable<Uint8Array>, to: ClientRequest): Promise<void> {
+	for await (const chunk of from)
+		if (!to.write(chunk)) await new Promise((resolve) => to.once("drain", resolve));
+	to.end();
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	for await (const chunk of body) chunks.push(chunk);
+	return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The error as the server threw it: the same code, message and hint. */
+function errorOf(text: string, status: number): KeryxError {
+	try {
+		const { error } = JSON.parse(text) as {
+			error: { code: never; message: string; hint: string; field?: string };
+		};
+		return new KeryxError(error.code, error.message, {
+			hint: error.hint,
+			...(error.field !== undefined && { field: error.field }),
+		});
+	} catch (cause) {
+		return new KeryxError("internal", `Keryx answered ${status} without saying why`, { cause });
+	}
+}
+
+function queryOf(values: Readonly<Record<string, unknown>>): string {
+	const query = new URLSearchParams();
+	for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+	return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+function pick(values: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+	return Object.fromEntries(
+		names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
+	);
+}
+
+function omit(values: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+	return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+}

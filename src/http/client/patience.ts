@@ -1,0 +1,87 @@
+// How long a client waits for a Keryx that says nothing. A call may take as long as it takes: while nothing comes, Keryx is asked for its
+// health beside it, and only one that does not answer that either is given up.
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { KeryxError } from "../../errors.ts";
+import { type Clock, systemClock } from "../../gateway/index.ts";
+
+export interface Patience {
+	/** Until the connection stands. */
+	readonly connectMs: number;
+	/** How long Keryx may be silent, from the request to its answer and within that. */
+	readonly silenceMs: number;
+	/** The error for one that is given up; left out, one that names no process. */
+	readonly givenUp?: (waitedMs: number) => KeryxError;
+	readonly clock?: Pick<Clock, "after">;
+}
+
+/** It is asked within the time that it may be silent. */
+const LONGEST_PROBE_MS = 5000;
+
+/** Ends the request with an error when its Keryx is given up. The body of its answer is to be read through what this returns. */
+export function watchSilence(
+	sent: ClientRequest,
+	socketPath: string,
+	{ connectMs, silenceMs, givenUp = silent, clock = systemClock }: Patience,
+): (response: IncomingMessage) => AsyncIterable<Uint8Array> {
+	const probeMs = Math.min(LONGEST_PROBE_MS, silenceMs / 2);
+	let response: IncomingMessage | undefined;
+	let isOver = false;
+	let cancel = (): void => {};
+	const end = (): void => {
+		isOver = true;
+		cancel();
+	};
+	const wait = (ms: number, then: () => void): void => {
+		cancel();
+		if (!isOver) cancel = clock.after(ms, then);
+	};
+	const giveUp = (waitedMs: number): void => {
+		end();
+		(response ?? sent).destroy(givenUp(waitedMs));
+	};
+	const alive = (): void => wait(silenceMs - probeMs, probe);
+	const probe = (): void => {
+		const asked = httpRequest({ socketPath, path: "/health", agent: false }, (answer) => {
+			alive();
+			answer.on("error", () => {}).resume();
+		});
+		// One that has gone altogether is noticed by the request itself.
+		asked.on("error", () => {});
+		asked.end();
+		wait(probeMs, () => {
+			asked.destroy();
+			giveUp(silenceMs);
+		});
+	};
+	const connecting = Math.min(connectMs, silenceMs);
+	wait(connecting, () => giveUp(connecting));
+	sent.once("socket", (socket) => {
+		if (socket.connecting) socket.once("connect", alive);
+		else alive();
+	});
+	sent.once("close", end);
+	return (answer) => {
+		response = answer;
+		alive();
+		return reading(answer, alive, end);
+	};
+}
+
+async function* reading(
+	response: IncomingMessage,
+	alive: () => void,
+	end: () => void,
+): AsyncGenerator<Uint8Array> {
+	try {
+		for await (const chunk of response) {
+			alive();
+			yield chunk as Uint8Array;
+		}
+	} finally {
+		end();
+	}
+}
+
+function silent(waitedMs: number): KeryxError {
+	return new KeryxError("gateway.silent", `Keryx has said nothing for ${Math.round(waitedMs / 1000)} s`);
+}

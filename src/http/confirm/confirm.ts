@@ -1,0 +1,357 @@
+// The calls of confirmations: /confirm, /grants, /audit. Their errors are flat, and their checks come in one order, which clients of
+// the earlier daemon rely on: 413, 401, 403 by role, 405, 404, 415, 400, then what the confirmation itself says.
+import type { Context } from "hono";
+import {
+	type Attempt,
+	type Confirmations,
+	may,
+	neededText,
+	readDecision,
+	readGrant,
+	readObject,
+	readRequest,
+} from "../../confirmations/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { ConfirmationStatus, Requested } from "../../store/index.ts";
+import type { Entrance, Visitor } from "../entry/auth.ts";
+import { isJson, readBody } from "../entry/guards.ts";
+import { needsProof, needsToken, shownPath } from "../errors.ts";
+import {
+	stateOf,
+	toWireAudit,
+	toWireConfirmation,
+	toWireGrant,
+	toWirePending,
+	toWireResolved,
+} from "./wire.ts";
+
+const LONGEST_WAIT_S = 60;
+const STATUSES: ReadonlySet<string> = new Set<ConfirmationStatus>([
+	"pending",
+	"approved",
+	"denied",
+	"expired",
+	"cancelled",
+	"consumed",
+	"auto_approved",
+]);
+
+export interface ConfirmContext {
+	readonly confirmations: Confirmations;
+	readonly bodyLimit: number;
+	/** Who calls; null for a stranger. */
+	readonly visitor: Visitor | null;
+	readonly entrance: Entrance["kind"];
+	/** The address of the page, null where there is none. */
+	readonly page: string | null;
+	readonly signal: AbortSignal;
+}
+
+interface Call {
+	readonly confirmations: Confirmations;
+	readonly visitor: Visitor;
+	/** From the path, where it names one. */
+	readonly id: string;
+	readonly query: URLSearchParams;
+	/** Undefined where there is none. */
+	readonly body: unknown;
+	readonly page: string | null;
+	readonly signal: AbortSignal;
+}
+
+interface Reply {
+	readonly status: number;
+	readonly body: Readonly<Record<string, unknown>>;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Method {
+	readonly attempt: Attempt;
+	/** The permission of the socket is not enough: a program that the agent runs may reach that, too. */
+	readonly asksForProof?: true;
+	handle(call: Call): Promise<Reply>;
+}
+
+type Methods = Readonly<Partial<Record<string, Method>>>;
+
+const FAMILY = /^\/(?:confirm|grants|audit)(?:\/|$)/;
+
+/** Whether a path is one of this family, whose errors are flat. */
+export function isConfirmPath(path: string): boolean {
+	return FAMILY.test(path);
+}
+
+export async function answerConfirm(c: Context, context: ConfirmContext): Promise<Response> {
+	const { confirmations, visitor } = context;
+	const bytes = await readBody(c.req.raw, context.bodyLimit);
+	if (!visitor) throw needsToken(context.entrance);
+	const found = routeOf(c.req.path);
+	const name = c.req.method === "HEAD" ? "GET" : c.req.method;
+	const method = found?.methods[name];
+	if (found) await assertRole(found, method, context, visitor);
+	if (!found) throw new KeryxError("http.no_route", `there is no ${shownPath(c.req.path)}`);
+	if (!method) {
+		const allow = Object.keys(found.methods).join(", ");
+		c.header("allow", allow);
+		throw new KeryxError("http.method", `only ${allow} is understood here`);
+	}
+	if (found.id !== "" && name === "POST") await confirmations.see(found.id, visitor, method.attempt);
+	const reply = await method.handle({
+		confirmations,
+		visitor,
+		id: found.id,
+		query: new URL(c.req.url).searchParams,
+		body: name === "POST" ? parsed(bytes, c.req.header("content-type")) : undefined,
+		page: context.page,
+		signal: context.signal,
+	});
+	return c.json(reply.body, reply.status as 200, { ...reply.headers });
+}
+
+/** What is refused to somebody who was authenticated is noted. */
+async function assertRole(
+	{ methods, id }: Found,
+	method: Method | undefined,
+	{ confirmations }: ConfirmContext,
+	visitor: Visitor,
+): Promise<void> {
+	const attempts = (method ? [method] : Object.values(methods)).flatMap((one) => one?.attempt ?? []);
+	if (!attempts.some((attempt) => may(visitor, attempt))) {
+		await confirmations.refused(
+			visitor,
+			attempts[0] ?? "read",
+			`its role is ${visitor.role}`,
+			id === "" ? undefined : id,
+		);
+		throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
+	}
+	if (!visitor.proven && method?.asksForProof) throw needsProof();
+}
+
+interface Found {
+	readonly methods: Methods;
+	readonly id: string;
+}
+
+function routeOf(path: string): Found | null {
+	const [, family = "", id, verb, ...rest] = path.split("/");
+	if (rest.length > 0 || id === "") return null;
+	if (id === undefined) return { methods: LISTS[family] ?? {}, id: "" };
+	if (family === "confirm") {
+		const methods = verb === undefined ? ONE : VERBS.get(verb);
+		return methods ? { methods, id: decoded(id) } : null;
+	}
+	if (verb !== undefined) return null;
+	if (family === "grants") return { methods: GRANT, id: decoded(id) };
+	const methods = AUDIT.get(id);
+	return methods ? { methods, id: "" } : null;
+}
+
+const resolving = { attempt: "resolve", asksForProof: true } as const;
+const granting = { attempt: "grant", asksForProof: true } as const;
+const LISTS: Readonly<Record<string, Methods>> = {
+	confirm: {
+		GET: { attempt: "read", handle: list },
+		POST: { attempt: "request", handle: submit },
+	},
+	grants: {
+		GET: { attempt: "audit", asksForProof: true, handle: grants },
+		POST: { ...granting, handle: addGrant },
+		DELETE: { ...granting, handle: revokeGrant },
+	},
+	audit: { GET: { attempt: "audit", handle: audit } },
+};
+const ONE: Methods = { GET: { attempt: "read", handle: show } };
+const VERBS: ReadonlyMap<string, Methods> = new Map([
+	["approve", { POST: { ...resolving, handle: (call: Call) => resolve(call, "approved") } }],
+	["deny", { POST: { ...resolving, handle: (call: Call) => resolve(call, "denied") } }],
+	["cancel", { POST: { attempt: "cancel", handle: cancel } }],
+	["consume", { POST: { attempt: "consume", handle: consume } }],
+]);
+const GRANT: Methods = { DELETE: { ...granting, handle: revokeGrant } };
+const AUDIT: ReadonlyMap<string, Methods> = new Map<string, Methods>([
+	["log", { GET: { attempt: "audit", handle: auditLog } }],
+	["verify", { GET: { attempt: "audit", handle: verifyAudit } }],
+	["accept", { POST: { attempt: "accept_audit", asksForProof: true, handle: acceptAudit } }],
+]);
+
+async function submit({ confirmations, visitor, body, page }: Call): Promise<Reply> {
+	const requested = await confirmations.request(readRequest(body, confirmations.defaultTimeout), visitor);
+	if (requested.kind === "limited") return limited(requested);
+	if (requested.kind === "conflict")
+		return {
+			status: 409,
+			body: { error: "this idempotency_key was used for another request", status: requested.status },
+		};
+	const { confirmation } = requested;
+	if (confirmation.status === "pending") return { status: 202, body: toWirePending(confirmation, page) };
+	const { id, action, status, digest } = confirmation;
+	const message =
+		requested.kind === "auto_approved"
+			? "A human has granted this before. Use it with consume."
+			: `This was asked before, and is ${status}.`;
+	return { status: 200, body: { id, action, status, digest, message } };
+}
+
+function limited({ remaining, windowMs, retryAfterMs }: Extract<Requested, { kind: "limited" }>): Reply {
+	const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+	return {
+		status: 429,
+		body: {
+			error: "too many requests for this action, or in all, within the hour",
+			remaining,
+			window_seconds: windowMs / 1000,
+			retry_after: seconds,
+		},
+		headers: { "retry-after": String(seconds) },
+	};
+}
+
+async function resolve(
+	{ confirmations, visitor, id, body }: Call,
+	decision: "approved" | "denied",
+): Promise<Reply> {
+	const resolved = await confirmations.resolve(id, decision, readDecision(body, decision), visitor);
+	if (resolved.kind === "settled") return settled(resolved.status);
+	return { status: 200, body: toWireResolved(resolved.confirmation) };
+}
+
+async function cancel({ confirmations, visitor, id, body }: Call): Promise<Reply> {
+	if (body !== undefined) readObject(body, "the body");
+	const cancelled = await confirmations.cancel(id, visitor);
+	if (cancelled.kind === "settled") return settled(cancelled.status);
+	return { status: 200, body: { id, status: "cancelled" } };
+}
+
+async function consume({ confirmations, visitor, id, body }: Call): Promise<Reply> {
+	const digest = neededText(readObject(body, "the body"), "digest", 200);
+	const consumed = await confirmations.consume(id, digest, visitor);
+	if (consumed.kind === "settled") return settled(consumed.status);
+	if (consumed.kind === "other_digest")
+		return {
+			status: 409,
+			body: { error: "other arguments were approved than these", status: consumed.status },
+		};
+	return { status: 200, body: toWireConfirmation(consumed.confirmation, { full: false }) };
+}
+
+function settled(status: ConfirmationStatus): Reply {
+	return { status: 409, body: { error: `it is ${status} already`, status } };
+}
+
+async function show({ confirmations, visitor, id, query, signal }: Call): Promise<Reply> {
+	const ms = waitOf(query.get("wait"));
+	const confirmation = await confirmations.get(id, visitor, { ms, signal });
+	return { status: 200, body: toWireConfirmation(confirmation, { full: visitor.role !== "agent" }) };
+}
+
+function waitOf(text: string | null): number {
+	if (text === null || text === "") return 0;
+	const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : NaN;
+	if (Number.isNaN(seconds))
+		throw new KeryxError("argument.invalid", `wait must be seconds, 0 to ${LONGEST_WAIT_S}`, {
+			field: "wait",
+		});
+	return Math.min(seconds, LONGEST_WAIT_S) * 1000;
+}
+
+async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
+	const limit = limitOf(query.get("limit"));
+	const status = query.get("status") || undefined;
+	const before = query.get("before") || undefined;
+	if (status !== undefined && !STATUSES.has(status))
+		throw new KeryxError("argument.invalid", `status must be one of ${[...STATUSES].join(", ")}`, {
+			field: "status",
+		});
+	const found = await confirmations.list(
+		{
+			limit: limit + 1,
+			...(status !== undefined && { status: status as ConfirmationStatus }),
+			...(before !== undefined && { before }),
+		},
+		visitor,
+	);
+	const page = found.slice(0, limit);
+	const full = visitor.role !== "agent";
+	return {
+		status: 200,
+		body: {
+			count: page.length,
+			confirmations: page.map((one) => toWireConfirmation(one, { full })),
+			next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+		},
+	};
+}
+
+async function grants({ confirmations, visitor, query }: Call): Promise<Reply> {
+	const found = await confirmations.grants(visitor, limitOf(query.get("limit")));
+	return { status: 200, body: { count: found.length, grants: found.map(toWireGrant) } };
+}
+
+async function addGrant({ confirmations, visitor, body }: Call): Promise<Reply> {
+	return { status: 201, body: toWireGrant(await confirmations.addGrant(readGrant(body), visitor)) };
+}
+
+async function revokeGrant({ confirmations, visitor, id: named, query }: Call): Promise<Reply> {
+	const id = named || query.get("id");
+	if (!id) throw new KeryxError("argument.invalid", "id is needed: DELETE /grants?id=", { field: "id" });
+	return { status: 200, body: { id, revoked: await confirmations.revokeGrant(id, visitor) } };
+}
+
+async function audit({ confirmations, visitor, query }: Call): Promise<Reply> {
+	const entries = await confirmations.list({ limit: limitOf(query.get("limit")) }, visitor);
+	return { status: 200, body: { count: entries.length, entries: entries.map(stateOf) } };
+}
+
+async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply> {
+	const limit = limitOf(query.get("limit"));
+	const confirmation = query.get("confirmation") || undefined;
+	const after = query.get("after");
+	const entries = await confirmations.auditLog(
+		{
+			limit,
+			...(confirmation !== undefined && { confirmation }),
+			...(after !== null && /^\d{1,15}$/.test(after) && { after: Number(after) }),
+			...(query.get("newest") === "true" && { newest: true }),
+		},
+		visitor,
+	);
+	const next = entries.length === limit && confirmation === undefined ? (entries.at(-1)?.n ?? null) : null;
+	return { status: 200, body: { count: entries.length, entries: entries.map(toWireAudit), next } };
+}
+
+async function verifyAudit({ confirmations, visitor }: Call): Promise<Reply> {
+	const { count, head, bad } = await confirmations.verifyAudit(visitor);
+	return { status: 200, body: { ok: bad === null, count, head, bad } };
+}
+
+async function acceptAudit({ confirmations, visitor, body }: Call): Promise<Reply> {
+	if (body !== undefined) readObject(body, "the body");
+	const { count } = await confirmations.acceptAudit(visitor);
+	return { status: 200, body: { count } };
+}
+
+/** Whole numbers are brought within bounds; anything else is the default, as clients of long standing expect. */
+function limitOf(text: string | null): number {
+	return text !== null && /^-?\d+$/.test(text) ? Math.min(500, Math.max(1, Number(text))) : 50;
+}
+
+function parsed(bytes: Uint8Array | null, contentType: string | undefined): unknown {
+	if (bytes === null) return undefined;
+	if (!isJson(contentType))
+		throw new KeryxError("http.not_json", "the body must be sent as application/json");
+	try {
+		return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+	} catch {
+		throw new KeryxError("argument.invalid", "the body is not JSON in UTF-8", { field: "body" });
+	}
+}
+
+/** What is no encoding stands for itself: no id has it. */
+function decoded(segment: string): string {
+	try {
+		return decodeURIComponent(segment);
+	} catch {
+		return segment;
+	}
+}

@@ -1,0 +1,125 @@
+// Confirmations, grants and the audit on the wire, in the form that clients of the earlier daemon know: times in seconds since 1970,
+// each with its ISO form beside it.
+import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** `full`: with who is told, which is no business of who asked. */
+export function toWireConfirmation(confirmation: Confirmation, { full }: { readonly full: boolean }): Wire {
+	return {
+		...stateOf(confirmation),
+		digest: confirmation.digest,
+		timeout_seconds: confirmation.timeoutSeconds,
+		...times("expires_at", confirmation.expiresAt),
+		resolved_label: confirmation.resolvedLabel,
+		reason: confirmation.reason,
+		details_before: confirmation.detailsBefore,
+		...times("used_at", confirmation.usedAt),
+		...times("use_expired_at", confirmation.useExpiredAt),
+		asked_by: confirmation.askedBy,
+		conversation: confirmation.conversation,
+		told: wasTold(confirmation),
+		...(full && { notices: confirmation.notices.map(({ to, state }) => ({ to: placeOf(to), state })) }),
+	};
+}
+
+/** The latest state of one, as /audit lists it. */
+export function stateOf(confirmation: Confirmation): Wire {
+	return {
+		id: confirmation.id,
+		action: confirmation.action,
+		description: confirmation.description,
+		details: confirmation.details,
+		requester: confirmation.requester,
+		session_key: confirmation.sessionKey,
+		status: confirmation.status,
+		...times("created_at", confirmation.createdAt),
+		...times("resolved_at", confirmation.resolvedAt),
+		// Clients of long standing expect a string.
+		resolved_by: confirmation.resolvedBy ?? "",
+	};
+}
+
+/** The answer to a new request; `page` is the address of the page, null where there is none. */
+export function toWirePending(confirmation: Confirmation, page: string | null): Wire {
+	const { id, action, status, details, digest, timeoutSeconds, expiresAt } = confirmation;
+	const path = `/confirm/${id}`;
+	return {
+		id,
+		action,
+		status,
+		details,
+		digest,
+		timeout_seconds: timeoutSeconds,
+		...times("expires_at", expiresAt),
+		message: pendingMessage(confirmation),
+		told: wasTold(confirmation),
+		approve_url: `${path}/approve`,
+		deny_url: `${path}/deny`,
+		review_url: page === null ? path : `${page}/confirmations?id=${id}`,
+	};
+}
+
+function pendingMessage(confirmation: Confirmation): string {
+	const { id } = confirmation;
+	const how = `\`keryx confirm approve ${id}\` or \`keryx confirm deny ${id}\``;
+	if (wasTold(confirmation))
+		return `A human is asked, and has not answered yet. They answer with /approve ${id} or /deny ${id}, or with ${how}.`;
+	const why =
+		confirmation.notices.length === 0
+			? "Nobody was told: confirmations.notify names no chat and no webhook."
+			: "Nobody could be told: nothing that confirmations.notify names can be reached.";
+	return `${why} A human has to answer by themselves, with ${how}.`;
+}
+
+/** Somebody was told, or still can be. */
+function wasTold({ notices }: Confirmation): boolean {
+	return notices.some(({ state }) => state !== "dead");
+}
+
+/** What a decision is answered with. */
+export function toWireResolved(confirmation: Confirmation): Wire {
+	const { id, action, status, resolvedBy, resolvedAt, digest, reason } = confirmation;
+	return {
+		id,
+		action,
+		status,
+		resolved_by: resolvedBy ?? "",
+		...times("resolved_at", resolvedAt),
+		digest,
+		...(reason !== null && { reason }),
+	};
+}
+
+export function toWireGrant(grant: Grant): Wire {
+	return {
+		id: grant.id,
+		scope: grant.scope,
+		action: grant.action,
+		pattern: grant.pattern,
+		asked_by: grant.askedBy,
+		session_key: grant.sessionKey,
+		session: grant.session,
+		...times("until", grant.until),
+		...times("created_at", grant.createdAt),
+		by: grant.createdBy,
+		...times("revoked_at", grant.revokedAt),
+		revoked_by: grant.revokedBy,
+	};
+}
+
+export function toWireAudit({ n, at, kind, confirmation, who, via, facts, mac }: AuditEntry): Wire {
+	return { n, ...times("at", at), kind, confirmation, who, via, facts, mac };
+}
+
+export function times(name: string, at: number | null): Wire {
+	return {
+		[name]: at === null ? null : at / 1000,
+		[`${name}_iso`]: at === null ? null : new Date(at).toISOString(),
+	};
+}
+
+/** Addresses of webhooks often hold a secret. */
+function placeOf(to: string): string {
+	return /^https?:/.test(to) && URL.canParse(to) ? new URL(to).origin : to;
+}

@@ -1,0 +1,240 @@
+// Who calls. The Unix socket's permission makes whoever opens it the operator; on a port a bearer token, the operator secret or the
+// page's login does. Nothing but these decides: no header or body makes anybody somebody else. A login has two halves, because a
+// browser sends a cookie to every port of a host: the cookie, and a key that only the origin knows which the login was made at.
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { type Caller, may } from "../../confirmations/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { COMPAT, type Poster, type Store, type Token, type TokenRole } from "../../store/index.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+const DAY_MS = 86_400_000;
+const LINK_MS = 600_000;
+const COOKIE_DAYS = 30;
+const MOST_CACHED = 1000;
+
+/** How a request came in. */
+export type Entrance =
+	| { readonly kind: "socket" }
+	| {
+			/** compat: takes requests for confirmations and tells their status, to anybody on this machine. */
+			readonly kind: "port" | "compat";
+			readonly host: string;
+			readonly port: number;
+			readonly remote: string;
+	  };
+
+export interface Visitor extends Caller {
+	/** False where nothing but the socket's permission speaks for it. */
+	readonly proven: boolean;
+	/** Whom its token belongs to. */
+	readonly principal: string | null;
+}
+
+export interface Credentials {
+	readonly authorization: string | undefined;
+	readonly cookie: string | undefined;
+	/** What the page keeps for its origin. */
+	readonly pageKey: string | undefined;
+	/** X-Keryx-Via. */
+	readonly via: string | undefined;
+}
+
+export interface AccessOptions {
+	readonly store: Pick<Store, "tokenByDigest" | "createToken" | "revokeToken">;
+	readonly operatorSecret: string;
+	readonly now: () => number;
+}
+
+export interface Login {
+	readonly secret: string;
+	readonly key: string;
+	/** Seconds. */
+	readonly maxAge: number;
+}
+
+/** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
+const AT_SOCKET = "socket";
+
+export class Access {
+	readonly #options: AccessOptions;
+	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
+	readonly #known = new Map<string, Token>();
+	#changes = 0;
+	/** By who; of those that follow something. */
+	readonly #stays = new Map<string, AbortController>();
+
+	constructor(options: AccessOptions) {
+		this.#options = options;
+	}
+
+	/** Null for a stranger, and for whoever comes with something that is not valid. */
+	async visitor(
+		{ authorization, cookie, pageKey, via }: Credentials,
+		entrance: Entrance,
+	): Promise<Visitor | null> {
+		if (entrance.kind === "compat")
+			return { who: COMPAT, role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
+		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
+		if (authorization !== undefined) {
+			const [, bearer] = /^Bearer +([\w~+/.-]{1,256}=*)$/i.exec(authorization) ?? [];
+			return bearer === undefined ? null : this.#bearer(bearer, from);
+		}
+		if (entrance.kind === "socket")
+			return {
+				who: AT_SOCKET,
+				role: "operator",
+				via: from,
+				sessionKey: null,
+				principal: null,
+				proven: false,
+			};
+		const session = cookieOf(cookie, cookieName(entrance.port));
+		if (session === undefined || !same(pageKey ?? "", this.#pageKey(session, entrance.port))) return null;
+		return this.#bearer(session, "page");
+	}
+
+	async createToken(
+		args: {
+			readonly name: string;
+			readonly role: TokenRole;
+			readonly sessionKey?: string;
+			readonly principal?: string;
+			readonly days?: number;
+		},
+		{ who: by, via }: Pick<Caller, "who" | "via">,
+	): Promise<{ readonly secret: string; readonly token: Token }> {
+		const { days, ...rest } = args;
+		const secret = `kx_${randomBytes(32).toString("base64url")}`;
+		const token = await this.#options.store.createToken({
+			...rest,
+			digest: digestOf(secret),
+			...(days !== undefined && { expiresAt: this.#options.now() + days * DAY_MS }),
+			by,
+			via,
+		});
+		this.#forget();
+		return { secret, token };
+	}
+
+	async revokeToken(name: string, { who: by, via }: Pick<Caller, "who" | "via">): Promise<boolean> {
+		try {
+			return await this.#options.store.revokeToken({ name, by, via });
+		} finally {
+			this.#forget();
+			this.#stays.get(`token:${name}`)?.abort();
+			this.#stays.delete(`token:${name}`);
+		}
+	}
+
+	/** For what goes on after its answer has begun: ends when the caller's token is revoked. */
+	stayOf({ who }: Pick<Caller, "who">): AbortSignal {
+		const stay = this.#stays.get(who) ?? new AbortController();
+		this.#stays.set(who, stay);
+		return stay.signal;
+	}
+
+	/** Of a link that makes whoever opens it first the operator, in a browser. */
+	loginPath(): string {
+		const nonce = randomBytes(9).toString("base64url");
+		const until = this.#options.now() + LINK_MS;
+		return `/login?code=${nonce}.${until}.${this.#signature(nonce, until)}`;
+	}
+
+	/** The value of the page's cookie, and its key. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
+	async login(code: string, port: number): Promise<Login> {
+		const [, nonce = "", until = "", signature = ""] =
+			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
+		if (!same(signature, this.#signature(nonce, Number(until))))
+			throw new KeryxError("http.login", "this is not a login link of this Keryx");
+		if (Number(until) <= this.#options.now())
+			throw new KeryxError("http.login", "this login link is too old");
+		try {
+			const name = `page-${nonce}`;
+			const { secret } = await this.createToken(
+				{ name, role: "operator", days: COOKIE_DAYS },
+				{ who: "operator", via: "page" },
+			);
+			return { secret, key: this.#pageKey(secret, port), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+		} catch (error) {
+			if (error instanceof KeryxError && error.code === "token.taken")
+				throw new KeryxError("http.login", "this login link was used before");
+			throw error;
+		}
+	}
+
+	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
+		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
+			return { who: "operator", role: "operator", via, sessionKey: null, principal: null, proven: true };
+		const token = await this.#token(digestOf(bearer));
+		if (!token) return null;
+		const { name, role, sessionKey, principal } = token;
+		return { who: `token:${name}`, role, via, sessionKey, principal, proven: true };
+	}
+
+	async #token(digest: string): Promise<Token | null> {
+		const now = this.#options.now();
+		const known = this.#known.get(digest);
+		if (known) return known.expiresAt !== null && known.expiresAt <= now ? null : known;
+		const before = this.#changes;
+		const found = await this.#options.store.tokenByDigest({ scope: OPERATOR, digest, now });
+		// One that was revoked while it was looked up must not be kept.
+		if (found && before === this.#changes) {
+			if (this.#known.size >= MOST_CACHED) this.#known.clear();
+			this.#known.set(digest, found);
+		}
+		return found;
+	}
+
+	#forget(): void {
+		this.#changes++;
+		this.#known.clear();
+	}
+
+	/** Nobody who has the cookie alone can make it; one of another port is another one. */
+	#pageKey(session: string, port: number): string {
+		return createHmac("sha256", this.#options.operatorSecret)
+			.update(`page.${port}.${session}`)
+			.digest("base64url");
+	}
+
+	#signature(nonce: string, until: number): string {
+		return createHmac("sha256", this.#options.operatorSecret)
+			.update(`login.${nonce}.${until}`)
+			.digest("base64url");
+	}
+}
+
+/** As whose a message is taken. */
+export function posterOf(visitor: Visitor): Poster {
+	const { who, via, proven } = visitor;
+	return { who, via, decides: proven && may(visitor, "resolve") };
+}
+
+/** Cookies know no ports: two of Keryx on one machine must not take each other's. */
+export function cookieName(port: number): string {
+	return `keryx_${port}`;
+}
+
+/** A page sends it as a header; with a WebSocket, where it can set none, as one of the protocols it offers. */
+export function pageKeyOf(header: string | undefined, protocols: string | undefined): string | undefined {
+	if (header !== undefined) return header;
+	const [, key] = /(?:^|,)\s*page\.([\w-]{43})\s*(?:,|$)/.exec(protocols ?? "") ?? [];
+	return key;
+}
+
+function cookieOf(header: string | undefined, name: string): string | undefined {
+	for (const pair of header?.split(";") ?? []) {
+		const at = pair.indexOf("=");
+		if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+	}
+	return undefined;
+}
+
+function digestOf(secret: string): string {
+	return createHash("sha256").update(secret).digest("hex");
+}
+
+function same(a: string, b: string): boolean {
+	const [one, other] = [Buffer.from(a), Buffer.from(b)];
+	return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,153 @@
+// What a request on a port must be before anything else looks at it: meant for this server, not sent by a foreign page, of a bearable
+// size, and not one of too many.
+import { isIP } from "node:net";
+import type { Context } from "hono";
+import { KeryxError } from "../../errors.ts";
+import type { AppEnvironment } from "../environment.ts";
+import type { Entrance } from "./auth.ts";
+
+const LONGEST_URL = 8192;
+const MOST_CALLERS = 10_000;
+const MINUTE_MS = 60_000;
+
+type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
+
+/** Throws for what no client of ours sends. */
+export function assertSound(request: Request, entrance: PortEntrance): void {
+	const { headers, url } = request;
+	if (url.length > LONGEST_URL)
+		throw new KeryxError("http.url_too_long", `an address may have ${LONGEST_URL} characters`);
+	const host = hostOf(headers.get("host") ?? "");
+	// A foreign name that leads here is how a web page reaches a server on its reader's machine (DNS rebinding).
+	if (!host || !isOurs(host, entrance))
+		throw new KeryxError("http.host", "the Host header names another server than this one");
+	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request))
+		throw new KeryxError("http.origin", "another site's page sent this");
+	const origin = headers.get("origin");
+	if (origin !== null && !isSameOrigin(origin, host))
+		throw new KeryxError("http.origin", "another origin's page sent this");
+}
+
+/** A cookie is sent by the browser, whoever made it: only our own page may change something with it, or open a terminal. */
+export function assertOwnPage({ headers, method }: Request): void {
+	if ((changes(method) || headers.has("upgrade")) && headers.get("origin") === null)
+		throw new KeryxError("http.origin", "a change with the page's cookie must name its origin");
+}
+
+/** By what the request says of itself; what it says nothing of is counted while it is read. */
+export function assertDeclaredSize({ headers }: Request, limit: number): void {
+	const declared = Number(headers.get("content-length") ?? 0);
+	if (declared > limit) throw tooLarge(limit);
+}
+
+/** The whole body; null where there is none. */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array | null> {
+	assertDeclaredSize(request, limit);
+	if (!request.body) return null;
+	const chunks: Uint8Array[] = [];
+	let size = 0;
+	// Left, not cancelled: the connection must live to hear the answer.
+	for await (const chunk of request.body.values({ preventCancel: true })) {
+		size += chunk.length;
+		if (size > limit) throw tooLarge(limit);
+		chunks.push(chunk);
+	}
+	return size === 0 ? null : Buffer.concat(chunks);
+}
+
+export function tooLarge(limit: number): KeryxError {
+	return new KeryxError("http.too_large", `a body may have ${limit} bytes`);
+}
+
+export function isJson(contentType: string | null | undefined): boolean {
+	return contentType?.split(";")[0]?.trim().toLowerCase() === "application/json";
+}
+
+/**
+ * So many requests of one caller in a minute, in a burst or spread. In memory: a restart forgives. Whoever has shown who they are is
+ * counted by name, everybody else by address, and only when refused: strangers share addresses with those who are not.
+ */
+export class Rates {
+	readonly #perMinute: number;
+	/** The monotonic clock. */
+	readonly #now: () => number;
+	readonly #callers = new Map<string, { left: number; at: number }>();
+
+	constructor(perMinute: number, now: () => number) {
+		this.#perMinute = perMinute;
+		this.#now = now;
+	}
+
+	/** Throws for a caller who has had enough, and tells how long to wait. */
+	assert(c: Context<AppEnvironment>, caller: string): void {
+		const wait = this.take(caller);
+		if (wait === null) return;
+		c.header("retry-after", String(wait));
+		throw new KeryxError("http.rate", `too many requests; try again in ${wait} s`);
+	}
+
+	/** The same for somebody who is about to be refused. */
+	assertStranger(c: Context<AppEnvironment>): void {
+		const { entrance } = c.env;
+		if (entrance.kind !== "socket") this.assert(c, `@${entrance.remote}`);
+	}
+
+	/** Null where it may pass, or the seconds to wait. */
+	take(caller: string): number | null {
+		const now = this.#now();
+		const perMs = this.#perMinute / MINUTE_MS;
+		const before = this.#callers.get(caller) ?? { left: this.#perMinute, at: now };
+		const left = Math.min(this.#perMinute, before.left + Math.max(0, now - before.at) * perMs);
+		if (!this.#callers.has(caller) && this.#callers.size >= MOST_CALLERS) this.#forgetOldest();
+		const allowed = left >= 1;
+		this.#callers.set(caller, { left: allowed ? left - 1 : left, at: now });
+		return allowed ? null : Math.max(1, Math.ceil((1 - left) / perMs / 1000));
+	}
+
+	/** Who has been quiet for a minute has all of it back. */
+	#forgetOldest(): void {
+		const since = this.#now() - MINUTE_MS;
+		for (const [caller, { at }] of this.#callers) if (at <= since) this.#callers.delete(caller);
+		if (this.#callers.size >= MOST_CALLERS) this.#callers.clear();
+	}
+}
+
+export function isLoopback(host: string): boolean {
+	const name = host.replace(/^\[|\]$/g, "").toLowerCase();
+	return (
+		name === "localhost" ||
+		name.endsWith(".localhost") ||
+		name === "::1" ||
+		/^127(?:\.\d{1,3}){3}$/.test(name)
+	);
+}
+
+function changes(method: string): boolean {
+	return method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+}
+
+function hostOf(header: string): URL | null {
+	if (!/^[\w.:[\]-]+$/.test(header)) return null;
+	return URL.canParse(`http://${header}`) ? new URL(`http://${header}`) : null;
+}
+
+/** An address in digits cannot be rebound, so where we listen to the world each of them is ours. */
+function isOurs({ hostname, port }: URL, entrance: PortEntrance): boolean {
+	if (isLoopback(hostname)) return Number(port || 80) === entrance.port;
+	if (isLoopback(entrance.host)) return false;
+	return hostname === entrance.host.toLowerCase() || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+}
+
+/** Whichever of the two schemes: what ends TLS in front of us speaks plainly to us. */
+function isSameOrigin(origin: string, host: URL): boolean {
+	return URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).host === host.host;
+}
+
+/** Somebody followed a link to here: no page of another site can read the answer, and our cookie is not sent. */
+function isNavigation({ method, headers }: Request): boolean {
+	return (
+		method === "GET" &&
+		headers.get("sec-fetch-mode") === "navigate" &&
+		headers.get("sec-fetch-dest") === "document"
+	);
+}

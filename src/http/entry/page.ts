@@ -1,0 +1,142 @@
+// The built page. Its files are read once, into a map by their address: no part of a request ever names a file on the disk. They are
+// no secret, so that the page can say itself how to log in; everything it shows then comes from the API, which asks who calls.
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Context } from "hono";
+import type { App, AppEnvironment } from "../environment.ts";
+
+const TYPES: Readonly<Record<string, string>> = {
+	".css": "text/css; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".ico": "image/x-icon",
+	".js": "text/javascript; charset=utf-8",
+	".json": "application/json; charset=utf-8",
+	".png": "image/png",
+	".svg": "image/svg+xml; charset=utf-8",
+	".txt": "text/plain; charset=utf-8",
+	".webmanifest": "application/manifest+json; charset=utf-8",
+	".woff2": "font/woff2",
+};
+const COMPRESSED_ALREADY = /^(?:font\/|image\/(?:png|x-icon))/;
+const WORTH_COMPRESSING = 1024;
+const INDEX = "/index.html";
+const ASSETS = "/assets/";
+
+/** xterm writes its theme and its measures into style elements that it makes itself: hence unsafe-inline, for styles alone. */
+const POLICY = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"style-src 'self' 'unsafe-inline'",
+	"img-src 'self' data: blob:",
+	"font-src 'self'",
+	"connect-src 'self'",
+	"manifest-src 'self'",
+	"base-uri 'none'",
+	"form-action 'none'",
+	"frame-ancestors 'none'",
+].join("; ");
+
+export interface PageFile {
+	readonly bytes: Buffer<ArrayBuffer>;
+	readonly type: string;
+	readonly etag: string;
+	/** Made when it is first asked for; null where that would not make it shorter. */
+	gzipped(): Promise<Buffer<ArrayBuffer> | null>;
+}
+
+export type Page = ReadonlyMap<string, PageFile>;
+
+/** By address; null where no page was built. */
+export function loadPage(folder: string): Page | null {
+	if (!existsSync(join(folder, INDEX))) return null;
+	const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
+		entry.isFile(),
+	);
+	return new Map(
+		files.map((entry) => {
+			const file = join(entry.parentPath, entry.name);
+			return [`/${relative(folder, file).split(sep).join("/")}`, pageFile(file)];
+		}),
+	);
+}
+
+function pageFile(file: string): PageFile {
+	const bytes = readFileSync(file);
+	const type = TYPES[extname(file)] ?? "application/octet-stream";
+	const digest = createHash("sha256").update(bytes).digest("base64url");
+	let compressing: Promise<Buffer<ArrayBuffer> | null> | undefined;
+	return {
+		bytes,
+		type,
+		etag: `W/"${digest.slice(0, 22)}"`,
+		gzipped: () => (compressing ??= compressed(bytes, type)),
+	};
+}
+
+async function compressed(bytes: Buffer, type: string): Promise<Buffer<ArrayBuffer> | null> {
+	if (COMPRESSED_ALREADY.test(type) || bytes.length < WORTH_COMPRESSING) return null;
+	const shorter = await promisify(gzip)(bytes, { level: 9 });
+	return shorter.length < bytes.length ? shorter : null;
+}
+
+/**
+ * Answers for the page's files, and with its index wherever a browser goes that is no address of the API: the page's own router knows
+ * the rest. Comes before anybody is asked who they are.
+ */
+export function addPage(app: App, page: Page): void {
+	let taken: ReadonlySet<string> | undefined;
+	app.use("*", async (c, next) => {
+		const { method, path } = c.req;
+		const isAsked = (method === "GET" || method === "HEAD") && c.env.entrance.kind !== "compat";
+		if (!isAsked) return next();
+		const file = path === INDEX ? undefined : page.get(path);
+		if (file) return answer(c, file, path.startsWith(ASSETS) ? KEPT : ASKED_AGAIN);
+		taken ??= new Set(app.routes.map((route) => firstPart(route.path)));
+		const isOurs = path === "/" || path === INDEX || !taken.has(firstPart(path));
+		const index = page.get(INDEX);
+		if (!index || !isOurs || path.startsWith(ASSETS) || !acceptsHtml(c)) return next();
+		return answer(c, index, ASKED_AGAIN);
+	});
+}
+
+/** Their names change with their content. */
+const KEPT = "public, max-age=31536000, immutable";
+const ASKED_AGAIN = "no-cache";
+
+/** Said in so many words: what takes anything is a program. */
+export function acceptsHtml(c: Context<AppEnvironment>): boolean {
+	return /\btext\/html\b/i.test(c.req.header("accept") ?? "");
+}
+
+function firstPart(path: string): string {
+	return path.split("/")[1] ?? "";
+}
+
+async function answer(c: Context<AppEnvironment>, file: PageFile, caching: string): Promise<Response> {
+	const headers = {
+		etag: file.etag,
+		vary: "accept, accept-encoding",
+		"cache-control": caching,
+		"content-security-policy": POLICY,
+		"cross-origin-opener-policy": "same-origin",
+		"cross-origin-resource-policy": "same-origin",
+	};
+	if (names(c.req.header("if-none-match"), file.etag)) return c.body(null, 304, headers);
+	const shorter = takesGzip(c.req.header("accept-encoding")) ? await file.gzipped() : null;
+	return c.body(shorter ?? file.bytes, 200, {
+		...headers,
+		"content-type": file.type,
+		...(shorter && { "content-encoding": "gzip" }),
+	});
+}
+
+function names(ifNoneMatch: string | undefined, etag: string): boolean {
+	return ifNoneMatch?.split(",").some((one) => one.trim() === etag) ?? false;
+}
+
+function takesGzip(accepted: string | undefined): boolean {
+	return /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i.test(accepted ?? "");
+}

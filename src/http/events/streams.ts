@@ -1,0 +1,142 @@
+// The calls of any length: events as they happen, exports and imports.
+import { createRoute, z } from "@hono/zod-openapi";
+import { bodyLimit } from "hono/body-limit";
+import type { ConversationId, SessionId } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import { exportJsonl, exportMarkdown, importJsonl, linesOf } from "../../store/index.ts";
+import type { ApiHost } from "../call.ts";
+import type { Access, Visitor } from "../entry/auth.ts";
+import { tooLarge } from "../entry/guards.ts";
+import { type App, OPERATOR } from "../environment.ts";
+import { delta, event } from "../schemas.ts";
+import { eventStream } from "./event-stream.ts";
+import type { Feed } from "./feed.ts";
+
+/** In characters: so much of an export is sent at once. */
+const GATHERED = 64 * 1024;
+
+export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSignal): void {
+	const query = z.object({
+		after: z.string().max(32).optional().openapi({
+			description:
+				"the id of the last event seen; empty: the oldest kept; left out: only what comes. Last-Event-ID wins",
+		}),
+		conversation: z.string().max(64).optional(),
+		types: z.string().max(1000).optional().openapi({ description: "types of events, with commas between" }),
+	});
+	const route = createRoute({
+		operationId: "events",
+		method: "get",
+		path: "/events",
+		summary: "every event, live: its id is the cursor to go on from; deltas and heartbeats have none",
+		request: { query },
+		responses: {
+			200: {
+				description: "frames named by the event's type, or hello, delta, resync, error",
+				content: { "text/event-stream": { schema: z.union([event, delta]) } },
+			},
+		},
+	});
+	app.openapi(route, async (c) => {
+		const { after, conversation, types } = c.req.valid("query");
+		const cursor = c.req.header("last-event-id") || (after ?? "now");
+		const visitor = c.get("visitor") as Visitor;
+		const left = new AbortController();
+		const batches = feed.batches({
+			scope: OPERATOR,
+			after: cursor,
+			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
+			...(conversation !== undefined && { conversation: conversation as ConversationId }),
+			...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
+		});
+		return c.body(
+			eventStream(batches, () => left.abort()),
+			200,
+			// Chunked, so that no server waits for more before it sends the first.
+			{ "content-type": "text/event-stream", "transfer-encoding": "chunked" },
+		) as never;
+	});
+}
+
+/** Exports and imports are streams of any length. */
+export function addTransfer(app: App, host: ApiHost, limit: number): void {
+	const exportRoute = createRoute({
+		operationId: "export",
+		method: "get",
+		path: "/api/export",
+		summary: "one session, one conversation or everything, as JSONL that can be imported or as Markdown",
+		request: {
+			query: z.object({
+				session: z.string().max(64).optional(),
+				conversation: z.string().max(64).optional(),
+				format: z.enum(["jsonl", "markdown"]).default("jsonl"),
+			}),
+		},
+		responses: { 200: { description: "the lines", content: { "text/plain": { schema: z.string() } } } },
+	});
+	app.openapi(exportRoute, async (c) => {
+		const { session, conversation, format } = c.req.valid("query");
+		if (session !== undefined && conversation !== undefined)
+			throw new KeryxError("argument.invalid", "give session or conversation, not both", {
+				field: "session",
+			});
+		const what =
+			session !== undefined
+				? ({ kind: "session", id: session as SessionId } as const)
+				: conversation !== undefined
+					? ({ kind: "conversation", id: conversation as ConversationId } as const)
+					: ({ kind: "everything" } as const);
+		const write = format === "jsonl" ? exportJsonl : exportMarkdown;
+		const chunks = write(host.store, { scope: OPERATOR, what });
+		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
+		const first = await chunks.next();
+		const body = ReadableStream.from(
+			(async function* () {
+				const encoder = new TextEncoder();
+				// Each of them ends its own lines. Many small ones go out as one.
+				let waiting = first.done ? "" : first.value;
+				for await (const chunk of chunks) {
+					waiting += chunk;
+					if (waiting.length < GATHERED) continue;
+					yield encoder.encode(waiting);
+					waiting = "";
+				}
+				yield encoder.encode(waiting);
+			})(),
+		);
+		return c.body(body as ReadableStream, 200, {
+			"content-type":
+				format === "jsonl" ? "application/jsonl; charset=utf-8" : "text/markdown; charset=utf-8",
+		}) as never;
+	});
+	const importRoute = createRoute({
+		operationId: "import",
+		method: "post",
+		path: "/api/import",
+		summary: "an export as the body, of any length; what is there already is passed over",
+		request: { query: z.object({ origin: z.string().max(100).default("export") }) },
+		responses: {
+			200: {
+				description: "what was added",
+				content: { "application/json": { schema: z.record(z.string(), z.number()) } },
+			},
+		},
+	});
+	// What comes over a port is as large as anything else there may be.
+	const limited = bodyLimit({
+		maxSize: limit,
+		onError: () => {
+			throw tooLarge(limit);
+		},
+	});
+	app.post(importRoute.path, (c, next) => (c.env.entrance.kind === "socket" ? next() : limited(c, next)));
+	app.openapi(importRoute, async (c) => {
+		if (!host.gateway) throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be imported");
+		const body: AsyncIterable<Uint8Array> = c.req.raw.body ?? emptyBody();
+		const { origin } = c.req.valid("query");
+		const { leftOut: left_out, ...counts } = await importJsonl(host.store, linesOf(body), { origin });
+		return c.json({ ...counts, left_out }, 200);
+	});
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}

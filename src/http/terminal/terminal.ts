@@ -1,0 +1,284 @@
+// One terminal in a browser, on one process. Bytes go out as fast as the browser takes them, and no faster: what waits is never more
+// than one piece here and one window at the process host. Everything ends with the socket, the process, the token or the server.
+import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../../errors.ts";
+import {
+	drawnSoFar,
+	type LogPiece,
+	type ProcessBackend,
+	type Processes,
+	type PtySize,
+	piecesBetween,
+	resizeTerminal,
+	TerminalModes,
+} from "../../processes/index.ts";
+import type { Process } from "../../store/index.ts";
+import { toKeryxError } from "../errors.ts";
+import type { Audience, Audiences } from "./audience.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** Shown at first of a process on pipes. */
+const FIRST_SHOWN = 128 * 1024;
+/** How long the record of an end is waited for after the output has ended. */
+const RECORD_MS = 5000;
+const BEAT_MS = 15_000;
+const CLOSING_MS = 1000;
+/** Typed and not handed over yet; beyond it, no more is read from the socket. */
+const MOST_WAITING = 256 * 1024;
+const CLOSED = { done: 1000, server: 1001, refused: 1008, failed: 1011 } as const;
+
+/** What is used of a WebSocket. */
+export interface TerminalSocket {
+	send(data: string | Uint8Array, sent: (error?: Error | null) => void): void;
+	close(code: number, reason: string): void;
+	terminate(): void;
+	ping(): void;
+	pause(): void;
+	resume(): void;
+	on(event: "message", listener: (data: Buffer, isBinary: boolean) => void): unknown;
+	on(event: "pong" | "close" | "error", listener: () => void): unknown;
+}
+
+export interface TerminalOptions {
+	readonly socket: TerminalSocket;
+	readonly processes: Processes;
+	readonly process: Process;
+	/** Null: what the screen shows, or the end of the output. */
+	readonly from: number | null;
+	readonly audiences: Audiences;
+	readonly mayType: boolean;
+	/** Notes that somebody tried what their role does not allow. */
+	refused(what: string): Promise<void>;
+	readonly revoked: AbortSignal;
+	readonly closing: AbortSignal;
+}
+
+const typed = z.discriminatedUnion("type", [
+	z.strictObject({ type: z.literal("input"), data: z.string().min(1).max(65_536) }),
+	z.strictObject({ type: z.literal("end") }),
+	z.strictObject({
+		type: z.literal("resize"),
+		cols: z.int().min(1).max(1000),
+		rows: z.int().min(1).max(1000),
+	}),
+]);
+
+/** Resolves when nothing of it is left. */
+export function serveTerminal(options: TerminalOptions): Promise<void> {
+	return new Terminal(options).run();
+}
+
+class Terminal {
+	readonly #options: TerminalOptions;
+	readonly #id: string;
+	readonly #left = new AbortController();
+	/** Until it is known what runs it; what is typed before that waits. */
+	readonly #ready = Promise.withResolvers<void>();
+	#backend: ProcessBackend | null = null;
+	#audience: Audience | null = null;
+	#typing: Promise<void> = Promise.resolve();
+	#waiting = 0;
+	#wasRefused = false;
+	#isAlive = true;
+
+	constructor(options: TerminalOptions) {
+		this.#options = options;
+		this.#id = options.process.id;
+	}
+
+	async run(): Promise<void> {
+		const { socket, revoked, closing } = this.#options;
+		this.#left.signal.addEventListener("abort", () => void this.#backend?.close());
+		socket.on("close", () => this.#left.abort());
+		// What is wrong with the connection ends it, and is told by its close.
+		socket.on("error", () => {});
+		socket.on("pong", () => {
+			this.#isAlive = true;
+		});
+		socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+		const beat = setInterval(() => this.#beat(), BEAT_MS);
+		const onRevoked = () => this.#hangUp(CLOSED.refused, "the token was revoked");
+		const onClosing = () => this.#hangUp(CLOSED.server, "Keryx ends");
+		revoked.addEventListener("abort", onRevoked, { once: true });
+		closing.addEventListener("abort", onClosing, { once: true });
+		if (revoked.aborted) onRevoked();
+		if (closing.aborted) onClosing();
+		try {
+			await this.#show();
+			this.#hangUp(CLOSED.done, "the process has ended");
+		} catch (error) {
+			if (!this.#left.signal.aborted) await this.#tellError(error).catch(() => {});
+			this.#hangUp(CLOSED.failed, "it cannot be shown any more");
+		} finally {
+			clearInterval(beat);
+			this.#ready.resolve();
+			revoked.removeEventListener("abort", onRevoked);
+			closing.removeEventListener("abort", onClosing);
+			await this.#typing;
+			this.#left.abort();
+			await this.#leave();
+		}
+	}
+
+	async #show(): Promise<void> {
+		const { processes, audiences, from } = this.#options;
+		const read = (id: string, options: { readonly from: number; readonly limit: number }) =>
+			processes.read(OPERATOR, id, options);
+		const backend = await this.#attached();
+		// It may have ended, and been forgotten, just now.
+		const info = await backend?.get(this.#id).catch(() => null);
+		if (info?.pty) {
+			this.#audience = audiences.enter(this.#id, info.pty, this);
+			await this.#tell({ type: "size", ...this.#audience.size });
+		}
+		this.#ready.resolve();
+		let at = from ?? (await this.#showSoFar(read));
+		await this.#tell({ type: "position", at });
+		const put = async (piece: LogPiece) => {
+			if (piece.lost > 0) {
+				await this.#tell({ type: "lost", bytes: piece.lost });
+				await this.#tell({ type: "position", at: piece.from });
+			}
+			if (piece.data.length > 0) await this.#send(piece.data);
+			at = piece.next;
+		};
+		try {
+			if (info?.status === "running" && backend)
+				for await (const piece of backend.follow(this.#id, { from: at })) await put(piece);
+		} catch (error) {
+			// A host that died has left its files.
+			if (!isGone(error) || this.#left.signal.aborted) throw error;
+		}
+		const { size } = await read(this.#id, { from: 0, limit: 0 });
+		for await (const piece of piecesBetween(read, this.#id, at, size)) await put(piece);
+		await this.#tellEnd();
+	}
+
+	/** A connection of its own, as `keryx attach` has; null where it does not run. */
+	async #attached(): Promise<ProcessBackend | null> {
+		this.#backend = await this.#options.processes.attach(OPERATOR, this.#id);
+		if (this.#left.signal.aborted) await this.#backend?.close();
+		return this.#backend;
+	}
+
+	async #showSoFar(read: Parameters<typeof drawnSoFar>[0]): Promise<number> {
+		if (!this.#options.process.pty) {
+			const { size } = await read(this.#id, { from: 0, limit: 0 });
+			return Math.max(0, size - FIRST_SHOWN);
+		}
+		const { data, at } = await drawnSoFar(read, this.#id, new TerminalModes());
+		if (data.length > 0) await this.#send(data);
+		return at;
+	}
+
+	async #tellEnd(): Promise<void> {
+		const waiting = { ms: RECORD_MS, signal: this.#left.signal };
+		const { status, exitCode, signal, cause, endedAt } = await this.#options.processes.wait(
+			OPERATOR,
+			this.#id,
+			waiting,
+		);
+		if (endedAt === null)
+			throw new KeryxError("process.host_gone", "it runs where this Keryx cannot reach it");
+		await this.#tell({ type: "exit", state: status, exit_code: exitCode, signal, cause });
+	}
+
+	/** In order, each after the one before. */
+	#hear(data: Buffer, isBinary: boolean): void {
+		const { socket } = this.#options;
+		this.#waiting += data.length;
+		if (this.#waiting > MOST_WAITING) socket.pause();
+		this.#typing = this.#typing
+			.then(() => this.#obey(data, isBinary))
+			.catch((error: unknown) => this.#tellError(error))
+			.catch(() => {})
+			.finally(() => {
+				this.#waiting -= data.length;
+				if (this.#waiting <= MOST_WAITING) socket.resume();
+			});
+	}
+
+	async #obey(data: Buffer, isBinary: boolean): Promise<void> {
+		const { mayType, refused } = this.#options;
+		await this.#ready.promise;
+		const backend = this.#backend;
+		if (this.#left.signal.aborted) return;
+		if (!mayType) {
+			if (!this.#wasRefused) await refused("type into");
+			this.#wasRefused = true;
+			throw new KeryxError("http.forbidden", "your role may look on, and not type");
+		}
+		const control = isBinary ? null : parsed(data);
+		if (!control) throw new KeryxError("argument.invalid", "this is no frame of a terminal", FRAME);
+		if (!backend) throw new KeryxError("process.ended", "it takes no input any more");
+		if (control.type === "input") await backend.write(this.#id, Buffer.from(control.data));
+		else if (control.type === "end") await backend.endInput(this.#id);
+		else await this.#audience?.resize(backend, this, { rows: control.rows, cols: control.cols });
+	}
+
+	tellSize(size: PtySize): void {
+		this.#tell({ type: "size", ...size }).catch(() => {});
+	}
+
+	async #leave(): Promise<void> {
+		const { processes, audiences } = this.#options;
+		const back = this.#audience && audiences.leave(this.#id, this);
+		if (!back) return;
+		const backend = await processes.attach(OPERATOR, this.#id).catch(() => null);
+		try {
+			if (backend) await resizeTerminal(backend, this.#id, back);
+		} catch {
+			// Its host has gone: nothing has a size any more.
+		} finally {
+			await backend?.close();
+		}
+	}
+
+	#tellError(error: unknown): Promise<void> {
+		return this.#tell({ type: "error", error: toKeryxError(error).toJSON() });
+	}
+
+	#tell(frame: object): Promise<void> {
+		return this.#send(JSON.stringify(frame));
+	}
+
+	/** Resolves when the system has taken it. */
+	#send(data: string | Uint8Array): Promise<void> {
+		return new Promise((resolve, reject) => {
+			this.#options.socket.send(data, (error) => (error ? reject(error) : resolve()));
+		});
+	}
+
+	/** Who does not answer for so long has gone, or does not read. */
+	#beat(): void {
+		const { socket } = this.#options;
+		if (this.#isAlive) socket.ping();
+		else socket.terminate();
+		this.#isAlive = false;
+	}
+
+	/** Who does not close the connection then has it closed. */
+	#hangUp(code: number, reason: string): void {
+		const { socket } = this.#options;
+		socket.close(code, reason);
+		this.#left.abort();
+		setTimeout(() => socket.terminate(), CLOSING_MS).unref();
+	}
+}
+
+const FRAME = {
+	field: "type",
+	hint: "send JSON of type input, end or resize: docs/reference/api.md",
+} as const;
+
+function isGone(error: unknown): boolean {
+	return error instanceof KeryxError && error.code === "process.host_gone";
+}
+
+function parsed(data: Buffer): z.output<typeof typed> | null {
+	try {
+		return typed.safeParse(JSON.parse(data.toString("utf8"))).data ?? null;
+	} catch {
+		return null;
+	}
+}

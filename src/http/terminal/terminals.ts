@@ -1,0 +1,77 @@
+// Where a terminal is opened in a browser: who may, on which process, and how many. What then happens is the business of terminal.ts.
+import { upgradeWebSocket } from "@hono/node-server";
+import { createRoute, z } from "@hono/zod-openapi";
+import type { WebSocket } from "ws";
+import { KeryxError } from "../../errors.ts";
+import type { ApiHost } from "../call.ts";
+import type { Access, Visitor } from "../entry/auth.ts";
+import type { App } from "../environment.ts";
+import { processesOf } from "../processes.ts";
+import { error } from "../schemas.ts";
+import { Audiences } from "./audience.ts";
+import { serveTerminal } from "./terminal.ts";
+
+const OPERATOR = { kind: "operator" } as const;
+/** Open at once. Each has a connection to the process host, and a window of output. */
+const MOST = 64;
+const PATH = /^\/api\/processes\/[^/?]+\/terminal(?:\?|$)/;
+
+/** Of a request as it came: nothing else is ever upgraded. */
+export function isTerminal(url: string | undefined): boolean {
+	return PATH.test(url ?? "");
+}
+
+export function addTerminals(app: App, host: ApiHost, access: Access, closing: AbortSignal): void {
+	const audiences = new Audiences();
+	let open = 0;
+	const query = z.object({
+		from: z.coerce.number().int().min(0).optional().openapi({
+			description:
+				"a position in the output, to go on from; left out: what the screen shows, or the end of the output, then what comes",
+		}),
+	});
+	const route = createRoute({
+		operationId: "terminal",
+		method: "get",
+		path: "/api/processes/{id}/terminal",
+		summary: "a WebSocket: binary frames of output, JSON frames for everything else (docs/reference/api.md)",
+		request: { params: z.object({ id: z.string().min(1).max(64) }), query },
+		responses: {
+			101: { description: "the terminal is open" },
+			default: { description: "what is wrong", content: { "application/json": { schema: error } } },
+		},
+	});
+	app.openapi(route, async (c) => {
+		if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
+			throw new KeryxError("http.upgrade", "a terminal is a WebSocket");
+		const processes = processesOf(host);
+		const process = await processes.find(OPERATOR, c.req.valid("param").id);
+		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are open already`);
+		const { from = null } = c.req.valid("query");
+		const visitor = c.get("visitor") as Visitor;
+		const revoked = access.stayOf(visitor);
+		const upgrade = upgradeWebSocket(() => ({
+			onOpen: (_event, { raw }) => {
+				open++;
+				const terminal = serveTerminal({
+					socket: raw as WebSocket,
+					processes,
+					process,
+					from,
+					audiences,
+					mayType: visitor.role === "operator",
+					refused: (what) =>
+						host.confirmations.refused(
+							visitor,
+							`${what} ${process.id} in a terminal`,
+							`its role is ${visitor.role}`,
+						),
+					revoked,
+					closing,
+				});
+				void terminal.finally(() => open--);
+			},
+		}));
+		return (await upgrade(c as never, async () => {})) as never;
+	});
+}

@@ -1,0 +1,192 @@
+// Reading a log for somebody: the new part, the end, the two ends, or its lines. Bytes become text here: whole characters, without
+// colours, as a terminal would show them in the end. Work and memory are bounded whatever a program has printed.
+import { readableLength, terminalText } from "../../domain/index.ts";
+import type { ProcessPlace } from "../place.ts";
+
+export type ReadLog = ProcessPlace["read"];
+
+const PIECE = 256 * 1024;
+/** Bytes looked at for so many characters: colours and the like take room, too. */
+const BYTES_PER_CHARACTER = 16;
+const LONGEST_LINE = 20_000;
+
+export interface NewOutput {
+	readonly text: string;
+	/** Up to here it has been read, in bytes. */
+	readonly to: number;
+	/** Some of what is new stands only in the log. */
+	readonly cut: boolean;
+}
+
+/** Takes secrets out of a text, before it is cut: of what is cut through, a part would stay. */
+type Hide = (text: string) => string;
+
+/** What was printed from a position on: its end, where it is longer than `most`. A character that is not whole yet is left for later. */
+export async function newOutput(
+	read: ReadLog,
+	id: string,
+	{
+		from,
+		most,
+		ended,
+		hide,
+	}: { readonly from: number; readonly most: number; readonly ended: boolean; readonly hide: Hide },
+): Promise<NewOutput> {
+	const { size } = await read(id, { from, limit: 1 });
+	const start = Math.max(from, size - most * BYTES_PER_CHARACTER);
+	const { data, lost } = await bytesBetween(read, id, start, size);
+	const readable = ended ? data.length : readableLength(data);
+	const text = hide(terminalText(decode(data.subarray(0, readable), start > from)));
+	const shown = lastOf(text, most);
+	return {
+		text: shown,
+		to: size - (data.length - readable),
+		cut: start > from || lost > 0 || shown.length < text.length,
+	};
+}
+
+/** The end of everything that was printed. */
+export async function tailOf(
+	read: ReadLog,
+	id: string,
+	options: { readonly most: number; readonly hide: Hide },
+): Promise<NewOutput> {
+	return newOutput(read, id, { ...options, from: 0, ended: true });
+}
+
+export interface WholeOutput {
+	readonly text: string;
+	readonly truncated: boolean;
+}
+
+/** All of it, or its beginning (40 %) and its end (60 %) with a mark between them. */
+export async function bothEnds(
+	read: ReadLog,
+	id: string,
+	{
+		most,
+		mark,
+		hide,
+	}: { readonly most: number; readonly mark: (leftOut: string) => string; readonly hide: Hide },
+): Promise<WholeOutput> {
+	const { size } = await read(id, { from: 0, limit: 1 });
+	const head = Math.floor(most * 0.4);
+	const tail = most - head;
+	const window = most * BYTES_PER_CHARACTER;
+	if (size <= 2 * window) {
+		const { data, lost } = await bytesBetween(read, id, 0, size);
+		const text = hide(terminalText(decode(data, false)));
+		if (text.length <= most && lost === 0) return { text, truncated: false };
+		const left = `${Math.max(0, text.length - most)} characters${lost > 0 ? `, and ${lost} bytes that the log has lost,` : ""}`;
+		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left)), truncated: true };
+	}
+	const first = hide(terminalText(decode((await bytesBetween(read, id, 0, window)).data, false)));
+	const last = hide(terminalText(decode((await bytesBetween(read, id, size - window, size)).data, true)));
+	const [begins, ends] = [firstOf(first, head), lastOf(last, tail)];
+	const left = `about ${size - Buffer.byteLength(begins) - Buffer.byteLength(ends)} bytes`;
+	return { text: joined(begins, ends, mark(left)), truncated: true };
+}
+
+function joined(begins: string, ends: string, mark: string): string {
+	return `${begins}\n${mark}\n${ends}`;
+}
+
+export interface LogLines {
+	readonly lines: readonly string[];
+	/** Of what is kept: lines in a part that was cut out are not known. */
+	readonly total: number;
+	/** Bytes that were cut out. */
+	readonly lost: number;
+	/** Which line, counted from 0, is the first of them. */
+	readonly first: number;
+}
+
+/** Lines from an offset on, counted from 0, or the last ones. What was cut out of the log is one line that says so. */
+export async function logLines(
+	read: ReadLog,
+	id: string,
+	{ offset, limit }: { readonly offset?: number; readonly limit: number },
+): Promise<LogLines> {
+	const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+	const window: { readonly text: string; readonly isLine: boolean }[] = [];
+	let total = 0;
+	let lost = 0;
+	let rest = "";
+	const show = (text: string, isLine: boolean) => {
+		if (offset === undefined || (total >= offset && total < offset + limit)) window.push({ text, isLine });
+		if (window.length > limit) window.shift();
+	};
+	const add = (line: string) => {
+		show(line.length > LONGEST_LINE ? `${firstOf(line, LONGEST_LINE)}…` : line, true);
+		total++;
+	};
+	for (let from = 0; ; ) {
+		const piece = await read(id, { from, limit: PIECE });
+		if (piece.lost > 0) {
+			lost += piece.lost;
+			// Half a character before the gap is none with what follows it.
+			rest += decoder.decode();
+			if (rest !== "") add(rest);
+			show(`[${piece.lost} bytes were cut out here]`, false);
+			rest = "";
+		}
+		const parts = (rest + decoder.decode(piece.data, { stream: true })).split("\n");
+		rest = parts.pop() ?? "";
+		// A line without an end is kept as far as it is shown.
+		if (rest.length > 2 * LONGEST_LINE) rest = rest.slice(0, 2 * LONGEST_LINE);
+		for (const line of parts) add(line);
+		if (piece.next >= piece.size || piece.next === from) break;
+		from = piece.next;
+	}
+	rest += decoder.decode();
+	if (rest !== "") add(rest);
+	return {
+		lines: window.map(({ text }) => terminalText(text)),
+		total,
+		lost,
+		first:
+			offset === undefined ? total - window.filter(({ isLine }) => isLine).length : Math.min(offset, total),
+	};
+}
+
+async function bytesBetween(
+	read: ReadLog,
+	id: string,
+	from: number,
+	to: number,
+): Promise<{ readonly data: Buffer; readonly lost: number }> {
+	const pieces: Buffer[] = [];
+	let lost = 0;
+	for (let at = from; at < to; ) {
+		const piece = await read(id, { from: at, limit: Math.min(PIECE, to - at) });
+		lost += piece.lost;
+		pieces.push(piece.data);
+		if (piece.next <= at) break;
+		at = piece.next;
+	}
+	return { data: Buffer.concat(pieces), lost };
+}
+
+/** `middle`: it may begin within a character, whose rest says nothing. */
+function decode(data: Buffer, middle: boolean): string {
+	let start = 0;
+	while (middle && start < 3 && ((data[start] ?? 0) & 0xc0) === 0x80) start++;
+	return new TextDecoder("utf-8", { ignoreBOM: true }).decode(data.subarray(start));
+}
+
+/** Never half a character at the cut. */
+function firstOf(text: string, most: number): string {
+	if (text.length <= most) return text;
+	return text.slice(0, isHigh(text, most - 1) ? most - 1 : most);
+}
+
+function lastOf(text: string, most: number): string {
+	if (text.length <= most) return text;
+	const at = text.length - most;
+	return text.slice(isHigh(text, at - 1) ? at + 1 : at);
+}
+
+function isHigh(text: string, at: number): boolean {
+	const code = text.charCodeAt(at);
+	return code >= 0xd800 && code <= 0xdbff;
+}

@@ -1,0 +1,54 @@
+// Where the last lines of a log begin, found from its end: a log of any length costs what is shown of it.
+
+import type { LogPiece } from "../types.ts";
+import type { ReadLog } from "./reading.ts";
+
+const CHUNK = 256 * 1024;
+const NEWLINE = 0x0a;
+
+/** The position that so many lines stand behind. A line without an end is one, too. */
+export async function startOfLast(read: ReadLog, id: string, lines: number, size: number): Promise<number> {
+	if (lines === 0) return size;
+	let missing = lines;
+	for (let [to, chunk] = [size, CHUNK]; to > 0; ) {
+		const from = Math.max(0, to - chunk);
+		const pieces = await allBetween(read, id, from, to);
+		for (const { data, from: at } of pieces.toReversed())
+			for (let place = data.lastIndexOf(NEWLINE); place >= 0; place = before(data, place)) {
+				// The one at the very end ends the last line; it does not begin another.
+				if (at + place === size - 1) continue;
+				if (--missing === 0) return at + place + 1;
+			}
+		// What was cut out is stepped over, however much it is.
+		chunk = pieces.every(({ data }) => data.length === 0) ? chunk * 2 : CHUNK;
+		to = from;
+	}
+	return 0;
+}
+
+function before(data: Buffer, place: number): number {
+	return place === 0 ? -1 : data.lastIndexOf(NEWLINE, place - 1);
+}
+
+/** For a part that is known to be short. */
+export async function allBetween(read: ReadLog, id: string, from: number, to: number): Promise<LogPiece[]> {
+	const pieces: LogPiece[] = [];
+	for await (const piece of piecesBetween(read, id, from, to)) pieces.push(piece);
+	return pieces;
+}
+
+/** The log in pieces, each with what was cut out before it. */
+export async function* piecesBetween(
+	read: ReadLog,
+	id: string,
+	from: number,
+	to: number,
+): AsyncGenerator<LogPiece> {
+	for (let at = from; at < to; ) {
+		const piece = await read(id, { from: at, limit: Math.min(CHUNK, to - at) });
+		if (piece.from >= to || piece.next <= at) return;
+		const data = piece.data.subarray(0, to - piece.from);
+		yield { ...piece, data, next: piece.from + data.length };
+		at = piece.next;
+	}
+}

@@ -1,0 +1,206 @@
+// The audit of confirmations: append-only, every entry with a code over itself and the one before, made with a key outside the
+// store. The head (how many entries, the last one's code) is read and written in the same transaction as each entry, and has a
+// code of its own: an altered row, a missing one and a cut tail all show. What takes the head along shows against the witness.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { AuditEntry, AuditVia, OperatorScope } from "../../types.ts";
+
+const HOUR_MS = 3_600_000;
+/** Refused attempts of one caller that are recorded within an hour; who tries on and on must not fill the disk. */
+const REFUSALS_AN_HOUR = 100;
+const PAGE = 1000;
+
+interface AuditRow {
+	readonly n: number;
+	readonly at: number;
+	readonly kind: AuditEntry["kind"];
+	readonly confirmation: string | null;
+	readonly who: string;
+	readonly via: AuditVia;
+	readonly body: string;
+	readonly body_key: number | null;
+	readonly mac: string;
+}
+
+interface HeadRow {
+	readonly count: number;
+	readonly last: string;
+	readonly mac: string;
+}
+
+const COLUMNS = "n, at, kind, confirmation, who, via, body, body_key, mac";
+const readHead = sql<HeadRow>("SELECT count, last, mac FROM audit_head WHERE one = 1");
+const writeHead = sql(
+	`INSERT INTO audit_head (one, count, last, mac) VALUES (1, ?, ?, ?)
+	ON CONFLICT (one) DO UPDATE SET count = excluded.count, last = excluded.last, mac = excluded.mac`,
+);
+const insertEntry = sql(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`);
+const entriesAfter = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE n > ? ORDER BY n LIMIT ?`);
+const newestEntries = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit ORDER BY n DESC LIMIT ?`);
+const entriesOf = sql<AuditRow>(
+	`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? AND n > 0 ORDER BY n LIMIT ?`,
+);
+/** Whatever has no place in the chain. */
+const beforeFirst = sql<{ n: number }>("SELECT n FROM audit WHERE n < 1 ORDER BY n LIMIT 1");
+const refusalsSince = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM audit WHERE who = ? AND kind = 'refused' AND at > ?",
+);
+
+export interface NewAuditEntry {
+	readonly kind: AuditEntry["kind"];
+	readonly confirmation?: string | null;
+	/** Who was authenticated, or what in Keryx did it. */
+	readonly who: string;
+	readonly via: AuditVia;
+	readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** As it stands there, checked by nobody. */
+export function* auditHead(): Op<HeadRow | undefined> {
+	return yield* get(readHead);
+}
+
+export function headProblem(key: Uint8Array, head: HeadRow): string | null {
+	return isCode(head.mac, headMac(key, head)) ? null : "the head was altered";
+}
+
+/** Must run in the transaction of what it records. */
+export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
+	const key = keyOf(context.auditKey);
+	const head = yield* auditHead();
+	// A head that was tampered with must not be signed over: that would make the damage look right.
+	if (head && headProblem(key, head) !== null)
+		throw new KeryxError(
+			"audit.broken",
+			"the head of the audit does not verify, so nothing can be added to it",
+		);
+	const row = {
+		n: (head?.count ?? 0) + 1,
+		at: context.now,
+		kind: entry.kind,
+		confirmation: entry.confirmation ?? null,
+		who: entry.who,
+		via: entry.via,
+		body: seal(entry.facts ?? {}),
+		body_key: null,
+	};
+	const mac = entryMac(key, row, head?.last ?? "");
+	yield* run(insertEntry, row.n, row.at, row.kind, row.confirmation, row.who, row.via, row.body, mac);
+	yield* run(writeHead, row.n, mac, headMac(key, { count: row.n, last: mac }));
+}
+
+/** An attempt of somebody who was authenticated and may not do that. Recorded up to a number within an hour, the last of which says so. */
+export function* auditRefusal(
+	context: Context,
+	args: {
+		readonly who: string;
+		readonly via: AuditVia;
+		readonly confirmation?: string;
+		readonly attempt: string;
+		readonly reason: string;
+	},
+): Op<void> {
+	const { n } = (yield* get(refusalsSince, args.who, context.now - HOUR_MS)) ?? { n: 0 };
+	if (n >= REFUSALS_AN_HOUR) return;
+	yield* audit(context, {
+		kind: "refused",
+		who: args.who,
+		via: args.via,
+		confirmation: args.confirmation ?? null,
+		facts: {
+			attempt: args.attempt,
+			reason: args.reason,
+			...(n === REFUSALS_AN_HOUR - 1 && { last: "further ones within the hour are not recorded" }),
+		},
+	});
+}
+
+export interface AuditFilter {
+	/** Only those of this one. */
+	readonly confirmation?: string;
+	readonly after?: number;
+	/** The last ones, instead of those from the beginning or after a number on. */
+	readonly newest?: boolean;
+	readonly limit: number;
+}
+
+/** Every change of state, oldest first. */
+export function* auditLog(args: AuditFilter & { readonly scope: OperatorScope }): Op<readonly AuditEntry[]> {
+	return (yield* entriesFor(args)).map(toEntry);
+}
+
+function* entriesFor({ confirmation, after = 0, newest, limit }: AuditFilter): Op<readonly AuditRow[]> {
+	if (confirmation !== undefined) return yield* all(entriesOf, confirmation, limit);
+	if (newest) return (yield* all(newestEntries, limit)).toReversed();
+	return yield* all(entriesAfter, after, limit);
+}
+
+export interface Verified {
+	readonly count: number;
+	/** The code of the last entry; to be kept elsewhere, it proves later that nothing before it was replaced. */
+	readonly head: string;
+	/** The first entry that is wrong, and how; null: all is as it was written. */
+	readonly bad: { readonly n: number; readonly problem: string } | null;
+}
+
+/** Looks through the whole chain, on one snapshot, of which nothing was read before. */
+export function* verifyChain(key: Uint8Array): Op<Verified> {
+	const stray = yield* get(beforeFirst);
+	if (stray) return { count: 0, head: "", bad: { n: stray.n, problem: "it was added before the first" } };
+	const head = yield* auditHead();
+	let last = "";
+	let count = 0;
+	for (;;) {
+		const rows = yield* all(entriesAfter, count, PAGE);
+		for (const row of rows) {
+			const bad = (problem: string) => ({ count, head: last, bad: { n: count + 1, problem } });
+			if (row.n !== count + 1) return bad("it is missing");
+			if (!isCode(row.mac, entryMac(key, row, last)))
+				return bad("it was altered, or one before it was replaced");
+			last = row.mac;
+			count++;
+		}
+		if (rows.length < PAGE) break;
+	}
+	const at = (n: number, problem: string) => ({ count, head: last, bad: { n, problem } });
+	if (!head) return count === 0 ? { count, head: last, bad: null } : at(count, "the head is missing");
+	const altered = headProblem(key, head);
+	if (altered !== null) return at(count, altered);
+	if (head.count > count)
+		return at(count + 1, `it is missing: the tail was cut, there were ${head.count} entries`);
+	if (head.count < count) return at(head.count + 1, "it was added without the head");
+	if (head.last !== last) return at(count, "the head speaks of another entry");
+	return { count, head: last, bad: null };
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+	const { n, at, kind, confirmation, who, via, mac } = row;
+	return { n, at, kind, confirmation, who, via, facts: unseal(row.body, row.body_key), mac };
+}
+
+/** The key that a body is sealed with comes last, and not at all for one in the clear: entries from before it counted keep their codes. */
+function entryMac(key: Uint8Array, row: Omit<AuditRow, "mac">, before: string): string {
+	const { n, at, kind, confirmation, who, via, body, body_key } = row;
+	const sealed = body_key === null ? [] : [body_key];
+	return codeOf(key, ["entry", n, at, kind, confirmation, who, via, body, before, ...sealed]);
+}
+
+function headMac(key: Uint8Array, { count, last }: Omit<HeadRow, "mac">): string {
+	return codeOf(key, ["head", count, last]);
+}
+
+/** JSON of a flat list is unambiguous: no two different lists have the same. */
+export function codeOf(key: Uint8Array, values: readonly (string | number | null)[]): string {
+	return createHmac("sha256", key).update(JSON.stringify(values)).digest("hex");
+}
+
+export function isCode(a: string, b: string): boolean {
+	return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+export function keyOf(key: Uint8Array | null): Uint8Array {
+	if (key) return key;
+	throw new KeryxError("audit.no_key", "this store was opened without the key of its audit");
+}

@@ -1,0 +1,155 @@
+// Confirmations of Keryx's own agent, as part of its turns: asking is one transaction with the row that says so, using an approval
+// is one with "started", and what is still open goes with the turn or the session that asked.
+import { KeryxError } from "../../../errors.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Confirmation, Message } from "../../types.ts";
+import { findConversation, findLive, sessionOfKey, targetOf } from "../sessions/sessions.ts";
+import { append, type IndexedMessage } from "../transcript/append.ts";
+import { heldTurn, type TurnRow } from "../turns/turns.ts";
+import {
+	type ConfirmationRequest,
+	cancel,
+	consume,
+	endByClock,
+	found,
+	outcomeNote,
+	type Requested,
+	requestConfirmation,
+} from "./confirmations.ts";
+import { CONFIRMATION_COLUMNS, type ConfirmationRow, confirmationRow, toConfirmation } from "./rows.ts";
+
+const openOf = sql<ConfirmationRow>(
+	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
+	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND expires_at > ? ORDER BY n`,
+);
+const openForCall = sql<ConfirmationRow>(
+	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
+	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'turn' AND turn = ? AND call = ?`,
+);
+const usedBy = sql<{ claim: string | null }>("SELECT claim FROM confirmations WHERE id = ?");
+const openLive = sql<ConfirmationRow>(
+	`SELECT ${CONFIRMATION_COLUMNS} FROM confirmations
+	WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' AND waiter = 'live' AND turn = ?`,
+);
+const insertCall = sql(
+	"INSERT INTO calls (turn, call, tool, repeatable, started_at) VALUES (?, ?, ?, 0, ?) ON CONFLICT (turn, call) DO NOTHING",
+);
+
+export interface AskForCallArgs {
+	readonly turn: string;
+	readonly token: number;
+	readonly request: ConfirmationRequest & { readonly from: NonNullable<ConfirmationRequest["from"]> };
+	/** The call's result while it waits. */
+	readonly waiting: IndexedMessage;
+}
+
+export type AskedForCall =
+	| {
+			readonly kind: "waiting";
+			readonly confirmation: Confirmation;
+			readonly rows: readonly Message[];
+			readonly messages: number;
+			readonly cap: number;
+	  }
+	/** A grant covers it: it is marked used, and the call as started. */
+	| { readonly kind: "granted"; readonly confirmation: Confirmation }
+	| Extract<Requested, { kind: "limited" }>;
+
+/** A call that needs a human: the question and the row that says so are one commit. About one call a human is asked once. */
+export function* askForCall(context: Context, args: AskForCallArgs): Op<AskedForCall> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const before = yield* get(openForCall, turn.conversation, turn.id, args.request.from.call);
+	if (before) return yield* waitingFor(context, turn, yield* toConfirmation(before, context.now), args);
+	const requested = yield* requestConfirmation(context, args.request);
+	if (requested.kind === "limited") return requested;
+	if (requested.kind === "conflict" || requested.kind === "repeated")
+		throw new KeryxError("store.conflict", "a call of a turn has no idempotency key");
+	const { confirmation } = requested;
+	if (requested.kind === "auto_approved") {
+		const row = yield* found(confirmation.id);
+		yield* consume(context, row, row.asked_by, "agent");
+		yield* run(insertCall, turn.id, args.request.from.call, args.request.from.tool, context.now);
+		return { kind: "granted", confirmation };
+	}
+	return yield* waitingFor(context, turn, confirmation, args);
+}
+
+function* waitingFor(
+	context: Context,
+	turn: TurnRow,
+	confirmation: Confirmation,
+	{ waiting }: AskForCallArgs,
+): Op<AskedForCall> {
+	const conversation = yield* findConversation(turn.conversation);
+	const before = yield* sessionOfKey(turn.session);
+	const rows = yield* append(context, targetOf(conversation, before, turn.id), [waiting]);
+	const { messages, cap } = yield* sessionOfKey(turn.session);
+	return { kind: "waiting", confirmation, rows, messages, cap };
+}
+
+export type UsedForTurn =
+	/** Marked used and started, both committed: it may run now, and never again. */
+	| { readonly kind: "run"; readonly confirmation: Confirmation }
+	/** It was used before, in this turn or another: what came of that is in the transcript, or unknown. */
+	| { readonly kind: "used"; readonly confirmation: Confirmation }
+	/** lapsed: it had been approved, and was not used in time. */
+	| { readonly kind: "lapsed" | "not"; readonly confirmation: Confirmation };
+
+/** Uses an approval for the call that it was asked for. */
+export function* useConfirmation(
+	context: Context,
+	args: {
+		readonly turn: string;
+		readonly token: number;
+		readonly id: string;
+		/** The holder of this token has asked before, and heard nothing: what it has used it may still run. */
+		readonly again?: boolean;
+	},
+): Op<UsedForTurn> {
+	const turn = yield* heldTurn(context, args.turn, args.token);
+	const row = yield* found(args.id);
+	if (row.conversation !== turn.conversation)
+		throw new KeryxError("store.not_found", `no confirmation ${args.id}`, { field: "id" });
+	yield* endByClock(context, row);
+	const now = (yield* confirmationRow(args.id)) as ConfirmationRow;
+	const confirmation = yield* toConfirmation(now, context.now);
+	const user = `${turn.id}:${turn.token}`;
+	if (now.status === "consumed") {
+		const unheard = args.again && (yield* get(usedBy, args.id))?.claim === user;
+		return { kind: unheard ? "run" : "used", confirmation };
+	}
+	if (now.status !== "approved") {
+		const lapsed = now.status === "expired" && now.use_by !== null;
+		return { kind: lapsed ? "lapsed" : "not", confirmation };
+	}
+	yield* consume(context, now, now.asked_by, "agent", user);
+	yield* run(insertCall, turn.id, `confirmation:${row.id}`, row.tool ?? "", context.now);
+	return { kind: "run", confirmation };
+}
+
+/** `/stop` and `/new`: nobody waits for these any more. The transcript says so, or the agent would go on waiting. */
+export function* cancelOpen(context: Context, conversation: string, because: string): Op<readonly string[]> {
+	// What the clock has ended is not cancelled: it expires, as it would have.
+	const rows = yield* all(openOf, conversation, context.now);
+	if (rows.length === 0) return [];
+	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
+	const live = yield* findLive(conversation);
+	if (live) {
+		const place = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
+		const notes = rows
+			.filter((row) => row.waiter === "turn")
+			.map((row) => ({
+				role: "meta" as const,
+				kind: "note" as const,
+				content: outcomeNote(row, "cancelled"),
+			}));
+		if (notes.length > 0) yield* append(context, targetOf(place, live, null), notes);
+	}
+	return rows.map((row) => row.id);
+}
+
+/** A turn that ended waits no longer for what a program of its own asked. What the clock had ended before has expired. */
+export function* cancelLive(context: Context, conversation: string, turn: string): Op<void> {
+	for (const row of yield* all(openLive, conversation, turn))
+		if (!(yield* endByClock(context, row))) yield* cancel(context, row, "system:turn_ended", "system");
+}

@@ -1,0 +1,123 @@
+// The audit against its witness: how many entries there were and the code of the last one, kept outside the store. The store may be
+// ahead of it, since a crash can come between a commit and the witness. Behind it, or with another entry in that place, something was
+// taken away or replaced.
+import { KeryxError } from "../../../errors.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { AuditVia, OperatorScope, Witness, WitnessFound } from "../../types.ts";
+import { audit, auditHead, codeOf, headProblem, isCode, keyOf, type Verified, verifyChain } from "./audit.ts";
+
+export interface AuditStanding {
+	readonly count: number;
+	readonly problem: string | null;
+}
+
+/** The store has had a witness: one that is missing was removed. Beside the epoch, so that an older Keryx takes no notice. */
+const MARK = "audit_witness";
+
+const entryAt = sql<{ mac: string }>("SELECT mac FROM audit WHERE n = ?");
+const mark = sql<{ value: string }>("SELECT value FROM settings WHERE name = ?");
+const setMark = sql(
+	"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+/** As the schema keeps it. A person who deletes everything that tells of an audit deletes this, too, and that shows. */
+const BEGUN = "audit";
+/** Each of these was audited in the transaction that made it, and tokens are never deleted. */
+const anythingAudited = sql<{ found: number }>(
+	`SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM confirmations)
+		OR EXISTS (SELECT 1 FROM grants)`,
+);
+
+export function witnessOf(key: Uint8Array, { count, last }: Omit<Witness, "mac">): Witness {
+	return { count, last, mac: codeOf(key, ["witness", count, last]) };
+}
+
+/** What can be said without looking through the entries: for a start, which costs the same with ten as with a million of them. */
+export function* auditStanding(
+	_: { readonly scope: OperatorScope },
+	auditKey: Uint8Array | null,
+	witness: () => WitnessFound,
+): Op<AuditStanding> {
+	// Before the first query, which takes the snapshot: a witness that is read later may know of more than that shows.
+	const found = witness();
+	const key = keyOf(auditKey);
+	const head = yield* auditHead();
+	const count = head?.count ?? 0;
+	if (head) {
+		const problem = headProblem(key, head);
+		if (problem !== null) return { count, problem };
+	}
+	return { count, problem: (yield* witnessProblem(key, count, found)) ?? (yield* emptiedProblem(count)) };
+}
+
+/** The chain from its beginning, and against the witness. */
+export function* verifyAudit(
+	_: { readonly scope: OperatorScope },
+	auditKey: Uint8Array | null,
+	witness: () => WitnessFound,
+): Op<Verified> {
+	// As above: before the first query.
+	const found = witness();
+	const key = keyOf(auditKey);
+	const verified = yield* verifyChain(key);
+	const { count } = verified;
+	if (verified.bad) return verified;
+	const problem = yield* witnessProblem(key, count, found);
+	if (problem !== null) return { ...verified, bad: { n: placeOf(found, count), problem } };
+	const emptied = yield* emptiedProblem(count);
+	return emptied === null ? verified : { ...verified, bad: { n: 1, problem: emptied } };
+}
+
+/** The first entry that something is known to be wrong with. */
+function placeOf(found: WitnessFound, count: number): number {
+	return found.kind === "found" ? Math.min(found.witness.count, count + 1) : count;
+}
+
+/** An audit that is empty is one that never began, or everything was taken out of it. */
+function* emptiedProblem(count: number): Op<string | null> {
+	const begun = (yield* get(mark, BEGUN))?.value;
+	if (begun === undefined) return "the mark that tells whether there is an audit was removed";
+	if (begun === "begun again") return "the audit was emptied, and began again";
+	if (count > 0) return null;
+	if (begun !== "none" || (yield* get(anythingAudited)))
+		return "the audit is empty, though there is what it must tell of";
+	return null;
+}
+
+/** Null where the store holds what the witness saw. */
+export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFound): Op<string | null> {
+	if (found.kind === "unkept") return null;
+	if (found.kind === "missing") return (yield* get(mark, MARK)) ? "the audit's witness was removed" : null;
+	if (found.kind !== "found" || !isCode(found.witness.mac, witnessOf(key, found.witness).mac))
+		return "the audit's witness was altered, or is that of another audit";
+	const { witness } = found;
+	if (witness.count === 0) return null;
+	if (count < witness.count)
+		return `entries are missing: the audit's witness saw ${witness.count} entries, the store holds ${count}`;
+	const entry = yield* get(entryAt, witness.count);
+	if (entry && isCode(entry.mac, witness.last)) return null;
+	return `entry ${witness.count} is not the one that the audit's witness saw`;
+}
+
+/** Told after the first witness is on the disk. */
+export function* markWitnessed(): Op<void> {
+	if (yield* get(mark, MARK)) return;
+	yield* run(setMark, MARK, "kept");
+}
+
+/** A human says that the store is meant to be as it is, after a restore. The engine then makes a new witness. */
+export function* acceptAudit(
+	context: Context,
+	{ by, via }: { readonly by: string; readonly via: AuditVia },
+): Op<AuditStanding> {
+	const { count, problem } = yield* auditStanding(
+		{ scope: { kind: "operator" } },
+		context.auditKey,
+		context.witness,
+	);
+	if (problem === null)
+		throw new KeryxError("audit.sound", "the audit holds what its witness saw: there is nothing to accept");
+	yield* audit(context, { kind: "audit_accepted", who: by, via, facts: { entries: count, problem } });
+	// After the entry, which may be the first once more.
+	yield* run(setMark, BEGUN, "begun");
+	return { count: count + 1, problem: null };
+}

@@ -1,0 +1,343 @@
+// The outbox: deliveries are committed with the end of their turn (I7), claimed one at a time for each destination in the order in which
+// they were committed (I19), and settled with a receipt. One whose outcome is unknown is never sent again by itself (I7).
+import type { ConversationId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../../types.ts";
+import { emit } from "../events.ts";
+import { findConversation } from "../sessions/sessions.ts";
+import { bringForward, laneOf, letIn } from "./lanes.ts";
+
+export interface DeliveryRow {
+	readonly n: number;
+	readonly id: string;
+	readonly conversation: ConversationId;
+	readonly turn: string | null;
+	readonly kind: Delivery["kind"];
+	readonly state: DeliveryState;
+	readonly destination: string;
+	readonly lane: string;
+	readonly receipt: string | null;
+	readonly reason: string | null;
+	readonly attempts: number;
+	readonly created_at: number;
+	readonly settled_at: number | null;
+	readonly body: string;
+	readonly body_key: number | null;
+	readonly due_at: number | null;
+	readonly claim: string | null;
+}
+
+export const DELIVERY_COLUMNS =
+	"n, id, conversation, turn, kind, state, destination, lane, receipt, reason, attempts, created_at, settled_at, body, body_key, due_at, claim";
+
+/** What comes into an empty lane is the first there. */
+const insertDelivery = sql<{ n: number }>(
+	`INSERT INTO deliveries (id, conversation, turn, kind, state, platform, account, destination, lane, created_at, body, due_at, claim, first_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		CASE WHEN EXISTS (SELECT 1 FROM deliveries e WHERE e.lane = ? AND e.due_at IS NOT NULL) THEN NULL ELSE CAST(? AS BIGINT) END)
+	ON CONFLICT (id) DO NOTHING RETURNING n`,
+);
+const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
+const fillShown = sql<{ lane: string }>(
+	`UPDATE deliveries SET state = 'pending', body = ?, due_at = ?
+	WHERE id = ? AND state = 'open' AND receipt IS NOT NULL RETURNING lane`,
+);
+const dropUnshown = sql("DELETE FROM deliveries WHERE id = ? AND state = 'open' AND receipt IS NULL");
+const fillUncertain = sql(
+	"UPDATE deliveries SET body = ? WHERE id = ? AND (state = 'unknown' OR (state = 'sending' AND attempts = 0))",
+);
+const due = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND first_at <= ? AND state IN ('pending', 'unknown')
+	ORDER BY first_at, n LIMIT ?`,
+);
+const claimRow = sql(
+	"UPDATE deliveries SET state = 'sending', claim = ?, attempts = attempts + 1, due_at = ?, first_at = ? WHERE n = ?",
+);
+const claimAsking = sql("UPDATE deliveries SET due_at = ?, first_at = ? WHERE n = ?");
+const settle = sql(
+	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
+		claim = NULL, attempts = attempts - ? WHERE n = ?`,
+);
+/** `+n`: found among what is unfinished, then sorted; not by a walk through every delivery there ever was. */
+const sendingOfEarlier = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY +n`,
+);
+const setDue = sql(
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE id = ? AND due_at IS NOT NULL AND state IN ('pending', 'unknown')`,
+);
+/** Not those of unknown outcome: one that is being asked about would be asked about twice. */
+const pullForward = sql(
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE due_at > ? AND state = 'pending'`,
+);
+/** Dated by a clock that was set back while nobody ran. */
+const fromTheFuture = sql(
+	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END
+	WHERE due_at > ? AND created_at > ? AND state IN ('pending', 'unknown')`,
+);
+/** A preview is claimed by its turn, and counts no attempts. */
+const claimedNow = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND state = 'sending' AND attempts > 0 AND claim LIKE ?`,
+);
+/** Those behind another one are not next, however long they have been due. */
+const nextDueAt = sql<{ first_at: number }>(
+	"SELECT first_at FROM deliveries WHERE first_at IS NOT NULL AND state IN ('pending', 'unknown') ORDER BY first_at LIMIT 1",
+);
+
+export function toDelivery(row: DeliveryRow): Delivery {
+	return {
+		n: row.n,
+		id: row.id,
+		conversation: row.conversation,
+		turn: row.turn,
+		kind: row.kind,
+		state: row.state,
+		destination: JSON.parse(row.destination) as Destination,
+		receipt: row.receipt,
+		reason: row.reason,
+		attempts: row.attempts,
+		createdAt: row.created_at,
+		settledAt: row.settled_at,
+		body: unseal<DeliveryBody>(row.body, row.body_key),
+		dueAt: row.due_at,
+	};
+}
+
+/**
+ * Adds deliveries that are due at once, or after the pause they name. One whose preview is shown gets its final text and keeps its place;
+ * one whose preview was never shown takes its place now (I19). One that exists otherwise stays.
+ */
+export function* addDeliveries(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	deliveries: readonly NewDelivery[],
+): Op<void> {
+	for (const delivery of deliveries)
+		if (yield* add(context, conversation, turn, delivery))
+			yield* emit(
+				context,
+				"delivery.pending",
+				{ conversation, turn, subject: delivery.id },
+				{ kind: delivery.kind },
+			);
+}
+
+function* add(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	delivery: NewDelivery,
+): Op<boolean> {
+	const { id, notBefore = 0 } = delivery;
+	const dueAt = Math.max(context.now, notBefore);
+	const pending = { state: "pending", dueAt, claim: null } as const;
+	if (yield* insertRow(context, conversation, turn, delivery, pending)) return true;
+	const shown = yield* get(fillShown, seal(delivery.body), dueAt, id);
+	if (shown) {
+		yield* letIn(shown.lane);
+		return true;
+	}
+	if (yield* run(dropUnshown, id)) return yield* insertRow(context, conversation, turn, delivery, pending);
+	// A preview that is on its way, or of unknown outcome, stays so; what is sent or edited afterwards is the final text.
+	yield* run(fillUncertain, seal(delivery.body), id);
+	return false;
+}
+
+/** Behind everything that is on its way to its destination. False where there is one of that id. */
+export function* insertRow(
+	context: Context,
+	conversation: string,
+	turn: string | null,
+	{ id, kind, destination, body }: NewDelivery,
+	as: {
+		readonly state: "pending" | "sending";
+		readonly dueAt: number;
+		readonly claim: string | null;
+	},
+): Op<boolean> {
+	const { platform, account } = destination;
+	const lane = laneOf(destination);
+	const added = yield* get(
+		insertDelivery,
+		id,
+		conversation,
+		turn,
+		kind,
+		as.state,
+		platform,
+		account,
+		JSON.stringify(destination),
+		lane,
+		context.now,
+		seal(body),
+		as.dueAt,
+		as.claim,
+		lane,
+		as.dueAt,
+	);
+	return added !== undefined;
+}
+
+/** A notice, at most once by its id; about a turn, where it names one. */
+export function* notify(
+	context: Context,
+	args: {
+		readonly conversation: ConversationId;
+		readonly turn?: string;
+		readonly deliveries: readonly NewDelivery[];
+	},
+): Op<void> {
+	const conversation = yield* findConversation(args.conversation);
+	yield* addDeliveries(context, conversation.id, args.turn ?? null, args.deliveries);
+}
+
+/** Whether each of these was added before. */
+export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean> {
+	for (const { id } of deliveries) if (!(yield* get(deliveryById, id))) return false;
+	return true;
+}
+
+/**
+ * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
+ * (`recordLookup`). What is not asked about within the time is handed out again.
+ */
+export function* claimDeliveries(
+	context: Context,
+	args: { readonly limit: number; readonly timeoutMs: number },
+): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
+	const claim = `${context.epoch}:${context.uuid()}`;
+	const until = context.now + args.timeoutMs;
+	const deliveries: (Delivery & { readonly claim: string })[] = [];
+	for (const row of yield* all(due, context.now, args.limit)) {
+		const delivery = { ...toDelivery(row), claim };
+		if (row.state === "unknown") {
+			yield* run(claimAsking, until, until, row.n);
+			deliveries.push(delivery);
+			continue;
+		}
+		yield* run(claimRow, claim, until, until, row.n);
+		deliveries.push({ ...delivery, state: "sending", attempts: row.attempts + 1 });
+	}
+	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.first_at ?? null };
+}
+
+/**
+ * Takes back what was claimed by a call whose answer never came: nothing of it was sent. `holding` is what the caller does know it holds.
+ */
+export function* releaseClaims(context: Context, args: { readonly holding: readonly string[] }): Op<void> {
+	const holding = new Set(args.holding);
+	for (const row of yield* all(claimedNow, `${context.epoch}:%`))
+		if (!holding.has(row.id))
+			yield* settleRow(context, row, {
+				kind: "retry",
+				at: context.now,
+				reason: "it was claimed and never sent",
+				pause: true,
+			});
+}
+
+export type Settlement =
+	| { readonly kind: "sent"; readonly receipt: string }
+	| {
+			readonly kind: "retry";
+			readonly at: number;
+			readonly reason: string;
+			/** The platform asked for it: what was tried is not counted as an attempt. */
+			readonly pause?: boolean;
+	  }
+	| {
+			readonly kind: "unknown";
+			readonly reason: string;
+			/** The platform can be asked: it is claimed for that at once, and those behind wait until it was. */
+			readonly unasked?: boolean;
+	  }
+	| { readonly kind: "dead"; readonly reason: string };
+
+/** Ends a claim. A settlement of another claim's delivery is refused: two senders never decide about one. */
+export function* settleDelivery(
+	context: Context,
+	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
+): Op<void> {
+	yield* settleRow(context, yield* claimedRow(args), args.settlement);
+}
+
+/** The delivery that a claim holds. */
+export function* claimedRow({ id, claim }: { readonly id: string; readonly claim: string }): Op<DeliveryRow> {
+	const row = yield* get(deliveryById, id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
+	if (row.state !== "sending" || row.claim !== claim)
+		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}; this claim does not hold it`, {
+			field: "claim",
+		});
+	return row;
+}
+
+/** Writes what became of a delivery; those behind it move up. */
+export function* settleRow(
+	context: Context,
+	row: DeliveryRow,
+	settlement: Settlement,
+	receipt = settlement.kind === "sent" ? settlement.receipt : null,
+): Op<void> {
+	const state: DeliveryState = settlement.kind === "retry" ? "pending" : settlement.kind;
+	const reason = settlement.kind === "sent" ? null : settlement.reason;
+	const dueAt = dueAfter(settlement, context.now);
+	const settledAt = settlement.kind === "retry" ? null : context.now;
+	const uncounted = settlement.kind === "retry" && settlement.pause ? 1 : 0;
+	yield* run(settle, state, receipt, reason, dueAt, settledAt, uncounted, row.n);
+	if (row.due_at !== null) yield* bringForward(row.lane);
+	else if (dueAt !== null) yield* letIn(row.lane);
+	yield* emit(
+		context,
+		`delivery.${settlement.kind}`,
+		{ conversation: row.conversation, turn: row.turn, subject: row.id },
+		reason === null ? undefined : { reason },
+	);
+}
+
+/** The wall clock was set: what waits is due at other times now. */
+export function* retimeDeliveries(
+	context: Context,
+	args: {
+		readonly due: readonly { readonly id: string; readonly at: number }[];
+		/** Others that would wait for longer are due now. Left out: they stay as they are. */
+		readonly latest?: number;
+	},
+): Op<void> {
+	if (args.latest !== undefined) yield* run(pullForward, context.now, context.now, args.latest);
+	for (const { id, at } of args.due) yield* run(setDue, at, at, id);
+}
+
+function dueAfter(settlement: Settlement, now: number): number | null {
+	if (settlement.kind === "retry") return settlement.at;
+	return settlement.kind === "unknown" && settlement.unasked ? now : null;
+}
+
+/**
+ * Deliveries that an earlier owner was sending when it died: unknown, unless they edit a message whose receipt is known. Those behind one
+ * wait until its platform was asked about it, where that can be asked.
+ */
+export function* recoverDeliveries(
+	context: Context,
+	args: { readonly canAsk: readonly Pick<Destination, "platform" | "account">[] },
+): Op<{ unknown: readonly Delivery[] }> {
+	const unknown: Delivery[] = [];
+	yield* run(fromTheFuture, context.now, context.now, context.now, context.now);
+	for (const row of yield* all(sendingOfEarlier, `${context.epoch}:%`)) {
+		const delivery = toDelivery(row);
+		const { platform, account } = delivery.destination;
+		const unasked = args.canAsk.some((one) => one.platform === platform && one.account === account);
+		const settlement: Settlement =
+			row.receipt === null
+				? { kind: "unknown", reason: "Keryx died while sending", unasked }
+				: { kind: "retry", at: context.now, reason: "Keryx died while editing" };
+		yield* settleRow(context, row, settlement);
+		if (settlement.kind === "unknown")
+			unknown.push({ ...delivery, state: "unknown", reason: settlement.reason });
+	}
+	return { unknown };
+}

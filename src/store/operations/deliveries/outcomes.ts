@@ -1,0 +1,104 @@
+// What became of a delivery that may have been sent (I7): as its sender learns it, as the platform says when it is asked, or as a person
+// decides. A preview differs from other deliveries in one thing: its final text may still be to come, or never come.
+import { KeryxError } from "../../../errors.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { TurnState } from "../../types.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, type Settlement, settleRow } from "./deliveries.ts";
+import { bringForward } from "./lanes.ts";
+
+const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
+const turnOf = sql<{ state: TurnState; detail: string | null }>(
+	"SELECT state, detail FROM turns WHERE id = ?",
+);
+const leaveOpen = sql(
+	`UPDATE deliveries SET state = 'open', receipt = ?, reason = NULL, due_at = NULL, first_at = NULL, settled_at = NULL, claim = NULL
+	WHERE n = ?`,
+);
+const askAt = sql("UPDATE deliveries SET due_at = ?, first_at = NULL WHERE n = ?");
+
+/** What is known of a message that may have been sent. */
+export type SendOutcome =
+	| { readonly kind: "sent"; readonly receipt: string }
+	/** The platform has certainly not taken it. */
+	| { readonly kind: "absent"; readonly reason: string; readonly notBefore?: number }
+	| Extract<Settlement, { kind: "unknown" }>;
+
+/** A preview that is known to be shown is edited from now on, one that is known not to be is sent with its final text, where it has one. */
+export function* settleSend(context: Context, row: DeliveryRow, outcome: SendOutcome): Op<void> {
+	if (outcome.kind === "unknown") return yield* settleRow(context, row, outcome);
+	const text = yield* finalText(row);
+	if (text === "later") {
+		yield* run(leaveOpen, outcome.kind === "sent" ? outcome.receipt : null, row.n);
+		if (row.due_at !== null) yield* bringForward(row.lane);
+		return;
+	}
+	if (outcome.kind === "sent") {
+		const isPreview = row.attempts === 0 && text === "here";
+		const edit = { kind: "retry", at: context.now, reason: "the platform shows its preview" } as const;
+		return yield* settleRow(context, row, isPreview ? edit : outcome, outcome.receipt);
+	}
+	const at = Math.max(context.now, outcome.notBefore ?? 0);
+	const settlement: Settlement =
+		text === "here"
+			? { kind: "retry", at, reason: outcome.reason }
+			: { kind: "dead", reason: "the turn ended before anything was sent" };
+	yield* settleRow(context, row, settlement);
+}
+
+/** Whether the row holds what is to be sent: a preview's turn may still be writing it, or have ended without it. */
+function* finalText(row: DeliveryRow): Op<"here" | "later" | "never"> {
+	// Claimed by the outbox before: only what is final is.
+	if (row.attempts > 0 || row.turn === null) return "here";
+	const turn = yield* get(turnOf, row.turn);
+	if (turn?.state === "running" || turn?.state === "interrupted") return "later";
+	const given = turn?.state === "completed" || (turn?.state === "failed" && turn.detail !== "interrupted");
+	return given ? "here" : "never";
+}
+
+/**
+ * What the platform said when it was asked about a delivery of unknown outcome. One that is no longer unknown stays as it is. Where the
+ * platform cannot say, the delivery stays unknown, and those behind it wait no longer (I19).
+ */
+export function* recordLookup(
+	context: Context,
+	args: {
+		readonly id: string;
+		readonly found:
+			| { readonly kind: "sent"; readonly receipt: string }
+			| { readonly kind: "absent" | "unknown" }
+			/** It is not connected; when to try again. */
+			| { readonly kind: "unreached"; readonly at: number };
+	},
+): Op<void> {
+	const row = yield* get(deliveryById, args.id);
+	if (row?.state !== "unknown") return;
+	const { found } = args;
+	if (found.kind === "sent") return yield* settleSend(context, row, found);
+	if (found.kind === "absent") {
+		const reason = "looked up: the platform has not taken it";
+		return yield* settleSend(context, row, { kind: "absent", reason });
+	}
+	if (row.due_at === null) return;
+	yield* run(askAt, found.kind === "unreached" ? found.at : null, row.n);
+	yield* bringForward(row.lane);
+}
+
+/** A person says what became of a delivery whose outcome was unknown; a dead one may be tried again. */
+export function* resolveDelivery(
+	context: Context,
+	args: { readonly id: string; readonly settlement: Settlement },
+): Op<void> {
+	const row = yield* get(deliveryById, args.id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
+	if (row.state !== "unknown" && row.state !== "dead")
+		throw new KeryxError(
+			"delivery.stale",
+			`delivery ${args.id} is ${row.state}: there is nothing to resolve`,
+			{ field: "id" },
+		);
+	if ((yield* finalText(row)) === "later")
+		throw new KeryxError("delivery.stale", `delivery ${args.id} belongs to a turn that goes on with it`, {
+			field: "id",
+		});
+	yield* settleRow(context, row, args.settlement);
+}

@@ -1,0 +1,380 @@
+// The one admission door (I3, I4): a message is committed here, with the channel's cursor, before its platform is told so,
+// and one platform message id is accepted once. A refused message keeps no text and makes no conversation.
+import {
+	type Address,
+	type AliasPair,
+	addressDigest,
+	type ConversationId,
+	isShared,
+	parseSource,
+	personId,
+	readableKey,
+	resolveAddress,
+	type Source,
+	toWireSource,
+} from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal } from "../../codec.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } from "../../types.ts";
+import { emit } from "../events.ts";
+import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
+import { adoptBlobs } from "../transcript/blobs.ts";
+
+export interface AcceptArgs {
+	readonly kind: InboxKind;
+	/** On the wire, as every engine and thread can carry it; transport-only facts have done their work by now. */
+	readonly source: Readonly<Record<string, unknown>>;
+	/** Unique within (platform, account, chat); our own ways in send a client message id. */
+	readonly platformMessage: string;
+	readonly content: Content;
+	readonly routing: {
+		readonly groupSessionsPerUser: boolean;
+		readonly threadSessionsPerUser: boolean;
+		readonly profile: string | null;
+	};
+	/** Internal events name their conversation, and so does an operator who joins one; any other message finds it by its address. */
+	readonly conversation?: ConversationId;
+	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: handled beside the turn, by this name. */
+	readonly as:
+		| { readonly kind: "accept" | "observe" }
+		| { readonly kind: "refuse"; readonly reason: string }
+		| { readonly kind: "command"; readonly name: string };
+	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
+	readonly role?: PersonRole;
+	/** The platform's own role that let its sender in. */
+	readonly platformRole?: string;
+	/** Left out: a channel brought it, and knows who wrote it. */
+	readonly poster?: Poster;
+	/** Blobs put beforehand that the content refers to. */
+	readonly blobs?: readonly string[];
+	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
+	/** When the lane should look at it: now, or a little later while a burst gathers. */
+	readonly dueAt?: number;
+}
+
+export interface Accepted {
+	readonly id: number;
+	readonly conversation: ConversationId | null;
+	readonly key: string | null;
+	readonly principal: string | null;
+	readonly shared: boolean;
+	/** The conversation's busy mode; null: as configured. */
+	readonly busy: BusyMode | null;
+	/** Accepted before: nothing was written but the cursor; the disposition says what became of the first. */
+	readonly duplicate: boolean;
+	readonly disposition: Disposition | null;
+}
+
+const findInbox = sql<InboxState>(
+	`SELECT i.id, i.conversation, i.principal, i.turn, i.disposition, i.disposition_detail, c.key, c.shared, c.busy
+	FROM inbox i LEFT JOIN conversations c ON c.id = i.conversation
+	WHERE i.platform = ? AND i.account = ? AND i.chat = ? AND i.platform_message = ?`,
+);
+const insertInbox = sql<{ id: number }>(
+	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at,
+		disposition, disposition_detail, disposed_at, body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+);
+const upsertCursor = sql(
+	`INSERT INTO channel_cursors (platform, account, value, updated_at) VALUES (?, ?, ?, ?)
+	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+);
+const findAddress = sql<FoundConversation>(
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.origin
+	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
+);
+const findConversation = sql<FoundConversation>(
+	"SELECT id, key, shared, busy, last_activity_at, principal, origin FROM conversations WHERE id = ?",
+);
+const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
+const insertConversation = sql(
+	`INSERT INTO conversations (id, key, platform, profile, chat_type, principal, shared, created_at, last_activity_at,
+		source_body, preview_body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '""')`,
+);
+const insertAddress = sql(
+	`INSERT INTO addresses (digest, conversation, profile, platform, account, scope, chat_type, chat, thread, participant)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET conversation = excluded.conversation`,
+);
+const updateSource = sql("UPDATE conversations SET source_body = ? WHERE id = ?");
+
+interface InboxState {
+	readonly id: number;
+	readonly conversation: ConversationId | null;
+	readonly principal: string | null;
+	readonly turn: string | null;
+	readonly disposition: string | null;
+	readonly disposition_detail: string | null;
+	readonly key: string | null;
+	readonly shared: number | null;
+	readonly busy: BusyMode | null;
+}
+
+interface FoundConversation {
+	readonly id: ConversationId;
+	readonly key: string;
+	readonly shared: number;
+	readonly busy: BusyMode | null;
+	readonly last_activity_at: number;
+	readonly principal: string | null;
+	/** Where it was imported from; null for one that was made here. */
+	readonly origin: string | null;
+}
+
+export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
+	const source = parseSource(args.source);
+	if (args.cursor)
+		yield* run(upsertCursor, args.cursor.platform, args.cursor.account, args.cursor.value, context.now);
+
+	const before = yield* get(findInbox, source.platform, source.account, source.chatId, args.platformMessage);
+	if (before) return duplicate(before);
+	if (args.as.kind === "refuse") return yield* refuse(context, args, source, args.as.reason);
+
+	const { conversation, principal } = yield* route(context, args, source);
+	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	const wire = toWireSource(source);
+	const done = disposedAtOnce(args.as);
+	const waits = done === null;
+	const row = yield* get(
+		insertInbox,
+		args.kind,
+		source.platform,
+		source.account,
+		source.chatId,
+		args.platformMessage,
+		conversation.id,
+		principal,
+		context.now,
+		done?.kind ?? null,
+		done && "name" in done ? done.name : null,
+		done ? context.now : null,
+		seal({
+			source: wire,
+			content: args.content,
+			...(args.role && { role: args.role }),
+			...(args.platformRole && { platformRole: args.platformRole }),
+			...(args.poster && { poster: args.poster }),
+		}),
+		waits ? (args.dueAt ?? context.now) : null,
+	);
+	const id = (row as { id: number }).id;
+	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
+	if (args.kind === "person" && args.conversation === undefined)
+		yield* run(updateSource, seal(wire), conversation.id);
+	yield* emit(
+		context,
+		waits ? "inbound.accepted" : `inbound.${done.kind}`,
+		{ conversation: conversation.id, subject: id },
+		args.kind === "person" ? undefined : { kind: args.kind },
+	);
+	return {
+		id,
+		conversation: conversation.id,
+		key: conversation.key,
+		principal,
+		shared: conversation.shared === 1,
+		busy: conversation.busy,
+		duplicate: false,
+		disposition: done,
+	};
+}
+
+function disposedAtOnce(as: AcceptArgs["as"]): Disposition | null {
+	if (as.kind === "observe") return { kind: "observed" };
+	if (as.kind === "command") return { kind: "command", name: as.name };
+	return null;
+}
+
+function duplicate(row: InboxState): Accepted {
+	return {
+		id: row.id,
+		conversation: row.conversation,
+		key: row.key,
+		principal: row.principal,
+		shared: row.shared === 1,
+		busy: row.busy,
+		duplicate: true,
+		disposition: toDisposition(row),
+	};
+}
+
+export function toDisposition(row: {
+	readonly disposition: string | null;
+	readonly disposition_detail: string | null;
+	readonly turn: string | null;
+}): Disposition | null {
+	const kind = row.disposition as Disposition["kind"] | null;
+	switch (kind) {
+		case null:
+			return null;
+		case "answered":
+		case "merged":
+		case "stopped":
+			return { kind, turn: row.turn ?? "" };
+		case "command":
+			return { kind, name: row.disposition_detail ?? "" };
+		case "observed":
+		case "dropped_by_user":
+			return { kind };
+		case "refused":
+		case "expired":
+		case "failed":
+			return { kind, reason: row.disposition_detail ?? "" };
+	}
+}
+
+function* refuse(context: Context, args: AcceptArgs, source: Source, reason: string): Op<Accepted> {
+	const row = yield* get(
+		insertInbox,
+		args.kind,
+		source.platform,
+		source.account,
+		source.chatId,
+		args.platformMessage,
+		null,
+		null,
+		context.now,
+		"refused",
+		reason,
+		context.now,
+		null,
+		null,
+	);
+	const id = (row as { id: number }).id;
+	yield* emit(context, "inbound.refused", { subject: id }, { platform: source.platform, reason });
+	return {
+		id,
+		conversation: null,
+		key: null,
+		principal: null,
+		shared: false,
+		busy: null,
+		duplicate: false,
+		disposition: { kind: "refused", reason },
+	};
+}
+
+/** The conversation a message belongs to, made when its address is new. */
+function* route(
+	context: Context,
+	args: AcceptArgs,
+	source: Source,
+): Op<{ conversation: FoundConversation; principal: string | null }> {
+	const principal = yield* ensurePrincipal(context, source.platform, personsIds(source));
+	if (args.conversation !== undefined) {
+		const named = yield* get(findConversation, args.conversation);
+		if (!named)
+			throw new KeryxError("store.not_found", `no conversation ${args.conversation}`, {
+				field: "conversation",
+			});
+		return { conversation: named, principal };
+	}
+	const ids = principal ? yield* idsOf(source.platform, principal) : [];
+	const aliases = ids.slice(1).map((id): AliasPair => [ids[0] as string, id]);
+	const address = resolveAddress(source, { ...args.routing, aliases });
+	const digest = addressDigest(address);
+	const known = yield* get(findAddress, digest);
+	const own = (yield* isTheirs(known, address, principal)) ? known : undefined;
+	const newest =
+		aliases.length > 0 ? yield* findByEveryId(address, source.platform, ids, aliases, principal) : own;
+	if (newest) {
+		if (!own) yield* pointAddress(digest, newest.id, address);
+		return { conversation: newest, principal };
+	}
+	const owner = isShared(address) ? null : principal;
+	return { conversation: yield* createConversation(context, address, digest, owner, source), principal };
+}
+
+/**
+ * Whether somebody who writes from an address goes on in the conversation that it leads to. An imported file may say that an address leads
+ * anywhere: into a private conversation it leads only its own person.
+ */
+function* isTheirs(
+	found: FoundConversation | undefined,
+	address: Address,
+	principal: string | null,
+): Op<boolean> {
+	if (!found) return false;
+	if (found.origin === null) return true;
+	if (found.shared === 1) return isShared(address);
+	if (found.principal === null || principal === null) return found.principal === principal;
+	return (yield* samePrincipals(found.principal)).includes(principal);
+}
+
+/** The ids a sender is known by. In a dm that names no sender, the chat is the person. */
+function personsIds(source: Source): string[] {
+	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
+	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
+	return ids.map((id) => personId(source.platform, id, []));
+}
+
+/**
+ * The conversation of a person under any of the ids that write this address: one may have been made before two of them were
+ * known to be one person. The newest of several.
+ */
+function* findByEveryId(
+	address: Address,
+	platform: string,
+	ids: readonly string[],
+	aliases: readonly AliasPair[],
+	principal: string | null,
+): Op<FoundConversation | undefined> {
+	const own = address.chatType === "dm" && address.chat !== "" ? "chat" : "participant";
+	const same = ids.filter((id) => personId(platform, id, aliases) === address[own]);
+	let newest: FoundConversation | undefined;
+	for (const id of new Set([address[own], ...same])) {
+		const found = yield* get(findAddress, addressDigest({ ...address, [own]: id }));
+		if (!found || !(yield* isTheirs(found, address, principal))) continue;
+		if (!newest || found.last_activity_at > newest.last_activity_at) newest = found;
+	}
+	return newest;
+}
+
+function* createConversation(
+	context: Context,
+	address: Address,
+	digest: string,
+	principal: string | null,
+	source: Source,
+): Op<FoundConversation> {
+	const id = context.uuid() as ConversationId;
+	const plain = readableKey(address);
+	let key = plain;
+	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;
+	const shared = isShared(address) ? 1 : 0;
+	yield* run(
+		insertConversation,
+		id,
+		key,
+		address.platform,
+		address.profile,
+		address.chatType,
+		principal,
+		shared,
+		context.now,
+		context.now,
+		seal(toWireSource(source)),
+	);
+	yield* pointAddress(digest, id, address);
+	yield* emit(context, "conversation.created", { conversation: id, subject: key });
+	return { id, key, shared, busy: null, last_activity_at: context.now, principal, origin: null };
+}
+
+/** Also away from an imported conversation that is not its person's. */
+function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
+	const { profile, platform, account, scope, chatType, chat, thread, participant } = address;
+	yield* run(
+		insertAddress,
+		digest,
+		conversation,
+		profile,
+		platform,
+		account,
+		scope,
+		chatType,
+		chat,
+		thread,
+		participant,
+	);
+}

@@ -1,0 +1,252 @@
+// Which rows a query is ranked among: the newest that match, by id, with a first score from what an id tells. bm25() would
+// count every hit of the whole store first; here the cost is bounded by what is looked at.
+// SQLite only: FTS5's MATCH, and its habit of going on beyond a range of row ids until it meets a match.
+import { all, get, type Op, sql } from "../../query.ts";
+import { holdsAll } from "../../search-match.ts";
+import { asPhrase, type Group, matchExpression, shortened } from "../../search-query.ts";
+import { tag } from "../../search-text.ts";
+import { IDS_PER_MS } from "../transcript/append.ts";
+import { textsOf } from "./rows.ts";
+
+/** Ranking is among this many of the newest hits; of those whose text must be parted into words first, among so many. */
+const CANDIDATES = 5000;
+const PARTED_CANDIDATES = 500;
+const TITLES = 1000;
+/** Several words are asked for so many hits first, a phrase for so many; for more only while about so many rows are looked at. */
+const FIRST_OF_WORDS = 500;
+const FIRST_OF_PHRASE = 64;
+const ROWS_LOOKED_AT = 50_000;
+/** A long prefix is common when so many of so many rows with its first letters have it. */
+const PROBED = 300;
+const COMMON = 15;
+
+/** Bodies are read and ranked in blocks of this many, of which so many may be titles while there are messages. */
+const BLOCK = 64;
+const TITLES_IN_BLOCK = 8;
+
+const DAY_MS = 86_400_000;
+const LESS_BY_HALF_DAYS = 30;
+
+const matching = sql<{ id: number }>(
+	`SELECT rowid AS id FROM search WHERE search MATCH ? AND rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)
+	ORDER BY rowid DESC LIMIT ?`,
+);
+const matchingTitles = sql<{ key: number; at: number }>(
+	`SELECT s.key, s.last_activity_at AS at FROM search x JOIN sessions s ON s.key = -x.rowid
+	WHERE x.search MATCH ? AND x.rowid BETWEEN CAST(? AS BIGINT) AND -1 AND s.last_activity_at >= ? AND s.started_at < ?
+	ORDER BY x.rowid LIMIT ?`,
+);
+const rowsBetween = sql<{ n: number }>(
+	`SELECT count(*) AS n FROM (SELECT 1 FROM search_docsize
+		WHERE id BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT) LIMIT ${ROWS_LOOKED_AT})`,
+);
+const conversationOf = sql<{ conversation: string }>(
+	"SELECT s.conversation FROM messages m JOIN sessions s ON s.key = m.session WHERE m.id = ?",
+);
+
+export interface Wanted {
+	readonly groups: readonly Group[];
+	/** One of each set must be on the row: scope and filters. */
+	readonly tags: readonly (readonly string[])[];
+	/** From (included) to (not included), in milliseconds. */
+	readonly from: number;
+	readonly to: number;
+	readonly messages: boolean;
+	readonly titles: boolean;
+	/** Long prefixes are asked for by their first letters and checked in the text. */
+	readonly loose: boolean;
+}
+
+/** How far the search has come: only messages up to this id and titles of sessions up to this key are still to be looked at. */
+export interface Bounds {
+	readonly message: number;
+	readonly title: number;
+}
+
+/** Whether there is nothing more to find. */
+export function isOver({ message, title }: Bounds): boolean {
+	return message <= 0 && title <= 0;
+}
+
+export interface Candidate {
+	/** A message's id, or a session's key as a negative number for its title. */
+	readonly id: number;
+	readonly score: number;
+}
+
+export interface Window {
+	/** Give the same window again, however many messages have come since. */
+	readonly bounds: Bounds;
+	readonly count: number;
+	/** How many rows were read to know that they are hits. */
+	readonly read: number;
+	/** Best first. */
+	readonly blocks: readonly (readonly Candidate[])[];
+	/** Where the next window begins; null when this was the last. */
+	readonly next: Bounds | null;
+}
+
+export function* windowOf(wanted: Wanted, bounds: Bounds): Op<Window> {
+	const messages =
+		wanted.messages && bounds.message > 0 ? yield* newestMessages(wanted, bounds.message) : NOTHING;
+	const titles = wanted.titles && bounds.title > 0 ? yield* newestTitles(wanted, bounds.title) : NOTHING;
+	const next = { message: messages.next, title: titles.next };
+	const newest = Math.max(messages.hits[0]?.at ?? 0, ...titles.hits.map(({ at }) => at));
+	return {
+		bounds: { message: messages.first, title: titles.first },
+		count: messages.hits.length + titles.hits.length,
+		read: messages.read + titles.read,
+		blocks: inBlocks(ranked(messages.hits, newest), ranked(titles.hits, newest)),
+		next: isOver(next) ? null : next,
+	};
+}
+
+/**
+ * A prefix longer than those the index knows makes SQLite read every row of every word that begins so: cheap while they are
+ * few. Where they are many, it is better to ask for the first letters and to look at the text. Decided once per search.
+ */
+export function* isLooselyAsked(wanted: Wanted): Op<boolean> {
+	const checked = wanted.groups.filter((group) => shortened(group) !== group);
+	if (checked.length === 0) return false;
+	const match = matchExpression(wanted.groups.map(shortened), wanted.tags);
+	const rows = yield* all(matching, match, ...idRange(wanted), PROBED);
+	const texts = yield* textsOf(rows.map(({ id }) => id));
+	let hits = 0;
+	for (const text of texts.values()) if (holdsAll(text, checked)) hits++;
+	return hits >= COMMON;
+}
+
+interface Hit {
+	readonly id: number;
+	readonly at: number;
+	readonly bonus: number;
+}
+
+interface Found {
+	readonly hits: readonly Hit[];
+	readonly read: number;
+	/** The bound that finds these again, and the one for those after them; 0: there are none. */
+	readonly first: number;
+	readonly next: number;
+}
+
+const NOTHING: Found = { hits: [], read: 0, first: 0, next: 0 };
+
+/** What an exact phrase and a title are worth, where being new is worth at most 0.5. */
+const PHRASE_BONUS = 0.5;
+const TITLE_BONUS = 0.3;
+
+function* newestMessages(wanted: Wanted, bound: number): Op<Found> {
+	const [low, latest] = idRange(wanted);
+	const top = Math.min(bound, latest);
+	if (top < low) return NOTHING;
+	const { ids, full } = yield* newestIds(wanted, low, top);
+	const { held, read } = yield* checkedIn(wanted, ids);
+	const phrased = held.length > BLOCK ? yield* phrasesAmong(wanted, ids, full) : new Set();
+	return {
+		hits: held.map((id) => ({ id, at: id / IDS_PER_MS, bonus: phrased.has(id) ? PHRASE_BONUS : 0 })),
+		read,
+		first: ids[0] ?? 0,
+		next: full ? (ids.at(-1) as number) - 1 : 0,
+	};
+}
+
+function* newestIds(wanted: Wanted, low: number, top: number): Op<{ ids: readonly number[]; full: boolean }> {
+	const asked = askedOf(wanted);
+	const match = matchExpression(asked, wanted.tags);
+	const most = wanted.loose ? PARTED_CANDIDATES : CANDIDATES;
+	// Words that stand everywhere but seldom together make SQLite look at many rows for one hit.
+	const isPhrase = asked.some((group) => group.words.length > 1);
+	const first = isPhrase ? FIRST_OF_PHRASE : asked.length > 1 ? FIRST_OF_WORDS : most;
+	const ids = (yield* all(matching, match, low, top, first)).map(({ id }) => id);
+	if (ids.length < first || first === most) return { ids, full: ids.length === first };
+	const last = ids.at(-1) as number;
+	const { n: rows } = (yield* get(rowsBetween, last, ids[0] as number)) ?? { n: first };
+	const more = Math.min(most, Math.floor((first * ROWS_LOOKED_AT) / Math.max(rows, 1))) - first;
+	if (more <= 0) return { ids, full: true };
+	const others = yield* all(matching, match, low, last - 1, more);
+	return { ids: [...ids, ...others.map(({ id }) => id)], full: others.length === more };
+}
+
+/**
+ * Those among the hits in which the words stand as they were typed. Without a match just outside the range SQLite would go on
+ * looking for one to the end of the store; the last hit is made one, by its conversation.
+ */
+function* phrasesAmong(wanted: Wanted, ids: readonly number[], full: boolean): Op<Set<number>> {
+	const { tags } = wanted;
+	const asked = askedOf(wanted);
+	const phrase = asPhrase(asked);
+	const last = ids.at(-1) as number;
+	const end = phrase && full ? (yield* get(conversationOf, last))?.conversation : undefined;
+	if (!phrase || (full && end === undefined)) return new Set();
+	const exact = matchExpression([phrase], tags);
+	const match =
+		end === undefined ? exact : `(${exact}) OR (${matchExpression(asked, [...tags, [tag("c", end)]])})`;
+	const rows = yield* all(matching, match, full ? last + 1 : last, ids[0] as number, CANDIDATES);
+	return new Set(rows.map(({ id }) => id));
+}
+
+function* newestTitles(wanted: Wanted, bound: number): Op<Found> {
+	// The role keeps SQLite among the titles.
+	const match = matchExpression(askedOf(wanted), [...wanted.tags, [tag("r", "title")]]);
+	const rows = yield* all(matchingTitles, match, -bound, wanted.from, wanted.to, TITLES);
+	const { held, read } = yield* checkedIn(
+		wanted,
+		rows.map(({ key }) => -key),
+	);
+	const times = new Map(rows.map(({ key, at }) => [-key, at]));
+	return {
+		hits: held.map((id) => ({ id, at: times.get(id) as number, bonus: TITLE_BONUS })),
+		read,
+		first: rows[0]?.key ?? 0,
+		next: rows.length === TITLES ? (rows.at(-1) as { key: number }).key - 1 : 0,
+	};
+}
+
+/** What the index cannot tell is asked of the texts. */
+function* checkedIn(
+	{ groups, loose }: Wanted,
+	ids: readonly number[],
+): Op<{ held: readonly number[]; read: number }> {
+	const checked = groups.filter((group) => group.literal !== null || (loose && shortened(group) !== group));
+	if (checked.length === 0) return { held: ids, read: 0 };
+	const texts = yield* textsOf(ids);
+	const held = ids.filter((id) => {
+		const text = texts.get(id);
+		return text !== undefined && holdsAll(text, checked);
+	});
+	return { held, read: ids.length };
+}
+
+function askedOf({ groups, loose }: Wanted): readonly Group[] {
+	return loose ? groups.map(shortened) : groups;
+}
+
+function idRange({ from, to }: Wanted): [low: number, top: number] {
+	return [Math.max(1, from * IDS_PER_MS), to * IDS_PER_MS - 1];
+}
+
+/** Half for what is new, less by half after a month, and what its kind is worth. */
+function ranked(hits: readonly Hit[], newest: number): Candidate[] {
+	return hits
+		.map(({ id, at, bonus }) => {
+			const days = Math.max(0, newest - at) / DAY_MS;
+			return { id, score: 0.5 / (1 + days / LESS_BY_HALF_DAYS) + bonus };
+		})
+		.sort((a, b) => b.score - a.score || b.id - a.id);
+}
+
+function inBlocks(messages: readonly Candidate[], titles: readonly Candidate[]): Candidate[][] {
+	const blocks: Candidate[][] = [];
+	let message = 0;
+	let title = 0;
+	while (message < messages.length || title < titles.length) {
+		const left = messages.length - message;
+		const some = titles.slice(title, title + Math.max(TITLES_IN_BLOCK, BLOCK - left));
+		const rest = messages.slice(message, message + BLOCK - some.length);
+		title += some.length;
+		message += rest.length;
+		blocks.push([...some, ...rest]);
+	}
+	return blocks;
+}

@@ -1,0 +1,56 @@
+// Filling the search index, in the transaction that changes what it shows. The index holds no text of its own; each row has
+// tags (conversation, owner, profile, platform, role), because a scope or a filter applied after the match gives wrong answers.
+import { unseal } from "../../codec.ts";
+import { get, later, type Op, sql } from "../../query.ts";
+import { searchTags, searchText } from "../../search-text.ts";
+import type { NewMessage } from "../../types.ts";
+import { loadLargeText } from "../transcript/blobs.ts";
+import { type MessageBody, type Target, textOf } from "../transcript/content.ts";
+
+const insert = sql("INSERT INTO search (rowid, tags, text) VALUES (?, ?, ?)");
+const remove = sql("DELETE FROM search WHERE rowid = ?");
+const rowById = sql<{ role: NewMessage["role"]; body: string; body_key: number | null }>(
+	"SELECT role, body, body_key FROM messages WHERE id = ?",
+);
+
+type Place = Pick<Target, "conversation" | "platform" | "profile" | "principal">;
+
+export function* indexMessage(
+	id: number,
+	place: Place,
+	message: Pick<NewMessage, "role" | "content">,
+): Op<void> {
+	if (message.role === "meta" || message.role === "system") return;
+	const text = textOf(message.content);
+	if (text !== "") yield* later(insert, id, searchTags({ ...place, role: message.role }), searchText(text));
+}
+
+/** Puts a row back that was hidden. */
+export function* indexRow(id: number, place: Place): Op<void> {
+	const row = yield* get(rowById, id);
+	if (!row) return;
+	const content = yield* loadLargeText(
+		place.conversation,
+		unseal<MessageBody>(row.body, row.body_key).content,
+	);
+	yield* indexMessage(id, place, { role: row.role, content });
+}
+
+export function* unindexMessages(ids: readonly number[]): Op<void> {
+	for (const id of ids) yield* later(remove, id);
+}
+
+/** A title is a row of the same index, under the session's key as a negative number. */
+export function* indexTitle(
+	session: number,
+	place: { readonly id: string } & Omit<Place, "conversation">,
+	title: string,
+): Op<void> {
+	yield* later(remove, -session);
+	yield* later(
+		insert,
+		-session,
+		searchTags({ ...place, conversation: place.id, role: "title" }),
+		searchText(title),
+	);
+}

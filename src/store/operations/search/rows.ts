@@ -1,0 +1,131 @@
+// Reading what the index found: messages and titles with their text, and a message's neighbours.
+import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import { unseal } from "../../codec.ts";
+import { all, get, type Op, sql } from "../../query.ts";
+import { previewOf } from "../../search-snippet.ts";
+import type { Role } from "../../types.ts";
+import { loadLargeText, type StoredContent } from "../transcript/blobs.ts";
+import { type MessageBody, textOf } from "../transcript/content.ts";
+
+interface Row {
+	readonly id: number;
+	readonly session_key: number;
+	readonly seq: number;
+	readonly role: Role;
+	readonly created_at: number;
+	readonly body: string;
+	readonly body_key: number | null;
+	readonly session: SessionId;
+	readonly conversation: ConversationId;
+	readonly principal: string | null;
+	readonly profile: string;
+}
+
+const messagesIn = sql<Row>(
+	`SELECT m.id, m.session AS session_key, m.seq, m.role, m.created_at, m.body, m.body_key,
+		s.id AS session, s.conversation, c.principal, c.profile
+	FROM json_each(?) j JOIN messages m ON m.id = j.value JOIN sessions s ON s.key = m.session
+	JOIN conversations c ON c.id = s.conversation`,
+);
+const titlesIn = sql<Row>(
+	`SELECT -s.key AS id, s.key AS session_key, 0 AS seq, 'meta' AS role, s.started_at AS created_at, s.title_body AS body,
+		s.body_key, s.id AS session, s.conversation, c.principal, c.profile
+	FROM json_each(?) j JOIN sessions s ON s.key = -j.value JOIN conversations c ON c.id = s.conversation
+	WHERE s.title_body IS NOT NULL`,
+);
+const SAID = `m.role IN ('user', 'assistant', 'tool') AND NOT EXISTS (SELECT 1 FROM hidden_ranges h
+	WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
+const previous = sql<NeighbourRow>(
+	`SELECT m.id, m.seq, m.role, m.body, m.body_key FROM messages m
+	WHERE m.session = ? AND m.seq < ? AND ${SAID} ORDER BY m.seq DESC LIMIT 1`,
+);
+const following = sql<NeighbourRow>(
+	`SELECT m.id, m.seq, m.role, m.body, m.body_key FROM messages m
+	WHERE m.session = ? AND m.seq > ? AND ${SAID} ORDER BY m.seq LIMIT 1`,
+);
+
+const bodiesIn = sql<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
+	"SELECT m.id, m.session AS session_key, m.body, m.body_key FROM json_each(?) j JOIN messages m ON m.id = j.value",
+);
+const conversationOf = sql<{ conversation: ConversationId }>(
+	"SELECT conversation FROM sessions WHERE key = ?",
+);
+
+type NeighbourRow = Pick<Row, "id" | "seq" | "role" | "body" | "body_key">;
+
+/** A row that the index named, as it stands in the store. */
+export interface FoundRow extends Omit<Row, "body" | "body_key"> {
+	readonly content: StoredContent;
+}
+
+/** Rows that are gone meanwhile are left out; the order is not kept. */
+export function* readRows(ids: readonly number[]): Op<FoundRow[]> {
+	const rows: FoundRow[] = [];
+	const messages = ids.filter((id) => id > 0);
+	const titles = ids.filter((id) => id < 0);
+	for (const { body, body_key, ...row } of messages.length > 0
+		? yield* all(messagesIn, JSON.stringify(messages))
+		: [])
+		rows.push({ ...row, content: unseal<MessageBody>(body, body_key).content });
+	for (const { body, body_key, ...row } of titles.length > 0
+		? yield* all(titlesIn, JSON.stringify(titles))
+		: [])
+		rows.push({ ...row, content: unseal<string>(body, body_key) });
+	return rows;
+}
+
+/** Whole texts by id, for many rows at once. */
+export function* textsOf(ids: readonly number[]): Op<Map<number, string>> {
+	const texts = new Map<number, string>();
+	const messages = ids.filter((id) => id > 0);
+	const titles = ids.filter((id) => id < 0);
+	if (messages.length > 0)
+		for (const row of yield* all(bodiesIn, JSON.stringify(messages))) {
+			const { content } = unseal<MessageBody>(row.body, row.body_key);
+			texts.set(row.id, typeof content === "string" ? content : yield* textIn(row.session_key, content));
+		}
+	if (titles.length > 0)
+		for (const row of yield* all(titlesIn, JSON.stringify(titles)))
+			texts.set(row.id, unseal<string>(row.body, row.body_key));
+	return texts;
+}
+
+function* textIn(session: number, content: StoredContent): Op<string> {
+	const { conversation } = (yield* get(conversationOf, session)) as { conversation: ConversationId };
+	return textOf(yield* loadLargeText(conversation, content));
+}
+
+/** The whole text, large parts included. */
+export function* wholeText(row: FoundRow): Op<string> {
+	return textOf(yield* loadLargeText(row.conversation, row.content));
+}
+
+/** The text that stands in the row itself: without what was too large for it. */
+export function rowText({ content }: Pick<FoundRow, "content">): string {
+	if (typeof content === "string") return content;
+	if ("digest" in content) return "";
+	return textOf(content.filter((part) => part.type !== "text_blob"));
+}
+
+export interface Neighbour {
+	readonly id: number;
+	readonly seq: number;
+	readonly role: Role;
+	readonly preview: string;
+}
+
+/** What was said just before and just after, in the same session, as far as it shows. */
+export function* neighboursOf(
+	row: FoundRow,
+): Op<{ readonly before: Neighbour | null; readonly after: Neighbour | null }> {
+	return {
+		before: toNeighbour(yield* get(previous, row.session_key, row.seq)),
+		after: toNeighbour(yield* get(following, row.session_key, row.seq)),
+	};
+}
+
+function toNeighbour(row: NeighbourRow | undefined): Neighbour | null {
+	if (!row) return null;
+	const { content } = unseal<MessageBody>(row.body, row.body_key);
+	return { id: row.id, seq: row.seq, role: row.role, preview: previewOf(rowText({ content })) };
+}

@@ -1,0 +1,339 @@
+// What people do with sessions: new, continue, switch, branch, extend, titles, and the conversation's own settings.
+// Each first ends the running turn, then acts, in one transaction.
+
+import {
+	type ConversationId,
+	cleanTitle,
+	type ModelOverride,
+	nextDue,
+	type ResetPolicy,
+	type SessionId,
+	sanitizeModelOverride,
+	successorTitle,
+} from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal } from "../../codec.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { BusyMode, ToolProgress } from "../../types.ts";
+import { cancelOpen } from "../confirmations/calls.ts";
+import { emit } from "../events.ts";
+import { indexTitle } from "../search/index-rows.ts";
+import { chainOf, countOf, lastSeqOf } from "../transcript/chain.ts";
+import { stopOpenTurn } from "../turns/ends.ts";
+import { copyTranscript } from "./copy.ts";
+import { reachOf, type Within } from "./reach.ts";
+import {
+	addedTo,
+	type ConversationRow,
+	capOf,
+	end,
+	findConversation,
+	findLast,
+	findLive,
+	findSession,
+	type Opening,
+	open,
+	previousOf,
+	type SessionRow,
+	sessionOfKey,
+	titleOf,
+} from "./sessions.ts";
+import { titleDigest } from "./titles.ts";
+
+const setBase = sql(
+	`UPDATE sessions SET base_session = ?, base_seq = ?, base_kind = 'continue', messages = messages + ?, cap = ?, added = ?,
+		last_activity_at = ?, had_activity = 1, notice_pending = 0, due_at = ? WHERE key = ?`,
+);
+const revive = sql(
+	`UPDATE sessions SET ended_at = NULL, end_reason = NULL, suspended_at = NULL, resume_pending_since = NULL, finalised = 0,
+		last_activity_at = ?, messages = ?, cap = ?, added = ?, due_at = ? WHERE key = ?`,
+);
+const raiseCap = sql("UPDATE sessions SET cap = cap + ?, added = added + ? WHERE key = ? AND cap > 0");
+const titleTaken = sql<{ key: number }>(
+	"SELECT key FROM sessions WHERE conversation = ? AND title_digest = ? AND key <> ?",
+);
+const writeTitle = sql(
+	"UPDATE sessions SET title_digest = ?, title_source = ?, title_body = ? WHERE key = ?",
+);
+const writeOverride = sql("UPDATE conversations SET model_override = ? WHERE id = ?");
+const writeBusy = sql("UPDATE conversations SET busy = ? WHERE id = ?");
+const writeToolProgress = sql("UPDATE conversations SET tool_progress = ? WHERE id = ?");
+const settingsOf = sql<SettingsRow>(
+	"SELECT model_override, busy, tool_progress FROM conversations WHERE id = ?",
+);
+const suspend = sql(
+	"UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ? AND suspended_at IS NULL",
+);
+
+interface SettingsRow {
+	readonly model_override: string | null;
+	readonly busy: BusyMode | null;
+	readonly tool_progress: ToolProgress | null;
+}
+
+export interface Changed {
+	readonly session: SessionId;
+	/** The session that was live before, where it is another one. */
+	readonly ended: SessionId | null;
+	/** The turn that was ended for this. */
+	readonly stopped: string | null;
+}
+
+export interface SessionCommand extends Opening {
+	readonly conversation: ConversationId;
+}
+
+/** `/new`: nothing is carried over, and the model override goes. */
+export function* newSession(
+	context: Context,
+	args: SessionCommand & { readonly title?: string },
+): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	yield* cancelOpen(context, conversation.id, "new");
+	if (live) yield* end(context, live, "user_new");
+	yield* run(writeOverride, null, conversation.id);
+	const previous = live ?? (yield* findLast(conversation.id)) ?? null;
+	const session = yield* open(context, conversation, args, { openedBy: "user_new", previous });
+	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
+	return { session: session.id, ended: live?.id ?? null, stopped };
+}
+
+/** `/continue`: the live session goes on from the previous one. Nothing moves; the live id stays. */
+export function* continueSession(
+	context: Context,
+	args: SessionCommand,
+): Op<Changed & { continued: SessionId }> {
+	const conversation = yield* findConversation(args.conversation);
+	const last = yield* findLast(conversation.id);
+	if (!last)
+		throw new KeryxError("session.none", "there is no earlier session to continue", {
+			field: "conversation",
+		});
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live =
+		last.ended_at === null
+			? last
+			: yield* open(context, conversation, args, {
+					openedBy: last.end_reason ?? "idle",
+					previous: last,
+				});
+	if (live.base_session !== null)
+		throw new KeryxError("session.continued", `session ${live.id} continues an earlier one already`, {
+			field: "conversation",
+		});
+	const base = yield* previousOf(live);
+	if (!base)
+		throw new KeryxError("session.none", "there is no earlier session to continue", {
+			field: "conversation",
+		});
+	const added = continuedBy(live, base, args.policy);
+	yield* run(
+		setBase,
+		base.key,
+		yield* lastSeqOf(base.key),
+		yield* countOf(yield* chainOf(base)),
+		capOf(args.policy, added),
+		added,
+		context.now,
+		nextDue({ lastActivityAt: context.now, policy: args.policy }),
+		live.key,
+	);
+	yield* emit(
+		context,
+		"session.continued",
+		{ conversation: conversation.id, session: live.id },
+		{ base: base.id },
+	);
+	return { session: live.id, ended: null, stopped, continued: base.id };
+}
+
+/**
+ * What was added to the base's limit goes on with its messages; after message_limit the base alone fills the limit, so a whole one is
+ * added.
+ */
+function continuedBy(live: SessionRow, base: SessionRow, policy: ResetPolicy): number {
+	const added = Math.max(addedTo(live, policy), addedTo(base, policy));
+	return base.end_reason === "message_limit" ? added + policy.maxMessages : added;
+}
+
+export interface SwitchArgs extends SessionCommand {
+	readonly target: SessionId;
+	readonly within: Within;
+	/** Who asks; left out, the operator. */
+	readonly asker?: string | null;
+}
+
+/** `/resume`: the target is live again; one of another conversation is copied. Whatever may not be seen is "not found". */
+export function* switchSession(context: Context, args: SwitchArgs): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const target = yield* findSession(args.target, "target");
+	const own = target.conversation === conversation.id;
+	const reaches = yield* reachOf(conversation, args.within, args.asker);
+	if (!reaches(yield* findConversation(target.conversation)))
+		throw new KeryxError("store.not_found", `no session ${args.target}`, { field: "target" });
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (live?.key === target.key) return { session: live.id, ended: null, stopped };
+	if (live) yield* end(context, live, "user_switch");
+	const session = own
+		? yield* makeLive(context, target, args.policy)
+		: yield* copyTranscript(context, conversation, target, live ?? null, args);
+	yield* emit(
+		context,
+		"session.switched",
+		{ conversation: conversation.id, session: session.id },
+		{ to: target.id },
+	);
+	return { session: session.id, ended: live?.id ?? null, stopped };
+}
+
+function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): Op<SessionRow> {
+	// Counted anew: a session that continued it may have hidden some of its rows.
+	const messages = yield* countOf(yield* chainOf(target));
+	yield* run(
+		revive,
+		context.now,
+		messages,
+		capOf(policy, messages),
+		messages,
+		nextDue({ lastActivityAt: context.now, policy }),
+		target.key,
+	);
+	return target;
+}
+
+/** `/branch`: a new session from the present point on; the one before stays as it is. */
+export function* branchSession(
+	context: Context,
+	args: SessionCommand & { readonly title?: string },
+): Op<Changed> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live)
+		throw new KeryxError("session.none", "there is no session to branch from", { field: "conversation" });
+	yield* end(context, live, "user_switch");
+	const session = yield* open(context, conversation, args, {
+		openedBy: "user_switch",
+		previous: live,
+		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
+		messages: live.messages,
+		hadActivity: live.messages > 0,
+		added: live.messages,
+	});
+	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
+	return { session: session.id, ended: live.id, stopped };
+}
+
+/** `/extend`: raises the live session's cap. An unlimited one stays so. */
+export function* extendSession(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly by: number },
+): Op<{ session: SessionId; cap: number; messages: number }> {
+	if (!Number.isSafeInteger(args.by) || args.by < 1 || args.by > 1_000_000)
+		throw new KeryxError("argument.invalid", "by must be a whole number from 1 to 1000000", { field: "by" });
+	const live = yield* findLive(args.conversation);
+	if (!live) throw new KeryxError("session.none", "there is no session to extend", { field: "conversation" });
+	yield* run(raiseCap, args.by, args.by, live.key);
+	const { id, cap, messages } = yield* sessionOfKey(live.key);
+	yield* emit(
+		context,
+		"session.extended",
+		{ conversation: args.conversation, session: id },
+		{ by: args.by, cap },
+	);
+	return { session: id, cap, messages };
+}
+
+export interface TitleArgs {
+	readonly session: SessionId;
+	readonly title: string;
+	readonly source: "derived" | "model" | "user";
+}
+
+/** Titles are unique within a conversation: a second one of the same name becomes `name #2`. A person's is never replaced by ours. */
+export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string; before: string | null }> {
+	const session = yield* findSession(args.session);
+	const conversation = yield* findConversation(session.conversation);
+	const before = titleOf(session);
+	if (args.source !== "user" && session.title_source === "user") return { title: before ?? "", before };
+	return { title: yield* giveTitle(context, conversation, session, args.title, args.source), before };
+}
+
+export function* giveTitle(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	wanted: string,
+	source: TitleArgs["source"],
+): Op<string> {
+	let title = cleanTitle(wanted);
+	if (title === "")
+		throw new KeryxError("argument.invalid", "title must have at least one visible character", {
+			field: "title",
+		});
+	while (yield* get(titleTaken, conversation.id, titleDigest(title), session.key))
+		title = successorTitle(title);
+	yield* run(writeTitle, titleDigest(title), source, seal(title), session.key);
+	yield* indexTitle(session.key, conversation, title);
+	yield* emit(context, "session.titled", { conversation: conversation.id, session: session.id }, { source });
+	return title;
+}
+
+/** Belongs to the conversation; survives restarts and rotation. Anything but model, provider and base_url is dropped. */
+export function* setModelOverride(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly override: unknown },
+): Op<{ override: ModelOverride | null; before: ModelOverride | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const { model_override } = yield* settings(conversation);
+	const override = args.override === null ? null : sanitizeModelOverride(args.override);
+	yield* run(writeOverride, override === null ? null : JSON.stringify(override), conversation.id);
+	yield* emit(context, "conversation.model", { conversation: conversation.id }, { override });
+	return {
+		override,
+		before: model_override === null ? null : sanitizeModelOverride(JSON.parse(model_override)),
+	};
+}
+
+export function* setBusyMode(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly busy: BusyMode },
+): Op<{ before: BusyMode | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const { busy: before } = yield* settings(conversation);
+	yield* run(writeBusy, args.busy, conversation.id);
+	yield* emit(context, "conversation.busy", { conversation: conversation.id }, { busy: args.busy });
+	return { before };
+}
+
+/** Null: as configured. */
+export function* setToolProgress(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly show: ToolProgress | null },
+): Op<{ show: ToolProgress | null; before: ToolProgress | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const { tool_progress: before } = yield* settings(conversation);
+	yield* run(writeToolProgress, args.show, conversation.id);
+	yield* emit(context, "conversation.tool_progress", { conversation: conversation.id }, { show: args.show });
+	return { show: args.show, before };
+}
+
+function* settings({ id }: ConversationRow): Op<SettingsRow> {
+	return (yield* get(settingsOf, id)) as SettingsRow;
+}
+
+/** No turn begins in a suspended session; the next message of a person opens its successor. */
+export function* suspendSession(
+	context: Context,
+	args: { readonly conversation: ConversationId },
+): Op<{ session: SessionId | null }> {
+	const live = yield* findLive(args.conversation);
+	if (!live) return { session: null };
+	yield* stopOpenTurn(context, args.conversation);
+	if (yield* run(suspend, context.now, live.key))
+		yield* emit(context, "session.suspended", { conversation: args.conversation, session: live.id });
+	return { session: live.id };
+}

@@ -1,0 +1,442 @@
+// Sessions open and end here and nowhere else. I2: the old one ends before the new one opens, in one transaction, and the
+// partial unique index one_live_session refuses anything else.
+import {
+	type BoundaryCause,
+	type BoundaryFacts,
+	type ChatType,
+	type CheckpointOutcome,
+	type ConversationId,
+	carriesOver,
+	carryOver,
+	decideBoundary,
+	type EndReason,
+	nextDue,
+	type ResetPolicy,
+	type SessionId,
+} from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import { emit } from "../events.ts";
+import { append } from "../transcript/append.ts";
+import { loadLargeText } from "../transcript/blobs.ts";
+import { type MessageBody, type Target, textOf } from "../transcript/content.ts";
+
+export interface SessionRow {
+	readonly key: number;
+	readonly id: SessionId;
+	readonly conversation: ConversationId;
+	readonly base_session: number | null;
+	readonly base_seq: number | null;
+	readonly base_kind: "continue" | "branch" | null;
+	/** The one that was live before this one opened. A switch makes an old session live, so it need not be the one before in order. */
+	readonly previous_session: number | null;
+	readonly opened_by: string;
+	readonly started_at: number;
+	readonly last_activity_at: number;
+	readonly had_activity: number;
+	readonly ended_at: number | null;
+	readonly end_reason: EndReason | null;
+	readonly suspended_at: number | null;
+	readonly resume_pending_since: number | null;
+	readonly notice_pending: number;
+	readonly finalised: number;
+	/** The policy's limit and what was added to it, as of the last turn; 0: none. */
+	readonly cap: number;
+	/** Null: it was opened before this was kept. */
+	readonly added: number | null;
+	readonly messages: number;
+	readonly tool_calls: number;
+	readonly tool_errors: number;
+	readonly input_tokens: number;
+	readonly output_tokens: number;
+	readonly last_prompt_tokens: number;
+	readonly cost_micros: number;
+	readonly cost_status: "none" | "known" | "partial" | "unknown";
+	readonly title_source: "derived" | "model" | "user" | null;
+	readonly title_body: string | null;
+	readonly context_body: string;
+	readonly body_key: number | null;
+	readonly due_at: number | null;
+	readonly compact_after: number | null;
+}
+
+export interface ConversationRow {
+	readonly id: ConversationId;
+	readonly key: string;
+	readonly platform: string;
+	readonly profile: string;
+	readonly chat_type: ChatType;
+	readonly principal: string | null;
+	readonly shared: number;
+	readonly token: number;
+	readonly interruptions: number;
+}
+
+export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at, last_activity_at,
+	had_activity, ended_at, end_reason, suspended_at, resume_pending_since, notice_pending, finalised, cap, added, messages, tool_calls,
+	tool_errors, input_tokens, output_tokens, last_prompt_tokens, cost_micros, cost_status, title_source, title_body, context_body,
+	body_key, due_at, compact_after`;
+
+const conversationById = sql<ConversationRow>(
+	"SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions FROM conversations WHERE id = ?",
+);
+const liveSession = sql<SessionRow>(
+	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,
+);
+const lastEnded = sql<SessionRow>(
+	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? ORDER BY ended_at DESC, key DESC LIMIT 1`,
+);
+const sessionById = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`);
+const sessionByKey = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE key = ?`);
+const sessionBefore = sql<SessionRow>(
+	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND key < ? ORDER BY key DESC LIMIT 1`,
+);
+const insertSession = sql<{ key: number }>(
+	`INSERT INTO sessions (id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at,
+		last_activity_at, had_activity, notice_pending, cap, added, messages, context_body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+);
+const setCap = sql("UPDATE sessions SET cap = ?, added = ? WHERE key = ?");
+const endSession = sql(
+	"UPDATE sessions SET ended_at = ?, end_reason = ?, due_at = ? WHERE key = ? AND ended_at IS NULL",
+);
+const touchSession = sql(
+	"UPDATE sessions SET last_activity_at = ?, had_activity = 1, due_at = ? WHERE key = ?",
+);
+const touchConversation = sql(
+	"UPDATE conversations SET last_activity_at = ? WHERE id = ? AND last_activity_at < ?",
+);
+const heldByInternal = sql<{ id: number }>(
+	"SELECT id FROM inbox WHERE conversation = ? AND due_at IS NOT NULL AND kind <> 'person' LIMIT 1",
+);
+const HOUR_MS = 3_600_000;
+/** An old one only while it still prints or is watched. */
+const heldByProcess = sql<{ n: number }>(
+	`SELECT n FROM processes WHERE conversation = ? AND due_at IS NOT NULL AND background = 1
+		AND (printed_at > ? OR check_ms IS NOT NULL) LIMIT 1`,
+);
+const openProcesses = sql<{ id: string; body: string; body_key: number | null }>(
+	"SELECT id, body, body_key FROM processes WHERE conversation = ? AND due_at IS NOT NULL AND background = 1 ORDER BY n",
+);
+const heldByConfirmation = sql<{ n: number }>(
+	"SELECT n FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' LIMIT 1",
+);
+const openConfirmations = sql<{ id: string; action: string }>(
+	`SELECT id, action FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL AND status = 'pending' ORDER BY n`,
+);
+const lastText = sql<{ body: string; body_key: number | null }>(
+	`SELECT body, body_key FROM messages m WHERE session = ? AND role = ? AND seq <= ? AND NOT EXISTS (
+		SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL AND m.seq BETWEEN h.from_seq AND h.to_seq)
+	ORDER BY seq DESC LIMIT 1`,
+);
+
+const firstCarryOver = sql<{ body: string; body_key: number | null }>(
+	"SELECT body, body_key FROM messages WHERE session = ? AND kind = 'carry_over' ORDER BY seq LIMIT 1",
+);
+
+export function* findConversation(id: string): Op<ConversationRow> {
+	const row = yield* get(conversationById, id);
+	if (!row) throw new KeryxError("store.not_found", `no conversation ${id}`, { field: "conversation" });
+	return row;
+}
+
+export function* findLive(conversation: string): Op<SessionRow | undefined> {
+	return yield* get(liveSession, conversation);
+}
+
+/** The live session, or else the one that ended last; a switch makes an old one live, so the newest row may be neither. */
+export function* findLast(conversation: string): Op<SessionRow | undefined> {
+	return (yield* findLive(conversation)) ?? (yield* get(lastEnded, conversation));
+}
+
+/** The session that was live before this one opened; in a store that does not say, the one before in order. */
+export function* previousOf(session: SessionRow): Op<SessionRow | undefined> {
+	if (session.previous_session !== null) return yield* get(sessionByKey, session.previous_session);
+	return yield* get(sessionBefore, session.conversation, session.key);
+}
+
+export function* findSession(id: string, field = "session"): Op<SessionRow> {
+	const row = yield* get(sessionById, id);
+	if (!row) throw new KeryxError("store.not_found", `no session ${id}`, { field });
+	return row;
+}
+
+export function* sessionOfKey(key: number): Op<SessionRow> {
+	return (yield* get(sessionByKey, key)) as SessionRow;
+}
+
+/** What is known of the size of a session's prompt, in tokens. */
+export interface PromptFacts {
+	/** Of the last one that a model has counted; 0: none. */
+	readonly promptTokens: number;
+	/** No compaction is tried while the prompt is smaller than this; null: whenever it is due. Not part of an export. */
+	readonly compactAfter: number | null;
+}
+
+export function promptFacts({ last_prompt_tokens, compact_after }: SessionRow): PromptFacts {
+	return { promptTokens: last_prompt_tokens, compactAfter: compact_after };
+}
+
+export function targetOf(conversation: ConversationRow, session: SessionRow, turn: string | null): Target {
+	return {
+		conversation: conversation.id,
+		session: session.key,
+		sessionId: session.id,
+		turn,
+		platform: conversation.platform,
+		profile: conversation.profile,
+		principal: conversation.principal,
+	};
+}
+
+export function titleOf(row: Pick<SessionRow, "title_body" | "body_key">): string | null {
+	return row.title_body === null ? null : unseal<string>(row.title_body, row.body_key);
+}
+
+export interface Opening {
+	readonly policy: ResetPolicy;
+	/** The context block, rendered by the caller; stored with the session and byte-equal for its whole life. */
+	readonly context: string;
+	/** Names of the tools that the agent has in it: the carry-over says how to read on with them. */
+	readonly tools?: readonly string[];
+}
+
+/** Opens the live session. It fails where one is live already: the caller ends that first. */
+export function* open(
+	context: Context,
+	conversation: ConversationRow,
+	opening: Opening,
+	how: {
+		readonly openedBy: "first" | EndReason;
+		/** Null for the first. */
+		readonly previous: SessionRow | null;
+		readonly noticePending?: boolean;
+		/** It opens with messages that were exchanged elsewhere. */
+		readonly hadActivity?: boolean;
+		/** To the policy's limit. */
+		readonly added?: number;
+		readonly messages?: number;
+		readonly base?: { readonly session: number; readonly seq: number; readonly kind: "continue" | "branch" };
+	},
+): Op<SessionRow> {
+	const { policy } = opening;
+	for (;;) {
+		const id = context.sessionId();
+		const row = yield* get(
+			insertSession,
+			id,
+			conversation.id,
+			how.base?.session ?? null,
+			how.base?.seq ?? null,
+			how.base?.kind ?? null,
+			how.previous?.key ?? null,
+			how.openedBy,
+			context.now,
+			context.now,
+			how.hadActivity ? 1 : 0,
+			how.noticePending ? 1 : 0,
+			capOf(policy, how.added ?? 0),
+			how.added ?? 0,
+			how.messages ?? 0,
+			seal(opening.context),
+			nextDue({ lastActivityAt: context.now, policy }),
+		);
+		// The id was taken: draw another of those that came with the operation.
+		if (!row) continue;
+		yield* emit(
+			context,
+			"session.opened",
+			{ conversation: conversation.id, session: id },
+			{ by: how.openedBy },
+		);
+		return yield* sessionOfKey(row.key);
+	}
+}
+
+/** How many messages a session may have. Where the policy knows no limit, there is none, whatever was added. */
+export function capOf({ maxMessages }: Pick<ResetPolicy, "maxMessages">, added: number): number {
+	return maxMessages === 0 ? 0 : maxMessages + added;
+}
+
+export function addedTo(session: SessionRow, { maxMessages }: Pick<ResetPolicy, "maxMessages">): number {
+	return session.added ?? Math.max(0, session.cap - maxMessages);
+}
+
+/** The session with the limit that the policy has now. */
+export function* underPolicy(session: SessionRow, policy: ResetPolicy): Op<SessionRow> {
+	const added = addedTo(session, policy);
+	const cap = capOf(policy, added);
+	if (cap === session.cap && added === session.added) return session;
+	yield* run(setCap, cap, added, session.key);
+	return { ...session, cap, added };
+}
+
+/** Ends a session. It is due for finalising from then on. */
+export function* end(context: Context, session: SessionRow, reason: EndReason): Op<void> {
+	yield* run(endSession, context.now, reason, context.now, session.key);
+	yield* emit(
+		context,
+		"session.ended",
+		{ conversation: session.conversation, session: session.id },
+		{ reason },
+	);
+}
+
+/** Activity of a person or the end of a turn. A clock that jumped back does not move it back, or daily would fire twice. */
+export function* touch(session: SessionRow, at: number, policy: ResetPolicy): Op<void> {
+	const lastActivityAt = Math.max(session.last_activity_at, at);
+	yield* run(touchSession, lastActivityAt, nextDue({ lastActivityAt, policy }), session.key);
+	yield* run(touchConversation, lastActivityAt, session.conversation, lastActivityAt);
+}
+
+/** Whether something that is not yet processed holds the session open; what lives outside the inbox comes with `held`. */
+export function* isHeld(
+	conversation: string,
+	held: boolean,
+	now: number,
+	{ processMaxAgeHours }: Pick<ResetPolicy, "processMaxAgeHours">,
+): Op<boolean> {
+	if (held || (yield* get(heldByInternal, conversation)) !== undefined) return true;
+	if (yield* get(heldByProcess, conversation, now - processMaxAgeHours * HOUR_MS)) return true;
+	return (yield* get(heldByConfirmation, conversation)) !== undefined;
+}
+
+export function decide(
+	session: SessionRow,
+	policy: ResetPolicy,
+	rest: {
+		readonly now: number;
+		readonly activeProcess: boolean;
+		readonly at: "arrival" | "watch" | "turn_end";
+		readonly freshness: number;
+	},
+): ReturnType<typeof decideBoundary> {
+	return decideBoundary({
+		session: {
+			lastActivityAt: session.last_activity_at,
+			messageCount: session.messages,
+			cap: session.cap,
+			suspended: session.suspended_at !== null,
+			resumePendingSince: session.resume_pending_since,
+		},
+		policy,
+		autoContinueFreshness: rest.freshness,
+		now: rest.now,
+		activeProcess: rest.activeProcess,
+		at: rest.at,
+	});
+}
+
+/** What a successor is opened from: the facts of the boundary, for the carry-over and the notice. */
+export interface BoundaryMaterial {
+	readonly processes: BoundaryFacts["processes"];
+	readonly confirmations: BoundaryFacts["confirmations"];
+	readonly checkpoint: CheckpointOutcome;
+}
+
+export const NO_MATERIAL: BoundaryMaterial = {
+	processes: [],
+	confirmations: [],
+	checkpoint: { kind: "none" },
+};
+
+/** Opens the successor of an ended session, with the carry-over as its first row where policy has one. */
+export function* succeed(
+	context: Context,
+	conversation: ConversationRow,
+	ended: SessionRow,
+	reason: EndReason,
+	opening: Opening,
+	material: BoundaryMaterial,
+	at: number,
+	/** The user is told at once, in the same transaction; the agent learns of it from the carry-over, or else from a note. */
+	userTold: boolean,
+): Op<{ session: SessionRow; facts: BoundaryFacts }> {
+	const facts = yield* boundaryFacts(ended, reason, opening.policy, material, at);
+	const session = yield* open(context, conversation, opening, {
+		openedBy: reason,
+		previous: ended,
+		noticePending: facts.ended.hadActivity && !(userTold && facts.carriedOver),
+	});
+	const carried = facts.carriedOver
+		? carryOver(facts, opening.tools)
+		: yield* unusedCarryOver(ended, reason, opening.policy);
+	if (carried !== null)
+		yield* append(context, targetOf(conversation, session, null), [
+			{ role: "meta", kind: "carry_over", content: carried },
+		]);
+	return { session, facts };
+}
+
+/** A session that nobody spoke in hands on what was carried into it. */
+function* unusedCarryOver(ended: SessionRow, reason: EndReason, policy: ResetPolicy): Op<string | null> {
+	if (ended.had_activity === 1 || !carriesOver(policy, reason)) return null;
+	const row = yield* get(firstCarryOver, ended.key);
+	if (!row) return null;
+	return textOf(
+		yield* loadLargeText(ended.conversation, unseal<MessageBody>(row.body, row.body_key).content),
+	);
+}
+
+/** The facts of a boundary as the store knows them; read again for a notice that was not yet told. */
+export function* boundaryFacts(
+	ended: SessionRow,
+	reason: EndReason,
+	policy: ResetPolicy,
+	material: BoundaryMaterial,
+	at: number,
+): Op<BoundaryFacts> {
+	const hadActivity = ended.had_activity === 1;
+	return {
+		cause: causeOf(ended, reason, policy, at),
+		ended: { id: ended.id, title: titleOf(ended), hadActivity },
+		carriedOver: hadActivity && carriesOver(policy, reason),
+		lastExchange: {
+			user: yield* lastTextOf(ended, "user"),
+			assistant: yield* lastTextOf(ended, "assistant"),
+		},
+		...material,
+		processes: (yield* all(openProcesses, ended.conversation)).map(({ id, body, body_key }) => ({
+			id,
+			command: unseal<{ command: string }>(body, body_key).command,
+		})),
+		confirmations: yield* all(openConfirmations, ended.conversation),
+	};
+}
+
+function causeOf(ended: SessionRow, reason: EndReason, policy: ResetPolicy, at: number): BoundaryCause {
+	switch (reason) {
+		case "idle":
+			return { reason, idleMs: Math.max(0, at - ended.last_activity_at) };
+		case "daily":
+			return { reason, atHour: policy.atHour, timezone: policy.timezone };
+		case "message_limit":
+			return { reason, cap: ended.cap };
+		case "suspended":
+			return { reason, interruptions: SUSPEND_AFTER };
+		case "resume_expired":
+			return { reason, interruptedMs: Math.max(0, at - (ended.resume_pending_since ?? at)) };
+		case "user_new":
+		case "user_switch":
+		case "retention":
+			return { reason };
+	}
+}
+
+/** Interruptions in a row, unplanned, after which a session is suspended. */
+export const SUSPEND_AFTER = 3;
+
+/** Its own, or else that of what it goes on from. */
+function* lastTextOf(session: SessionRow, role: "user" | "assistant"): Op<string | null> {
+	for (let at = session, upTo = Number.MAX_SAFE_INTEGER; ; ) {
+		const row = yield* get(lastText, at.key, role, upTo);
+		if (row) {
+			const { content } = unseal<MessageBody>(row.body, row.body_key);
+			return textOf(yield* loadLargeText(at.conversation, content));
+		}
+		if (at.base_session === null) return null;
+		upTo = at.base_seq ?? 0;
+		at = yield* sessionOfKey(at.base_session);
+	}
+}

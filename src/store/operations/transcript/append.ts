@@ -1,0 +1,168 @@
+// Appending rows to a transcript: the only place that inserts messages. Keeps seq dense and ids increasing in time,
+// both read from the rows themselves within the operation (nothing is remembered between operations), counts what counts,
+// and indexes for search in the same transaction.
+import { seal } from "../../codec.ts";
+import { type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Content, Message, NewMessage } from "../../types.ts";
+import { emit } from "../events.ts";
+import { indexMessage } from "../search/index-rows.ts";
+import { type StoredContent, storeLargeText } from "./blobs.ts";
+import { type MessageBody, type Target, textOf } from "./content.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toMessage, toNewMessage } from "./rows.ts";
+
+/**
+ * Ids are milliseconds times this, so that a range of time is a range of ids; more rows in one millisecond run into the
+ * next. Exact as a number until the year 2248.
+ */
+export const IDS_PER_MS = 1024;
+
+const PREVIEW_LENGTH = 120;
+
+const lastId = sql<{ id: number | null }>("SELECT max(id) AS id FROM messages");
+const lastSeq = sql<{ seq: number | null }>("SELECT max(seq) AS seq FROM messages WHERE session = ?");
+const byTurnIndex = sql<MessageRow>(
+	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.turn_index = ?`,
+);
+const insertMessage = sql(
+	`INSERT INTO messages (id, session, seq, role, kind, turn, turn_index, tool_call, tool_name, is_error, counted, author, created_at, body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const countInSession = sql(
+	"UPDATE sessions SET messages = messages + ?, tool_calls = tool_calls + ?, tool_errors = tool_errors + ? WHERE key = ?",
+);
+const countInConversation = sql(
+	"UPDATE conversations SET message_count = message_count + ?, preview_body = ? WHERE id = ?",
+);
+const countOnly = sql("UPDATE conversations SET message_count = message_count + ? WHERE id = ?");
+
+export interface IndexedMessage extends NewMessage {
+	/** Position within its turn: a repeated write of the same position is answered with the row that exists. */
+	readonly index?: number;
+}
+
+/** Appends rows in order and answers them as they stand; rows that exist already (same turn and index) are not written again. */
+export function* append(
+	context: Context,
+	target: Target,
+	messages: readonly IndexedMessage[],
+): Op<Message[]> {
+	if (messages.length === 0) return [];
+	const rows: Message[] = [];
+	let id = ((yield* get(lastId))?.id ?? 0) + 1;
+	let seq = ((yield* get(lastSeq, target.session))?.seq ?? 0) + 1;
+	let counted = 0;
+	let toolCalls = 0;
+	let toolErrors = 0;
+	let preview: string | null = null;
+	for (const message of messages) {
+		if (message.index !== undefined && target.turn !== null) {
+			const before = yield* get(byTurnIndex, target.turn, message.index);
+			if (before) {
+				rows.push(yield* toMessage(before, target.conversation, target.sessionId, false));
+				continue;
+			}
+		}
+		id = Math.max(id, context.now * IDS_PER_MS);
+		const { index, ...plain } = message;
+		const content = yield* storeLargeText(context, target.conversation, message.content);
+		const counts = isCounted(message);
+		yield* run(
+			insertMessage,
+			id,
+			target.session,
+			seq,
+			message.role,
+			message.kind ?? null,
+			target.turn,
+			index ?? null,
+			message.toolCallId ?? null,
+			message.toolName ?? null,
+			message.isError ? 1 : 0,
+			counts ? 1 : 0,
+			message.author?.principal ?? null,
+			context.now,
+			seal(bodyOf(plain, content)),
+		);
+		yield* indexMessage(id, target, message);
+		yield* emit(
+			context,
+			"message.appended",
+			{ conversation: target.conversation, session: target.sessionId, turn: target.turn, subject: id },
+			{ seq, role: message.role, ...(index !== undefined && { index }) },
+		);
+		rows.push(asMessage(plain, target, id, seq, context.now));
+		if (counts) counted++;
+		toolCalls += message.toolCalls?.length ?? 0;
+		if (message.role === "tool" && message.isError) toolErrors++;
+		if (message.role === "user" || message.role === "assistant")
+			preview = previewOf(message.content) || preview;
+		id++;
+		seq++;
+	}
+	if (counted > 0) yield* run(countInSession, counted, toolCalls, toolErrors, target.session);
+	if (preview !== null) yield* run(countInConversation, counted, seal(preview), target.conversation);
+	else if (counted > 0) yield* run(countOnly, counted, target.conversation);
+	return rows;
+}
+
+/** Whether the first of these stands at its position in its turn already: rows that are appended together are there together. */
+export function* isAppended(turn: string, [first]: readonly IndexedMessage[]): Op<boolean> {
+	return first?.index !== undefined && (yield* get(byTurnIndex, turn, first.index)) !== undefined;
+}
+
+/** Whether each of these stands in its turn already, at its position and with the same words. */
+export function* haveRows(
+	{ turn, conversation }: Pick<Target, "conversation"> & { readonly turn: string },
+	messages: readonly IndexedMessage[],
+): Op<boolean> {
+	for (const { index, ...message } of messages) {
+		const row = index === undefined ? undefined : yield* get(byTurnIndex, turn, index);
+		if (!row || wordsOf(yield* toNewMessage(row, conversation)) !== wordsOf(message)) return false;
+	}
+	return true;
+}
+
+function wordsOf({ role, content, toolCalls = [], toolCallId = "" }: NewMessage): string {
+	return JSON.stringify([role, content, toolCalls, toolCallId]);
+}
+
+/** User, assistant and tool rows count towards the limit; metadata, system and observed rows do not. */
+export function isCounted(message: Pick<NewMessage, "role" | "observed">): boolean {
+	return (
+		(message.role === "user" || message.role === "assistant" || message.role === "tool") && !message.observed
+	);
+}
+
+/** What stands in the body: everything that has no column of its own. */
+function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
+	const { toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, confirmation, author } =
+		message;
+	const authorName = author?.name;
+	return {
+		content,
+		toolCalls,
+		reasoning,
+		finishReason,
+		tokens,
+		observed,
+		covers,
+		leavesOut,
+		confirmation,
+		authorName,
+	};
+}
+
+function asMessage(message: NewMessage, target: Target, id: number, seq: number, createdAt: number): Message {
+	return { ...message, id, session: target.sessionId, seq, turn: target.turn, createdAt, hidden: false };
+}
+
+function previewOf(content: Content): string {
+	const text = textOf(content)
+		.slice(0, PREVIEW_LENGTH * 4)
+		.replace(/\s+/g, " ")
+		.trim();
+	if (text.length <= PREVIEW_LENGTH) return text;
+	// So many units hold enough code points, whatever they are.
+	const points = Array.from(text.slice(0, 2 * PREVIEW_LENGTH + 2));
+	return points.length > PREVIEW_LENGTH ? `${points.slice(0, PREVIEW_LENGTH - 1).join("")}…` : text;
+}

@@ -1,0 +1,44 @@
+// A message's place and the part of it that stands in its body.
+import type { SessionId } from "../../../domain/index.ts";
+import type { Content, NewMessage } from "../../types.ts";
+import type { StoredContent } from "./blobs.ts";
+
+/** Where rows are appended, with what the search index needs to know about it. */
+export interface Target {
+	readonly conversation: string;
+	readonly session: number;
+	readonly sessionId: SessionId;
+	readonly turn: string | null;
+	readonly platform: string;
+	readonly profile: string;
+	readonly principal: string | null;
+}
+
+export type MessageBody = Pick<
+	NewMessage,
+	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut" | "confirmation"
+> & {
+	readonly content: StoredContent;
+	readonly authorName?: string;
+};
+
+/** The words of a content, for search, previews and titles; an attachment counts by its name. */
+export function textOf(content: Content): string {
+	if (typeof content === "string") return content;
+	return content.map((part) => (part.type === "text" ? part.text : (part.name ?? ""))).join("\n");
+}
+
+/** The blobs a body refers to: large text, and attachments. */
+export function blobsOf({ content }: Pick<MessageBody, "content">): string[] {
+	if (typeof content === "string") return [];
+	if ("digest" in content) return [content.digest];
+	return content.flatMap((part) =>
+		part.type === "text_blob" ? [part.digest] : part.type === "text" ? [] : [part.blob],
+	);
+}
+
+/** Those of them that hold its text: without one there is no message, whereas an attachment may be gone. */
+export function textBlobsOf({ content }: Pick<MessageBody, "content">): string[] {
+	if (typeof content === "string" || "digest" in content) return blobsOf({ content });
+	return blobsOf({ content: content.filter((part) => part.type === "text_blob") });
+}

@@ -1,0 +1,354 @@
+// Undo, redo and retry (I6): rows are never changed. They add ranges that hide them.
+import {
+	type ConversationId,
+	distinctSpeakers,
+	type SessionId,
+	type Speaker,
+} from "../../../domain/index.ts";
+import { unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Destination, OperatorScope } from "../../types.ts";
+import { emit } from "../events.ts";
+import { indexRow, unindexMessages } from "../search/index-rows.ts";
+import {
+	type ConversationRow,
+	findConversation,
+	findLive,
+	type PromptFacts,
+	promptFacts,
+	type SessionRow,
+	sessionOfKey,
+	targetOf,
+} from "../sessions/sessions.ts";
+import { stopOpenTurn } from "../turns/ends.ts";
+import { startTurn, turnOrigin } from "../turns/turns.ts";
+import { loadLargeText } from "./blobs.ts";
+import { chainOf, type Segment, sinceBranch } from "./chain.ts";
+import { type MessageBody, textOf } from "./content.ts";
+
+const HIDDEN = `EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
+	AND m.seq BETWEEN h.from_seq AND h.to_seq)`;
+
+const userRows = sql<UserRow>(
+	`SELECT m.id, m.seq, m.turn FROM messages m
+	WHERE m.session = ? AND m.seq <= ? AND m.role = 'user' AND m.counted = 1 AND NOT ${HIDDEN} ORDER BY m.seq DESC`,
+);
+const visibleIn = sql<VisibleRow>(
+	`SELECT m.id, m.seq, m.counted, m.role FROM messages m
+	WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND NOT ${HIDDEN} ORDER BY m.seq`,
+);
+const bodyById = sql<{ body: string; body_key: number | null }>(
+	"SELECT body, body_key FROM messages WHERE id = ?",
+);
+const insertRange = sql(
+	`INSERT INTO hidden_ranges (session, from_seq, to_seq, counted, undo, live, live_seq, by_whom, at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const addCount = sql("UPDATE sessions SET messages = messages + ? WHERE key = ?");
+const addConversationCount = sql("UPDATE conversations SET message_count = message_count + ? WHERE id = ?");
+const lastCounted = sql<{ seq: number | null }>(
+	"SELECT max(seq) AS seq FROM messages WHERE session = ? AND counted = 1",
+);
+const lastUndo = sql<{ undo: string; live_seq: number }>(
+	"SELECT undo, live_seq FROM hidden_ranges WHERE live = ? AND by_whom = 'undo' AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+);
+const rangesOf = sql<{ session: number; from_seq: number; to_seq: number }>(
+	"SELECT session, from_seq, to_seq FROM hidden_ranges WHERE undo = ?",
+);
+const lift = sql("UPDATE hidden_ranges SET undone_at = ? WHERE undo = ?");
+
+interface UserRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly turn: string | null;
+}
+interface VisibleRow {
+	readonly id: number;
+	readonly seq: number;
+	readonly counted: number;
+	readonly role: string;
+}
+/** Where a person's turn begins in a chain. */
+interface TurnStart {
+	readonly segment: number;
+	readonly row: UserRow;
+}
+
+export interface Undone {
+	readonly rows: number;
+	/** Of these rows, as a person counts: what somebody wrote, and what was said to them. */
+	readonly messages: number;
+	readonly turns: number;
+	/** What the person had written first, so that a client can put it back into the input box. */
+	readonly text: string | null;
+	readonly stopped: string | null;
+}
+
+/** Hides everything from the nth last of the person's turns on. Less than 1 is 1; more than there are means all. */
+export function* undo(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly turns: number },
+): Op<Undone> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
+	const chain = sinceBranch(yield* chainOf(live));
+	const starts = yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1));
+	const target = starts.at(-1);
+	if (!target) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
+
+	const ranges = chain.slice(target.segment).map((segment, index) => ({
+		segment,
+		from: index === 0 ? target.row.seq : 1,
+		to: segment.upTo,
+	}));
+	const messages = yield* messagesIn(conversation.id, ranges);
+	const rows = yield* hide(context, conversation, live, ranges, "undo");
+	const text = yield* textOfRow(conversation.id, target.row.id);
+	yield* emit(
+		context,
+		"transcript.undone",
+		{ conversation: conversation.id, session: live.id },
+		{ rows, turns: starts.length },
+	);
+	return { rows, messages, turns: starts.length, text, stopped };
+}
+
+/** The same, as it was decided earlier: null, and nothing is hidden, where the conversation has gone on since. */
+export function* undoAsDecided(
+	context: Context,
+	{ row, ...args }: { readonly conversation: ConversationId; readonly turns: number; readonly row: number },
+): Op<Undone | null> {
+	const target = yield* undoTarget({ scope: { kind: "operator" }, ...args });
+	return target?.row === row ? yield* undo(context, args) : null;
+}
+
+/** What an undo would begin with, and the turns that worked on what it would hide; null where there is nothing to undo. */
+export interface UndoTarget {
+	readonly row: number;
+	/** Oldest first, those of answers that were asked again included. */
+	readonly worked: readonly string[];
+	/** What these turns began that may not be repeated. */
+	readonly started: readonly { readonly turn: string; readonly call: string; readonly tool: string }[];
+}
+
+export function* undoTarget(args: {
+	readonly scope: OperatorScope;
+	readonly conversation: ConversationId;
+	readonly turns: number;
+}): Op<UndoTarget | null> {
+	const live = yield* findLive((yield* findConversation(args.conversation)).id);
+	if (!live) return null;
+	const chain = sinceBranch(yield* chainOf(live));
+	const target = (yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1))).at(-1);
+	if (!target) return null;
+	const worked = new Set<string>();
+	for (const [index, { session, upTo }] of chain.slice(target.segment).entries())
+		for (const { turn } of yield* all(turnsIn, session, index === 0 ? target.row.seq : 1, upTo))
+			worked.add(turn);
+	const started: UndoTarget["started"][number][] = [];
+	for (const turn of worked) for (const row of yield* all(callsOf, turn)) started.push({ turn, ...row });
+	return { row: target.row.id, worked: [...worked], started };
+}
+const turnsIn = sql<{ turn: string }>(
+	`SELECT turn FROM messages WHERE session = ? AND seq BETWEEN ? AND ? AND turn IS NOT NULL
+	GROUP BY turn ORDER BY min(seq)`,
+);
+const callsOf = sql<{ call: string; tool: string }>(
+	"SELECT call, tool FROM calls WHERE turn = ? ORDER BY started_at, call",
+);
+
+/** The person's last turns, newest first, as the first visible user row of each. */
+function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> {
+	const starts: TurnStart[] = [];
+	for (let segment = chain.length - 1; segment >= 0; segment--) {
+		const { session, upTo } = chain[segment] as Segment;
+		for (const row of yield* all(userRows, session, upTo)) {
+			const last = starts.at(-1);
+			const same = last !== undefined && row.turn !== null && last.row.turn === row.turn;
+			if (same) starts[starts.length - 1] = { segment, row };
+			else if (starts.length === limit) return starts;
+			else starts.push({ segment, row });
+		}
+	}
+	return starts;
+}
+
+/** Visible rows that a person would call a message: not calls, their results or metadata, and no step of an answer without words. */
+function* messagesIn(
+	conversation: ConversationId,
+	ranges: readonly {
+		readonly segment: Pick<Segment, "session">;
+		readonly from: number;
+		readonly to: number;
+	}[],
+): Op<number> {
+	let messages = 0;
+	for (const { segment, from, to } of ranges)
+		for (const { id, role, counted } of yield* all(visibleIn, segment.session, from, to)) {
+			if (counted === 0 || (role !== "user" && role !== "assistant")) continue;
+			if (role === "user" || (yield* textOfRow(conversation, id)) !== "") messages++;
+		}
+	return messages;
+}
+
+function* hide(
+	context: Context,
+	conversation: ConversationRow,
+	live: SessionRow,
+	ranges: readonly { readonly segment: Segment; readonly from: number; readonly to: number }[],
+	by: "undo" | "retry",
+): Op<number> {
+	const undoId = context.uuid();
+	const liveSeq = (yield* get(lastCounted, live.key))?.seq ?? 0;
+	let rows = 0;
+	let counted = 0;
+	for (const { segment, from, to } of ranges) {
+		const visible = yield* all(visibleIn, segment.session, from, to);
+		if (visible.length === 0) continue;
+		const own = visible.filter((row) => row.counted === 1).length;
+		yield* run(insertRange, segment.session, from, to, own, undoId, live.key, liveSeq, by, context.now);
+		yield* unindexMessages(visible.map((row) => row.id));
+		rows += visible.length;
+		counted += own;
+	}
+	yield* run(addCount, -counted, live.key);
+	yield* run(addConversationCount, -counted, conversation.id);
+	return rows;
+}
+
+/** Lifts the last undo, as long as nothing has been said since. */
+export function* redo(
+	context: Context,
+	args: { readonly conversation: ConversationId },
+): Op<Pick<Undone, "rows" | "messages" | "stopped">> {
+	const conversation = yield* findConversation(args.conversation);
+	const live = yield* findLive(conversation.id);
+	const last = live && (yield* get(lastUndo, live.key));
+	if (!live || !last || last.live_seq !== ((yield* get(lastCounted, live.key))?.seq ?? 0))
+		return { rows: 0, messages: 0, stopped: null };
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	yield* run(lift, context.now, last.undo);
+	let rows = 0;
+	let counted = 0;
+	const ranges = yield* all(rangesOf, last.undo);
+	for (const range of ranges)
+		for (const row of yield* all(visibleIn, range.session, range.from_seq, range.to_seq)) {
+			yield* indexRow(row.id, targetOf(conversation, live, null));
+			counted += row.counted;
+			rows++;
+		}
+	yield* run(addCount, counted, live.key);
+	yield* run(addConversationCount, counted, conversation.id);
+	yield* emit(context, "transcript.redone", { conversation: conversation.id, session: live.id }, { rows });
+	const lifted = ranges.map(({ session, from_seq: from, to_seq: to }) => ({
+		segment: { session },
+		from,
+		to,
+	}));
+	return { rows, messages: yield* messagesIn(conversation.id, lifted), stopped };
+}
+
+export type Retried =
+	| { readonly kind: "nothing"; readonly stopped: string | null }
+	| (PromptFacts & {
+			readonly kind: "begun";
+			readonly turn: string;
+			readonly token: number;
+			readonly session: SessionId;
+			readonly destination: Destination;
+			readonly principal: string | null;
+			readonly speakers: readonly Speaker[];
+			readonly messages: number;
+			readonly cap: number;
+			readonly context: string;
+			readonly nextIndex: 0;
+			readonly hidden: number;
+			readonly stopped: string | null;
+	  });
+
+/** Hides what was answered to the person's last turn and begins a new turn over the same messages. Dispositions stay. */
+export function* retry(
+	context: Context,
+	args: {
+		readonly conversation: ConversationId;
+		/** Who asks for it: the turn speaks for them, too. Left out: the operator, who adds nothing to it. */
+		readonly by?: Speaker;
+		readonly deadlineAt: number;
+	},
+): Op<Retried> {
+	const conversation = yield* findConversation(args.conversation);
+	const stopped = yield* stopOpenTurn(context, conversation.id);
+	const live = yield* findLive(conversation.id);
+	if (!live || live.suspended_at !== null) return { kind: "nothing", stopped };
+	const chain = sinceBranch(yield* chainOf(live));
+	const [start] = yield* turnStarts(chain, 1);
+	if (!start) return { kind: "nothing", stopped };
+
+	const answers = [];
+	for (const [index, segment] of chain.slice(start.segment).entries()) {
+		const from = index === 0 ? start.row.seq : 1;
+		const said = (yield* all(visibleIn, segment.session, from, segment.upTo)).filter(
+			(row) => row.role === "assistant" || row.role === "tool",
+		);
+		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
+	}
+	const hidden = answers.length > 0 ? yield* hide(context, conversation, live, joined(answers), "retry") : 0;
+	const origin = yield* turnOrigin(conversation, start.row.turn);
+	const { destination, principal } = origin;
+	const speakers = distinctSpeakers([...origin.speakers, ...(args.by ? [args.by] : [])]);
+	const turn = yield* startTurn(
+		context,
+		yield* findConversation(conversation.id),
+		live,
+		{ principal, speakers, destination },
+		args.deadlineAt,
+	);
+	yield* emit(
+		context,
+		"transcript.retried",
+		{ conversation: conversation.id, session: live.id, turn: turn.id },
+		{ hidden },
+	);
+	const session = yield* sessionOfKey(live.key);
+	return {
+		kind: "begun",
+		turn: turn.id,
+		token: turn.token,
+		session: session.id,
+		destination,
+		principal,
+		speakers,
+		messages: session.messages,
+		cap: session.cap,
+		context: unseal<string>(session.context_body, session.body_key),
+		...promptFacts(session),
+		nextIndex: 0,
+		hidden,
+		stopped,
+	};
+}
+
+interface HideRange {
+	readonly segment: Segment;
+	readonly from: number;
+	readonly to: number;
+}
+
+/** Neighbouring rows of one segment become one range. */
+function joined(ranges: readonly HideRange[]): HideRange[] {
+	const result: HideRange[] = [];
+	for (const range of ranges) {
+		const last = result.at(-1);
+		if (last && last.segment === range.segment && last.to + 1 === range.from)
+			result[result.length - 1] = { ...last, to: range.to };
+		else result.push(range);
+	}
+	return result;
+}
+
+function* textOfRow(conversation: string, id: number): Op<string> {
+	const row = (yield* get(bodyById, id)) as { body: string; body_key: number | null };
+	return textOf(yield* loadLargeText(conversation, unseal<MessageBody>(row.body, row.body_key).content));
+}

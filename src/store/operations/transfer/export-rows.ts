@@ -1,0 +1,190 @@
+// The rows of an export: turns, messages as they stand in the store, blobs in their chunks. See export.ts for the rest.
+import type { ConversationId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
+import { all, get, type Op, sql } from "../../query.ts";
+import { type MessageLine, type TurnLine, toLine } from "../../transfer-format.ts";
+import type { Scope } from "../../types.ts";
+import { assertSees } from "../people/scope.ts";
+import { blobsOf, type MessageBody, textBlobsOf } from "../transcript/content.ts";
+import { MESSAGE_COLUMNS, type MessageRow } from "../transcript/rows.ts";
+import { originUnless, type SessionHead } from "./export.ts";
+
+interface TurnRow {
+	readonly id: string;
+	readonly principal: string | null;
+	readonly state: string;
+	readonly detail: string | null;
+	readonly attempts: number;
+	readonly destination: string;
+	readonly started_at: number;
+	readonly interrupted_at: number | null;
+	readonly ended_at: number | null;
+}
+
+const turnsOf = sql<TurnRow>(
+	`SELECT id, principal, state, detail, attempts, destination, started_at, interrupted_at, ended_at
+	FROM turns WHERE session = ? AND conversation = ? AND id > ? ORDER BY id LIMIT ?`,
+);
+const modelCallsOf = sql<ModelCallRow>(
+	`SELECT n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at
+	FROM model_calls WHERE turn = ? ORDER BY n`,
+);
+
+interface ModelCallRow {
+	readonly n: number;
+	readonly principal: string | null;
+	readonly profile: string;
+	readonly provider: string;
+	readonly model: string;
+	readonly input_tokens: number;
+	readonly output_tokens: number;
+	readonly cached_tokens: number;
+	readonly cost_micros: number | null;
+	readonly currency: string;
+	readonly status: string;
+	readonly ended_at: number;
+}
+
+/** The turns of one session, with what their model calls cost. */
+export function* exportTurns(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly session: Pick<SessionHead, "key"> & { readonly line: { readonly id: string } };
+	readonly after: string;
+	readonly limit: number;
+}): Op<{ lines: readonly string[]; last: string | null }> {
+	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	const lines: string[] = [];
+	const rows = yield* all(turnsOf, args.session.key, args.conversation, args.after, args.limit);
+	for (const row of rows) {
+		const isOpen = row.state === "running" || row.state === "interrupted";
+		const calls = yield* all(modelCallsOf, row.id);
+		lines.push(
+			toLine({
+				type: "turn",
+				conversation: args.conversation,
+				session: args.session.line.id,
+				id: row.id,
+				principal: row.principal,
+				state: isOpen ? "stopped" : (row.state as TurnLine["state"]),
+				detail: isOpen ? null : row.detail,
+				attempts: row.attempts,
+				destination: JSON.parse(row.destination) as Record<string, unknown>,
+				startedAt: row.started_at,
+				interruptedAt: row.interrupted_at,
+				endedAt: row.ended_at ?? row.interrupted_at ?? row.started_at,
+				modelCalls: calls.map((call) => ({
+					n: call.n,
+					principal: call.principal,
+					profile: call.profile,
+					provider: call.provider,
+					model: call.model,
+					inputTokens: call.input_tokens,
+					outputTokens: call.output_tokens,
+					cachedInputTokens: call.cached_tokens,
+					costMicros: call.cost_micros,
+					currency: call.currency,
+					status: call.status,
+					endedAt: call.ended_at,
+				})),
+			}),
+		);
+	}
+	return { lines, last: rows.length === args.limit ? (rows.at(-1) as TurnRow).id : null };
+}
+
+type StoredMessage = MessageRow & { readonly origin: string | null; readonly origin_id: string | null };
+const messagesOf = sql<StoredMessage>(
+	`SELECT ${MESSAGE_COLUMNS}, m.origin, m.origin_id FROM messages m JOIN sessions s ON s.key = m.session
+	WHERE m.session = ? AND s.conversation = ? AND m.seq > ? AND m.seq <= ? ORDER BY m.seq LIMIT ?`,
+);
+
+export interface MessagesPage {
+	/** Each with the blobs it refers to. */
+	readonly messages: readonly { readonly line: string; readonly blobs: readonly string[] }[];
+	readonly last: number | null;
+}
+
+/** One page of a session's rows, hidden ones too, as they stand in the store. */
+export function* exportMessages(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly session: Pick<SessionHead, "key" | "upTo"> & { readonly line: { readonly id: string } };
+	readonly after: number;
+	readonly limit: number;
+}): Op<MessagesPage> {
+	const { conversation, session } = args;
+	yield* assertSees(args.scope, conversation, `conversation ${conversation}`);
+	const rows = yield* all(messagesOf, session.key, conversation, args.after, session.upTo, args.limit);
+	const messages: { line: string; blobs: string[] }[] = [];
+	for (const row of rows) {
+		const body = unseal<MessageBody>(row.body, row.body_key);
+		for (const digest of textBlobsOf(body))
+			if (!(yield* get(blobOf, conversation, digest)))
+				throw new KeryxError("store.corrupt", `the text of message ${row.id} is not in the store`);
+		messages.push({
+			line: toLine(messageLine(conversation, session.line.id, row, body)),
+			blobs: blobsOf(body),
+		});
+	}
+	return { messages, last: rows.at(-1)?.seq ?? null };
+}
+
+function messageLine(
+	conversation: ConversationId,
+	session: string,
+	row: StoredMessage,
+	body: MessageBody,
+): MessageLine {
+	return {
+		type: "message",
+		conversation,
+		session,
+		seq: row.seq,
+		id: row.id,
+		...originUnless(`${conversation}/${session}/${row.seq}`, row),
+		role: row.role,
+		...(row.kind !== null && { kind: row.kind }),
+		...(row.turn !== null && { turn: row.turn }),
+		...(row.turn_index !== null && { turnIndex: row.turn_index }),
+		...(row.tool_call !== null && { toolCallId: row.tool_call }),
+		...(row.tool_name !== null && { toolName: row.tool_name }),
+		...(row.is_error === 1 && { isError: true as const }),
+		...(row.author !== null && { author: row.author }),
+		createdAt: row.created_at,
+		body: body as unknown as MessageLine["body"],
+	};
+}
+
+const blobOf = sql<{ id: string; media_type: string; size: number; created_at: number }>(
+	"SELECT id, media_type, size, created_at FROM blobs WHERE conversation = ? AND digest = ? AND complete = 1",
+);
+const chunkOf = sql<{ body: Uint8Array }>("SELECT body FROM blob_chunks WHERE blob = ? AND n = ?");
+
+/** A blob's own line for n = -1, then each chunk; null after the last one, or where there is no such blob. */
+export function* exportBlob(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly digest: string;
+	readonly n: number;
+}): Op<string | null> {
+	const { conversation, digest, n } = args;
+	yield* assertSees(args.scope, conversation, `conversation ${conversation}`);
+	const blob = yield* get(blobOf, conversation, digest);
+	if (!blob) return null;
+	if (n < 0)
+		return toLine({
+			type: "blob",
+			conversation,
+			digest,
+			mediaType: blob.media_type,
+			size: blob.size,
+			createdAt: blob.created_at,
+		});
+	const chunk = yield* get(chunkOf, blob.id, n);
+	if (!chunk) return null;
+	const { buffer, byteOffset, byteLength } = chunk.body;
+	const data = Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+	return toLine({ type: "blob_chunk", conversation, digest, n, data });
+}

@@ -1,0 +1,61 @@
+// Many small conversations of an export in one read: most are small, and a read for each of their parts would cost more than the parts.
+// The lines are those that the reads of export.ts and export-rows.ts give, in the same order.
+import type { ConversationId } from "../../../domain/index.ts";
+import type { Op } from "../../query.ts";
+import { toLine } from "../../transfer-format.ts";
+import type { Scope } from "../../types.ts";
+import { exportHead, exportSessions } from "./export.ts";
+import { exportMessages, exportTurns } from "./export-rows.ts";
+
+/** More sessions, or more turns or rows in one of them, are read page by page. */
+const SMALL = 100;
+const MOST_SESSIONS = 10;
+/** A read ends after so many characters: the conversations that are left are asked for again. */
+const ENOUGH = 1024 * 1024;
+
+export interface SmallConversations {
+	/** For each, in their order, as far as it came: its lines; none where it is gone; null where it is not small. */
+	readonly conversations: readonly (readonly string[] | null)[];
+}
+
+export function* exportSmall(args: {
+	readonly scope: Scope;
+	readonly ids: readonly ConversationId[];
+}): Op<SmallConversations> {
+	const conversations: (readonly string[] | null)[] = [];
+	let characters = 0;
+	for (const id of args.ids) {
+		const lines = yield* linesOf(args.scope, id);
+		conversations.push(lines);
+		for (const line of lines ?? []) characters += line.length;
+		if (characters > ENOUGH) break;
+	}
+	return { conversations };
+}
+
+function* linesOf(scope: Scope, conversation: ConversationId): Op<readonly string[] | null> {
+	const head = yield* exportHead({ scope, conversation });
+	if (!head) return [];
+	const { sessions, hidden, live } = head;
+	if (sessions.length > MOST_SESSIONS || sessions.some(({ upTo }) => upTo > SMALL)) return null;
+	const lines = [head.conversation, ...(yield* exportSessions({ scope, conversation, heads: sessions }))];
+	let turns = 0;
+	for (const session of sessions) {
+		const page = yield* exportTurns({ scope, conversation, session, after: "", limit: SMALL });
+		if (page.last !== null) return null;
+		lines.push(...page.lines);
+		turns += page.lines.length;
+	}
+	lines.push(...hidden);
+	let messages = 0;
+	for (const session of sessions) {
+		if (session.upTo === 0) continue;
+		const page = yield* exportMessages({ scope, conversation, session, after: 0, limit: SMALL });
+		if (page.last !== session.upTo || page.messages.some(({ blobs }) => blobs.length > 0)) return null;
+		for (const { line } of page.messages) lines.push(line);
+		messages += page.messages.length;
+	}
+	const counts = { sessions: sessions.length, turns, hidden: hidden.length, messages, blobs: 0 };
+	lines.push(toLine({ type: "conversation_end", conversation, live, ...counts }));
+	return lines;
+}

@@ -1,0 +1,385 @@
+// Reading everything out again, page by page (transfer-format.ts says in which form). Each page is one short read, so that
+// neither memory nor the writer's log grows with the store. A conversation's head (its line, sessions and hidden ranges) is
+// one read, and names the last row of each session: rows are immutable, so what follows belongs to that same moment.
+import type { ConversationId, EndReason, SessionId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
+import { all, get, type Op, sql } from "../../query.ts";
+import {
+	type ConversationLine,
+	type HiddenLine,
+	type PrincipalLine,
+	type SessionLine,
+	toLine,
+} from "../../transfer-format.ts";
+import type { Scope } from "../../types.ts";
+import { samePrincipals } from "../people/principals.ts";
+import { assertSees, sees } from "../people/scope.ts";
+import { SESSION_COLUMNS, type SessionRow, titleOf } from "../sessions/sessions.ts";
+import { lastSeqOf } from "../transcript/chain.ts";
+
+/** One session with those it goes on from, one conversation, or everything the scope sees. */
+export type ExportWhat =
+	| { readonly kind: "everything" }
+	| { readonly kind: "conversation"; readonly id: ConversationId }
+	| { readonly kind: "session"; readonly id: SessionId };
+
+interface PrincipalRow {
+	readonly id: string;
+	readonly created_at: number;
+	readonly merged_into: string | null;
+}
+
+const roots = sql<PrincipalRow>(
+	"SELECT id, created_at, merged_into FROM principals WHERE merged_into IS NULL AND id > ? ORDER BY id LIMIT ?",
+);
+const merged = sql<PrincipalRow>(
+	"SELECT id, created_at, merged_into FROM principals WHERE merged_into IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
+);
+const principalById = sql<PrincipalRow>("SELECT id, created_at, merged_into FROM principals WHERE id = ?");
+const aliasesOf = sql<{ platform: string; alias: string; created_at: number }>(
+	"SELECT platform, alias, created_at FROM aliases WHERE principal = ? ORDER BY platform, alias",
+);
+const ownerOf = sql<{ principal: string | null }>("SELECT principal FROM conversations WHERE id = ?");
+const conversationOf = sql<{ conversation: ConversationId }>(
+	"SELECT conversation FROM sessions WHERE id = ?",
+);
+
+export interface PrincipalsPage {
+	readonly lines: readonly string[];
+	readonly next: { readonly merged: boolean; readonly after: string } | null;
+}
+
+/** The people an export names: all of them, or the owner of what is exported. One that others are merged into comes first. */
+export function* exportPrincipals(args: {
+	readonly scope: Scope;
+	readonly what: ExportWhat;
+	readonly from: { readonly merged: boolean; readonly after: string };
+	readonly limit: number;
+}): Op<PrincipalsPage> {
+	const { scope, what, from, limit } = args;
+	if (what.kind !== "everything" || scope.kind !== "operator")
+		return { lines: yield* principalLines(yield* ownersOf(scope, what)), next: null };
+	const rows = yield* all(from.merged ? merged : roots, from.after, limit);
+	const last = rows.at(-1);
+	const next =
+		last && rows.length === limit
+			? { merged: from.merged, after: last.id }
+			: from.merged
+				? null
+				: { merged: true, after: "" };
+	return { lines: yield* principalLines(rows), next };
+}
+
+function* ownersOf(scope: Scope, what: ExportWhat): Op<PrincipalRow[]> {
+	const ids =
+		what.kind === "everything"
+			? yield* samePrincipals(scope.kind === "principal" ? scope.principal : "")
+			: yield* ownerChain(scope, what);
+	const rows: PrincipalRow[] = [];
+	for (const id of ids) {
+		const row = yield* get(principalById, id);
+		if (row) rows.push(row);
+	}
+	return rows.sort(
+		(a, b) => Number(a.merged_into !== null) - Number(b.merged_into !== null) || (a.id < b.id ? -1 : 1),
+	);
+}
+
+/** The owner, and whom it is merged into. */
+function* ownerChain(scope: Scope, what: Exclude<ExportWhat, { kind: "everything" }>): Op<string[]> {
+	const conversation = yield* conversationNamed(scope, what);
+	const owner = (yield* get(ownerOf, conversation))?.principal ?? null;
+	if (owner === null) return [];
+	const into = (yield* get(principalById, owner))?.merged_into ?? null;
+	return into === null ? [owner] : [owner, into];
+}
+
+function* conversationNamed(
+	scope: Scope,
+	what: Exclude<ExportWhat, { kind: "everything" }>,
+): Op<ConversationId> {
+	const id =
+		what.kind === "conversation" ? what.id : ((yield* get(conversationOf, what.id))?.conversation ?? "");
+	yield* assertSees(scope, id, `${what.kind} ${what.id}`);
+	return id as ConversationId;
+}
+
+function* principalLines(rows: readonly PrincipalRow[]): Op<string[]> {
+	const lines: string[] = [];
+	for (const row of rows) {
+		const aliases = (yield* all(aliasesOf, row.id)).map(({ platform, alias, created_at }) => ({
+			platform,
+			alias,
+			createdAt: created_at,
+		}));
+		lines.push(
+			toLine({
+				type: "principal",
+				id: row.id,
+				createdAt: row.created_at,
+				mergedInto: row.merged_into,
+				aliases,
+			} satisfies PrincipalLine),
+		);
+	}
+	return lines;
+}
+
+const conversationsAfter = sql<{ id: ConversationId }>(
+	"SELECT id FROM conversations WHERE id > ? ORDER BY id LIMIT ?",
+);
+const conversationsOf = sql<{ id: ConversationId }>(
+	"SELECT id FROM conversations WHERE principal = ? AND profile = ? AND id > ? ORDER BY id LIMIT ?",
+);
+
+/** The conversations a scope sees, in the order of their ids. */
+export function* exportConversations(args: {
+	readonly scope: Scope;
+	readonly what: ExportWhat;
+	readonly after: string;
+	readonly limit: number;
+}): Op<readonly ConversationId[]> {
+	const { scope, what, after, limit } = args;
+	if (what.kind !== "everything") {
+		const id = yield* conversationNamed(scope, what);
+		return id > after ? [id] : [];
+	}
+	if (scope.kind === "operator") return (yield* all(conversationsAfter, after, limit)).map(({ id }) => id);
+	const ids = new Set<ConversationId>();
+	for (const principal of yield* samePrincipals(scope.principal))
+		for (const { id } of yield* all(conversationsOf, principal, scope.profile, after, limit)) ids.add(id);
+	const spoken = scope.conversation;
+	const row = spoken === undefined || spoken <= after ? undefined : yield* get(conversationById, spoken);
+	if (row && (yield* sees(scope, row))) ids.add(row.id);
+	return [...ids].sort().slice(0, limit);
+}
+
+interface ConversationRow {
+	readonly id: ConversationId;
+	readonly key: string;
+	readonly platform: string;
+	readonly profile: string;
+	readonly chat_type: ConversationLine["chatType"];
+	readonly principal: string | null;
+	readonly shared: number;
+	readonly model_override: string | null;
+	readonly busy: ConversationLine["busy"];
+	readonly tool_progress: NonNullable<ConversationLine["toolProgress"]> | null;
+	readonly created_at: number;
+	readonly last_activity_at: number;
+	readonly source_body: string;
+	readonly preview_body: string;
+	readonly body_key: number | null;
+	readonly origin: string | null;
+	readonly origin_id: string | null;
+}
+
+const conversationById = sql<ConversationRow>(
+	`SELECT id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress, created_at, last_activity_at,
+		source_body, preview_body, body_key, origin, origin_id FROM conversations WHERE id = ?`,
+);
+const addressesOf = sql<ConversationLine["addresses"][number] & { readonly chat_type: string }>(
+	`SELECT profile, platform, account, scope, chat_type, chat, thread, participant FROM addresses
+	WHERE conversation = ? ORDER BY digest`,
+);
+type StoredSession = SessionRow & { readonly origin: string | null; readonly origin_id: string | null };
+const sessionsOf = sql<StoredSession>(
+	`SELECT ${SESSION_COLUMNS.replace("context_body", "'' AS context_body")}, origin, origin_id
+	FROM sessions WHERE conversation = ? ORDER BY key`,
+);
+const hiddenOf = sql<HiddenRow>(
+	`SELECT h.session, h.from_seq, h.to_seq, h.counted, h.undo, h.live, h.live_seq, h.by_whom, h.at, h.undone_at
+	FROM hidden_ranges h JOIN sessions s ON s.key = h.session WHERE s.conversation = ? ORDER BY h.id`,
+);
+
+interface HiddenRow {
+	readonly session: number;
+	readonly from_seq: number;
+	readonly to_seq: number;
+	readonly counted: number;
+	readonly undo: string;
+	readonly live: number;
+	readonly live_seq: number;
+	readonly by_whom: HiddenLine["by"];
+	readonly at: number;
+	readonly undone_at: number | null;
+}
+
+/** A session's line but for its context, which never changes and may be large: it is read with contextOf when it is written. */
+export interface SessionHead {
+	readonly key: number;
+	readonly line: Omit<SessionLine, "context">;
+	/** Its last row at the time of the head. */
+	readonly upTo: number;
+}
+
+export interface ExportHead {
+	readonly conversation: string;
+	readonly sessions: readonly SessionHead[];
+	readonly hidden: readonly string[];
+	readonly live: SessionId | null;
+}
+
+/** What a conversation is at one moment; of one session with its bases alone, where one is named. Null when it is gone. */
+export function* exportHead(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly session?: SessionId;
+}): Op<ExportHead | null> {
+	const row = yield* get(conversationById, args.conversation);
+	if (!row || !(yield* sees(args.scope, row))) return null;
+	const everyone = yield* all(sessionsOf, row.id);
+	const chosen = args.session === undefined ? everyone : withBases(everyone, args.session);
+	const ids = new Map(chosen.map((session) => [session.key, session.id]));
+	const ranges = (yield* all(hiddenOf, row.id)).filter((range) => ids.has(range.session));
+	const sessions: SessionHead[] = [];
+	for (const session of chosen)
+		sessions.push({
+			key: session.key,
+			line: sessionLine(row.id, session, ids),
+			upTo: yield* lastSeqOf(session.key),
+		});
+	return {
+		conversation: toLine(yield* conversationLine(row)),
+		sessions,
+		hidden: ranges.map((range) => toLine(hiddenLine(row.id, range, ids))),
+		live: chosen.find((session) => session.ended_at === null)?.id ?? null,
+	};
+}
+
+function withBases(sessions: readonly StoredSession[], id: SessionId): StoredSession[] {
+	const chosen: StoredSession[] = [];
+	let at = sessions.find((session) => session.id === id);
+	while (at) {
+		chosen.unshift(at);
+		const base = at.base_session;
+		at = sessions.find((session) => session.key === base);
+	}
+	return chosen;
+}
+
+function* conversationLine(row: ConversationRow): Op<ConversationLine> {
+	const addresses = yield* all(addressesOf, row.id);
+	return {
+		type: "conversation",
+		id: row.id,
+		...originUnless(row.id, row),
+		key: row.key,
+		platform: row.platform,
+		profile: row.profile,
+		chatType: row.chat_type,
+		principal: row.principal,
+		shared: row.shared === 1,
+		modelOverride:
+			row.model_override === null ? null : (JSON.parse(row.model_override) as Record<string, string>),
+		busy: row.busy,
+		...(row.tool_progress !== null && { toolProgress: row.tool_progress }),
+		createdAt: row.created_at,
+		lastActivityAt: row.last_activity_at,
+		source: unseal(row.source_body, row.body_key),
+		preview: unseal(row.preview_body, row.body_key),
+		addresses: addresses.map(({ chat_type, ...address }) => ({
+			profile: address.profile,
+			platform: address.platform,
+			account: address.account,
+			scope: address.scope,
+			chatType: chat_type as ConversationLine["chatType"],
+			chat: address.chat,
+			thread: address.thread,
+			participant: address.participant,
+		})),
+	};
+}
+
+/** Where a row came from is said only where its own ids do not say it. */
+export function originUnless(
+	implied: string,
+	row: { readonly origin: string | null; readonly origin_id: string | null },
+): { origin?: { name: string; id: string } } {
+	if (row.origin === null || row.origin_id === null || row.origin_id === implied) return {};
+	return { origin: { name: row.origin, id: row.origin_id } };
+}
+
+function sessionLine(
+	conversation: ConversationId,
+	row: StoredSession,
+	ids: ReadonlyMap<number, SessionId>,
+): SessionHead["line"] {
+	const base = row.base_session === null ? undefined : ids.get(row.base_session);
+	const previous = row.previous_session === null ? undefined : ids.get(row.previous_session);
+	return {
+		type: "session",
+		conversation,
+		id: row.id,
+		...originUnless(`${conversation}/${row.id}`, row),
+		base:
+			base === undefined
+				? null
+				: { session: base, seq: row.base_seq ?? 0, kind: row.base_kind ?? "continue" },
+		previous: previous ?? null,
+		openedBy: row.opened_by,
+		startedAt: row.started_at,
+		lastActivityAt: row.last_activity_at,
+		hadActivity: row.had_activity === 1,
+		endedAt: row.ended_at,
+		endReason: row.end_reason as EndReason | null,
+		suspendedAt: row.suspended_at,
+		resumePendingSince: row.resume_pending_since,
+		noticePending: row.notice_pending === 1,
+		cap: row.cap,
+		messages: row.messages,
+		toolCalls: row.tool_calls,
+		toolErrors: row.tool_errors,
+		inputTokens: row.input_tokens,
+		outputTokens: row.output_tokens,
+		lastPromptTokens: row.last_prompt_tokens,
+		costMicros: row.cost_micros,
+		costStatus: row.cost_status,
+		title: titleOf(row),
+		titleSource: row.title_source,
+	};
+}
+
+function hiddenLine(
+	conversation: ConversationId,
+	row: HiddenRow,
+	ids: ReadonlyMap<number, SessionId>,
+): HiddenLine {
+	const session = ids.get(row.session) as SessionId;
+	const live = ids.get(row.live);
+	return {
+		type: "hidden",
+		conversation,
+		session,
+		fromSeq: row.from_seq,
+		toSeq: row.to_seq,
+		counted: row.counted,
+		undo: row.undo,
+		live: live ?? session,
+		liveSeq: live === undefined ? -1 : row.live_seq,
+		by: row.by_whom,
+		at: row.at,
+		undoneAt: row.undone_at,
+	};
+}
+
+const contextOf = sql<{ context_body: string; body_key: number | null }>(
+	"SELECT context_body, body_key FROM sessions WHERE key = ? AND conversation = ?",
+);
+
+/** The lines of some sessions of a head, complete with their contexts. */
+export function* exportSessions(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly heads: readonly SessionHead[];
+}): Op<readonly string[]> {
+	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
+	const lines: string[] = [];
+	for (const { key, line } of args.heads) {
+		const row = yield* get(contextOf, key, args.conversation);
+		if (!row) throw new KeryxError("store.not_found", `no session ${line.id}`, { field: "session" });
+		lines.push(toLine({ ...line, context: unseal<string>(row.context_body, row.body_key) }));
+	}
+	return lines;
+}

@@ -1,0 +1,406 @@
+// How turns end: completed, failed or stopped under their token; interrupted by the death of their owner, and then resumed
+// under the next token or expired. Dispositions, deliveries, counters and the marathon decision are one transaction.
+import {
+	type BoundaryFacts,
+	type ChatType,
+	type ConversationId,
+	isFreshInterruption,
+	type ResetPolicy,
+	type SessionId,
+	type Speaker,
+} from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type {
+	DeliveryBody,
+	Destination,
+	Message,
+	NewDelivery,
+	OperatorScope,
+	TurnPurpose,
+} from "../../types.ts";
+import { cancelLive } from "../confirmations/calls.ts";
+import { addDeliveries, haveDeliveries } from "../deliveries/deliveries.ts";
+import { closeOpen } from "../deliveries/previews.ts";
+import { emit } from "../events.ts";
+import {
+	type BoundaryMaterial,
+	decide,
+	end,
+	findConversation,
+	type PromptFacts,
+	promptFacts,
+	SUSPEND_AFTER,
+	sessionOfKey,
+	succeed,
+	targetOf,
+	touch,
+} from "../sessions/sessions.ts";
+import { append, haveRows, type IndexedMessage } from "../transcript/append.ts";
+import { adoptBlobs } from "../transcript/blobs.ts";
+import { addModelCall, type ModelCall } from "./model-calls.ts";
+import { assertHeld, speakersOf, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
+
+const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
+const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+const dispose = sql(
+	"UPDATE inbox SET disposition = ?, disposition_detail = ?, disposed_at = ?, due_at = NULL WHERE turn = ? AND disposition IS NULL",
+);
+const itemsOfTurn = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM inbox WHERE turn = ? AND disposition IS NULL",
+);
+const clearInterruptions = sql(
+	"UPDATE conversations SET interruptions = 0 WHERE id = ? AND interruptions > 0",
+);
+const addInterruption = sql<{ interruptions: number }>(
+	"UPDATE conversations SET interruptions = interruptions + ? WHERE id = ? RETURNING interruptions",
+);
+const clearPending = sql(
+	"UPDATE sessions SET resume_pending_since = NULL WHERE key = ? AND resume_pending_since IS NOT NULL",
+);
+const toldNotice = sql("UPDATE sessions SET notice_pending = 0 WHERE key = ?");
+const earlierTurns = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch < ?`,
+);
+const openTurnOf = sql<TurnRow>(
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
+);
+const interruptTurn = sql(
+	"UPDATE turns SET state = 'interrupted', detail = ?, interrupted_at = ?, due_at = ? WHERE id = ?",
+);
+const resumePending = sql("UPDATE sessions SET resume_pending_since = ? WHERE key = ?");
+const planTurns = sql(
+	"UPDATE turns SET planned = 1 WHERE due_at IS NOT NULL AND state = 'running' AND epoch = ?",
+);
+const plannedTurns = sql<{
+	id: string;
+	conversation: ConversationId;
+	platform: string;
+	chat_type: ChatType;
+	destination: string;
+}>(
+	`SELECT t.id, t.conversation, c.platform, c.chat_type, t.destination FROM turns t JOIN conversations c ON c.id = t.conversation
+	WHERE t.due_at IS NOT NULL AND t.state = 'running' AND t.epoch = ? ORDER BY t.started_at, t.id`,
+);
+const interruptedTurns = sql<{ id: string; conversation: ConversationId }>(
+	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND due_at <= ? AND state = 'interrupted' ORDER BY due_at LIMIT ?",
+);
+const resume = sql(
+	"UPDATE turns SET state = 'running', token = ?, epoch = ?, attempts = attempts + 1, planned = 0, due_at = ? WHERE id = ?",
+);
+const setToken = sql("UPDATE conversations SET token = ? WHERE id = ?");
+const suspendSession = sql("UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ?");
+const startedCalls = sql<{ call: string; tool: string; repeatable: number }>(
+	"SELECT call, tool, repeatable FROM calls WHERE turn = ?",
+);
+const runningOf = sql<{ id: string; conversation: ConversationId }>(
+	"SELECT id, conversation FROM turns WHERE due_at IS NOT NULL AND state = 'running' ORDER BY started_at, id",
+);
+const nextIndex = sql<{ n: number | null }>("SELECT max(turn_index) + 1 AS n FROM messages WHERE turn = ?");
+
+export type Outcome =
+	| { readonly kind: "completed" }
+	| { readonly kind: "failed"; readonly reason: string }
+	| { readonly kind: "stopped" };
+
+export interface EndTurnArgs {
+	readonly turn: string;
+	readonly token: number;
+	readonly outcome: Outcome;
+	readonly messages: readonly IndexedMessage[];
+	/** Blobs put beforehand that the messages refer to. */
+	readonly blobs?: readonly string[];
+	/** Those that may not have been recorded yet; one that has been is left as it is. */
+	readonly calls?: readonly ModelCall[];
+	readonly deliveries: readonly NewDelivery[];
+	readonly policy: ResetPolicy;
+	/** The notice of the boundary that opened this session is among the deliveries. */
+	readonly noticeTold?: boolean;
+	/** What a rotation needs, where the caller sees the cap coming; without it a turn that reaches the cap is refused once. */
+	readonly ifRotated?: {
+		readonly context: string;
+		readonly tools?: readonly string[];
+		readonly material: BoundaryMaterial;
+		readonly notice: readonly NewDelivery[];
+	};
+}
+
+export interface EndedTurn {
+	readonly rows: readonly Message[];
+	readonly messages: number;
+	readonly rotatedTo: SessionId | null;
+	/** The turn had ended this way before, with these rows and deliveries: nothing was written. */
+	readonly repeated: boolean;
+}
+
+export function* endTurn(context: Context, args: EndTurnArgs): Op<EndedTurn> {
+	const before = yield* get(turnById, args.turn);
+	if (before && (yield* isWritten(before, args))) {
+		const { messages } = yield* sessionOfKey(before.session);
+		return { rows: [], messages, rotatedTo: null, repeated: true };
+	}
+	const turn = assertHeld(context, before, args.turn, args.token);
+	const conversation = yield* findConversation(turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	const rows = yield* append(context, targetOf(conversation, session, turn.id), args.messages);
+	for (const call of args.calls ?? []) yield* addModelCall(context, turn, call);
+	yield* addDeliveries(context, conversation.id, turn.id, args.deliveries);
+	yield* finish(context, turn, args.outcome);
+	yield* touch(session, context.now, args.policy);
+	if (conversation.interruptions > 0) yield* run(clearInterruptions, conversation.id);
+	if (session.resume_pending_since !== null) yield* run(clearPending, session.key);
+	if (args.noticeTold) yield* run(toldNotice, session.key);
+
+	const after = yield* sessionOfKey(session.key);
+	const decision = decide(after, args.policy, {
+		now: context.now,
+		activeProcess: false,
+		at: "turn_end",
+		freshness: 0,
+	});
+	if (decision.kind === "continue" || after.ended_at !== null)
+		return { rows, messages: after.messages, rotatedTo: null, repeated: false };
+	if (!args.ifRotated)
+		throw new KeryxError(
+			"turn.rotates",
+			`turn ${turn.id} reaches the session's cap of ${after.cap} messages: ifRotated is needed`,
+			{
+				field: "ifRotated",
+			},
+		);
+	yield* end(context, after, decision.reason);
+	const { session: successor } = yield* succeed(
+		context,
+		conversation,
+		after,
+		decision.reason,
+		{ policy: args.policy, context: args.ifRotated.context, tools: args.ifRotated.tools ?? [] },
+		args.ifRotated.material,
+		context.now,
+		true,
+	);
+	yield* addDeliveries(context, conversation.id, turn.id, args.ifRotated.notice);
+	return { rows, messages: after.messages, rotatedTo: successor.id, repeated: false };
+}
+
+/** The same end was committed before. One that somebody else wrote, such as /stop, lacks what this one brings: its token is spent. */
+function* isWritten(turn: TurnRow, { token, outcome, messages, deliveries }: EndTurnArgs): Op<boolean> {
+	if (turn.state !== outcome.kind || turn.token !== token) return false;
+	const { id, conversation } = turn;
+	return (yield* haveRows({ turn: id, conversation }, messages)) && (yield* haveDeliveries(deliveries));
+}
+
+/** The turn's state and the one disposition of each of its messages. */
+function* finish(
+	context: Context,
+	turn: TurnRow,
+	outcome: Outcome | { readonly kind: "expired"; readonly reason: string },
+): Op<void> {
+	const reason = "reason" in outcome ? outcome.reason : null;
+	yield* closeOpen(context, turn.id);
+	yield* cancelLive(context, turn.conversation, turn.id);
+	yield* run(finishTurn, outcome.kind, reason, context.now, turn.id);
+	const { n } = (yield* get(itemsOfTurn, turn.id)) ?? { n: 0 };
+	const disposition = outcome.kind === "completed" ? (n > 1 ? "merged" : "answered") : outcome.kind;
+	yield* run(dispose, disposition, reason, context.now, turn.id);
+	yield* emit(
+		context,
+		"turn.ended",
+		{ conversation: turn.conversation, turn: turn.id },
+		{ outcome: outcome.kind, disposition, items: n, ...(reason !== null && { reason }) },
+	);
+}
+
+/** Ends the conversation's turn, whoever holds it, before a command changes the transcript. Its token is refused from then on. */
+export function* stopOpenTurn(context: Context, conversation: string): Op<string | null> {
+	const turn = yield* get(openTurnOf, conversation);
+	if (!turn) return null;
+	yield* finish(context, turn, { kind: "stopped" });
+	yield* run(clearInterruptions, conversation);
+	return turn.id;
+}
+
+/** The same for one turn and no other. Answers it also where it has been stopped already: it may have written its own end. */
+export function* stopThisTurn(context: Context, conversation: string, id: string): Op<string | null> {
+	const turn = yield* get(turnById, id);
+	if (turn?.conversation !== conversation) return null;
+	if (turn.state !== "running" && turn.state !== "interrupted") return turn.state === "stopped" ? id : null;
+	return yield* stopOpenTurn(context, conversation);
+}
+
+export interface PlannedTurn {
+	readonly turn: string;
+	readonly conversation: ConversationId;
+	readonly platform: string;
+	readonly chatType: ChatType;
+	readonly destination: Destination;
+}
+
+/** Before a planned end of the process: what is cut off is not counted as an interruption. Answers the turns that would be. */
+export function* planInterruptions(context: Context): Op<{ turns: readonly PlannedTurn[] }> {
+	yield* run(planTurns, context.epoch);
+	const turns = (yield* all(plannedTurns, context.epoch)).map((row) => ({
+		turn: row.id,
+		conversation: row.conversation,
+		platform: row.platform,
+		chatType: row.chat_type,
+		destination: JSON.parse(row.destination) as Destination,
+	}));
+	return { turns };
+}
+
+export interface InterruptArgs {
+	/** When the earlier owner was last seen alive; left out: now. */
+	readonly at?: number;
+	/** Told to the user of a session that is suspended. */
+	readonly suspendedNotice: DeliveryBody;
+}
+
+export interface Interrupted {
+	readonly turn: string;
+	readonly conversation: ConversationId;
+	readonly suspended: boolean;
+}
+
+/** Turns of earlier owners are interrupted at once. The third interruption in a row suspends the session instead. */
+export function* interruptTurns(
+	context: Context,
+	args: InterruptArgs,
+): Op<{ interrupted: readonly Interrupted[] }> {
+	const interrupted: Interrupted[] = [];
+	for (const turn of yield* all(earlierTurns, context.epoch)) {
+		const reason = turn.planned ? "restart" : "crash";
+		const counted = yield* get(addInterruption, turn.planned ? 0 : 1, turn.conversation);
+		const suspended = (counted?.interruptions ?? 0) >= SUSPEND_AFTER;
+		yield* emit(context, "turn.interrupted", { conversation: turn.conversation, turn: turn.id }, { reason });
+		yield* cancelLive(context, turn.conversation, turn.id);
+		if (suspended) yield* suspendFor(context, turn, args.suspendedNotice);
+		else
+			yield* run(
+				interruptTurn,
+				reason,
+				Math.max(turn.started_at, args.at ?? context.now),
+				context.now,
+				turn.id,
+			);
+		interrupted.push({ turn: turn.id, conversation: turn.conversation, suspended });
+	}
+	return { interrupted };
+}
+
+function* suspendFor(context: Context, turn: TurnRow, notice: DeliveryBody): Op<void> {
+	yield* finish(context, turn, { kind: "failed", reason: "interrupted" });
+	yield* run(suspendSession, context.now, turn.session);
+	yield* run(clearInterruptions, turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	yield* emit(context, "session.suspended", { conversation: turn.conversation, session: session.id });
+	const destination = JSON.parse(turn.destination) as Destination;
+	yield* addDeliveries(context, turn.conversation, turn.id, [
+		{ id: `${turn.id}:suspended`, kind: "notice", destination, body: notice },
+	]);
+}
+
+/** Interrupted turns, oldest first, for the gateway to resume. */
+export function* dueTurns(args: {
+	readonly scope: OperatorScope;
+	readonly now: number;
+	readonly limit: number;
+}): Op<readonly { id: string; conversation: ConversationId }[]> {
+	return yield* all(interruptedTurns, args.now, args.limit);
+}
+
+/** Every turn that runs, oldest first: for who has to know whether each is known here. */
+export function* runningTurns(_: {
+	readonly scope: OperatorScope;
+}): Op<readonly { id: string; conversation: ConversationId }[]> {
+	return yield* all(runningOf);
+}
+
+export interface ResumeArgs {
+	readonly turn: string;
+	readonly autoContinueFreshness: number;
+	readonly deadlineAt: number;
+	readonly policy: ResetPolicy;
+	/** Also one that runs, of this owner, because nobody runs it: that it had begun, or gone on, was never heard of. */
+	readonly evenRunning?: boolean;
+}
+
+export type ResumeResult =
+	| (PromptFacts & {
+			readonly kind: "resumed";
+			readonly purpose: TurnPurpose;
+			readonly turn: string;
+			readonly token: number;
+			readonly conversation: ConversationId;
+			readonly session: SessionId;
+			readonly destination: Destination;
+			readonly principal: string | null;
+			readonly speakers: readonly Speaker[];
+			readonly messages: number;
+			readonly cap: number;
+			readonly context: string;
+			readonly nextIndex: number;
+			readonly reason: string;
+			/** When its earlier owner was last seen alive. */
+			readonly interruptedAt: number;
+			readonly attempts: number;
+			/** A boundary that the user has not been told of yet. */
+			readonly boundary: BoundaryFacts | null;
+			/** Calls that had begun: one that may not be repeated has an unknown outcome. */
+			readonly started: readonly {
+				readonly call: string;
+				readonly tool: string;
+				readonly repeatable: boolean;
+			}[];
+	  })
+	| { readonly kind: "expired" | "gone" };
+
+/** Goes on with an interrupted turn: the same row, the next token. One that is too old ends as expired. */
+export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult> {
+	const turn = yield* get(turnById, args.turn);
+	const unheard = args.evenRunning && turn?.state === "running" && turn.epoch === context.epoch;
+	if (!turn || (turn.state !== "interrupted" && !unheard)) return { kind: "gone" };
+	const since = (unheard ? null : turn.interrupted_at) ?? context.now;
+	const reason = unheard ? "a fault of the store" : (turn.detail ?? "crash");
+	if (!isFreshInterruption(since, args.autoContinueFreshness, context.now)) {
+		yield* finish(context, turn, { kind: "expired", reason: "resume_expired" });
+		yield* run(resumePending, since, turn.session);
+		yield* run(clearInterruptions, turn.conversation);
+		return { kind: "expired" };
+	}
+	const conversation = yield* findConversation(turn.conversation);
+	const token = conversation.token + 1;
+	yield* run(setToken, token, conversation.id);
+	yield* run(resume, token, context.epoch, args.deadlineAt, turn.id);
+	const session = yield* sessionOfKey(turn.session);
+	yield* emit(
+		context,
+		"turn.resumed",
+		{ conversation: conversation.id, session: session.id, turn: turn.id },
+		{ reason },
+	);
+	const calls = yield* all(startedCalls, turn.id);
+	return {
+		kind: "resumed",
+		purpose: turn.purpose,
+		turn: turn.id,
+		token,
+		conversation: conversation.id,
+		session: session.id,
+		destination: JSON.parse(turn.destination) as Destination,
+		principal: turn.principal,
+		speakers: speakersOf(turn),
+		messages: session.messages,
+		cap: session.cap,
+		context: unseal<string>(session.context_body, session.body_key),
+		...promptFacts(session),
+		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
+		reason,
+		interruptedAt: since,
+		attempts: turn.attempts + 1,
+		boundary: yield* untold(context, session, args),
+		started: calls.map(({ call, tool, repeatable }) => ({ call, tool, repeatable: repeatable === 1 })),
+	};
+}
