@@ -1,6 +1,6 @@
 // `npm run bench -- <area> [--json] [--full]`: measures one area, with --full also what takes very long. Exit code 1 when a bar does not hold, 2 for wrong usage.
 import { availableParallelism } from "node:os";
-import { createOutput } from "../src/cli/output.ts";
+import { createOutput } from "../src/cli/io/output.ts";
 import type { Row } from "./harness.ts";
 
 /** An area is loaded when it is asked for, so that one cannot disturb another. */

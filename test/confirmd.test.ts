@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { readOptions } from "../src/cli/confirmd/options.ts";
+import { readOptions } from "../src/cli/commands/confirmd/options.ts";
 import { asJson, call, commandIn, type Gateway } from "./support/keryx.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keryx-confirmd-"));

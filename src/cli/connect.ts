@@ -14,7 +14,7 @@ import { type CliContext, openConfig } from "./context.ts";
 import { type Home, homeAt, readOperatorSecret } from "./home.ts";
 import { openHost } from "./host.ts";
 import { explained, insideKeryx } from "./inside.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./io/output.ts";
 
 export interface Connection {
 	readonly client: Client;

@@ -1,6 +1,6 @@
 // What a command is given: the surroundings of the process, so that nothing below main.ts reaches for globals.
 import { type Environment, keryxHome, type LoadedConfig, loadConfig } from "../config/index.ts";
-import { createOutput, type Output, type Streams } from "./output.ts";
+import { createOutput, type Output, type Streams } from "./io/output.ts";
 
 export interface CliContext extends Streams {
 	readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };

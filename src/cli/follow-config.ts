@@ -10,7 +10,7 @@ import {
 } from "../config/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./io/output.ts";
 
 export interface FollowOptions {
 	readonly home: string;

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Home } from "./home.ts";
-import type { Output } from "./output.ts";
-import { counted } from "./words.ts";
+import type { Output } from "./io/output.ts";
+import { counted } from "./io/words.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 

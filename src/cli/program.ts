@@ -1,26 +1,26 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
-import { readCount } from "./arguments.ts";
-import { addChat } from "./chat-command.ts";
-import { addCheckpoints } from "./checkpoints/index.ts";
-import { addConfigCheck } from "./config-check.ts";
-import { addConfigShow } from "./config-show.ts";
-import { addConfirm } from "./confirm/index.ts";
-import { addConfirmd } from "./confirmd/index.ts";
+import { addChat } from "./commands/chat.ts";
+import { addCheckpoints } from "./commands/checkpoints/index.ts";
+import { addConfigCheck } from "./commands/config-check.ts";
+import { addConfigShow } from "./commands/config-show.ts";
+import { addConfirm } from "./commands/confirm/index.ts";
+import { addConfirmd } from "./commands/confirmd/index.ts";
+import { addDoctor } from "./commands/doctor/index.ts";
+import { addExplain } from "./commands/explain/explain.ts";
+import { addLink } from "./commands/link.ts";
+import { addOutbox } from "./commands/outbox.ts";
+import { addProcesses } from "./commands/processes/index.ts";
+import { runGateway } from "./commands/run.ts";
+import { addSend } from "./commands/send.ts";
+import { addSessions } from "./commands/sessions/index.ts";
+import { addSetup } from "./commands/setup.ts";
+import { addToken } from "./commands/token.ts";
+import { addWhy } from "./commands/why.ts";
 import type { CliContext } from "./context.ts";
-import { addDoctor } from "./doctor/index.ts";
-import { addExplain } from "./explain.ts";
-import { addGroup, refuseUnknown } from "./group.ts";
-import { addLink } from "./link.ts";
-import { addOutbox } from "./outbox.ts";
-import { addProcesses } from "./processes/index.ts";
-import { runGateway } from "./run.ts";
-import { addSend } from "./send.ts";
-import { addSessions } from "./sessions/index.ts";
-import { addSetup } from "./setup.ts";
-import { addToken } from "./token.ts";
+import { readCount } from "./io/arguments.ts";
+import { addGroup, refuseUnknown } from "./io/group.ts";
 import { version } from "./version.ts";
-import { addWhy } from "./why.ts";
 
 export function createProgram(given: CliContext): Command {
 	const program = new Command("keryx");

@@ -2,7 +2,7 @@
 // be written.
 import type { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./io/output.ts";
 
 export interface StoreTrouble {
 	/** What is wrong now, for the health of the API. */

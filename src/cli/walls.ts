@@ -9,7 +9,7 @@ import {
 	type WorkspaceFolders,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./io/output.ts";
 import { programEnvironment } from "./program-environment.ts";
 
 /** The folder of this package, from its sources and from what is published alike. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { columns, graphemes } from "../width.ts";
+import { columns, graphemes } from "../io/width.ts";
 import { type BoxView, viewBox } from "./box.ts";
 import { lineColumns } from "./style.ts";
 

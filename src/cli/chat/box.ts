@@ -1,5 +1,5 @@
 // The input box as rows on the screen, and where the cursor stands in them.
-import { columnsOf, graphemes } from "../width.ts";
+import { columnsOf, graphemes } from "../io/width.ts";
 import { printable } from "./printable.ts";
 import { type Line, span } from "./style.ts";
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { columns } from "../width.ts";
+import { columns } from "../io/width.ts";
 import { renderMarkdown } from "./markdown.ts";
 
 const plain = (text: string, width = 80) => renderMarkdown(text, { columns: width, colour: false });

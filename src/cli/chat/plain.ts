@@ -1,5 +1,5 @@
 // A chat over a pipe: what a program or a file is given. No escape code ever leaves here.
-import { escapeJson } from "../output.ts";
+import { escapeJson } from "../io/output.ts";
 import type { ChatEvent } from "./events.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { printableLines } from "./printable.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapeText } from "../output.ts";
+import { escapeText } from "../io/output.ts";
 import { onOneLine, printable, printableLines } from "./printable.ts";
 
 test.each(["👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "❤️‍🔥", "می‌خواهم", "क्‍ष", "naïve 名前"])("%s is shown as it is", (text) => {

@@ -1,6 +1,6 @@
 // The one exit of text to the terminal in a chat. As strict as escapeText, but for the joiners that emoji and some scripts
 // are written with: there they are part of a letter and cannot hide anything.
-import { escapeText } from "../output.ts";
+import { escapeText } from "../io/output.ts";
 
 /** Letters that a joiner between them changes the shape of. */
 const JOINED = [

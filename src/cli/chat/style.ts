@@ -1,6 +1,6 @@
 // Text with its looks kept apart, so that it can be measured and wrapped before it is painted.
 import colours from "picocolors";
-import { columns } from "../width.ts";
+import { columns } from "../io/width.ts";
 
 export type Look =
 	| "bold"

@@ -1,7 +1,7 @@
 // Places in a text as a person sees it: characters, words, lines. Offsets are in UTF-16 units and always between two
 // characters, never inside one.
 import { stripVTControlCharacters } from "node:util";
-import { columns, columnsOf } from "../width.ts";
+import { columns, columnsOf } from "../io/width.ts";
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 

@@ -1,5 +1,5 @@
 // Lines made to fit a width in display columns. Nothing is lost but the spaces a line is broken at.
-import { columnsOf, graphemes } from "../width.ts";
+import { columnsOf, graphemes } from "../io/width.ts";
 import { type Line, type Look, lineColumns, type Span, span } from "./style.ts";
 
 interface Cell {

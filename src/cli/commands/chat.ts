@@ -1,0 +1,147 @@
+// `keryx chat`: a conversation in this terminal or over a pipe, with the Keryx that runs here, or with one in this process.
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { KeryxError } from "../../errors.ts";
+import { systemClock } from "../../gateway/index.ts";
+import { type ChatEvent, createChatTerminal, createPlainChat } from "../chat/index.ts";
+import { type Connection, connect } from "../connect.ts";
+import type { CliContext } from "../context.ts";
+import { ConversationView, textOf } from "../conversation-view.ts";
+import { completerOf } from "../io/completion.ts";
+import { wantsColour } from "../io/output.ts";
+import { Talk, type TalkFlags } from "../talk.ts";
+
+export function addChat(program: Command, context: CliContext): void {
+	program
+		.command("chat")
+		.description("talk to the agent in this terminal, or over a pipe")
+		.option("--new", "start a new session")
+		.option("--session <id>", "go on with this session")
+		.option("--join <conversation>", "speak in another conversation, by its id or key")
+		.addHelpText("after", EXAMPLES)
+		.action(async (flags: TalkFlags) => {
+			const connection = await connect(context, "run");
+			try {
+				await chat(context, connection, flags);
+			} finally {
+				await connection.close();
+			}
+		});
+}
+
+const EXAMPLES = `
+Examples:
+  $ keryx chat                          go on where you left off
+  $ keryx chat --new                    start fresh
+  $ echo hello | keryx chat             one message a line, answers on stdout
+  $ echo hello | keryx chat --json      everything that happens, one JSON object a line`;
+
+/** Talks until the person leaves, or the input has ended and everything is answered. */
+export async function chat(context: CliContext, connection: Connection, flags: TalkFlags): Promise<void> {
+	const talk = await Talk.begin(connection, flags);
+	if (process.stdin.isTTY === true && !context.json) await onTerminal(context, talk);
+	else await overPipe(context, talk);
+}
+
+/** How much of the transcript is shown at first, and how many of its messages the arrow keys find. */
+const SHOWN = 20;
+const HISTORY = 100;
+
+async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
+	const leaving = new AbortController();
+	const messages = await talk.history();
+	const { commands } = await talk.client.commands();
+	const said = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+	const terminal = createChatTerminal({
+		input: process.stdin,
+		output: process.stdout,
+		colour: wantsColour(true, context.env),
+		columns: () => process.stdout.columns ?? 80,
+		rows: () => process.stdout.rows ?? 24,
+		clock: systemClock,
+		complete: completerOf(commands),
+		history: said.slice(-HISTORY),
+		onSubmit: (text) => void submit(text),
+		onInterrupt: () => void interrupt(),
+		onLeave: () => leaving.abort(),
+	});
+	const { show, setInput, status } = terminal;
+	const view = new ConversationView(show);
+
+	const submit = async (text: string): Promise<void> => {
+		if (/^\/(quit|exit)\s*$/.test(text)) return leaving.abort();
+		const undo = /^\/undo(?:\s+(\d+))?\s*$/.exec(text);
+		try {
+			if (undo && talk.conversation) await takeBack(talk.conversation.id, Number(undo[1] ?? 1));
+			else {
+				view.sent(text);
+				await talk.send(text);
+			}
+		} catch (error) {
+			view.notSent(text);
+			show({ kind: "notice", text: problemOf(error) });
+			setInput(text);
+		}
+	};
+	/** Here, where there is a box to put the text back into. */
+	const takeBack = async (conversation: string, turns: number): Promise<void> => {
+		show({ kind: "user", author: null, text: turns === 1 ? "/undo" : `/undo ${turns}`, mine: true });
+		const undone = await talk.client.undo({ conversation, turns: Math.max(1, turns) });
+		show({ kind: "reply", text: undoneSentence(undone) });
+		if (undone.text !== null) setInput(undone.text);
+	};
+	const interrupt = async (): Promise<void> => {
+		if (view.running === null || !talk.conversation) return;
+		try {
+			await talk.client.stop({ conversation: talk.conversation.id });
+		} catch (error) {
+			show({ kind: "notice", text: problemOf(error) });
+		}
+	};
+
+	try {
+		show(greeting(talk, messages.length));
+		view.load(messages.slice(-SHOWN), !talk.isJoined);
+		status("/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C leaves");
+		await talk.follow(view, leaving.signal);
+	} finally {
+		terminal.close();
+	}
+}
+
+function greeting({ conversation }: Talk, rows: number): ChatEvent {
+	if (rows === 0 || !conversation)
+		return { kind: "notice", text: "Keryx is running. Write a message to begin." };
+	const where = conversation.platform === "local" ? "" : ` (${conversation.display_name})`;
+	return { kind: "boundary", text: `session ${conversation.live_session}${where}` };
+}
+
+function undoneSentence({ turns, rows }: { readonly turns: number; readonly rows: number }): string {
+	if (turns === 0) return "There is nothing to undo.";
+	const what = turns === 1 ? "The last exchange" : `The last ${turns} exchanges`;
+	const [was, it] = turns === 1 ? ["was", "it"] : ["were", "them"];
+	return `${what} (${rows} messages) ${was} taken back. Your text is in the box; /redo brings ${it} back.`;
+}
+
+/** Each line is a message. Ends when the input has ended and every message has its end. */
+async function overPipe(context: CliContext, talk: Talk): Promise<void> {
+	const plain = createPlainChat({ output: context.stdout, json: context.json });
+	const view = new ConversationView(plain.show);
+	const leaving = new AbortController();
+	const following = talk.follow(view, leaving.signal);
+	const accepted: number[] = [];
+	for await (const line of createInterface({ input: process.stdin, terminal: false })) {
+		if (line.trim() === "") continue;
+		view.sent(line);
+		accepted.push(await talk.send(line));
+	}
+	for (const id of accepted) await talk.ended(id);
+	leaving.abort();
+	await following;
+	await talk.catchUp(view);
+}
+
+function problemOf(error: unknown): string {
+	if (error instanceof KeryxError) return `${error.message}. ${error.hint}`;
+	return `Keryx cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,68 @@
+// `keryx checkpoints list`: what one can go back to.
+import type { Command } from "commander";
+import { withConnection } from "../../connect.ts";
+import type { CliContext } from "../../context.ts";
+import { ago, onOneLine } from "../../io/words.ts";
+import { changesOf, notSaved } from "./text.ts";
+import { addConversation, type ConversationFlag, conversationOf, shortId } from "./where.ts";
+
+export function addList(parent: Command, context: CliContext): void {
+	const command = parent
+		.command("list")
+		.allowExcessArguments(false)
+		.description("the checkpoints there are, newest first");
+	addConversation(command)
+		.addHelpText("after", EXAMPLES)
+		.action((flags: ConversationFlag) => runList(context, flags));
+}
+
+const EXAMPLES = `
+Examples:
+  $ keryx checkpoints list
+  $ keryx checkpoints list --conversation agent:main:telegram:dm:100
+  $ keryx checkpoints list | head -1 | cut -f1      the whole id of the newest
+  $ keryx checkpoints list --json
+
+Columns: id, when, kind, label, files in it, what changed against the one before. When piped, the last one is three: files changed,
+insertions, deletions; then session and turn follow.
+Exit codes: 0 done, 1 failure (no such conversation), 2 wrong usage.`;
+
+function runList(context: CliContext, flags: ConversationFlag): Promise<void> {
+	return withConnection(context, "read", async (connection) => {
+		const { client, output } = connection;
+		const found = await client.checkpoints({ conversation: await conversationOf(connection, flags) });
+		if (output.json) return output.value(found);
+		const { workspace, checkpoints } = found;
+		const [newest] = checkpoints;
+		if (!newest)
+			return output.note(`There is no checkpoint of ${workspace} yet; \`keryx checkpoint\` takes one.`);
+		if (output.isTerminal)
+			output.table(
+				["id", "taken", "kind", "label", "files", "changed"],
+				checkpoints.map((each) => [
+					shortId(each),
+					ago(each.created_at, context.now()),
+					each.kind,
+					onOneLine(each.label),
+					String(each.files),
+					changesOf(each),
+				]),
+				{ elastic: [3, 5] },
+			);
+		else
+			output.table(
+				[],
+				checkpoints.map(({ id, created_at, kind, label, files, changed, session, turn }) => [
+					id,
+					created_at,
+					kind,
+					onOneLine(label),
+					String(files),
+					...[changed?.files, changed?.insertions, changed?.deletions].map((count) => String(count ?? "")),
+					session ?? "",
+					turn ?? "",
+				]),
+			);
+		output.note(`Of ${workspace}. ${notSaved(newest) ?? "Everything in it is saved."}`);
+	});
+}

@@ -1,0 +1,39 @@
+// Whose folder is meant, and how a checkpoint is called.
+import type { Command } from "commander";
+import { KeryxError } from "../../../errors.ts";
+import type { Answer } from "../../../http/index.ts";
+import type { Connection } from "../../connect.ts";
+import { namedConversation, ownConversation } from "../../place.ts";
+
+export type WireCheckpoint = Answer<"checkpoints">["checkpoints"][number];
+
+export interface ConversationFlag {
+	readonly conversation?: string;
+}
+
+export function addConversation(command: Command): Command {
+	return command.option(
+		"--conversation <id|key>",
+		"the folder of this conversation instead of the terminal's own",
+	);
+}
+
+export async function conversationOf(
+	{ client, config }: Connection,
+	{ conversation }: ConversationFlag,
+): Promise<string> {
+	if (conversation !== undefined) return (await namedConversation(client, conversation)).id;
+	const own = await ownConversation(client, config);
+	if (own) return own.id;
+	throw new KeryxError("store.not_found", "this terminal has no conversation yet, so it has no folder", {
+		field: "conversation",
+		hint: "talk to Keryx first (`keryx chat`), or name a conversation with --conversation",
+	});
+}
+
+const SHORT = 7;
+
+/** For a person; enough to name it by. */
+export function shortId({ id }: Pick<WireCheckpoint, "id">): string {
+	return id.slice(0, SHORT);
+}

@@ -1,0 +1,29 @@
+// Asking the person at the terminal once more.
+import { KeryxError } from "../../../errors.ts";
+import type { CliContext } from "../../context.ts";
+
+/** A person sits there, and can see what is asked. */
+export function canAsk({ stdin, stdout, json }: CliContext): boolean {
+	return stdin.isTTY === true && stdout.isTTY === true && !json;
+}
+
+/** Throws where they do not say yes; `instead` is what holds then. */
+export async function assertYes(
+	{ stdin, stdout }: CliContext,
+	question: string,
+	instead: string,
+): Promise<void> {
+	stdout.write(`${question} [y/N] `);
+	if (/^y(es)?$/i.test((await firstLine(stdin)).trim())) return;
+	throw new KeryxError("confirmation.refused", "nothing was changed: you did not say yes", { hint: instead });
+}
+
+/** What is there when the input ends, where no line does. */
+async function firstLine(stdin: CliContext["stdin"]): Promise<string> {
+	let read = "";
+	for await (const part of stdin) {
+		read += Buffer.from(part).toString("utf8");
+		if (read.includes("\n")) break;
+	}
+	return read.split("\n")[0] ?? "";
+}

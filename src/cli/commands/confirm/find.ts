@@ -1,0 +1,55 @@
+// Which one is meant by the beginning of an id.
+import { KeryxError } from "../../../errors.ts";
+import type { Client } from "../../../http/index.ts";
+import { listed } from "../../io/words.ts";
+import { PAGE, pageOf } from "./calls.ts";
+
+const WHOLE = /^[0-9a-f]{12}$/;
+const BEGINNING = /^[0-9a-f]{1,11}$/;
+/** Older ones are named whole. */
+const NEWEST = 1000;
+
+/** Of those that wait for an answer, or of the newest; a whole id is taken as it is. */
+export async function confirmationId(
+	client: Client,
+	given: string,
+	among: "pending" | "newest",
+): Promise<string> {
+	if (WHOLE.test(given)) return given;
+	if (!BEGINNING.test(given)) throw none(given, among);
+	const ids: string[] = [];
+	for (let before: string | undefined; ids.length < NEWEST; ) {
+		const { confirmations, next } = await pageOf(client, {
+			limit: String(PAGE),
+			...(among === "pending" && { status: "pending" }),
+			...(before !== undefined && { before }),
+		});
+		ids.push(...confirmations.map(({ id }) => id));
+		if (next === null) break;
+		before = next;
+	}
+	return theOne(ids, given) ?? fail(none(given, among));
+}
+
+/** Undefined where there is none. */
+export function theOne(ids: readonly string[], beginning: string): string | undefined {
+	const found = ids.filter((id) => id.startsWith(beginning));
+	if (found.length <= 1) return found[0];
+	const shown = found.length > 5 ? [...found.slice(0, 5), "others"] : found;
+	throw new KeryxError("argument.invalid", `${beginning} may be ${listed(shown, "or")}`, {
+		field: "id",
+		hint: "give more of the id",
+	});
+}
+
+function none(given: string, among: "pending" | "newest"): KeryxError {
+	const which = among === "pending" ? "no confirmation that waits" : "no confirmation";
+	return new KeryxError("store.not_found", `${which} has an id that begins with ${JSON.stringify(given)}`, {
+		field: "id",
+		hint: "`keryx confirm list` shows the ids",
+	});
+}
+
+function fail(error: KeryxError): never {
+	throw error;
+}

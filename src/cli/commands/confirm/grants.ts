@@ -1,0 +1,93 @@
+// `keryx confirm grants`: what was said yes to for longer, and taking it back.
+import type { Command } from "commander";
+import { KeryxError } from "../../../errors.ts";
+import type { Client } from "../../../http/index.ts";
+import type { CliContext } from "../../context.ts";
+import type { Output } from "../../io/output.ts";
+import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
+import { ask, type WireGrant } from "./calls.ts";
+import { theOne } from "./find.ts";
+import { isoOf, timeOf } from "./text.ts";
+
+interface Flags extends DbPathFlag {
+	readonly revoke?: string;
+}
+
+export function addGrants(parent: Command, context: CliContext): void {
+	const command = parent
+		.command("grants")
+		.allowExcessArguments(false)
+		.description("what was said yes to for longer, newest first")
+		.option("--revoke <id>", "take one back; the beginning of its id is enough");
+	addDbPath(command)
+		.addHelpText("after", EXAMPLES)
+		.action((flags: Flags) => runGrants(context, flags));
+}
+
+const EXAMPLES = `
+Examples:
+  $ keryx confirm grants
+  $ keryx confirm grants --json
+  $ keryx confirm grants --revoke 0198c5d231aa
+
+Columns: id, state (holds, over, revoked), scope, action, for whom, conversation, until, given by.
+Exit codes: 0 done, 1 failure (no such grant), 2 wrong usage.`;
+
+function runGrants(context: CliContext, flags: Flags): Promise<void> {
+	const need = flags.revoke === undefined ? "read" : "change";
+	return withKeeper(context, need, flags, async ({ client, output, timezone }) => {
+		const { grants } = await ask<{ grants: readonly WireGrant[] }>(client, "GET", "/grants");
+		if (flags.revoke !== undefined) return revoke(client, output, grants, flags.revoke);
+		if (output.json) return output.value({ grants });
+		if (grants.length === 0) {
+			output.note("There is no grant: everything is asked about.");
+			return noteOther(context, flags, output);
+		}
+		print(output, grants, context.now(), timezone);
+	});
+}
+
+async function revoke(
+	client: Client,
+	output: Output,
+	grants: readonly WireGrant[],
+	given: string,
+): Promise<void> {
+	const ids = grants.map(({ id }) => id);
+	const id = ids.includes(given) ? given : given === "" ? undefined : theOne(ids, given);
+	const grant = grants.find((each) => each.id === id);
+	if (!grant)
+		throw new KeryxError("store.not_found", `no grant has an id that begins with ${JSON.stringify(given)}`, {
+			field: "--revoke",
+			hint: "`keryx confirm grants` shows the ids",
+		});
+	if (grant.revoked_at !== null)
+		throw new KeryxError("confirmation.settled", `grant ${grant.id} was revoked before`, {
+			hint: "there is nothing left to do",
+		});
+	const answer = await ask<Readonly<Record<string, unknown>>>(client, "DELETE", `/grants/${grant.id}`);
+	if (output.json) return output.value(answer);
+	output.line(`Grant ${grant.id} holds no more: ${grant.action} is asked about again.`);
+}
+
+function print(output: Output, grants: readonly WireGrant[], now: number, timezone: string): void {
+	output.table(
+		["id", "state", "scope", "action", "for", "conversation", "until", "given by"],
+		grants.map((grant) => [
+			grant.id,
+			stateOf(grant, now),
+			grant.scope,
+			grant.pattern === null ? grant.action : `${grant.action} with ${grant.pattern}`,
+			grant.asked_by ?? "everybody",
+			grant.session_key ?? "",
+			grant.until === null ? "" : output.isTerminal ? timeOf(grant.until, timezone) : isoOf(grant.until),
+			grant.by,
+		]),
+		{ elastic: [3, 4, 5, 7] },
+	);
+}
+
+function stateOf({ until, revoked_at }: WireGrant, now: number): "holds" | "over" | "revoked" {
+	if (revoked_at !== null) return "revoked";
+	return until !== null && until * 1000 <= now ? "over" : "holds";
+}

@@ -1,0 +1,19 @@
+// `keryx confirm`: what waits for a human, and the human's answer.
+import type { Command } from "commander";
+import type { CliContext } from "../../context.ts";
+import { addGroup } from "../../io/group.ts";
+import { addAudit } from "./audit.ts";
+import { addApprove, addDeny } from "./decide.ts";
+import { addGrants } from "./grants.ts";
+import { addList } from "./list.ts";
+import { addShow } from "./show.ts";
+
+export function addConfirm(program: Command, context: CliContext): void {
+	const confirm = addGroup(program, "confirm", "what waits for a human's yes: list, answer, audit");
+	addList(confirm, context);
+	addShow(confirm, context);
+	addApprove(confirm, context);
+	addDeny(confirm, context);
+	addGrants(confirm, context);
+	addAudit(confirm, context);
+}

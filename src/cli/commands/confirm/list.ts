@@ -1,0 +1,105 @@
+// `keryx confirm list`: what waits for an answer, and what was answered.
+import type { Command } from "commander";
+import type { Client } from "../../../http/index.ts";
+import type { CliContext } from "../../context.ts";
+import { readCount, readOneOf } from "../../io/arguments.ts";
+import { cut } from "../../io/width.ts";
+import { onOneLine } from "../../io/words.ts";
+import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
+import { PAGE, pageOf, type WireConfirmation } from "./calls.ts";
+import { isoOf, standing } from "./text.ts";
+
+const STATUSES = [
+	"pending",
+	"approved",
+	"denied",
+	"expired",
+	"cancelled",
+	"consumed",
+	"auto_approved",
+] as const;
+
+/** Of what a requester says, on a terminal. */
+const SHOWN = 120;
+
+interface Flags extends DbPathFlag {
+	readonly status?: string;
+	readonly limit: string;
+}
+
+export function addList(parent: Command, context: CliContext): void {
+	const command = parent
+		.command("list")
+		.allowExcessArguments(false)
+		.description("what waits for an answer, then the others, newest first")
+		.option("--status <status>", `only those that are ${STATUSES.join(", ")}`)
+		.option("--limit <n>", `at most so many, 1 to ${PAGE}`, "20");
+	addDbPath(command)
+		.addHelpText("after", EXAMPLES)
+		.action((flags: Flags) => runList(context, flags));
+}
+
+const EXAMPLES = `
+Examples:
+  $ keryx confirm list
+  $ keryx confirm list --status denied --limit 5
+  $ keryx confirm list --status pending --json
+  $ keryx confirm list --status pending | cut -f1      the ids alone
+
+Columns: id, state, action, asked by, conversation, what it says. When piped, the state is followed by the deadline.
+Exit codes: 0 done, 1 failure, 2 wrong usage.`;
+
+async function runList(context: CliContext, flags: Flags): Promise<void> {
+	const limit = readCount("--limit", flags.limit, [1, PAGE]);
+	const status = flags.status === undefined ? undefined : readOneOf("--status", flags.status, STATUSES);
+	await withKeeper(context, "read", flags, async ({ client, output }) => {
+		const found =
+			status === undefined
+				? await pendingFirst(client, limit)
+				: (await pageOf(client, { status, limit: String(limit) })).confirmations;
+		if (output.json) return output.value({ confirmations: found });
+		if (found.length === 0) {
+			output.note(status === undefined ? "Nothing was asked yet." : `None is ${status}.`);
+			return noteOther(context, flags, output);
+		}
+		if (output.isTerminal)
+			output.table(
+				["id", "state", "action", "asked by", "conversation", "says"],
+				found.map((each) => [
+					each.id,
+					standing(each, context.now()),
+					onOneLine(each.action),
+					each.asked_by,
+					each.session_key,
+					cut(onOneLine(each.description), SHOWN),
+				]),
+				{ elastic: [2, 3, 4, 5] },
+			);
+		else
+			output.table(
+				[],
+				found.map((each) => [
+					each.id,
+					each.status,
+					isoOf(each.expires_at),
+					onOneLine(each.action),
+					each.asked_by,
+					each.session_key,
+					onOneLine(each.description),
+				]),
+			);
+		if (found.some(({ status: each }) => each === "pending"))
+			output.note(
+				"`keryx confirm show <id>` shows the arguments; `keryx confirm approve` or `deny` answers.",
+			);
+	});
+}
+
+/** Those that wait must not be hidden by any number of newer ones that were decided. */
+async function pendingFirst(client: Client, limit: number): Promise<readonly WireConfirmation[]> {
+	const { confirmations: pending } = await pageOf(client, { status: "pending", limit: String(limit) });
+	if (pending.length >= limit) return pending;
+	const { confirmations: newest } = await pageOf(client, { limit: String(limit) });
+	const waiting = new Set(pending.map(({ id }) => id));
+	return [...pending, ...newest.filter(({ id }) => !waiting.has(id))].slice(0, limit);
+}

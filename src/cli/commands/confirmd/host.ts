@@ -1,0 +1,172 @@
+// Confirmations with a store of their own, and the part of the API that is about them. Nothing else is served: there is no gateway, and no
+// conversation to look at.
+import { existsSync } from "node:fs";
+import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
+import {
+	type ConfirmationSettings,
+	type Confirmations,
+	confirmationSettings,
+	createConfirmations,
+	type Webhook,
+} from "../../../confirmations/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { systemClock } from "../../../gateway/index.ts";
+import { type Api, createApi } from "../../../http/index.ts";
+import { openStore, systemIds } from "../../../store/index.ts";
+import type { CliContext } from "../../context.ts";
+import { auditKeyAt, openHome, operatorSecret } from "../../home.ts";
+import type { Output } from "../../io/output.ts";
+import { type Listening, listen, withoutAddress } from "../../listen.ts";
+import { hearTrouble } from "../../store-trouble.ts";
+import { version } from "../../version.ts";
+import { warnOfAudit } from "../../warn-of-audit.ts";
+import type { ConfirmdOptions } from "./options.ts";
+
+export interface ConfirmdHostOptions {
+	readonly context: CliContext;
+	readonly config: LoadedConfig;
+	readonly output: Output;
+	readonly dbPath: string;
+	/** read: nothing can be changed. change: owns the database. run: the same, and people can be told. */
+	readonly as: "read" | "change" | "run";
+	readonly rateLimit?: number | undefined;
+	readonly webhook?: Webhook | undefined;
+}
+
+export interface ConfirmdHost {
+	readonly api: Api;
+	readonly confirmations: Confirmations;
+	readonly dbPath: string;
+	close(): Promise<void>;
+}
+
+export async function openConfirmd(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
+	const { context, config, output, dbPath } = options;
+	if (options.as === "read" && !existsSync(dbPath))
+		throw new KeryxError("store.not_found", `there is no database ${dbPath}`, {
+			field: "--db-path",
+			hint: "check the path; `keryx confirmd` and `keryx token create` make one",
+		});
+	const home = openHome(keryxHome(context.env));
+	const ids = systemIds(systemClock);
+	const trouble = hearTrouble(output, context.now);
+	const store = await openStore({
+		url: `sqlite:${dbPath}`,
+		clock: systemClock,
+		ids,
+		secrets: config.secrets,
+		access: options.as === "read" ? "read" : "own",
+		auditKey: auditKeyAt(`${dbPath}.audit.key`, ids.bytes),
+		onTrouble: trouble.hear,
+		auditWitness: `${dbPath}.audit.witness`,
+	});
+	trouble.record(store);
+	try {
+		if (options.as === "run") await warnOfAudit(store, output, dbPath);
+		const settings = settingsOf(options);
+		const confirmations = createConfirmations({
+			store,
+			clock: systemClock,
+			settings: () => settings,
+			log: (message, error) => output.warn(`${message}: ${error instanceof Error ? error.message : error}`),
+		});
+		const api = createApi({
+			store,
+			storeTrouble: trouble.current,
+			gateway: null,
+			confirmations,
+			operatorSecret: operatorSecret(home, ids.bytes),
+			ratePerMinute: config.values.http.rate_per_minute,
+			version: version(),
+			agent: "none",
+			startedAt: context.now(),
+			now: context.now,
+		});
+		return {
+			api: confirmationsOnly(api),
+			confirmations,
+			dbPath,
+			close: async () => {
+				await confirmations.stop();
+				api.close();
+				await store.close();
+			},
+		};
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
+}
+
+/** Beside the database: who knows the one finds the other. */
+export function socketBeside(dbPath: string): string {
+	return `${dbPath}.sock`;
+}
+
+/** Only for the owner of the database. */
+export function serveConfirmd(
+	{ api, confirmations, dbPath }: ConfirmdHost,
+	ports: Pick<ConfirmdOptions, "host" | "port" | "compatPort">,
+	output: Output,
+): Promise<Listening> {
+	return listen({
+		api,
+		socketPath: socketBeside(dbPath),
+		ports,
+		ready: () => confirmations.start(),
+		missing: (address) => output.note(withoutAddress(address)),
+	}).catch(inOwnWords);
+}
+
+/** A port that is taken, or a socket that cannot be, in the words of this command. */
+function inOwnWords(cause: unknown): never {
+	if (!(cause instanceof KeryxError)) throw cause;
+	const { code, message } = cause;
+	if (code === "home.unusable")
+		throw new KeryxError(code, message, {
+			field: "--db-path",
+			hint: "choose a --db-path that is shorter, or in another folder: the socket stands beside it",
+			cause,
+		});
+	if (code !== "http.port") throw cause;
+	const field = cause.field === "http.port" ? "--port" : "--compat-port";
+	const hint = `choose another ${field} or --host, or end the program that has this one`;
+	throw new KeryxError(code, message, { field, hint, cause });
+}
+
+const SERVED = /^\/(?:(?:confirm|grants|audit)(?:\/|$)|health$|api\/tokens(?:\/|$))/;
+
+function confirmationsOnly(api: Api): Api {
+	return {
+		...api,
+		fetch: async (request, entrance) => {
+			const { pathname } = new URL(request.url);
+			if (SERVED.test(pathname)) return api.fetch(request, entrance);
+			const error = new KeryxError("http.no_route", `there is no ${request.method} ${pathname}`, {
+				hint: "a confirmd answers /confirm, /grants, /audit, /health and /api/tokens",
+			});
+			return Response.json({ error }, { status: 404 });
+		},
+	};
+}
+
+/** Read once: a confirmd that is to know of a change is started again. */
+function settingsOf(options: ConfirmdHostOptions): ConfirmationSettings {
+	const { context, config, output, as, rateLimit, webhook } = options;
+	const { problems, chats, webhooks, ...settings } = confirmationSettings(config.values, context.env);
+	if (as === "run") {
+		for (const problem of problems) output.warn(`confirmations.notify: ${problem}`);
+		for (const { platform, chatId } of chats)
+			output.warn(`confirmations.notify: ${platform} ${chatId} is told nothing: a confirmd has no chats`);
+	}
+	return {
+		...settings,
+		...(rateLimit !== undefined && { rateLimit }),
+		chats: [],
+		unreachable: [
+			...(settings.unreachable ?? []).filter((url) => url !== webhook?.url),
+			...chats.map(({ platform, chatId }) => `${platform}:${chatId}`),
+		],
+		webhooks: [...webhooks.filter(({ url }) => url !== webhook?.url), ...(webhook ? [webhook] : [])],
+	};
+}

@@ -1,0 +1,82 @@
+// Who keeps the confirmations that are meant: Keryx, or with --db-path a confirmd. Either is asked over its socket where it runs; where
+// it does not, its database is opened here.
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { keryxHome } from "../../../config/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { apiTransport, type Client, createClient } from "../../../http/index.ts";
+import { asOperator, running, withConnection } from "../../connect.ts";
+import { type CliContext, openConfig } from "../../context.ts";
+import { explained } from "../../inside.ts";
+import type { Output } from "../../io/output.ts";
+import { type ConfirmdHost, openConfirmd, socketBeside } from "./host.ts";
+import { databasePath } from "./options.ts";
+
+export interface DbPathFlag {
+	readonly dbPath?: string;
+}
+
+export function addDbPath(command: Command): Command {
+	return command.option("--db-path <file>", "of the confirmd that keeps this database, not of Keryx");
+}
+
+export interface Reached {
+	readonly client: Client;
+	readonly output: Output;
+	readonly timezone: string;
+	/** Who keeps them runs; otherwise this process answers. */
+	readonly isRunning: boolean;
+}
+
+/** read: nothing is changed. change: where nobody runs, the database is owned for as long. */
+export async function withKeeper(
+	context: CliContext,
+	need: "read" | "change",
+	{ dbPath }: DbPathFlag,
+	use: (reached: Reached) => Promise<void> | void,
+): Promise<void> {
+	if (dbPath === undefined)
+		return withConnection(context, need, async ({ client, config, output, isRemote }) => {
+			const { timezone } = config.session_reset;
+			try {
+				await use({ client, output, timezone, isRunning: isRemote });
+			} catch (error) {
+				throw namingOther(context, error);
+			}
+		});
+	const { config, output } = openConfig(context);
+	const { timezone } = config.values.session_reset;
+	const path = databasePath(dbPath, keryxHome(context.env));
+	const remote = await running(context, { socketPath: socketBeside(path), storePath: path });
+	const host = remote ? null : await openConfirmd({ context, config, output, dbPath: path, as: need });
+	try {
+		const client = remote ?? createClient(apiTransport((host as ConfirmdHost).api, asOperator(context)));
+		await use({ client, output, timezone, isRunning: remote !== null });
+	} catch (error) {
+		throw explained(context, error);
+	} finally {
+		await host?.close();
+	}
+}
+
+/** Where nothing was found: it may be that the other one is meant. */
+export function noteOther(context: CliContext, { dbPath }: DbPathFlag, output: Output): void {
+	const other = dbPath === undefined ? otherDatabase(context) : null;
+	if (other !== null) output.note(`A confirmd keeps its own: --db-path ${other} looks there.`);
+}
+
+function namingOther(context: CliContext, error: unknown): unknown {
+	const other = otherDatabase(context);
+	if (other === null || !(error instanceof KeryxError) || error.code !== "store.not_found") return error;
+	return new KeryxError(error.code, error.message, {
+		...(error.field !== undefined && { field: error.field }),
+		hint: `${error.hint}; a confirmd keeps its own: --db-path ${other} looks there`,
+		cause: error,
+	});
+}
+
+/** Of a confirmd in this home, where there is or was one. */
+function otherDatabase({ env }: CliContext): string | null {
+	const usual = databasePath(undefined, keryxHome(env));
+	return existsSync(usual) ? usual : null;
+}

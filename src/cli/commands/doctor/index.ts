@@ -1,0 +1,99 @@
+// `keryx doctor`: looks at everything Keryx stands on, and says of each that it is fine, or what is wrong and what to do.
+import type { Command } from "commander";
+import { checkConfig, keryxHome } from "../../../config/index.ts";
+import { createSecrets } from "../../../secrets/index.ts";
+import type { CliContext } from "../../context.ts";
+import { homeAt } from "../../home.ts";
+import { createOutput, type Output } from "../../io/output.ts";
+import { EXIT } from "../../io/report.ts";
+import { lookAtAudit } from "./audit.ts";
+import type { Finding } from "./finding.ts";
+import { lookAtGit } from "./git.ts";
+import { lookAtModels } from "./model.ts";
+import { lookAtProcesses } from "./processes.ts";
+import { lookForKeryx } from "./running.ts";
+import { lookAtStore } from "./store.ts";
+import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
+import { lookAtWalls } from "./walls.ts";
+
+interface Flags {
+	readonly fix?: boolean;
+	readonly quick?: boolean;
+	readonly rebuildSearch?: boolean;
+}
+
+export function addDoctor(program: Command, context: CliContext): void {
+	program
+		.command("doctor")
+		.allowExcessArguments(false)
+		.description("find out what is wrong, and what to do")
+		.option("--fix", "put right what can be: permissions, the search index")
+		.option("--quick", "do not call the model, nor look through every row of the store")
+		.option("--rebuild-search", "build the search index anew, whatever its state")
+		.addHelpText("after", EXAMPLES)
+		.action((flags: Flags) => runDoctor(context, flags));
+}
+
+const EXAMPLES = `
+Works beside a running Keryx and without one. Without --fix and --rebuild-search nothing is changed.
+
+Examples:
+  $ keryx doctor
+  $ keryx doctor --quick --json
+  $ keryx doctor --fix
+
+Exit codes: 0 when all is fine or was fixed, 1 when something is wrong, 2 wrong usage.`;
+
+async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
+	const { env } = context;
+	const home = homeAt(keryxHome(env));
+	const { config, secrets: values } = checkConfig({ home: home.path, env });
+	const secrets = createSecrets(values);
+	const output = createOutput(context, { json: context.json, hide: (text) => secrets.hide(text) });
+	const findings: Finding[] = [];
+	const tell = (...found: readonly Finding[]): void => {
+		findings.push(...found);
+		if (!output.json) for (const finding of found) print(output, finding);
+	};
+	const { fix = false, quick = false, rebuildSearch: rebuild = false } = flags;
+
+	tell(lookAtNode());
+	tell(lookAtConfig(home.path, env));
+	if (config) tell(...lookAtChannels(config.values));
+	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
+	if (config) tell(await lookAtGit(config.values));
+	const place = lookAtHome(home.path, fix);
+	tell(...place.findings);
+	if (place.isThere) {
+		tell(lookAtSpace(home.path));
+		if (config) tell(...(await lookAtWalls(home, config.values, env)));
+		const { findings, client } = await lookForKeryx(home, context);
+		tell(...findings);
+		tell(...(await lookAtProcesses(home, client !== null)));
+		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
+		tell(...(await lookAtAudit(home, quick)));
+	}
+	end(context, output, findings);
+}
+
+const WORDS = { fine: "ok", fixed: "fixed", remark: "note", wrong: "WRONG" } as const;
+const WIDTH = 7;
+
+function print(output: Output, { check, state, found, remedy }: Finding): void {
+	output.pieces([
+		{ text: WORDS[state].padEnd(WIDTH), marked: state === "wrong" },
+		{ text: `${check}: ${found}`, marked: false },
+	]);
+	if (remedy !== null) output.line(`${" ".repeat(WIDTH)}what to do: ${remedy}`);
+}
+
+function end(context: CliContext, output: Output, checks: readonly Finding[]): void {
+	const bad = checks.filter(({ state }) => state === "wrong").length;
+	if (bad > 0) context.exitWith(EXIT.failure);
+	if (output.json) {
+		output.value({ ok: bad === 0, checks });
+		return;
+	}
+	output.line();
+	output.line(bad === 0 ? "All is fine." : `${bad} of ${checks.length} looks found something wrong.`);
+}

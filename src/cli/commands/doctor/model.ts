@@ -1,0 +1,41 @@
+// Whether what answers can answer: each model that the configuration names is called once, with a few tokens.
+import type { ModelAgent } from "../../../agents/index.ts";
+import type { Config, Environment } from "../../../config/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { NO_SECRETS } from "../../../secrets/index.ts";
+import { createAgent } from "../../agent.ts";
+import { type Finding, fine, wrong } from "./finding.ts";
+
+const CHECK_MS = 60_000;
+
+export async function lookAtModels(config: Config, env: Environment): Promise<Finding[]> {
+	const named: readonly (readonly [string, Config])[] = [
+		["model", config],
+		...Object.entries(config.profiles).map(
+			([name, { agent }]) => [`model of ${name}`, { ...config, agent }] as const,
+		),
+	];
+	return Promise.all(named.map(([check, one]) => lookAt(check, one, env)));
+}
+
+async function lookAt(check: string, config: Config, env: Environment): Promise<Finding> {
+	if (config.agent.kind === "offline")
+		return fine(check, "none is connected, so the offline agent answers; `keryx setup` connects one");
+	if (config.agent.kind !== "ai-sdk") return fine(check, `the agent is ${config.agent.kind}`);
+	try {
+		const agent = createAgent(config, env, {
+			blob: () => Promise.reject(new Error("no blobs here")),
+			secrets: NO_SECRETS,
+		}) as ModelAgent;
+		const found = await agent.check(AbortSignal.timeout(CHECK_MS));
+		const name = `${found.provider} ${found.model}`;
+		if (found.ok) return fine(check, `${name} answered in ${found.ms} ms`);
+		return wrong(check, `${name} did not answer: ${found.failure.kind}, ${found.failure.detail}`, REMEDY);
+	} catch (error) {
+		if (!(error instanceof KeryxError)) throw error;
+		return wrong(check, error.message, error.hint);
+	}
+}
+
+const REMEDY =
+	"check the model's name, the variable that holds the key and the network; `keryx setup` asks for all of them";

@@ -1,0 +1,130 @@
+// The programs that the agent started, and what holds them: whether all of them are accounted for, what their logs take, and whether
+// what is around them lets them live and be buried.
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { connectHost, inspect, listHosts, type ProcessInfo } from "../../../processes/index.ts";
+import type { Home } from "../../home.ts";
+import { bytesInWords, counted } from "../../io/words.ts";
+import { type Finding, fine, remark, wrong } from "./finding.ts";
+import { lookAtService } from "./running.ts";
+
+/** Worth a word, though all of it may be wanted. */
+const MUCH = 1e9;
+/** A parent that collects its dead has done it by then. */
+const BURIAL_MS = 200;
+
+export async function lookAtProcesses({ path }: Home, keryxRuns: boolean): Promise<Finding[]> {
+	try {
+		const hosts = await listHosts(path);
+		const logs = sizeOf(join(path, "processes"));
+		return [
+			describe(hosts.length, await inspect(path), logs),
+			...lookAtLogs(logs),
+			...(hosts.length > 0 ? await lookAtDead() : []),
+			// Beside a Keryx that runs the same was said of it.
+			...(hosts.length > 0 && !keryxRuns ? await lookAtHost(path) : []),
+		];
+	} catch (error) {
+		return [
+			wrong(
+				"processes",
+				`they cannot be looked at: ${error instanceof Error ? error.message : String(error)}`,
+				`look into ${join(path, "processes")}: its files belong to the user that runs Keryx`,
+			),
+		];
+	}
+}
+
+function describe(hosts: number, processes: readonly ProcessInfo[], logs: number): Finding {
+	const running = processes.filter(({ status }) => status === "running").length;
+	const left = processes.filter(({ survivors }) => survivors.length > 0).length;
+	const found = [
+		running === 0 ? "none runs" : counted(running, "process runs", "processes run"),
+		...(hosts > 0 ? [counted(hosts, "host")] : []),
+		`${bytesInWords(logs)} of logs`,
+	].join(", ");
+	if (left === 0) return fine("processes", found);
+	return remark(
+		"processes",
+		`${found}; of ${counted(left, "other one")}, whose end nobody saw or which left something behind, something still runs`,
+		"`keryx ps` names it, `keryx kill <id>` ends it",
+	);
+}
+
+function lookAtLogs(taken: number): Finding[] {
+	if (taken < MUCH) return [];
+	return [
+		remark(
+			"process logs",
+			`they take ${bytesInWords(taken)}`,
+			"processes.max_log_mb says how much is kept of each, processes.keep_days for how long",
+		),
+	];
+}
+
+/** Of the files in a folder and those below it. What goes meanwhile takes nothing. */
+function sizeOf(folder: string): number {
+	let sum = 0;
+	try {
+		for (const entry of readdirSync(folder, { withFileTypes: true })) {
+			const path = join(folder, entry.name);
+			sum += entry.isDirectory() ? sizeOf(path) : (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0);
+		}
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+	}
+	return sum;
+}
+
+/** What has no parent any more is process 1's to collect; one that is no init never does, until no process can be started. */
+async function lookAtDead(): Promise<Finding[]> {
+	const before = new Set(uncollected());
+	if (before.size === 0) return [];
+	await delay(BURIAL_MS);
+	const dead = uncollected().filter((pid) => before.has(pid)).length;
+	if (dead === 0) return [];
+	return [
+		remark(
+			"zombies",
+			`${counted(dead, "dead process waits", "dead processes wait")} for process 1 (${nameOf("1")}), which does not collect them`,
+			"give the container an init, such as `docker run --init`",
+		),
+	];
+}
+
+function uncollected(): string[] {
+	try {
+		return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isZombieOf(statOf(name), 1));
+	} catch {
+		return [];
+	}
+}
+
+/** By /proc/<pid>/stat: the name stands in brackets and may hold anything, then state and parent follow. */
+export function isZombieOf(stat: string, parent: number): boolean {
+	const [state, of] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	return state === "Z" && Number(of) === parent;
+}
+
+function statOf(pid: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/stat`, "latin1");
+	} catch {
+		return "";
+	}
+}
+
+function nameOf(pid: string): string {
+	const stat = statOf(pid);
+	return stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")) || "unknown";
+}
+
+/** It stays in the service of whoever started it, and ends with that service unless systemd is told otherwise. */
+async function lookAtHost(home: string): Promise<Finding[]> {
+	const host = await connectHost({ home }).catch(() => null);
+	if (!host) return [];
+	const { hostPid } = host;
+	await host.close();
+	return lookAtService(hostPid);
+}

@@ -1,0 +1,156 @@
+// Whether a Keryx runs here, whether it answers, and how it was started.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { type Answer, type Client, createClient, socketTransport } from "../../../http/index.ts";
+import { ownerOf } from "../../../store/index.ts";
+import { patienceWith } from "../../connect.ts";
+import type { CliContext } from "../../context.ts";
+import type { Home } from "../../home.ts";
+import { version } from "../../version.ts";
+import { type Finding, fine, remark, wrong } from "./finding.ts";
+
+type Health = Answer<"health">;
+
+/** One that takes longer is stuck. */
+const PATIENCE_MS = 5000;
+
+/** The client of the one that runs, if it answers. */
+export async function lookForKeryx(
+	home: Home,
+	context: CliContext,
+): Promise<{ findings: Finding[]; client: Client | null }> {
+	const transport = socketTransport(home.socketPath, { patience: patienceWith(context, home) });
+	const probe = createClient((request) =>
+		transport({ ...request, signal: AbortSignal.timeout(PATIENCE_MS) }),
+	);
+	try {
+		const health = await probe.health();
+		return {
+			findings: [describe(health), ...remarksOn(health), ...(await lookAtService(health.pid))],
+			client: createClient(transport),
+		};
+	} catch (error) {
+		return { findings: [silent(home, error as NodeJS.ErrnoException)], client: null };
+	}
+}
+
+function describe({ version: theirs, pid, started_at, agent, channels }: Health): Finding {
+	const platforms = channels.map(({ platform, state }) =>
+		state === "connected" ? platform : `${platform} (${state})`,
+	);
+	const found = `version ${theirs} runs as process ${pid} since ${started_at}; agent ${agent}; ${platforms.join(", ")}`;
+	if (theirs === version()) return fine("keryx", found);
+	return remark(
+		"keryx",
+		`${found}; this command is version ${version()}`,
+		"start Keryx again, so that both are the same",
+	);
+}
+
+function remarksOn({ channels, problem }: Health): Finding[] {
+	const failing = problem === null ? [] : [wrong("keryx", `it takes nothing: ${problem}`, FAILING)];
+	const silent = channels
+		.filter(({ state }) => state === "degraded" || state === "stopped")
+		.map(({ platform, account, state, detail }) =>
+			wrong(
+				"channel",
+				`${platform}${account && ` ${account}`} is ${state}${detail === null ? "" : `: ${detail}`}`,
+				"check its keys and the network; Keryx goes on trying",
+			),
+		);
+	return [...failing, ...silent];
+}
+
+const FAILING =
+	"put the file back, or stop Keryx and start it again; docs/errors.md says what each case needs";
+
+/** Nobody answers: nobody is there, somebody works on the store without listening, or one is stuck. */
+function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): Finding {
+	const owner = ownerOf(storePath);
+	if (error.name === "TimeoutError" || error.code === "ABORT_ERR")
+		return wrong(
+			"keryx",
+			`the one that listens on ${socketPath} does not answer${owner === null ? "" : `: ${owner}`}`,
+			"end that process, and start Keryx again; nothing is lost",
+		);
+	if (error.code !== "ENOENT" && error.code !== "ECONNREFUSED")
+		return wrong("keryx", `${socketPath} cannot be used: ${error.message}`, "check whose it is");
+	if (owner !== null)
+		return remark(
+			"keryx",
+			`none listens, and the store belongs to ${owner}`,
+			"wait until that has ended, or end it",
+		);
+	return fine(
+		"keryx",
+		existsSync(socketPath)
+			? "none runs; the last one did not end in order, and the next start takes up what it left"
+			: "none runs; commands open the store themselves",
+	);
+}
+
+/** How it was started, where that has consequences for its background processes. */
+export async function lookAtService(pid: number): Promise<Finding[]> {
+	if (pid === 1)
+		return [
+			remark(
+				"service",
+				"Keryx is process 1: nothing collects what its background processes leave behind",
+				"give the container an init, such as `docker run --init`",
+			),
+		];
+	const unit = isSystemds() ? unitOf(cgroupOf(pid)) : null;
+	if (!unit) return [];
+	const mode = await killModeOf(unit);
+	if (mode === "process") return [fine("service", `systemd runs it as ${unit.name}`)];
+	return [
+		remark(
+			"service",
+			`systemd runs it as ${unit.name}${mode === null ? "" : ` with KillMode=${mode}`}, which ends background processes together with it`,
+			`set KillMode=process in ${unit.name}`,
+		),
+	];
+}
+
+export interface Unit {
+	readonly name: string;
+	/** Of the user's own manager, not of the machine's. */
+	readonly isUsers: boolean;
+}
+
+/** From a process's cgroup: the service it is in, if it is in one itself. */
+export function unitOf(cgroup: string): Unit | null {
+	const path = cgroup.split("\n")[0]?.split(":").slice(2).join(":") ?? "";
+	const [, name] = /\/([^/]+\.service)$/.exec(path) ?? [];
+	if (name === undefined || /^user@\d+\.service$/.test(name)) return null;
+	return { name, isUsers: /\/user@\d+\.service\//.test(path) };
+}
+
+/** In a container the path may be that of a service outside, which is nobody's business here. */
+function isSystemds(): boolean {
+	try {
+		return readFileSync("/proc/1/comm", "utf8").trim() === "systemd";
+	} catch {
+		return false;
+	}
+}
+
+function cgroupOf(pid: number): string {
+	try {
+		return readFileSync(`/proc/${pid}/cgroup`, "utf8");
+	} catch {
+		return "";
+	}
+}
+
+/** Null where systemd cannot be asked. */
+async function killModeOf({ name, isUsers }: Unit): Promise<string | null> {
+	const args = [...(isUsers ? ["--user"] : []), "show", "--property=KillMode", "--value", name];
+	try {
+		const { stdout } = await promisify(execFile)("systemctl", args, { timeout: PATIENCE_MS });
+		return stdout.trim() || null;
+	} catch {
+		return null;
+	}
+}

@@ -1,0 +1,141 @@
+// The store from inside: whether it opens, whether what must always hold does, whether search finds everything. Looked at beside a
+// Keryx that runs; only the search index is ever built anew, by that Keryx if there is one.
+import { existsSync, statSync } from "node:fs";
+import { KeryxError } from "../../../errors.ts";
+import { systemClock } from "../../../gateway/index.ts";
+import type { Client } from "../../../http/index.ts";
+import type { Secrets } from "../../../secrets/index.ts";
+import { openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
+import type { Home } from "../../home.ts";
+import type { Output } from "../../io/output.ts";
+import { whileWaiting, withProgress } from "../../io/progress.ts";
+import { bytesInWords, counted } from "../../io/words.ts";
+import { type Finding, fine, fixed, wrong } from "./finding.ts";
+
+export interface StoreLook {
+	readonly output: Output;
+	readonly home: Home;
+	readonly secrets: Secrets;
+	/** Of the Keryx that runs. */
+	readonly client: Client | null;
+	/** Not the long look through every row. */
+	readonly quick: boolean;
+	readonly fix: boolean;
+	readonly rebuild: boolean;
+}
+
+const OPERATOR = { kind: "operator" } as const;
+
+export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
+	const { storePath } = look.home;
+	if (!existsSync(storePath)) return [fine("store", "there is none yet: the first start makes it")];
+	let looked: { findings: Finding[]; search: SearchState };
+	try {
+		const store = await open(look, "read");
+		try {
+			looked = await lookInto(store, look);
+		} finally {
+			await store.close();
+		}
+	} catch (error) {
+		return [refused("store", error)];
+	}
+	return [...looked.findings, await search(looked.search, look)];
+}
+
+function open(
+	{ home: { storeUrl: url }, secrets }: Pick<StoreLook, "home" | "secrets">,
+	access: "read" | "own",
+): Promise<Store> {
+	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access });
+}
+
+/** In the words of integrity checks and errors; null while all is well. */
+interface SearchState {
+	readonly problem: string | null;
+	/** Too damaged to be read: it is emptied first. */
+	readonly isDamaged: boolean;
+}
+
+/** So many problems are shown; --json has all of them. */
+const SHOWN = 5;
+const ABOUT_SEARCH = "the search index ";
+
+async function lookInto(
+	store: Store,
+	{ output, home, quick }: StoreLook,
+): Promise<{ findings: Finding[]; search: SearchState }> {
+	const size = bytesInWords(statSync(home.storePath).size);
+	const opened = fine("store", `${home.storePath}, ${size}, schema version ${SCHEMA_VERSION}`);
+	const damage = await searching(store);
+	if (quick) return { findings: [opened], search: { problem: damage, isDamaged: damage !== null } };
+	const { problems } = await whileWaiting(output, "looking through the store", () =>
+		store.checkIntegrity({ scope: OPERATOR }),
+	);
+	const rows = problems.filter((problem) => !problem.startsWith(ABOUT_SEARCH));
+	const rest = problems.find((problem) => problem.startsWith(ABOUT_SEARCH)) ?? null;
+	return {
+		findings: [opened, integrity(rows)],
+		search: { problem: damage ?? rest, isDamaged: damage !== null },
+	};
+}
+
+function integrity(problems: readonly string[]): Finding {
+	if (problems.length === 0) return fine("integrity", "every rule that rows can show holds");
+	const more = problems.length > SHOWN ? `; and ${problems.length - SHOWN} more` : "";
+	return wrong(
+		"integrity",
+		`${counted(problems.length, "problem")}: ${problems.slice(0, SHOWN).join("; ")}${more}`,
+		"export what there is (`keryx sessions export -o all.jsonl`), restore a backup, and report this",
+	);
+}
+
+async function searching(store: Store): Promise<string | null> {
+	try {
+		await store.search({ scope: OPERATOR, query: "keryx", limit: 1 });
+		return null;
+	} catch (error) {
+		if (error instanceof KeryxError) return error.message;
+		throw error;
+	}
+}
+
+async function search({ problem, isDamaged }: SearchState, look: StoreLook): Promise<Finding> {
+	if (!look.rebuild && (problem === null || !look.fix))
+		return problem === null
+			? fine("search", look.quick ? "it answers" : "it answers, and knows every message and title")
+			: wrong("search", problem, "`keryx doctor --fix` builds the search index anew");
+	try {
+		return fixed(
+			"search",
+			`built anew: ${counted(await rebuild(look, isDamaged), "message or title", "messages and titles")}`,
+		);
+	} catch (error) {
+		return refused("search", error);
+	}
+}
+
+async function rebuild(look: StoreLook, wipe: boolean): Promise<number> {
+	const { output, client } = look;
+	const store = client ? null : await open(look, "own");
+	const step = (args: { cursor?: string; wipe: boolean }) => (client ?? (store as Store)).rebuildSearch(args);
+	try {
+		return await withProgress(output, async (tell) => {
+			let total = 0;
+			for (let cursor: string | null = ""; cursor !== null; ) {
+				const { indexed, next } = await step({ wipe, ...(cursor !== "" && { cursor }) });
+				total += indexed;
+				tell(`building the search index: ${counted(total, "row")}`);
+				cursor = next;
+			}
+			return total;
+		});
+	} finally {
+		await store?.close();
+	}
+}
+
+function refused(check: string, error: unknown): Finding {
+	if (error instanceof KeryxError) return wrong(check, error.message, error.hint);
+	throw error;
+}

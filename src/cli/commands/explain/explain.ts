@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+import type { Command } from "commander";
+import { KeryxError } from "../../../errors.ts";
+import { type CliContext, openConfig } from "../../context.ts";
+import { readTime } from "../../io/arguments.ts";
+import type { Output } from "../../io/output.ts";
+import { EXIT } from "../../io/report.ts";
+import type { Moment } from "./decision-text.ts";
+import { type Explanation, explainSource } from "./explanation.ts";
+import { readSources } from "./read-sources.ts";
+
+interface Flags {
+	readonly config?: string;
+	readonly now?: string;
+	readonly lastActivity?: string;
+	readonly messages?: string;
+	readonly activeProcess?: boolean;
+	readonly suspended?: boolean;
+	readonly interrupted?: string;
+	readonly prompt?: boolean;
+}
+
+export function addExplain(parent: Command, context: CliContext): void {
+	parent
+		.command("explain")
+		.allowExcessArguments(false)
+		.description("which conversation a message belongs to, which policy holds, and what it would do")
+		.argument("<source.json>", "a source, an array of sources or one a line; - reads stdin")
+		.option("--now <time>", "when the message arrives (default: the present)")
+		.option("--last-activity <time>", "the session's last activity")
+		.option("--messages <count>", "how many messages the session holds")
+		.option("--active-process", "a background process is running")
+		.option("--suspended", "the session was suspended")
+		.option("--interrupted <time>", "when a turn of it was interrupted")
+		.option("--prompt", "print the context block of the system prompt too")
+		.option("--config <file>", "read this file instead of config.yaml in Keryx's home")
+		.addHelpText(
+			"after",
+			`
+Times are ISO 8601 with an offset, such as 2026-03-10T12:00:00Z. Without any of the options about
+the session, the message is the first of its conversation; with one of them, what is not given is
+last active now, 0 messages.
+
+Examples:
+  $ keryx explain message.json
+  $ echo '{"platform": "telegram", "chat_id": "42", "user_name": "Ann"}' | keryx explain -
+  $ keryx explain message.json --now 2026-03-10T12:00:00Z --last-activity 2026-03-09T11:00:00Z --messages 12`,
+		)
+		.action((path: string, flags: Flags) => runExplain(context, path, flags));
+}
+
+async function runExplain(context: CliContext, path: string, flags: Flags): Promise<void> {
+	const moment = readMoment(flags, context.now());
+	const { config, output } = openConfig(context, flags.config);
+	const { shape, sources } = await readSources(path, context);
+	// The installation's key comes with the gateway; until then each run has pseudonyms of its own.
+	const options = { config, moment, prompt: flags.prompt ? { pseudonymKey: randomBytes(32) } : undefined };
+	if (shape === "one") {
+		const explanation = explainSource(sources[0], options);
+		if (output.json) output.value(explanation);
+		else printExplanation(output, explanation);
+		return;
+	}
+	const results = sources.map((source) => attempt(() => explainSource(source, options)));
+	if (results.some((result) => result instanceof KeryxError)) context.exitWith(EXIT.usage);
+	if (output.json) printJson(output, shape, results);
+	else printAll(output, results);
+}
+
+/** One bad source does not hide what there is to say about the others. */
+function attempt(explain: () => Explanation): Explanation | KeryxError {
+	try {
+		return explain();
+	} catch (error) {
+		if (error instanceof KeryxError) return error;
+		throw error;
+	}
+}
+
+function printJson(
+	output: Output,
+	shape: "array" | "lines",
+	results: readonly (Explanation | KeryxError)[],
+): void {
+	const values = results.map((result) => (result instanceof KeryxError ? { error: result } : result));
+	if (shape === "array") output.value(values);
+	else for (const value of values) output.value(value, "line");
+}
+
+function printAll(output: Output, results: readonly (Explanation | KeryxError)[]): void {
+	for (const [index, result] of results.entries()) {
+		if (index > 0) output.line();
+		if (result instanceof KeryxError) {
+			output.heading(`source ${index + 1} is refused: ${result.message}`);
+			output.line(`  what to do: ${result.hint}`);
+		} else printExplanation(output, result);
+	}
+}
+
+export function printExplanation(output: Output, explanation: Explanation): void {
+	const { source, description, key, digest, shared, address, policy, decision, prompt } = explanation;
+	output.heading(`${source.platform}: ${description}`);
+	output.pairs([
+		["key", key],
+		["digest", digest],
+		[
+			"shared",
+			shared ? "yes: everybody in the chat speaks in one conversation" : "no: one person's own conversation",
+		],
+	]);
+	output.line("Address");
+	output.pairs(
+		Object.entries(address).map(([part, value]) => [part.replace("_", " "), value || "-"] as const),
+	);
+	output.line("Policy");
+	output.pairs(
+		policy.map(({ field, value, key: decidedBy, origin }) => {
+			const own = decidedBy === `session_reset.${field}`;
+			return [field, show(value), own ? origin : `${decidedBy}, ${origin}`] as const;
+		}),
+	);
+	output.line("Message");
+	output.line(`  ${decision.text}`);
+	if (prompt === undefined) return;
+	output.line("Prompt");
+	for (const line of prompt.split("\n")) output.line(`  ${line}`);
+}
+
+function show(value: unknown): string {
+	return Array.isArray(value) ? value.join(", ") || "-" : String(value);
+}
+
+function readMoment(flags: Flags, present: number): Moment {
+	const now = flags.now === undefined ? present : readTime("--now", flags.now);
+	const { lastActivity, messages, activeProcess, suspended, interrupted } = flags;
+	const given = [lastActivity, messages, activeProcess, suspended, interrupted].some(
+		(flag) => flag !== undefined,
+	);
+	if (!given) return { now };
+	return {
+		now,
+		session: {
+			lastActivityAt: lastActivity === undefined ? now : readTime("--last-activity", lastActivity),
+			messageCount: messages === undefined ? 0 : readCount("--messages", messages),
+			activeProcess: activeProcess ?? false,
+			suspended: suspended ?? false,
+			interruptedAt: interrupted === undefined ? null : readTime("--interrupted", interrupted),
+		},
+	};
+}
+
+function readCount(option: string, text: string): number {
+	const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+	if (!Number.isNaN(count)) return count;
+	throw new KeryxError(
+		"argument.invalid",
+		`${option} must be a whole number, 0 or more; it is ${JSON.stringify(text)}`,
+		{
+			field: option,
+		},
+	);
+}

@@ -1,0 +1,54 @@
+// Reads what `keryx explain` is given: one source, an array of them, or one a line.
+import { KeryxError } from "../../../errors.ts";
+import type { CliContext } from "../../context.ts";
+import { readText } from "../../io/read-text.ts";
+
+export interface Sources {
+	/** What is printed with --json has the same shape. */
+	readonly shape: "one" | "array" | "lines";
+	/** Not yet checked. */
+	readonly sources: readonly unknown[];
+}
+
+/** `-` is stdin. */
+export async function readSources(path: string, context: CliContext): Promise<Sources> {
+	const name = path === "-" ? "stdin" : path;
+	const text = await readText(path, context);
+	const trimmed = text.trim();
+	if (trimmed === "") throw new KeryxError("input.invalid", `${name} holds no source`);
+	const whole = parse(trimmed);
+	if (!("problem" in whole)) {
+		if (!Array.isArray(whole.value)) return { shape: "one", sources: [whole.value] };
+		if (whole.value.length > 0) return { shape: "array", sources: whole.value };
+		throw new KeryxError("input.invalid", `${name} holds no source`);
+	}
+	return { shape: "lines", sources: parseLines(text, name, whole.problem) };
+}
+
+/** Text that is no JSON as a whole is taken for JSON lines only if its first line is complete JSON by itself. */
+function parseLines(text: string, name: string, problem: string): unknown[] {
+	const sources: unknown[] = [];
+	for (const [index, line] of text.split("\n").entries()) {
+		if (line.trim() === "") continue;
+		const parsed = parse(line);
+		if (!("problem" in parsed)) sources.push(parsed.value);
+		else if (sources.length === 0) throw new KeryxError("input.invalid", `${name} is not JSON: ${problem}`);
+		else throw new KeryxError("input.invalid", `${name}, line ${index + 1}, is not JSON: ${parsed.problem}`);
+	}
+	return sources;
+}
+
+function parse(text: string): { value: unknown } | { problem: string } {
+	try {
+		return { value: JSON.parse(text, exactIds) };
+	} catch (error) {
+		if (error instanceof SyntaxError) return { problem: error.message };
+		throw error;
+	}
+}
+
+/** An id written as a number may be longer than a number can hold: it is taken as it is written, or two chats were one. */
+function exactIds(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+	if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+	return context?.source && /^-?\d+$/.test(context.source) ? context.source : value;
+}

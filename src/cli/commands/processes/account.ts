@@ -1,0 +1,100 @@
+// Every process that is anybody's business, put together from what the store says and what stands on the disk. The two can differ:
+// a host that dies tells nobody, and without a gateway nobody records an end. Both sides are shown then, and neither is believed alone.
+import type { ProcessInfo } from "../../../processes/index.ts";
+import type { Process } from "../../../store/index.ts";
+import { found } from "../../place.ts";
+import { OPERATOR, type Reach } from "./reach.ts";
+
+export interface Account {
+	readonly id: string;
+	/** What the store says. */
+	readonly row: Process | null;
+	/** What its host says, or what that has left behind. */
+	readonly info: ProcessInfo | null;
+	/** Its host runs and does not answer. */
+	readonly isUnreachable: boolean;
+}
+
+const WHOLE = /^proc_[0-9a-f]{12}$/;
+/** As many as the store is asked for. */
+const MOST = 100_000;
+
+/** Everything that lives or has no recorded end, or everything; the oldest first. */
+export async function accounts(reach: Reach, { all }: { readonly all: boolean }): Promise<Account[]> {
+	const { place } = reach;
+	const store = await reach.store();
+	const infos = byId(await place.inspect());
+	const rows = byId(
+		(all
+			? await store?.processes({ scope: OPERATOR, limit: MOST })
+			: await store?.unfinishedProcesses({ scope: OPERATOR })) ?? [],
+	);
+	// Asked after the disk was looked at: a row is there before its process is. The other way round it is looked at again.
+	const fresh = [...rows.values()].filter((row) => row.endedAt === null && !infos.has(row.id));
+	const later = byId(await place.inspect(fresh.map(({ id }) => id)));
+	const found: Account[] = [];
+	for (const id of new Set([...rows.keys(), ...infos.keys()])) {
+		const info = later.get(id) ?? infos.get(id) ?? null;
+		const row = rows.get(id) ?? null;
+		if (!all && row === null && info !== null && !lives(info)) continue;
+		// One that has ended and was forgotten since is not missing.
+		const looksWrong = row === null || (row.endedAt === null && info === null);
+		found.push({ id, info, row: looksWrong ? await rowOf(reach, id) : row, isUnreachable: false });
+	}
+	return found.filter((account) => all || isOpen(account)).toSorted((a, b) => startOf(a) - startOf(b));
+}
+
+/** What the store says of exactly this one. */
+export async function rowOf(reach: Reach, id: string): Promise<Process | null> {
+	// Other programs' hosts may have ids of another form; the store would take one for the beginning of another.
+	if (!WHOLE.test(id)) return null;
+	const store = await reach.store();
+	return store && found(store.process({ scope: OPERATOR, id }));
+}
+
+function byId<One extends { readonly id: string }>(list: readonly One[]): Map<string, One> {
+	return new Map(list.map((one) => [one.id, one]));
+}
+
+function lives({ status, survivors }: ProcessInfo): boolean {
+	return status === "running" || survivors.length > 0;
+}
+
+function isOpen({ row, info }: Account): boolean {
+	return (row !== null && row.endedAt === null) || (info !== null && lives(info));
+}
+
+export function startOf({ row, info }: Account): number {
+	return info?.startedAt ?? row?.startedAt ?? 0;
+}
+
+/** missing: the store says that it runs, and nothing on this machine knows of it. */
+export type AccountState = Process["status"] | "missing";
+
+export function stateOf({ row, info }: Account, place: string): AccountState {
+	if (info) return info.status;
+	if (!row) return "missing";
+	if (row.status !== "running" || row.backend !== place) return row.status;
+	return "missing";
+}
+
+/** What one should know of it beside its state. */
+export function remarksOn({ row, info, isUnreachable }: Account, place: string): string[] {
+	const remarks: string[] = [];
+	if (isUnreachable) remarks.push("its host does not answer: this is what was last known");
+	const survivors = info?.survivors.join(", ") ?? "";
+	if (info?.status === "lost")
+		remarks.push(
+			survivors === "" ? "its host died; nothing of it lives" : `its host died; alive: pid ${survivors}`,
+		);
+	else if (survivors !== "") remarks.push(`left behind: pid ${survivors}`);
+	if (row === null) remarks.push("not in the store");
+	else if (info === null) {
+		if (row.backend !== place) remarks.push(`on ${row.backend}`);
+		else if (row.status === "running") remarks.push("nothing on this machine knows of it");
+	} else if (row.endedAt === null && info.status !== "running")
+		remarks.push("not recorded yet: a Keryx that runs does it");
+	else if (row.endedAt !== null && info.status === "running")
+		remarks.push(`the store says that it has ended: ${row.status}`);
+	return remarks;
+}

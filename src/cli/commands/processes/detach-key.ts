@@ -1,0 +1,41 @@
+// The key that leaves a terminal one is attached to, and how it is found in what is typed.
+import { KeryxError } from "../../../errors.ts";
+
+export interface DetachKey {
+	/** Ctrl-] */
+	readonly name: string;
+	/** Everything that terminals send for it. */
+	readonly sequences: readonly Buffer[];
+}
+
+/** Ctrl and one of these; each of them sends one byte of its own. */
+const KEYS = /^(?:ctrl-|\^)([a-z\\\]^_])$/i;
+/** Enter, Tab, and what the terminal's user needs to stop and go on. */
+const NEEDED = "ijm";
+
+/** `ctrl-]` and `^]` are the same. */
+export function readDetachKey(text: string): DetachKey {
+	const key = KEYS.exec(text)?.[1]?.toLowerCase();
+	if (key === undefined || NEEDED.includes(key))
+		throw new KeryxError(
+			"argument.invalid",
+			`--detach-key must be ctrl- and a letter, \\, ], ^ or _, but not ctrl-i, ctrl-j or ctrl-m; it is ${JSON.stringify(text)}`,
+			{ field: "--detach-key" },
+		);
+	const code = key.charCodeAt(0);
+	return {
+		name: `Ctrl-${key.toUpperCase()}`,
+		// The other two: where the program has asked its terminal to say more of a key than one byte can.
+		sequences: [
+			Buffer.from([key.toUpperCase().charCodeAt(0) & 0x1f]),
+			Buffer.from(`\x1b[${code};5u`),
+			Buffer.from(`\x1b[27;5;${code}~`),
+		],
+	};
+}
+
+/** Where it was pressed; -1: it was not. */
+export function pressedAt({ sequences }: DetachKey, typed: Buffer): number {
+	const places = sequences.map((sequence) => typed.indexOf(sequence)).filter((place) => place >= 0);
+	return places.length === 0 ? -1 : Math.min(...places);
+}

@@ -1,0 +1,39 @@
+// How a process has ended. Whoever records ends takes a process off its host's list at once: so an end is heard of while one listens,
+// and otherwise found on the disk or in the store.
+import type { endInWords, ProcessBackend, ProcessInfo } from "../../../processes/index.ts";
+import { rowOf } from "./account.ts";
+import type { Reach } from "./reach.ts";
+
+/** In the words of the record. */
+export type Ended = Parameters<typeof endInWords>[0];
+
+const LOST = "its host died, so how it went on is not known";
+
+/** Of one that has ended, or is lost. */
+export function endedAs({ status, end }: ProcessInfo): Ended {
+	return {
+		status: status === "running" ? "lost" : status,
+		exitCode: end?.code ?? null,
+		signal: end?.signal ?? null,
+		cause: end?.reason ?? LOST,
+	};
+}
+
+/** From now on. */
+export function listenForEnd(backend: ProcessBackend, id: string): { heard(): Ended | null } {
+	let heard: Ended | null = null;
+	backend.onEnd((info) => {
+		if (info.id === id) heard = endedAs(info);
+	});
+	return { heard: () => heard };
+}
+
+/** Null while it runs, and where nobody knows. */
+export async function endOf(reach: Reach, id: string): Promise<Ended | null> {
+	const [info] = await reach.place.inspect([id]);
+	if (info) return info.status === "running" ? null : endedAs(info);
+	const row = await rowOf(reach, id);
+	if (!row || row.endedAt === null) return null;
+	const { status, exitCode, signal, cause } = row;
+	return { status: status as Ended["status"], exitCode, signal, cause: cause ?? "" };
+}

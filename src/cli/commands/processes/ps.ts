@@ -1,0 +1,178 @@
+// `keryx ps`: every process that runs, and what nobody lists otherwise: what an ended one has left behind, what a dead host has, and
+// what only one of store and host knows.
+import type { Command } from "commander";
+import { describeDuration } from "../../../domain/index.ts";
+import type { Process } from "../../../store/index.ts";
+import type { CliContext } from "../../context.ts";
+import { cut } from "../../io/width.ts";
+import { found } from "../../place.ts";
+import { type Account, accounts, remarksOn, startOf, stateOf } from "./account.ts";
+import { conversationNamed, OPERATOR, type Reach, withProcesses } from "./reach.ts";
+import { commandOf } from "./text.ts";
+
+interface Flags {
+	readonly all?: boolean;
+	readonly conversation?: string;
+}
+
+export function addPs(program: Command, context: CliContext): void {
+	program
+		.command("ps")
+		.allowExcessArguments(false)
+		.description("the processes that the agent started and that still run")
+		.option("--all", "those that have ended, too, as long as they are kept")
+		.option("--conversation <id|key>", "only those of this conversation")
+		.addHelpText("after", EXAMPLES)
+		.action((flags: Flags) => runPs(context, flags));
+}
+
+const EXAMPLES = `
+Works with and without a Keryx that runs. Listed are also: what an ended process has left behind, processes whose host died, and
+what only the store or only the host knows.
+
+Examples:
+  $ keryx ps
+  $ keryx ps --all --conversation agent:main:local:dm:cli
+  $ keryx ps --json
+  $ keryx ps | cut -f1                 the ids alone
+
+When piped, one a line: id, state, pid, started, ended, exit code or signal, conversation, remarks, command.
+Exit codes: 0 done, 1 failure (no such conversation, a store that cannot be read), 2 wrong usage.`;
+
+function runPs(context: CliContext, { all = false, conversation }: Flags): Promise<void> {
+	return withProcesses(context, { needsStore: true }, async (reach) => {
+		const { output, place } = reach;
+		const only = conversation === undefined ? null : (await conversationNamed(reach, conversation)).id;
+		const list = await withReach(
+			reach,
+			(await accounts(reach, { all })).filter(({ row }) => only === null || row?.conversation === only),
+		);
+		const keys = await keysOf(reach, list);
+		if (output.json) {
+			const processes = list.map((account) => wireOf(account, place.name, keys));
+			return output.value({ processes });
+		}
+		if (list.length === 0)
+			return output.note(
+				all ? "There are no processes." : "No process runs: --all shows those that have ended.",
+			);
+		if (output.isTerminal) printForPeople(context, reach, list, keys);
+		else
+			output.table(
+				[],
+				list.map((account) => cellsOf(account, place.name, keys)),
+			);
+	});
+}
+
+/** Says of what runs here whether its host answers. */
+async function withReach(reach: Reach, list: readonly Account[]): Promise<readonly Account[]> {
+	const runs = ({ info }: Account): boolean => info?.status === "running";
+	if (!list.some(runs) || !(await reach.isSilent())) return list;
+	return list.map((account) => ({ ...account, isUnreachable: runs(account) }));
+}
+
+/** What is remarkable stands below the table, whole: pids must not give way to a narrow terminal. */
+function printForPeople(
+	{ now }: CliContext,
+	{ output, place }: Reach,
+	list: readonly Account[],
+	keys: ReadonlyMap<string, string>,
+): void {
+	output.table(
+		["id", "state", "pid", "since", "conversation", "command"],
+		list.map((account) => [
+			account.id,
+			stateInWords(account, place.name),
+			String(pidOf(account) ?? ""),
+			sinceWhen(account, now()),
+			keyOf(account, keys),
+			cut(commandOf(account), SHOWN),
+		]),
+		{ elastic: [4, 5] },
+	);
+	for (const account of list) {
+		const remarks = remarksOn(account, place.name);
+		if (remarks.length > 0) output.line(`${account.id}: ${remarks.join("; ")}`);
+	}
+}
+
+function cellsOf(account: Account, place: string, keys: ReadonlyMap<string, string>): string[] {
+	const one = wireOf(account, place, keys);
+	return [
+		one.id,
+		one.state,
+		String(one.pid ?? ""),
+		one.started_at,
+		one.ended_at ?? "",
+		String(one.exit_code ?? one.signal ?? ""),
+		one.conversation_key ?? "",
+		one.remarks.join("; "),
+		commandOf(account),
+	];
+}
+
+/** Of a command, on a terminal. */
+const SHOWN = 120;
+
+/** The readable names of the conversations. */
+async function keysOf(reach: Reach, list: readonly Account[]): Promise<ReadonlyMap<string, string>> {
+	const store = await reach.store();
+	const keys = new Map<string, string>();
+	for (const id of new Set(list.flatMap(({ row }) => row?.conversation ?? []))) {
+		const conversation = store && (await found(store.conversation({ scope: OPERATOR, ref: { id } })));
+		if (conversation) keys.set(id, conversation.key);
+	}
+	return keys;
+}
+
+function keyOf({ row }: Account, keys: ReadonlyMap<string, string>): string {
+	return row ? (keys.get(row.conversation) ?? row.conversation) : "";
+}
+
+function pidOf({ row, info }: Account): number | null {
+	return (info?.identity ?? row?.identity)?.pid ?? null;
+}
+
+/** How it ended, by whoever knows. */
+function outcomeOf({ row, info }: Account): Pick<Process, "exitCode" | "signal" | "endedAt"> {
+	if (info?.end) return { exitCode: info.end.code, signal: info.end.signal, endedAt: info.end.endedAt };
+	return { exitCode: row?.exitCode ?? null, signal: row?.signal ?? null, endedAt: row?.endedAt ?? null };
+}
+
+/** "exited 3" */
+function stateInWords(account: Account, place: string): string {
+	const { exitCode, signal } = outcomeOf(account);
+	return [stateOf(account, place), exitCode ?? signal ?? ""].join(" ").trim();
+}
+
+function sinceWhen(account: Account, now: number): string {
+	const { endedAt } = outcomeOf(account);
+	if (endedAt !== null) return `ended ${describeDuration(Math.max(0, now - endedAt))} ago`;
+	return describeDuration(Math.max(0, now - startOf(account)));
+}
+
+function wireOf(account: Account, place: string, keys: ReadonlyMap<string, string>) {
+	const { id, row, info } = account;
+	const { exitCode, signal, endedAt } = outcomeOf(account);
+	return {
+		id,
+		state: stateOf(account, place),
+		command: row?.command ?? info?.argv.join(" ") ?? "",
+		cwd: info?.cwd ?? row?.cwd ?? "",
+		pty: row?.pty ?? info?.pty != null,
+		pid: pidOf(account),
+		started_at: new Date(startOf(account)).toISOString(),
+		ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+		exit_code: exitCode,
+		signal,
+		conversation: row?.conversation ?? null,
+		conversation_key: row ? (keys.get(row.conversation) ?? null) : null,
+		survivors: info?.survivors ?? [],
+		unreachable: account.isUnreachable,
+		log_bytes: info?.logSize ?? row?.logBytes ?? null,
+		/** Who knows of it. */
+		known_to: [...(row ? ["store"] : []), ...(info ? ["host"] : [])],
+		remarks: remarksOn(account, place),
+	};
+}

@@ -1,0 +1,83 @@
+// Reaching processes: what runs them, or what that has left behind, and what the store says of them. A Keryx that runs is not asked:
+// it may be the one that is stuck.
+import { existsSync } from "node:fs";
+import { keryxHome } from "../../../config/index.ts";
+import type { ConversationId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { systemClock } from "../../../gateway/index.ts";
+import { localPlace, type ProcessPlace } from "../../../processes/index.ts";
+import type { Secrets } from "../../../secrets/index.ts";
+import { type Conversation, openStore, type Store, systemIds } from "../../../store/index.ts";
+import { type CliContext, openConfig } from "../../context.ts";
+import { type Home, homeAt } from "../../home.ts";
+import type { Output } from "../../io/output.ts";
+import { found } from "../../place.ts";
+
+export const OPERATOR = { kind: "operator" } as const;
+
+export interface Reach {
+	readonly output: Output;
+	readonly place: ProcessPlace;
+	/** Whether a host runs and does not answer within a few seconds. */
+	readonly isSilent: () => Promise<boolean>;
+	/** Opened when first asked for. Null where there is none, and where it cannot be read, which was said then. */
+	readonly store: () => Promise<Store | null>;
+}
+
+/** `needsStore`: one that cannot be read is an error. Otherwise the host is believed alone: who must end a process can. */
+export async function withProcesses(
+	context: CliContext,
+	{ needsStore }: { readonly needsStore: boolean },
+	use: (reach: Reach) => Promise<void>,
+): Promise<void> {
+	const { config, output } = openConfig(context);
+	const home = homeAt(keryxHome(context.env));
+	let opened: Promise<Store | null> | undefined;
+	const open = () =>
+		storeIn(home, config.secrets).catch((error: unknown) => {
+			if (needsStore || !(error instanceof KeryxError)) throw error;
+			output.warn(`the store cannot be read: ${error.message}`);
+			return null;
+		});
+	const store = () => (opened ??= open());
+	try {
+		await use({
+			output,
+			place: localPlace(home.path),
+			store,
+			isSilent: () => isSilent(localPlace(home.path, { answerMs: ANSWER_MS })),
+		});
+	} finally {
+		await (await opened?.catch(() => null))?.close();
+	}
+}
+
+const ANSWER_MS = 5000;
+
+async function isSilent(place: ProcessPlace): Promise<boolean> {
+	try {
+		await (await place.find())?.close();
+		return false;
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "process.host_silent") return true;
+		throw error;
+	}
+}
+
+function storeIn({ storePath, storeUrl: url }: Home, secrets: Secrets): Promise<Store | null> {
+	if (!existsSync(storePath)) return Promise.resolve(null);
+	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access: "read" });
+}
+
+/** By its id or its key; one that is not there is an error. */
+export async function conversationNamed(reach: Reach, name: string): Promise<Conversation> {
+	const store = await reach.store();
+	for (const ref of [{ id: name as ConversationId }, { key: name }]) {
+		const there = store && (await found(store.conversation({ scope: OPERATOR, ref })));
+		if (there) return there;
+	}
+	throw new KeryxError("store.not_found", `no conversation ${JSON.stringify(name)}`, {
+		field: "conversation",
+		hint: "give its id or its key; `keryx sessions list --json` has both",
+	});
+}

@@ -1,0 +1,87 @@
+// A process on a terminal of its own, shown on this one: bytes both ways, and the size. What it drew last is shown again first; a
+// program that draws the whole screen is made to draw it anew.
+import { once } from "node:events";
+import {
+	drawnSoFar,
+	fitTerminal,
+	isRefusedByProcess,
+	type PtySize,
+	resizeTerminal,
+	TerminalModes,
+} from "../../../processes/index.ts";
+import type { Attached, AttachOptions, Exits } from "./attachment.ts";
+import { pressedAt } from "./detach-key.ts";
+import { cutMark } from "./text.ts";
+
+const BELL = "\x07";
+
+export function attachScreen(options: AttachOptions, exits: Exits): Attached {
+	const { backend, info, input, output, detachKey } = options;
+	const { id } = info;
+	const modes = new TerminalModes();
+	let isShown = true;
+	let sending: Promise<void> = Promise.resolve();
+
+	/** In order, each after the one before. */
+	const send = (work: () => Promise<void>) => {
+		sending = sending.then(work).catch((error: unknown) => {
+			if (isRefusedByProcess(error)) output.write(BELL);
+			else exits.fail(error);
+		});
+	};
+	const onData = (typed: Buffer) => {
+		const place = pressedAt(detachKey, typed);
+		const data = place < 0 ? typed : typed.subarray(0, place);
+		if (data.length > 0) send(() => backend.write(id, data));
+		if (place >= 0) exits.leave();
+	};
+	const onEnd = () => exits.leave();
+	const onResize = () => send(() => resizeTerminal(backend, id, sizeOf(output)));
+
+	const put = async (data: Buffer) => {
+		if (isShown && !output.write(data)) await once(output, "drain");
+	};
+	const show = async () => {
+		const { data: drawn, at } = await drawnSoFar(backend.read.bind(backend), id, modes);
+		await put(drawn);
+		if (!isShown) return;
+		// Only now, so that what it draws for this size comes after what it drew for another.
+		send(() => fitTerminal(backend, id, info.pty, sizeOf(output)));
+		for await (const { lost, data } of backend.follow(id, { from: at })) {
+			if (lost > 0) await put(Buffer.from(`\r\n${cutMark(lost)}\r\n`));
+			if (isShown) modes.see(data);
+			await put(data);
+		}
+	};
+
+	input.setRawMode(true);
+	input.on("data", onData);
+	input.on("end", onEnd);
+	output.on("resize", onResize);
+	input.resume();
+	return {
+		ended: show(),
+		settle: async () => {
+			// What it draws for its own size again is not for this terminal.
+			isShown = false;
+			output.off("resize", onResize);
+			const before = info.pty;
+			if (before) send(() => resizeTerminal(backend, id, before));
+			await sending;
+		},
+		restore: () => {
+			isShown = false;
+			input.off("data", onData);
+			input.off("end", onEnd);
+			output.off("resize", onResize);
+			input.setRawMode(false);
+			input.pause();
+			output.write(`${modes.undo()}\r\n`);
+		},
+	};
+}
+
+/** A terminal that does not know its size says 0. */
+function sizeOf({ rows, columns }: { readonly rows: number; readonly columns: number }): PtySize {
+	return { rows: rows || 24, cols: columns || 80 };
+}

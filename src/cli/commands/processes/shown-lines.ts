@@ -1,0 +1,78 @@
+// What a program prints, as lines that are safe on anybody's terminal: drawn without its colours and cursor games, with the rest of
+// what could disturb as escapes.
+import { terminalText } from "../../../domain/index.ts";
+import { escapeText } from "../../io/output.ts";
+
+/** A line without an end is taken apart here. */
+const LONGEST_LINE = 64 * 1024;
+
+/** One line, drawn. */
+export function shownLine(line: string): string {
+	return terminalText(line).replace(/[^\t]+/g, escapeText);
+}
+
+/** Bytes to lines. */
+export class LineSplitter {
+	readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+	#rest = "";
+
+	/** The lines that are whole now, as they were printed. */
+	push(data: Uint8Array): string[] {
+		const lines = (this.#rest + this.#decoder.decode(data, { stream: true })).split("\n");
+		this.#rest = lines.pop() ?? "";
+		while (this.#rest.length > LONGEST_LINE) {
+			lines.push(this.#rest.slice(0, LONGEST_LINE));
+			this.#rest = this.#rest.slice(LONGEST_LINE);
+		}
+		return lines;
+	}
+
+	/** What has no line end yet. */
+	get rest(): string {
+		return this.#rest;
+	}
+
+	/** The same once nothing more comes, or something else comes first. */
+	end(): string {
+		const rest = this.#rest + this.#decoder.decode();
+		this.#rest = "";
+		return rest;
+	}
+}
+
+/** Bytes to safe text at once: a line is shown as far as it is known, unless it may still be drawn over. */
+export class ShownOutput {
+	readonly #lines = new LineSplitter();
+	/** Of the line that has no end yet, what was shown. */
+	#shown = "";
+
+	push(data: Uint8Array): string {
+		const lines = this.#lines.push(data);
+		const whole = lines.map((line) => `${this.#next(shownLine(line))}\n`).join("");
+		if (lines.length > 0) this.#shown = "";
+		const { rest } = this.#lines;
+		return HAS_CONTROLS.test(rest) ? whole : whole + this.#begin(shownLine(rest));
+	}
+
+	/** What was held back; ends its line. */
+	end(): string {
+		const wasShown = this.#shown !== "";
+		const rest = this.#next(shownLine(this.#lines.end()));
+		return wasShown || rest !== "" ? `${rest}\n` : "";
+	}
+
+	/** What is missing of a line. One that came out otherwise is shown again, whole. */
+	#next(line: string): string {
+		const shown = this.#shown;
+		this.#shown = "";
+		return line.startsWith(shown) ? line.slice(shown.length) : `\n${line}`;
+	}
+
+	#begin(line: string): string {
+		const more = this.#next(line);
+		this.#shown = line;
+		return more;
+	}
+}
+
+const HAS_CONTROLS = /[\p{Cc}--[\t]]/v;

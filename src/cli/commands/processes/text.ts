@@ -1,0 +1,13 @@
+// What the commands about processes say.
+import { onOneLine } from "../../io/words.ts";
+import type { Account } from "./account.ts";
+
+/** As it was asked for, where the store knows that; else what runs. On one line. */
+export function commandOf({ row, info }: Pick<Account, "row" | "info">): string {
+	return onOneLine(row?.command ?? info?.argv.join(" ") ?? "");
+}
+
+/** Where bytes are no longer in the log. */
+export function cutMark(lost: number): string {
+	return `[${new Intl.NumberFormat("en").format(lost)} bytes were cut out here]`;
+}

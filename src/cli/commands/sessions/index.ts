@@ -1,0 +1,22 @@
+// `keryx sessions`: what was said, found, handed on and taken up again.
+import type { Command } from "commander";
+import type { CliContext } from "../../context.ts";
+import { addGroup } from "../../io/group.ts";
+import { addExport } from "./export.ts";
+import { addImport } from "./import.ts";
+import { addList } from "./list.ts";
+import { addResume } from "./resume.ts";
+import { addSearch } from "./search.ts";
+import { addShow } from "./show.ts";
+import { addTitle } from "./title.ts";
+
+export function addSessions(program: Command, context: CliContext): void {
+	const sessions = addGroup(program, "sessions", "list, read, search, export, import, resume, name sessions");
+	addList(sessions, context);
+	addShow(sessions, context);
+	addSearch(sessions, context);
+	addExport(sessions, context);
+	addImport(sessions, context);
+	addResume(sessions, context);
+	addTitle(sessions, context);
+}

@@ -1,0 +1,31 @@
+// Reading what a command is given as a file, or on stdin.
+import { readFile } from "node:fs/promises";
+import { KeryxError } from "../../errors.ts";
+import type { CliContext } from "../context.ts";
+
+/** The whole text; `-` is stdin. */
+export async function readText(path: string, { stdin }: Pick<CliContext, "stdin">): Promise<string> {
+	const bytes =
+		path === "-" ? await readAll(stdin) : await readFile(path).catch((error) => unreadable(path, error));
+	return decode(bytes, path === "-" ? "stdin" : path);
+}
+
+export function unreadable(path: string, error: NodeJS.ErrnoException): never {
+	const reason = error.code === "ENOENT" ? "there is no such file" : error.message;
+	throw new KeryxError("input.unreadable", `${path} cannot be read: ${reason}`, { cause: error });
+}
+
+async function readAll(stream: CliContext["stdin"]): Promise<Uint8Array> {
+	const parts: Uint8Array[] = [];
+	for await (const part of stream) parts.push(Buffer.from(part));
+	return Buffer.concat(parts);
+}
+
+/** Strict: a byte that is replaced could turn one id into another. */
+function decode(bytes: Uint8Array, name: string): string {
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch (error) {
+		throw new KeryxError("input.invalid", `${name} is not UTF-8 text`, { cause: error });
+	}
+}

@@ -1,0 +1,35 @@
+// Small words for what the CLI says.
+import { describeDuration } from "../../domain/index.ts";
+
+export { bytesInWords } from "../../domain/index.ts";
+
+/** "1 message", "1,234 messages". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+	return `${new Intl.NumberFormat("en").format(n)} ${n === 1 ? one : many}`;
+}
+
+/** "a, b or c" */
+export function listed(words: readonly string[], last: "and" | "or"): string {
+	if (words.length < 2) return words.join("");
+	return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
+
+/** `2026-03-10 04:00`, on the clocks of that zone. */
+export function clockTime(at: number | string, timezone: string): string {
+	// The Swedish form is the ISO one.
+	const format = new Intl.DateTimeFormat("sv-SE", {
+		timeZone: timezone,
+		dateStyle: "short",
+		timeStyle: "short",
+	});
+	return format.format(new Date(at));
+}
+
+/** "3 h ago". A time that is yet to come, by a clock that differs, is now. */
+export function ago(at: string, now: number): string {
+	return `${describeDuration(Math.max(0, now - Date.parse(at)))} ago`;
+}
+
+export function onOneLine(text: string): string {
+	return text.replace(/\s+/g, " ").trim();
+}
