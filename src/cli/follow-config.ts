@@ -1,5 +1,6 @@
 // Tells a gateway that runs of each change of config.yaml, and its operator of what came of it.
 import {
+	type Config,
 	type ConfigWatch,
 	describeProblem,
 	type Environment,
@@ -21,9 +22,11 @@ export interface FollowOptions {
 	readonly secrets: Pick<Secrets, "learn">;
 	readonly output: Pick<Output, "warn">;
 	readonly clock?: WatchClock;
+	/** Once a change holds; the keys that were changed. */
+	changed?(values: Config, keys: readonly string[]): Promise<void>;
 }
 
-export function followConfig({ gateway, secrets, output, ...watched }: FollowOptions): ConfigWatch {
+export function followConfig({ gateway, secrets, output, changed, ...watched }: FollowOptions): ConfigWatch {
 	const untold = (error: unknown) =>
 		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
@@ -31,10 +34,12 @@ export function followConfig({ gateway, secrets, output, ...watched }: FollowOpt
 		onSecrets: (values) => secrets.learn(values),
 		onChange: ({ values, warnings }) => {
 			for (const warning of [...warnings, ...unreached(values)]) output.warn(warning);
-			gateway.reconfigure(values).then(({ keys, restart }) => {
+			const applied = gateway.reconfigure(values).then(async ({ keys, restart }) => {
 				const waiting = keys.filter((key) => restart.includes(key));
 				if (waiting.length > 0) output.warn(`config.yaml: ${waiting.join(", ")} will hold after a restart`);
-			}, untold);
+				await changed?.(values, keys);
+			});
+			applied.catch(untold);
 		},
 		onProblem: (problems) => {
 			const [first] = problems;

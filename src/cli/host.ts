@@ -40,7 +40,7 @@ import { type Listening, listen, withoutAddress } from "./listen.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
-import { openWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
+import { auditWalls, openWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
 import { warnOfAudit } from "./warn-of-audit.ts";
 import { webhookRoutes } from "./webhooks.ts";
 
@@ -219,7 +219,10 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			output.warn(
 				`${dated} standing yes${dated === 1 ? "" : "es"} from before this version: ${dated === 1 ? "it ends" : "each ends"} within 30 days now. \`keryx confirm grants\` lists them.`,
 			);
-		if (listening) await warnOfAudit(store, output);
+		if (listening) {
+			await warnOfAudit(store, output);
+			await auditWalls(values, store, output);
+		}
 		if (onPorts) await tellOfWalls(walls, output);
 		if (listening) {
 			for (const problem of confirmationSettings(values, context.env).problems)
@@ -234,6 +237,9 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				gateway,
 				secrets,
 				output,
+				changed: async (now, keys) => {
+					if (keys.includes("walls.mode")) await auditWalls(now, store, output);
+				},
 			});
 		return {
 			home,

@@ -51,6 +51,20 @@ export async function tidyAfterWalls(home: string, { store, now, output }: TidyP
 	}
 }
 
+/** At each start with `walls.mode: off`, and when it is set meanwhile: the audit names it. */
+export async function auditWalls(
+	{ walls }: Pick<Config, "walls">,
+	store: Pick<Store, "auditWallsOff">,
+	output: Pick<Output, "warn">,
+): Promise<void> {
+	if (walls.mode !== "off") return;
+	try {
+		await store.auditWallsOff();
+	} catch (error) {
+		output.warn(`the audit does not say that walls are off: ${(error as Error).message}`);
+	}
+}
+
 /** At the start: which walls stand; or, as a warning, why none does and what to do. */
 export async function tellOfWalls(walls: Walls, output: Pick<Output, "note" | "warn">): Promise<void> {
 	const { view, mask, box } = await walls.probe();

@@ -317,7 +317,9 @@ export interface AuditEntry {
 		| "token_created"
 		| "token_revoked"
 		/** A human took the audit for right that was not what its witness saw. */
-		| "audit_accepted";
+		| "audit_accepted"
+		/** Programs run without walls from here on, because the configuration says so. */
+		| "walls_off";
 	readonly confirmation: string | null;
 	readonly who: string;
 	readonly via: AuditVia;

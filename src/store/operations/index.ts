@@ -11,7 +11,7 @@ import {
 	recordCheckpoint,
 	restoreUnfinished,
 } from "./checkpoints.ts";
-import { auditLog, auditRefusal } from "./confirmations/audit.ts";
+import { auditLog, auditRefusal, auditWallsOff } from "./confirmations/audit.ts";
 import { askForCall, useConfirmation } from "./confirmations/calls.ts";
 import {
 	cancelConfirmation,
@@ -205,6 +205,7 @@ export const writes = {
 	revokeGrant,
 	takeGrantsDated,
 	auditRefusal,
+	auditWallsOff,
 	acceptAudit,
 	createToken,
 	revokeToken,

@@ -91,6 +91,11 @@ export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
 	yield* run(writeHead, row.n, mac, headMac(key, { count: row.n, last: mac }));
 }
 
+/** Nobody decides it here: the file did. */
+export function* auditWallsOff(context: Context): Op<void> {
+	yield* audit(context, { kind: "walls_off", who: "config.yaml", via: "system" });
+}
+
 /** An attempt of somebody who was authenticated and may not do that. Recorded up to a number within an hour, the last of which says so. */
 export function* auditRefusal(
 	context: Context,

@@ -66,6 +66,7 @@ const ENTRIES: Readonly<Record<string, { readonly name: string; readonly tone: T
 	token_created: { name: "Token made", tone: "neutral" },
 	token_revoked: { name: "Token revoked", tone: "neutral" },
 	audit_accepted: { name: "Audit accepted", tone: "warn" },
+	walls_off: { name: "Walls off", tone: "warn" },
 };
 
 export function entryWords(kind: string): { readonly name: string; readonly tone: Tone } {
