@@ -292,12 +292,12 @@ describe("a conversation is kept", () => {
 		let isOver = false;
 		const meddled: Store = {
 			...store,
-			exportMessages: async (args) => {
+			exportSmall: async (args) => {
 				if (!isOver) {
 					isOver = true;
 					await scene.say("wait for me");
 				}
-				return await store.exportMessages(args);
+				return await store.exportSmall(args);
 			},
 		};
 		expect(await pruneConversation(meddled, { conversation, directory, held: false })).toEqual({
@@ -324,7 +324,7 @@ describe("a conversation is kept", () => {
 		for (const content of ["spoiled", other]) {
 			const spoiled: Store = {
 				...store,
-				exportMessages: async (args) => {
+				exportSmall: async (args) => {
 					const part = join(directory, readdirSync(directory)[0] as string);
 					rmSync(part);
 					writeFileSync(part, content);
