@@ -328,7 +328,7 @@ describe("a conversation is kept", () => {
 					const part = join(directory, readdirSync(directory)[0] as string);
 					rmSync(part);
 					writeFileSync(part, content);
-					return await store.exportMessages(args);
+					return await store.exportSmall(args);
 				},
 			};
 			expect(await refusal(pruneConversation(spoiled, { conversation, directory, held: false }))).toBe(
