@@ -426,7 +426,7 @@ describe.concurrent("keryx config", () => {
 		]) {
 			const run = await keryx(args, { env });
 			expect(run.code).toBe(0);
-			expect(run.stdout).toContain("***");
+			expect(run.stdout).toContain("[masked GitHub token]");
 			expect(run.stdout).toContain(`\${secret:TOKEN}`);
 			expect(run.stdout).not.toMatch(/16C7e42F|hunter_x/);
 		}
