@@ -98,7 +98,7 @@ function steps(piece: string, length: number, markup: Markup): number {
 function countSinceLast(): number {
 	let count = 0;
 	session.post("Profiler.takePreciseCoverage", (_, { result }) => {
-		for (const { functions } of result.filter(({ url }) => url.includes("/gateway/render/"))) {
+		for (const { functions } of result.filter(({ url }) => url.includes("/render/"))) {
 			for (const { ranges } of functions) for (const range of ranges) count += range.count;
 		}
 	});

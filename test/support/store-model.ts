@@ -223,12 +223,24 @@ export class ModelConversation {
 		return groups;
 	}
 
-	undo(n: number): { rows: number; turns: number; text: string | null } {
+	undo(n: number): { rows: number; messages: number; turns: number; text: string | null } {
 		const groups = this.live ? this.#turns(this.live).slice(-n) : [];
 		const first = groups[0]?.[0];
-		if (!this.live || !first) return { rows: 0, turns: 0, text: null };
-		const rows = this.#hide("undo", this.live, this.#from(this.live, first));
-		return { rows, turns: groups.length, text: first.content };
+		if (!this.live || !first) return { rows: 0, messages: 0, turns: 0, text: null };
+		const from = this.#from(this.live, first);
+		const messages = this.#messagesIn(from);
+		const rows = this.#hide("undo", this.live, from);
+		return { rows, messages, turns: groups.length, text: first.content };
+	}
+
+	/** As a person counts: what somebody wrote, and what was said to them. */
+	#messagesIn(rows: Iterable<ModelRow>): number {
+		return [...rows].filter(
+			(row) =>
+				row.counted &&
+				!this.isHidden(row) &&
+				(row.role === "user" || (row.role === "assistant" && row.content !== "")),
+		).length;
 	}
 
 	/** Answers the rows hidden, or null where there is nothing to try again. */
@@ -266,9 +278,10 @@ export class ModelConversation {
 		return last && last.liveSeq === lastCounted(last.live) ? last : undefined;
 	}
 
-	redo(hiding: Hiding): number {
+	redo(hiding: Hiding): { rows: number; messages: number } {
 		hiding.lifted = true;
-		return [...hiding.rows].filter((row) => !this.isHidden(row)).length;
+		const rows = [...hiding.rows].filter((row) => !this.isHidden(row)).length;
+		return { rows, messages: this.#messagesIn(hiding.rows) };
 	}
 
 	previousOf(session: ModelSession): ModelSession | null {

@@ -348,9 +348,9 @@ export const STEPS = {
 	async redo(world, { conversation }) {
 		const redone = await world.store.redo({ conversation: conversation.id as ConversationId });
 		const { redoable } = conversation;
-		if (!redoable) return expect(redone).toEqual({ rows: 0, stopped: null });
+		if (!redoable) return expect(redone).toEqual({ rows: 0, messages: 0, stopped: null });
 		const stopped = stop(world, conversation);
-		expect(redone).toEqual({ rows: conversation.redo(redoable), stopped });
+		expect(redone).toEqual({ ...conversation.redo(redoable), stopped });
 	},
 
 	async retry(world, { conversation }) {

@@ -155,6 +155,7 @@ export function boundaryConformance(tell: Tell): void {
 				chatType: "dm",
 				work: "expire",
 				endReason: null,
+				endedAt: null,
 			},
 		]);
 		const expire = { session: first.session, policy: IDLE };

@@ -9,7 +9,13 @@ const IDLE = policy({ mode: "idle", idle_minutes: 60, carry_over: "none" });
 export function historyConformance(tell: Tell): void {
 	tell("undo hides the last turns and gives back what the person had written", async (scene) => {
 		const { conversation, session } = await talk(scene, ["one", "two", "three"]);
-		expect(await undo(scene, conversation, 2)).toEqual({ rows: 4, turns: 2, text: "two", stopped: null });
+		expect(await undo(scene, conversation, 2)).toEqual({
+			rows: 4,
+			messages: 4,
+			turns: 2,
+			text: "two",
+			stopped: null,
+		});
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
 		const rows = await scene.rows(session);
 		expect(rows.map((row) => row.hidden)).toEqual([false, false, true, true, true, true]);
@@ -23,7 +29,13 @@ export function historyConformance(tell: Tell): void {
 		expect(await undo(scene, conversation, 0)).toMatchObject({ turns: 1, text: "three" });
 		expect(await undo(scene, conversation, Number.NaN)).toMatchObject({ turns: 1, text: "two" });
 		expect(await undo(scene, conversation, 99)).toMatchObject({ turns: 1, rows: 2, text: "one" });
-		expect(await undo(scene, conversation, 1)).toEqual({ rows: 0, turns: 0, text: null, stopped: null });
+		expect(await undo(scene, conversation, 1)).toEqual({
+			rows: 0,
+			messages: 0,
+			turns: 0,
+			text: null,
+			stopped: null,
+		});
 		const silent = await scene.say("hello", { ...ADA, chat_id: "300", user_id: "300" });
 		expect(await undo(scene, silent.conversation, 1)).toMatchObject({ rows: 0, text: null });
 	});
@@ -48,14 +60,14 @@ export function historyConformance(tell: Tell): void {
 		const { conversation } = await talk(scene, ["one", "two", "three"]);
 		await undo(scene, conversation, 1);
 		await undo(scene, conversation, 1);
-		expect(await redo(scene, conversation)).toEqual({ rows: 2, stopped: null });
+		expect(await redo(scene, conversation)).toEqual({ rows: 2, messages: 2, stopped: null });
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one", "two", "re: two"]);
 		expect((await scene.live(conversation)).messages).toBe(4);
-		expect(await redo(scene, conversation)).toEqual({ rows: 2, stopped: null });
-		expect(await redo(scene, conversation)).toEqual({ rows: 0, stopped: null });
+		expect(await redo(scene, conversation)).toEqual({ rows: 2, messages: 2, stopped: null });
+		expect(await redo(scene, conversation)).toEqual({ rows: 0, messages: 0, stopped: null });
 		await undo(scene, conversation, 1);
 		await scene.exchange("four", "re: four");
-		expect(await redo(scene, conversation)).toEqual({ rows: 0, stopped: null });
+		expect(await redo(scene, conversation)).toEqual({ rows: 0, messages: 0, stopped: null });
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one", "two", "re: two", "four", "re: four"]);
 		expect((await scene.live(conversation)).messages).toBe(6);
 	});
