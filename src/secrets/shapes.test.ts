@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSecrets } from "./index.ts";
+import { MaskingStream, maskShapes } from "./shapes.ts";
 
 const secrets = createSecrets(new Map([["KEY", "sk-known-0123456789abcdefgh"]]), { maskShapes: true });
 const LETTERS = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2rS5tU8".repeat(2);
@@ -84,4 +85,21 @@ test("what a call is made with stays the same bytes, and ids stay ids", () => {
 	expect(secrets.hideIn(call)).toEqual(call);
 	expect(secrets.isIn({ input: key })).toBe(false);
 	expect(createSecrets().hide(key)).toBe(key);
+});
+
+// Work that grows faster than the text would not come to an end here.
+test.each([
+	"sk-",
+	"xoxb-",
+	"eyJ-",
+	"eyJaaaaaaaa.",
+	"-----BEGIN PRIVATE KEY-----\n",
+	"-----BEGIN ",
+	"-----END ",
+	"A",
+	"a-",
+])("a long text of nothing but %j is read once", (unit) => {
+	const text = `${unit.repeat(Math.floor(2_000_000 / unit.length))} `;
+	const stream = new MaskingStream();
+	expect(stream.push(text) + stream.end()).toBe(maskShapes(text));
 });
