@@ -30,10 +30,11 @@ export async function pruneStatus(folder: string): Promise<void> {
 }
 
 function lastUse(path: string): number {
-	const times = [path, ...namesIn(path).map((name) => join(path, name))].map(
-		(one) => lstatSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-	);
-	return Math.max(...times);
+	let last = 0;
+	// One by one: a command may have left more files than a call takes arguments.
+	for (const one of [path, ...namesIn(path).map((name) => join(path, name))])
+		last = Math.max(last, lstatSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+	return last;
 }
 
 /** A command may have taken the rights to its own folders away. */
