@@ -43,6 +43,11 @@ export const ERRORS = {
 	"store.unsupported": "use a store on SQLite for this",
 	"workspace.unusable":
 		"check that workspace.path is a directory that this user may use, and that the disk has space",
+	"channel.token_missing":
+		"put the token into the variable or file that the entry names, or run `keryx channels add` again",
+	"channel.token_exposed": "make the file readable by its owner only: chmod 600",
+	"channel.module": "check that the package is installed in Keryx's home and exports createChannel",
+	"channel.refused": "check the token; `keryx channels test` tries it again",
 	"home.unusable": "check that KERYX_HOME is a directory that this user may write to",
 	"http.no_route": "look at /openapi.json for the calls there are",
 	"http.too_large": "send less at a time",

@@ -7,7 +7,7 @@ import { createLocalChannel } from "../channels/local/index.ts";
 import { checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import {
 	type ConfigWatch,
-	channelPlatforms,
+	ownPlatforms,
 	createConfigView,
 	keryxHome,
 	LiveConfig,
@@ -93,7 +93,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		const paced = pacedLog((text) => output.warn(text), systemClock);
 		const log = (message: string, error: unknown) =>
 			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
-		const platforms = channelPlatforms(values);
+		const platforms = ownPlatforms(values);
 		const webhooks = as === "run" ? webhookRoutes(values, context.env) : [];
 		const folders = workspaceFolders(home.path, values.workspace, context.env);
 		const workspaceOf = workspaceFinder(values, folders);

@@ -1,5 +1,6 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
+export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { type ConfigChange, compareConfig } from "./change.ts";
 export { editConfig } from "./edit.ts";
 export { listKeys } from "./keys.ts";
@@ -17,7 +18,7 @@ export {
 export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
-export { channelPlatforms, unreached } from "./reach.ts";
+export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { CONFIG_KEYS, type Config } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";

@@ -3,6 +3,7 @@
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 import { z } from "zod";
 import { ACTION_ALPHABET, actionName, sessionResetSchema } from "../domain/index.ts";
+import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
 
@@ -182,6 +183,8 @@ export const configSchema = z
 				keep_last: whole(1, 10_000).default(20),
 			})
 			.prefault({}),
+		/** Chat platforms, by a name of the operator's choice. */
+		channels: z.record(channelNameSchema, channelSchema).default({}),
 		/** Who may speak, by platform. */
 		auth: z
 			.record(
@@ -365,7 +368,9 @@ export const configSchema = z
 			.default([]),
 	})
 	.superRefine((config, context) => {
-		const { profiles, profile_rules, webhooks, walls } = config;
+		const { profiles, profile_rules, webhooks, walls, channels } = config;
+		for (const { path, message } of channelProblems(channels, profiles))
+			context.addIssue({ code: "custom", path: ["channels", ...path], message });
 		const keys = keyVariables(config);
 		for (const [index, name] of walls.env_pass.entries())
 			if (keys.has(name) || name.startsWith("KERYX_"))
@@ -402,9 +407,11 @@ export type Config = z.output<typeof configSchema>;
 /** Variables whose values are keys, as far as the configuration names them. */
 function keyVariables({
 	agent,
+	channels,
 	profiles,
 	secrets,
 }: {
+	readonly channels: Readonly<Record<string, { readonly token_env?: string | undefined }>>;
 	readonly agent: z.output<typeof agentSchema>;
 	readonly profiles: Readonly<Record<string, { readonly agent: z.output<typeof agentSchema> }>>;
 	readonly secrets: readonly (string | { readonly name: string })[];
@@ -413,6 +420,7 @@ function keyVariables({
 	return new Set([
 		...Object.values(USUAL_KEY_VARIABLES),
 		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
+		...Object.values(channels).map(({ token_env }) => token_env),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
 	]);
 }
