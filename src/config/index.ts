@@ -2,7 +2,7 @@
 
 export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { type ConfigChange, compareConfig } from "./change.ts";
-export { editConfig } from "./edit.ts";
+export { editConfig, writeConfig } from "./edit.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";
 export {

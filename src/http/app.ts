@@ -46,6 +46,9 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"setModel",
 	"setBusy",
 	"setTitle",
+	"addChannel",
+	"testChannel",
+	"removeChannel",
 ]);
 
 export interface Api {

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
 import { besideEndpoints } from "./beside.ts";
+import { channelSetupEndpoints } from "./channel-setup.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
 import { configEndpoints } from "./config.ts";
@@ -292,6 +293,7 @@ export const endpoints = {
 	...checkpointEndpoints,
 	...processEndpoints,
 	...channelEndpoints,
+	...channelSetupEndpoints,
 	...configEndpoints,
 	...loginEndpoints,
 	...insightsEndpoints,

@@ -6,6 +6,7 @@ import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
 import { besideHandlers } from "./beside.ts";
 import { type Call, type HandlersOf, operator, running } from "./call.ts";
+import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
 import { configHandlers } from "./config.ts";
@@ -200,6 +201,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...checkpointHandlers,
 	...processHandlers,
 	...channelHandlers,
+	...channelSetupHandlers,
 	...configHandlers,
 	...loginHandlers,
 	...insightsHandlers,

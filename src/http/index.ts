@@ -2,6 +2,7 @@
 
 export { type Api, createApi } from "./app.ts";
 export type { ApiHost, WebhookRoute } from "./call.ts";
+export type { ChannelFound, ChannelSetup } from "./channel-setup.ts";
 export {
 	apiTransport,
 	type Client,
