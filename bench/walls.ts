@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { openWalls } from "../src/cli/walls.ts";
+import { openWalls } from "../src/app/walls.ts";
 import { configSchema } from "../src/config/schema.ts";
 import { type Walls, workspaceFinder } from "../src/gateway/index.ts";
 import { startBehindWall, type WallKind } from "../src/walls/index.ts";

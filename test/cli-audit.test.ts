@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { homeAt } from "../src/app/home.ts";
+import { openHost } from "../src/app/host.ts";
 import { type CliContext, openConfig } from "../src/cli/context.ts";
-import { homeAt } from "../src/cli/home.ts";
-import { openHost } from "../src/cli/host.ts";
 import { asJson, call } from "./support/keryx.ts";
 
 let home: string;

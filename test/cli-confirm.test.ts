@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditKey, homeAt, openHome } from "../src/cli/home.ts";
+import { auditKey, homeAt, openHome } from "../src/app/home.ts";
 import { createConfirmations } from "../src/confirmations/index.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { createClient, socketTransport } from "../src/http/index.ts";

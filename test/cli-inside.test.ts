@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditKey, openHome } from "../src/cli/home.ts";
+import { auditKey, openHome } from "../src/app/home.ts";
 import { systemClock } from "../src/gateway/index.ts";
 import { apiTransport, createClient } from "../src/http/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";

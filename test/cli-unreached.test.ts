@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openHost } from "../src/app/host.ts";
 import { type CliContext, openConfig } from "../src/cli/context.ts";
-import { openHost } from "../src/cli/host.ts";
 import { asJson, call } from "./support/keryx.ts";
 
 const CONFIG = `

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { followConfig } from "../src/cli/follow-config.ts";
+import { followConfig } from "../src/app/follow-config.ts";
 import { createGateway, systemClock } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type StoreEvent, systemIds } from "../src/store/index.ts";
 import { createScriptedAgent, createVirtualClock } from "../src/testing/index.ts";

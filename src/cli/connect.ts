@@ -1,4 +1,7 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
+
+import { type Home, homeAt, readOperatorSecret } from "../app/home.ts";
+import { openHost } from "../app/host.ts";
 import { type Config, keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
@@ -11,8 +14,6 @@ import {
 } from "../http/index.ts";
 import { ownerOf } from "../store/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
-import { type Home, homeAt, readOperatorSecret } from "./home.ts";
-import { openHost } from "./host.ts";
 import { explained, insideKeryx } from "./inside.ts";
 import type { Output } from "./io/output.ts";
 

@@ -1,10 +1,11 @@
 // The command inside a process that Keryx started: it looks, but it does not decide, since nothing says that a human runs it (I17).
+
+import { homeAt } from "../app/home.ts";
 import { keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import { startedByKeryx } from "../processes/index.ts";
 import { ownerOf } from "../store/index.ts";
 import type { CliContext } from "./context.ts";
-import { homeAt } from "./home.ts";
 
 /** What it runs in, in a few words; null for a person's own terminal. */
 export function insideKeryx({ env }: CliContext): string | null {

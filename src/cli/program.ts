@@ -1,5 +1,6 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
+import { version } from "../app/version.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCheckpoints } from "./commands/checkpoints/index.ts";
 import { addConfigCheck } from "./commands/config-check.ts";
@@ -20,7 +21,6 @@ import { addWhy } from "./commands/why.ts";
 import type { CliContext } from "./context.ts";
 import { readCount } from "./io/arguments.ts";
 import { addGroup, refuseUnknown } from "./io/group.ts";
-import { version } from "./version.ts";
 
 export function createProgram(given: CliContext): Command {
 	const program = new Command("keryx");

@@ -75,7 +75,7 @@ export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema 
 export { isSessionId, newSessionId } from "./session/session-id.ts";
 export { isTimeZone } from "./session/time-zone.ts";
 export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";
-export { bytesInWords } from "./text/bytes.ts";
+export { bytesInWords, counted } from "./text/bytes.ts";
 export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
 export { describeDuration } from "./text/duration.ts";
 export { readableLength, terminalText } from "./text/terminal-text.ts";

@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isFirstWithWalls, leaveHome } from "../../src/app/leave-home.ts";
 import { createCheckpoints } from "../../src/checkpoints/index.ts";
-import { isFirstWithWalls, leaveHome } from "../../src/cli/leave-home.ts";
 import {
 	createWorkspaces,
 	moveWorkspaces,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { webhookRoutes } from "../../src/cli/webhooks.ts";
+import { webhookRoutes } from "../../src/app/webhooks.ts";
 import { checkConfig } from "../../src/config/index.ts";
 import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
 import { call } from "../support/keryx.ts";

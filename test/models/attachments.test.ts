@@ -1,8 +1,8 @@
 // A provider that refuses a request for what is attached to it, in whatever words: the conversation goes on without what was refused,
 // and without nothing else. The real gateway and store, and a provider behind HTTP.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createAgent } from "../../src/app/agent.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
-import { createAgent } from "../../src/cli/agent.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import type { SessionId } from "../../src/domain/index.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";

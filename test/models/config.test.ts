@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createAgent } from "../../src/cli/agent.ts";
+import { createAgent } from "../../src/app/agent.ts";
 import { checkConfig } from "../../src/config/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { NO_SECRETS } from "../../src/secrets/index.ts";

@@ -1,8 +1,8 @@
 // A message in and an answer out, with the real gateway, store and tools, and a model behind HTTP.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { createAgent } from "../../src/app/agent.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
-import { createAgent } from "../../src/cli/agent.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";

@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { auditKey, openHome } from "../../src/cli/home.ts";
+import { auditKey, openHome } from "../../src/app/home.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
 import { Scene } from "../conformance/store/scene.ts";
 import { virtualClock } from "../support/clock.ts";

@@ -8,8 +8,8 @@ import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import { stringify } from "yaml";
+import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
-import { type Host, openHost } from "../../src/cli/host.ts";
 import { apiTransport, type Client, createClient } from "../../src/http/index.ts";
 
 import { dataOf } from "../support/keryx.ts";

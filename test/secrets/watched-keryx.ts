@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, vi } from "vitest";
+import { type Host, openHost } from "../../src/app/host.ts";
 import { type CliContext, openConfig } from "../../src/cli/context.ts";
-import { type Host, openHost } from "../../src/cli/host.ts";
 import { connectHost } from "../../src/processes/index.ts";
 import { type ModelServer, type Reply, says, startModelServer } from "../support/model-server.ts";
 

@@ -1,8 +1,9 @@
 // `keryx`: the gateway in this process, until it is told to stop. On a terminal one can talk to it.
+
+import { type Host, openHost } from "../../app/host.ts";
 import { apiTransport, createClient } from "../../http/index.ts";
 import { asOperator } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
-import { type Host, openHost } from "../host.ts";
 import type { Output } from "../io/output.ts";
 import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
 import { chat } from "./chat.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { createModelAgent, type ModelCheck } from "../../agents/index.ts";
+import { openHome } from "../../app/home.ts";
 import {
 	editConfig,
 	keryxHome,
@@ -16,7 +17,6 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../gateway/index.ts";
 import { type CliContext, openConfig } from "../context.ts";
-import { openHome } from "../home.ts";
 import type { Output } from "../io/output.ts";
 
 interface Flags {

@@ -1,12 +1,7 @@
 // Small words for what the CLI says.
 import { describeDuration } from "../../domain/index.ts";
 
-export { bytesInWords } from "../../domain/index.ts";
-
-/** "1 message", "1,234 messages". */
-export function counted(n: number, one: string, many = `${one}s`): string {
-	return `${new Intl.NumberFormat("en").format(n)} ${n === 1 ? one : many}`;
-}
+export { bytesInWords, counted } from "../../domain/index.ts";
 
 /** "a, b or c" */
 export function listed(words: readonly string[], last: "and" | "or"): string {

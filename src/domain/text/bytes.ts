@@ -12,3 +12,8 @@ export function bytesInWords(bytes: number): string {
 	}
 	return `${size < 10 && unit > 0 ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`;
 }
+
+/** "1 message", "1,234 messages". */
+export function counted(n: number, one: string, many = `${one}s`): string {
+	return `${new Intl.NumberFormat("en").format(n)} ${n === 1 ? one : many}`;
+}

@@ -1,6 +1,11 @@
 // Confirmations with a store of their own, and the part of the API that is about them. Nothing else is served: there is no gateway, and no
 // conversation to look at.
 import { existsSync } from "node:fs";
+import { auditKeyAt, openHome, operatorSecret } from "../../../app/home.ts";
+import { type Listening, listen, withoutAddress } from "../../../app/listen.ts";
+import { hearTrouble } from "../../../app/store-trouble.ts";
+import { version } from "../../../app/version.ts";
+import { warnOfAudit } from "../../../app/warn-of-audit.ts";
 import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
 import {
 	type ConfirmationSettings,
@@ -14,12 +19,7 @@ import { systemClock } from "../../../gateway/index.ts";
 import { type Api, createApi } from "../../../http/index.ts";
 import { openStore, systemIds } from "../../../store/index.ts";
 import type { CliContext } from "../../context.ts";
-import { auditKeyAt, openHome, operatorSecret } from "../../home.ts";
 import type { Output } from "../../io/output.ts";
-import { type Listening, listen, withoutAddress } from "../../listen.ts";
-import { hearTrouble } from "../../store-trouble.ts";
-import { version } from "../../version.ts";
-import { warnOfAudit } from "../../warn-of-audit.ts";
 import type { ConfirmdOptions } from "./options.ts";
 
 export interface ConfirmdHostOptions {

@@ -1,8 +1,8 @@
 // `keryx confirmd`: confirmations alone, for programs that have an agent of their own. No gateway, no conversation.
 import type { Command } from "commander";
+import { openHome } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
-import { openHome } from "../../home.ts";
 import { atOnceIfToldAgain, untilTold } from "../../io/until-told.ts";
 import { openConfirmd, serveConfirmd } from "./host.ts";
 import { type ConfirmdFlags, DEFAULT_HOST, DEFAULT_PORT, readOptions } from "./options.ts";

@@ -1,9 +1,9 @@
 // Whether the audit is as it was written: its chain, and what its witness outside the store saw.
 import { existsSync } from "node:fs";
+import { auditKeyIn, auditWitness, type Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
 import { systemClock } from "../../../gateway/index.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../../store/index.ts";
-import { auditKeyIn, auditWitness, type Home } from "../../home.ts";
 import { counted } from "../../io/words.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 

@@ -1,8 +1,9 @@
 // The program that checkpoints are made with.
+
+import { isOlder } from "../../../app/version.ts";
 import { gitVersion } from "../../../checkpoints/index.ts";
 import type { Config } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import { isOlder } from "../../version.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 /** Older ones cannot be told to leave the user's configuration alone. */

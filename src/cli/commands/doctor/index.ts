@@ -1,9 +1,9 @@
 // `keryx doctor`: looks at everything Keryx stands on, and says of each that it is fine, or what is wrong and what to do.
 import type { Command } from "commander";
+import { homeAt } from "../../../app/home.ts";
 import { checkConfig, keryxHome } from "../../../config/index.ts";
 import { createSecrets } from "../../../secrets/index.ts";
 import type { CliContext } from "../../context.ts";
-import { homeAt } from "../../home.ts";
 import { createOutput, type Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { lookAtAudit } from "./audit.ts";

@@ -1,9 +1,9 @@
 // Whether what answers can answer: each model that the configuration names is called once, with a few tokens.
 import type { ModelAgent } from "../../../agents/index.ts";
+import { createAgent } from "../../../app/agent.ts";
 import type { Config, Environment } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { NO_SECRETS } from "../../../secrets/index.ts";
-import { createAgent } from "../../agent.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 
 const CHECK_MS = 60_000;

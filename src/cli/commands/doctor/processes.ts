@@ -3,8 +3,8 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Home } from "../../../app/home.ts";
 import { connectHost, inspect, listHosts, type ProcessInfo } from "../../../processes/index.ts";
-import type { Home } from "../../home.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 import { lookAtService } from "./running.ts";

@@ -2,12 +2,12 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
+import type { Home } from "../../../app/home.ts";
+import { version } from "../../../app/version.ts";
 import { type Answer, type Client, createClient, socketTransport } from "../../../http/index.ts";
 import { ownerOf } from "../../../store/index.ts";
 import { patienceWith } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
-import type { Home } from "../../home.ts";
-import { version } from "../../version.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 type Health = Answer<"health">;

@@ -1,12 +1,12 @@
 // The store from inside: whether it opens, whether what must always hold does, whether search finds everything. Looked at beside a
 // Keryx that runs; only the search index is ever built anew, by that Keryx if there is one.
 import { existsSync, statSync } from "node:fs";
+import type { Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
 import { systemClock } from "../../../gateway/index.ts";
 import type { Client } from "../../../http/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
 import { openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
-import type { Home } from "../../home.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
 import { bytesInWords, counted } from "../../io/words.ts";

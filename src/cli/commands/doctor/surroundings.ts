@@ -1,6 +1,7 @@
 // What Keryx stands on: Node, its home, the disk, the configuration. Nothing is made; permissions are changed only to fix them.
 import { accessSync, chmodSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isOlder, oldestNode } from "../../../app/version.ts";
 import {
 	type Config,
 	checkConfig,
@@ -9,7 +10,6 @@ import {
 	unreached,
 } from "../../../config/index.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
-import { isOlder, oldestNode } from "../../version.ts";
 import { type Finding, fine, fixed, remark, wrong } from "./finding.ts";
 
 export function lookAtNode(): Finding {

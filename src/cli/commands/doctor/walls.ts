@@ -1,9 +1,9 @@
 // What the agent's commands run behind on this machine, and what weakens it.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import type { Home } from "../../../app/home.ts";
 import type { Config, Environment } from "../../../config/index.ts";
 import { decideWall, probeWalls, type WallProbe, wallsInWords } from "../../../walls/index.ts";
-import type { Home } from "../../home.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 /** Commands saw these before they had an environment of their own. */

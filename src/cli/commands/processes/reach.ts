@@ -1,6 +1,7 @@
 // Reaching processes: what runs them, or what that has left behind, and what the store says of them. A Keryx that runs is not asked:
 // it may be the one that is stuck.
 import { existsSync } from "node:fs";
+import { type Home, homeAt } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
@@ -9,7 +10,6 @@ import { localPlace, type ProcessPlace } from "../../../processes/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
 import { type Conversation, openStore, type Store, systemIds } from "../../../store/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
-import { type Home, homeAt } from "../../home.ts";
 import type { Output } from "../../io/output.ts";
 import { found } from "../../place.ts";
 

@@ -1,6 +1,6 @@
 // One line for many of the same kind. In trouble that lasts (a full disk, a store that is away) everything that waits says so again and
 // again: the first is written at once, the rest are counted, and the count is written from time to time, less often the longer it lasts.
-import type { Clock } from "../../time/index.ts";
+import type { Clock } from "../time/index.ts";
 
 const FIRST_WINDOW_MS = 10_000;
 const LONGEST_WINDOW_MS = 300_000;

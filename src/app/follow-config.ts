@@ -11,7 +11,7 @@ import {
 } from "../config/index.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
-import type { Output } from "./io/output.ts";
+import type { Report } from "./report.ts";
 
 export interface FollowOptions {
 	readonly home: string;
@@ -20,7 +20,7 @@ export interface FollowOptions {
 	readonly gateway: Pick<Gateway, "reconfigure" | "refuseConfig" | "holdConfig">;
 	/** Learns what the file names, however the rest of it is. */
 	readonly secrets: Pick<Secrets, "learn">;
-	readonly output: Pick<Output, "warn">;
+	readonly output: Pick<Report, "warn">;
 	readonly clock?: WatchClock;
 	/** Once a change holds; the keys that were changed. */
 	changed?(values: Config, keys: readonly string[]): Promise<void>;

@@ -2,7 +2,7 @@
 // be written.
 import type { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
-import type { Output } from "./io/output.ts";
+import type { Report } from "./report.ts";
 
 export interface StoreTrouble {
 	/** What is wrong now, for the health of the API. */
@@ -13,7 +13,7 @@ export interface StoreTrouble {
 	record(store: Pick<Store, "noteStoreBack">): void;
 }
 
-export function hearTrouble(output: Pick<Output, "warn">, now: () => number): StoreTrouble {
+export function hearTrouble(output: Pick<Report, "warn">, now: () => number): StoreTrouble {
 	let current: KeryxError | null = null;
 	let lostAt = 0;
 	let store: Pick<Store, "noteStoreBack"> | null = null;

@@ -1,11 +1,11 @@
 // The first start of a Keryx whose workspaces were in its home: they are moved out, and what else is new for its commands is said once.
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { counted } from "../domain/index.ts";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Home } from "./home.ts";
-import type { Output } from "./io/output.ts";
-import { counted } from "./io/words.ts";
+import type { Report } from "./report.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 
@@ -26,7 +26,7 @@ function markWalls(home: string): void {
 export async function leaveHome(
 	folders: WorkspaceFolders,
 	store: Pick<Store, "unfinishedProcesses" | "openRestores">,
-	output: Pick<Output, "note" | "warn">,
+	output: Pick<Report, "note" | "warn">,
 	{ isFirst = false }: { readonly isFirst?: boolean } = {},
 ): Promise<void> {
 	const [processes, restores] = await Promise.all([

@@ -9,8 +9,8 @@ import {
 	type WorkspaceFolders,
 } from "../gateway/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Output } from "./io/output.ts";
 import { programEnvironment } from "./program-environment.ts";
+import type { Report } from "./report.ts";
 
 /** The folder of this package, from its sources and from what is published alike. */
 export const PROGRAM_FOLDER = fileURLToPath(new URL("../..", import.meta.url));
@@ -36,7 +36,7 @@ export function openWalls({ folders, env, workspaceOf, config }: WallParts): Wal
 
 export interface TidyParts {
 	readonly store: Pick<Store, "unfinishedProcesses">;
-	readonly output: Pick<Output, "warn">;
+	readonly output: Pick<Report, "warn">;
 	now(): number;
 }
 
@@ -55,7 +55,7 @@ export async function tidyAfterWalls(home: string, { store, now, output }: TidyP
 export async function auditWalls(
 	{ walls }: Pick<Config, "walls">,
 	store: Pick<Store, "auditWallsOff">,
-	output: Pick<Output, "warn">,
+	output: Pick<Report, "warn">,
 ): Promise<void> {
 	if (walls.mode !== "off") return;
 	try {
@@ -66,7 +66,7 @@ export async function auditWalls(
 }
 
 /** At the start: which walls stand; or, as a warning, why none does and what to do. */
-export async function tellOfWalls(walls: Walls, output: Pick<Output, "note" | "warn">): Promise<void> {
+export async function tellOfWalls(walls: Walls, output: Pick<Report, "note" | "warn">): Promise<void> {
 	const { view, mask, box } = await walls.probe();
 	const words = await walls.inWords();
 	const isMissing = [view, mask, box].some(({ isPossible }) => !isPossible);

@@ -9,6 +9,7 @@ import {
 	type ConfigWatch,
 	ownPlatforms,
 	createConfigView,
+	type Environment,
 	keryxHome,
 	LiveConfig,
 	type LoadedConfig,
@@ -30,13 +31,12 @@ import { createProcesses, localPlace, processSettings } from "../processes/index
 import { openStore, type Store, systemIds } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
 import { type AgentSettings, createAgent } from "./agent.ts";
-import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, type Home, openHome, operatorSecret, pseudonymKey } from "./home.ts";
-import type { Output } from "./io/output.ts";
-import { pacedLog } from "./io/paced-log.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { type Listening, listen, withoutAddress } from "./listen.ts";
+import { pacedLog } from "./paced-log.ts";
+import type { Report } from "./report.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { createTerminal } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -48,9 +48,13 @@ import { webhookRoutes } from "./webhooks.ts";
 const PAGE = fileURLToPath(new URL("../../dist/web", import.meta.url));
 
 export interface HostOptions {
-	readonly context: CliContext;
+	readonly context: {
+		readonly env: Environment;
+		/** Milliseconds since 1970. */
+		readonly now: () => number;
+	};
 	readonly config: LoadedConfig;
-	readonly output: Output;
+	readonly output: Report;
 	/** read: nothing can be changed. change: owns the store, no turn runs. run: a gateway that answers, and listens on its socket. */
 	readonly as: "read" | "change" | "run";
 	/** With run: listens on its ports, too. One that runs for the length of a command does not. */
