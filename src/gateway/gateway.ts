@@ -90,6 +90,10 @@ export interface Gateway {
 	/** What ways in of our own do where a chat would write a command. */
 	readonly actions: Actions;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
+	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
+	connect(channel: Channel): Promise<void>;
+	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
+	disconnect(name: string): Promise<void>;
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
 	 * Answers the keys that changed; told as an event.
@@ -145,17 +149,13 @@ class RunningGateway implements Gateway {
 		};
 		this.#log = options.log ?? (() => {});
 		this.#audiences = new Audiences(() => live.values.auth);
-		for (const channel of channels)
-			this.#channels.set(
-				`${channel.platform} ${channel.account}`,
-				this.#audiences.on(channel, store.secrets.forOthers),
-			);
+		for (const channel of channels) this.#add(channel);
 		const log = this.#log;
 		this.#surroundings = createSurroundings({
 			get config() {
 				return live.values;
 			},
-			connectedPlatforms: [...new Set(channels.map((channel) => channel.platform))],
+			connectedPlatforms: () => [...new Set([...this.#channels.values()].map(({ platform }) => platform))],
 			tools: tools.names,
 			pseudonymKey,
 		});
@@ -282,17 +282,43 @@ class RunningGateway implements Gateway {
 		this.#watchers.start();
 		this.#unheard.start();
 		await this.#patiently(() => this.#follower.start());
-		for (const channel of this.#channels.values()) {
-			const door = new Door();
-			await channel.start(
-				createHost(channel, {
-					store,
-					config: () => this.#options.config,
-					accept: (inbound) => this.#admit(inbound, channel.account, door),
-				}),
-			);
-		}
+		for (const channel of this.#channels.values()) await this.#open(channel);
 		this.#unknowns.start();
+	}
+
+	async connect(channel: Channel): Promise<void> {
+		const added = this.#add(channel);
+		if (!this.#accepting) return;
+		await this.#open(added);
+		this.#outbox.kick();
+	}
+
+	async disconnect(name: string): Promise<void> {
+		for (const [key, channel] of this.#channels) {
+			if (channel.name !== name) continue;
+			this.#channels.delete(key);
+			await channel.stop();
+		}
+	}
+
+	#add(channel: Channel): Channel {
+		const added = this.#audiences.on(channel, this.#options.store.secrets.forOthers);
+		this.#channels.set(`${channel.platform} ${channel.account}`, added);
+		return added;
+	}
+
+	/** A channel that cannot start keeps no other from starting. */
+	async #open(channel: Channel): Promise<void> {
+		const { store } = this.#options;
+		const door = new Door();
+		const host = createHost(channel, {
+			store,
+			config: () => this.#options.config,
+			accept: (inbound) => this.#admit(inbound, channel.account, door),
+		});
+		await channel
+			.start(host)
+			.catch((error: unknown) => this.#log(`the channel ${channel.name} could not be started`, error));
 	}
 
 	async #finishRestores(): Promise<void> {

@@ -23,7 +23,8 @@ export interface Surroundings {
 export interface SurroundingsOptions {
 	/** Asked each time: it may change. */
 	readonly config: Config;
-	readonly connectedPlatforms: readonly string[];
+	/** Asked each time: channels come and go. */
+	readonly connectedPlatforms: () => readonly string[];
 	readonly tools: readonly string[];
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
@@ -43,7 +44,8 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, connectedPlatforms, pseudonymKey } = options;
+			const { config, pseudonymKey } = options;
+			const connectedPlatforms = options.connectedPlatforms();
 			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
 			const context = [
 				...instructionsFor(config, profile, source),

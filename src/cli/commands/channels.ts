@@ -4,11 +4,12 @@ import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { addChannel, noChannel, removeChannel, tryToken } from "../../app/channel-setup.ts";
 import { readToken } from "../../app/channel-token.ts";
+import { openHome } from "../../app/home.ts";
 import { CHANNEL_PLATFORMS, type ChannelSettings, keryxHome } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { running } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
-import { openHome } from "../home.ts";
+
 import { readOneOf } from "../io/arguments.ts";
 import { addGroup } from "../io/group.ts";
 import type { Output } from "../io/output.ts";
