@@ -159,6 +159,8 @@ const DELETES = [
 	`DELETE FROM messages WHERE session IN (${SESSIONS})`,
 	`DELETE FROM hidden_ranges WHERE session IN (${SESSIONS})`,
 	"DELETE FROM processes WHERE conversation = ?",
+	"DELETE FROM amendments WHERE conversation = ?",
+	"DELETE FROM buttons WHERE conversation = ?",
 	"DELETE FROM confirmation_notices WHERE confirmation IN (SELECT id FROM confirmations WHERE conversation = ?)",
 	"DELETE FROM confirmations WHERE conversation = ?",
 	`DELETE FROM calls WHERE turn IN (${TURNS})`,
