@@ -14,6 +14,7 @@ export {
 export type { Patience } from "./client/patience.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
+	EventType,
 	WireConversation,
 	WireDelivery,
 	WireEvent,

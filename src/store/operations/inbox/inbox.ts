@@ -180,7 +180,9 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	};
 }
 
-function disposedAtOnce(as: AcceptArgs["as"]): Disposition | null {
+function disposedAtOnce(
+	as: AcceptArgs["as"],
+): { readonly kind: "observed" } | { readonly kind: "command"; readonly name: string } | null {
 	if (as.kind === "observe") return { kind: "observed" };
 	if (as.kind === "command") return { kind: "command", name: as.name };
 	return null;

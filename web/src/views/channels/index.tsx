@@ -29,7 +29,7 @@ export function ChannelsView() {
 	const { data, error, refetch, dataUpdatedAt } = useApi(
 		"channels",
 		{},
-		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
+		{ on: ["delivery"], refetchInterval: LOOK_MS },
 	);
 	return (
 		<Page title="Channels" about="the ways in and out for chats">
