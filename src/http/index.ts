@@ -15,6 +15,7 @@ export {
 export type { Patience } from "./client/patience.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
+	EventType,
 	WireConversation,
 	WireDelivery,
 	WireEvent,

@@ -174,7 +174,7 @@ export function toWireTurn(
 }
 
 export function toWireEvent(event: StoreEvent): WireEvent {
-	return { ...event, at: iso(event.at), facts: { ...event.facts } };
+	return { ...event, at: iso(event.at) };
 }
 
 export function toWireHit(hit: SearchHit): WireHit {

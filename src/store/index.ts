@@ -11,6 +11,14 @@ export {
 	pruneConversation,
 } from "./archive.ts";
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
+export {
+	type EventKind,
+	type EventOf,
+	type EventType,
+	hookOf,
+	type StoreEvent,
+	tellEvent,
+} from "./events.ts";
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
@@ -96,7 +104,6 @@ export type {
 	Role,
 	Scope,
 	Session,
-	StoreEvent,
 	Token,
 	TokenRole,
 	ToolCall,

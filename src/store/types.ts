@@ -201,19 +201,6 @@ export interface Delivery extends NewDelivery {
 	readonly dueAt: number | null;
 }
 
-export interface StoreEvent {
-	/** Opaque: hand it back to go on after this event. */
-	readonly cursor: string;
-	readonly at: number;
-	readonly type: string;
-	readonly conversation: ConversationId | null;
-	readonly session: SessionId | null;
-	readonly turn: string | null;
-	/** The message, inbox item, delivery or other thing it is about. */
-	readonly subject: string | null;
-	readonly facts: Readonly<Record<string, unknown>>;
-}
-
 /** Keryx itself, or who runs it. */
 export interface OperatorScope {
 	readonly kind: "operator";

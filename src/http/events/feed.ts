@@ -37,6 +37,8 @@ export class Feed {
 	readonly #followers = new Set<Follower>();
 	/** The newest events in order, and where in that order each cursor stands. */
 	#tail: WireEvent[] = [];
+	/** The cursor just before the oldest of them; null before the end of the log is known. */
+	#before: string | null = null;
 	#dropped = 0;
 	readonly #place = new Map<string, number>();
 	#reading: Promise<void> | null = null;
@@ -116,6 +118,7 @@ export class Feed {
 
 	#forget(): void {
 		this.#tail = [];
+		this.#before = null;
 		this.#dropped = 0;
 		this.#place.clear();
 	}
@@ -133,11 +136,11 @@ export class Feed {
 		scope: Scope,
 		conversation: ConversationId | undefined,
 	): Promise<Page | Resync> {
-		const keptTo = this.#tail.at(-1)?.cursor;
+		const keptTo = this.#keptTo();
 		const filter = conversation === undefined ? {} : { conversation };
 		const page = await this.page({ scope, after: cursor, limit: PAGE, ...filter });
 		// A short page reaches to the end of the log, and so to the end of what is kept: from there on, memory is enough.
-		if (page.kind === "resync" || keptTo === undefined || page.events.length === PAGE) return page;
+		if (page.kind === "resync" || keptTo === null || page.events.length === PAGE) return page;
 		return { ...page, cursor: later(page.cursor, keptTo) };
 	}
 
@@ -168,12 +171,12 @@ export class Feed {
 		try {
 			while (this.#more && this.#followers.size > 0) {
 				this.#more = false;
-				const last = this.#tail.at(-1)?.cursor;
+				const last = this.#keptTo();
 				const scope = { kind: "operator" } as const;
 				const page = await this.#store.events({ scope, after: last ?? "now", limit: PAGE });
 				if (page.kind === "resync") return this.#forget();
 				// The first reading only finds the end: what follows it is kept.
-				if (last === undefined) return this.#begin(page.cursor);
+				if (last === null) return this.#begin(page.cursor);
 				for (const event of await this.#bodies(page.events)) this.#keep(event);
 				for (const follower of this.#followers) follower.wake();
 				if (page.events.length === PAGE) this.#more = true;
@@ -186,8 +189,12 @@ export class Feed {
 
 	#begin(cursor: string): void {
 		this.#forget();
-		this.#tail.push({ ...NOTHING, cursor });
-		this.#place.set(cursor, 0);
+		this.#before = cursor;
+		this.#place.set(cursor, -1);
+	}
+
+	#keptTo(): string | null {
+		return this.#tail.at(-1)?.cursor ?? this.#before;
 	}
 
 	#keep(event: WireEvent): void {
@@ -196,7 +203,8 @@ export class Feed {
 		if (this.#tail.length <= KEPT) return;
 		const oldest = this.#tail.shift();
 		this.#dropped++;
-		if (oldest) this.#place.delete(oldest.cursor);
+		if (this.#before !== null) this.#place.delete(this.#before);
+		this.#before = oldest?.cursor ?? null;
 	}
 
 	/** Bodies are read when the event is sent: what has been deleted since is left out. */
@@ -237,18 +245,6 @@ interface Page {
 function later(a: string, b: string): string {
 	return a.length === b.length ? (a > b ? a : b) : a.length > b.length ? a : b;
 }
-
-/** Stands for the place where following began; it is never handed out. */
-const NOTHING: WireEvent = {
-	cursor: "",
-	at: "",
-	type: "",
-	conversation: null,
-	session: null,
-	turn: null,
-	subject: null,
-	facts: {},
-};
 
 /** One follower's waiting: woken by a commit, a delta, or its end. */
 class Follower {

@@ -96,8 +96,9 @@ export async function* answerTo(
 	return { ...answered, text: answered.text || said.all };
 }
 
-function* rowOf({ message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {
-	if (turn === null || turn !== item.turn || message?.role !== "assistant") return;
+function* rowOf({ type, message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {
+	if (type !== "message.appended" || turn === null || turn !== item.turn || message?.role !== "assistant")
+		return;
 	yield* said.row(Number(facts.index), textOf(message));
 }
 

@@ -3,6 +3,7 @@ import type { ConversationId, SessionId, Source } from "../../domain/index.ts";
 import { parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
+import type { StoreEvent } from "../events.ts";
 import { all, get, type Op, sql } from "../query.ts";
 import type {
 	Content,
@@ -15,7 +16,6 @@ import type {
 	Poster,
 	Scope,
 	Speaker,
-	StoreEvent,
 	Turn,
 } from "../types.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
@@ -360,6 +360,7 @@ export function* knownIds(args: {
 	return principal === undefined ? [] : yield* idsOf(args.platform, principal);
 }
 
+/** What emit has written: type and facts are a pair of the table. */
 function toEvent(row: EventRow): StoreEvent {
 	return {
 		cursor: toCursor(row.id),
@@ -369,8 +370,8 @@ function toEvent(row: EventRow): StoreEvent {
 		session: row.session,
 		turn: row.turn,
 		subject: row.subject,
-		facts: row.facts === null ? {} : (JSON.parse(row.facts) as Record<string, unknown>),
-	};
+		facts: row.facts === null ? {} : JSON.parse(row.facts),
+	} as StoreEvent;
 }
 
 function toCursor(id: number): string {

@@ -186,7 +186,9 @@ function* withBlobs({ content, blobs = [] }: AcceptArgs, conversation: string): 
 	);
 }
 
-function disposedAtOnce(as: AcceptArgs["as"]): Disposition | null {
+function disposedAtOnce(
+	as: AcceptArgs["as"],
+): { readonly kind: "observed" } | { readonly kind: "command"; readonly name: string } | null {
 	if (as.kind === "observe") return { kind: "observed" };
 	if (as.kind === "command") return { kind: "command", name: as.name };
 	return null;

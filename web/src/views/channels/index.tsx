@@ -35,7 +35,7 @@ export function ChannelsView() {
 	const { data, error, refetch, dataUpdatedAt } = useApi(
 		"channels",
 		{},
-		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
+		{ on: ["delivery"], refetchInterval: LOOK_MS },
 	);
 	return (
 		<Page
