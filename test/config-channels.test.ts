@@ -27,6 +27,7 @@ describe("an entry", () => {
 			platform: "telegram",
 			account: "",
 			token_env: "TG",
+			options: {},
 			require_mention: true,
 			free_chats: [],
 			edits: "note",

@@ -30,6 +30,8 @@ export const channelSchema = z.strictObject({
 	token_file: z.string().min(1).optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
+	/** Given to the module as they are. */
+	options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 	/** Another server that speaks the platform's protocol. */
 	api_root: z.url({ protocol: /^https?$/ }).optional(),
 	/** Which profile answers here, where no rule of profile_rules fits. */
