@@ -9,6 +9,7 @@ export const ERRORS = {
 		"use a name of a-z, 0-9, _ and -, at most 64 characters, starting with a letter or digit",
 	"policy.invalid": "correct the session_reset section; docs/reference/configuration.md lists its keys",
 	"override.invalid": "give an object with model, provider or base_url",
+	"attachment.too_large": "send a smaller file, or raise http.attachment_limit_mb",
 	"argument.invalid": "correct the value; the message names the field and what it may be",
 	"config.unreadable": "check that the file exists and that you may read it",
 	"config.syntax": "correct the YAML at the line and column named",

@@ -193,6 +193,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			profiles: Object.keys(values.profiles),
 			operatorSecret: operatorSecret(home, ids.bytes),
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
+			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
 			walls: () => walls.inWords(),

@@ -300,6 +300,8 @@ export const configSchema = z
 				/** 0: any free one, which is named at the start. */
 				port: whole(0, 65_535).default(7717).meta(RESTART),
 				body_limit_mb: whole(1, 100).default(1).meta(RESTART),
+				/** Of one file that comes with a message, by any way in. */
+				attachment_limit_mb: whole(1, 2000).default(25).meta(RESTART),
 				/** Requests of one caller. */
 				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
 			})

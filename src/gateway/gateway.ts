@@ -20,6 +20,7 @@ import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
 import { admit } from "./inbox/admission.ts";
 import type { Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
+import { createHost } from "./inbox/host.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
@@ -283,13 +284,13 @@ class RunningGateway implements Gateway {
 		await this.#patiently(() => this.#follower.start());
 		for (const channel of this.#channels.values()) {
 			const door = new Door();
-			await channel.start({
-				accept: (inbound) => this.#admit(inbound, channel.account, door),
-				cursor: () => {
-					const { platform, account } = channel;
-					return store.channelCursor({ scope: OPERATOR, platform, account });
-				},
-			});
+			await channel.start(
+				createHost(channel, {
+					store,
+					config: () => this.#options.config,
+					accept: (inbound) => this.#admit(inbound, channel.account, door),
+				}),
+			);
 		}
 		this.#unknowns.start();
 	}

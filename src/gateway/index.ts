@@ -13,6 +13,7 @@ export type {
 	Channel,
 	ChannelHealth,
 	ChannelHost,
+	ChannelTraits,
 	Inbound,
 	Outgoing,
 	SendResult,
@@ -30,6 +31,7 @@ export {
 	workspaceFolders,
 } from "./files/workspaces.ts";
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { putBlobStream } from "./inbox/blobs.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export { homesOf } from "./surroundings.ts";

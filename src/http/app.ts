@@ -268,7 +268,7 @@ function assertMayCall(
 			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
-		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit));
+		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
 		if (!visitor) throw needsToken(kind);
 		const isAgents = isOpenAiPath(path);
 		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);

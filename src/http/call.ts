@@ -42,6 +42,8 @@ export interface ApiHost {
 	readonly operatorSecret: string;
 	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
 	readonly bodyLimit?: number;
+	/** Bytes of one attachment, 25 MiB unless told otherwise. */
+	readonly attachmentLimit?: number;
 	/** Requests of one caller on a port. */
 	readonly ratePerMinute?: number;
 	readonly version: string;

@@ -259,7 +259,7 @@ export const channel = z
 	.object({
 		platform: z.string(),
 		account: z.string(),
-		state: z.enum(["starting", "connected", "degraded", "stopped"]),
+		state: z.enum(["starting", "connected", "degraded", "down", "needs_attention", "stopped"]),
 		alive_at: time.nullable(),
 		detail: z.string().nullable(),
 	})

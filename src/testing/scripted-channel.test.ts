@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { quietHost } from "../../test/support/quiet-host.ts";
 import type { ChannelHost, Inbound, Outgoing } from "../gateway/index.ts";
 import { type Behaviour, ScriptedPlatform } from "./platform.ts";
 import { createScriptedChannel } from "./scripted-channel.ts";
@@ -13,13 +14,12 @@ const outgoing = (id: string, text = id): Outgoing => ({
 });
 
 function host(taken: Inbound[] = []): ChannelHost {
-	return {
+	return quietHost({
 		accept: (inbound) => {
 			taken.push(inbound);
 			return Promise.resolve({ id: taken.length, conversation: null, duplicate: false, refused: null });
 		},
-		cursor: () => Promise.resolve(null),
-	};
+	});
 }
 
 async function connected(

@@ -3,8 +3,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSource } from "../../src/domain/index.ts";
-import type { Channel, ChannelHost, Inbound, Outgoing } from "../../src/gateway/index.ts";
+import type { Admission, Channel, ChannelHost, Inbound, Outgoing } from "../../src/gateway/index.ts";
 import type { Destination } from "../../src/store/index.ts";
+import { quietHost } from "../support/quiet-host.ts";
 
 export interface ChannelUnderTest {
 	readonly channel: Channel;
@@ -50,7 +51,7 @@ export function channelConformance(name: string, make: () => Promise<ChannelUnde
 			while (!condition()) await under.pass();
 		};
 		const started = async () => {
-			await under.channel.start(gateway);
+			await under.channel.start(gateway.host);
 			await eventually(() => under.channel.health().state === "connected");
 		};
 		/** Time enough for what must not happen. */
@@ -277,12 +278,13 @@ export function channelConformance(name: string, make: () => Promise<ChannelUnde
 }
 
 /** Takes messages as a gateway would; commits when it is let, and sometimes not. */
-class FakeGateway implements ChannelHost {
+class FakeGateway {
+	readonly #quiet = quietHost();
+	readonly host: ChannelHost = { ...this.#quiet, accept: (inbound) => this.#accept(inbound) };
 	readonly taken: Inbound[] = [];
 	asked = 0;
 	refusals = 0;
 	refused = 0;
-	#cursor: string | null = null;
 	#held: Promise<void> = Promise.resolve();
 	#release = () => {};
 
@@ -300,7 +302,7 @@ class FakeGateway implements ChannelHost {
 		return this.taken.map(({ platformMessage }) => platformMessage);
 	}
 
-	async accept(inbound: Inbound) {
+	async #accept(inbound: Inbound): Promise<Admission> {
 		this.asked++;
 		await this.#held;
 		if (this.refusals > 0) {
@@ -309,11 +311,6 @@ class FakeGateway implements ChannelHost {
 			throw new Error("nothing was committed");
 		}
 		this.taken.push(inbound);
-		this.#cursor = inbound.cursor ?? this.#cursor;
-		return { id: this.taken.length, conversation: null, duplicate: false, refused: null };
-	}
-
-	cursor(): Promise<string | null> {
-		return Promise.resolve(this.#cursor);
+		return this.#quiet.accept(inbound);
 	}
 }

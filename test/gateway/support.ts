@@ -22,6 +22,7 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {
 	type Channel,
+	type ChannelHost,
 	type Clock,
 	createGateway,
 	type Gateway,
@@ -184,6 +185,8 @@ export class Scene {
 	/** What the tool `danger` was run with. */
 	readonly dangers: string[] = [];
 	channel!: Channel;
+	/** What the channel was given at its start. */
+	host!: ChannelHost;
 	#engine!: TrackedEngine;
 
 	constructor(options: SceneOptions) {
@@ -382,15 +385,17 @@ export class Scene {
 	#noting(channel: Channel): Channel {
 		return {
 			...channel,
-			start: (host) =>
-				channel.start({
+			start: (host) => {
+				this.host = host;
+				return channel.start({
 					...host,
 					accept: async (inbound) => {
 						const admission = await host.accept(inbound);
 						this.#admissions.set(inbound.platformMessage, admission.id);
 						return admission;
 					},
-				}),
+				});
+			},
 		};
 	}
 }

@@ -8,6 +8,7 @@ export function createLocalChannel(
 ): Channel {
 	let started = false;
 	return {
+		name: platform,
 		platform,
 		account: "",
 		start: () => {

@@ -42,6 +42,7 @@ import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
 import { activePlatforms, insights } from "./insights.ts";
@@ -139,6 +140,7 @@ export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness
 
 export const writes = {
 	accept,
+	moveCursor,
 	performCommand,
 	answerCommand,
 	endItems,

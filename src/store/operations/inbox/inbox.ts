@@ -20,6 +20,7 @@ import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } fr
 import { emit } from "../events.ts";
 import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
+import { type Cursor, moveCursor } from "./cursors.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
@@ -46,9 +47,9 @@ export interface AcceptArgs {
 	readonly platformRole?: string;
 	/** Left out: a channel brought it, and knows who wrote it. */
 	readonly poster?: Poster;
-	/** Blobs put beforehand that the content refers to. */
+	/** Blobs put beforehand. A part of the content names one by its digest, or by its id. */
 	readonly blobs?: readonly string[];
-	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
+	readonly cursor?: Cursor;
 	/** When the lane should look at it: now, or a little later while a burst gathers. */
 	readonly dueAt?: number;
 }
@@ -75,10 +76,6 @@ const insertInbox = sql<{ id: number }>(
 	`INSERT INTO inbox (kind, platform, account, chat, platform_message, conversation, principal, accepted_at,
 		disposition, disposition_detail, disposed_at, body, due_at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-);
-const upsertCursor = sql(
-	`INSERT INTO channel_cursors (platform, account, value, updated_at) VALUES (?, ?, ?, ?)
-	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 );
 const findAddress = sql<FoundConversation>(
 	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.origin
@@ -124,15 +121,14 @@ interface FoundConversation {
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	const source = parseSource(args.source);
-	if (args.cursor)
-		yield* run(upsertCursor, args.cursor.platform, args.cursor.account, args.cursor.value, context.now);
+	if (args.cursor) yield* moveCursor(context, args.cursor);
 
 	const before = yield* get(findInbox, source.platform, source.account, source.chatId, args.platformMessage);
 	if (before) return duplicate(before);
 	if (args.as.kind === "refuse") return yield* refuse(context, args, source, args.as.reason);
 
 	const { conversation, principal } = yield* route(context, args, source);
-	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	const content = yield* withBlobs(args, conversation.id);
 	const wire = toWireSource(source);
 	const done = disposedAtOnce(args.as);
 	const waits = done === null;
@@ -151,7 +147,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		done ? context.now : null,
 		seal({
 			source: wire,
-			content: args.content,
+			content,
 			...(args.role && { role: args.role }),
 			...(args.platformRole && { platformRole: args.platformRole }),
 			...(args.poster && { poster: args.poster }),
@@ -178,6 +174,16 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		duplicate: false,
 		disposition: done,
 	};
+}
+
+/** Makes the blobs the conversation's own; a row names them by their digests. */
+function* withBlobs({ content, blobs = [] }: AcceptArgs, conversation: string): Op<Content> {
+	if (blobs.length === 0) return content;
+	const digests = yield* adoptBlobs(blobs, conversation);
+	if (typeof content === "string") return content;
+	return content.map((part) =>
+		part.type === "text" ? part : { ...part, blob: digests.get(part.blob) ?? part.blob },
+	);
 }
 
 function disposedAtOnce(as: AcceptArgs["as"]): Disposition | null {
