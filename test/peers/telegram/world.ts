@@ -124,7 +124,8 @@ export class World {
 			admins: new Set(),
 			topics: new Map(),
 			closed: null,
-			lastId: 0,
+			// The first message of a supergroup or channel says that it was made.
+			lastId: 1,
 		};
 		this.#chats.set(key, record);
 		return record;
