@@ -68,6 +68,8 @@ export interface Outgoing {
 	readonly body: DeliveryBody;
 	/** Send the plain twin: the platform refused the markup. */
 	readonly plain: boolean;
+	/** The bytes of one of the body's attachments, by its blob. */
+	readonly openBlob?: (blob: string) => AsyncIterable<Uint8Array>;
 }
 
 export type SendResult =

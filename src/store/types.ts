@@ -165,6 +165,28 @@ export interface DeliveryBody {
 	readonly plain: string;
 	/** With the first part of the answer to a command: no row and no inbound message keeps what was written. */
 	readonly asked?: Asked;
+	/** Files that go out with it; the text is what is said of them. */
+	readonly attachments?: readonly OutgoingFile[];
+	/** In rows. What pressing one does is in the store alone. */
+	readonly buttons?: readonly (readonly Button[])[];
+}
+
+/** A file of the conversation on its way out. */
+export interface OutgoingFile {
+	/** The digest of its blob. */
+	readonly blob: string;
+	readonly name: string;
+	readonly mediaType: string;
+	/** In bytes. */
+	readonly size: number;
+	readonly caption?: string;
+}
+
+export interface Button {
+	/** Opaque, at most 64 bytes: all that the platform keeps of what it does. */
+	readonly id: string;
+	readonly label: string;
+	readonly style?: "primary" | "danger" | "plain";
 }
 
 /** A command as it was written. */
