@@ -17,6 +17,7 @@ import {
 	type Grant,
 	type NewMessage,
 	noticeId,
+	OPERATOR,
 	type Requested,
 	type ResolveArgs,
 	type Resolved,
@@ -34,7 +35,6 @@ import { Watch } from "./watch.ts";
 import type { Webhook } from "./webhook.ts";
 
 const HOUR_MS = 3_600_000;
-const OPERATOR = { kind: "operator" } as const;
 
 /** Asked for at each use: they may change while Keryx runs. */
 export interface ConfirmationSettings {

@@ -7,7 +7,7 @@ import type { Confirmations } from "../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
+import { type Conversation, OPERATOR, type Scope, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
@@ -45,7 +45,6 @@ import { untilWritten } from "./until-written.ts";
 const NOTICEABLE_WAIT_MS = 60_000;
 /** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
 const LAST_WORDS_MS = 10_000;
-const OPERATOR = { kind: "operator" } as const;
 const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
 export interface GatewayOptions {
@@ -469,7 +468,7 @@ class RunningGateway implements Gateway {
 		const { store, clock, config } = this.#options;
 		const items = await this.#withoutExpired(conversation, waiting);
 		if (items.length === 0) return { kind: "none" };
-		const place = await store.conversation({ scope: { kind: "operator" }, ref: { id: conversation } });
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const begun = await store.beginTurn({
 			conversation,
 			inbox: items.map((item) => item.id),
@@ -502,15 +501,14 @@ class RunningGateway implements Gateway {
 		const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 		const tooOld = items.filter((item) => item.kind === "person" && item.late && item.sentAt < oldest);
 		if (tooOld.length === 0) return items;
-		const scope = { kind: "operator" } as const;
-		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope, id })));
+		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
 		await expire(store, conversation, expired);
 		return items.filter((item) => !tooOld.includes(item));
 	}
 
 	async #resume(conversation: ConversationId, turn: string): Promise<Begun> {
 		const { store, clock, config } = this.#options;
-		const place = await store.conversation({ scope: { kind: "operator" }, ref: { id: conversation } });
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const resumed = await store.resumeTurn({
 			turn,
 			autoContinueFreshness: config.auto_continue_freshness,

@@ -4,10 +4,10 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { ConversationId, Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { putBlobStream } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
 import { tooLarge } from "./entry/guards.ts";
-import { type App, OPERATOR } from "./environment.ts";
+import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
 
 const PATH = "/api/attachments";

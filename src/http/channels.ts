@@ -1,12 +1,11 @@
 // The ways in and out for chats: whether each is there, and what waits to be sent through it.
 import { z } from "@hono/zod-openapi";
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import type { HandlersOf } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
 import { channel } from "./schemas.ts";
 import { toWireChannel } from "./wire.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const AT_ONCE = 500;
 const MOST = 10_000;
 

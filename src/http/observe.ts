@@ -1,7 +1,7 @@
 // What a monitor asks: whether Keryx can do its work (/ready), and how much of it there is (/metrics, in Prometheus' text form).
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createRoute, z } from "@hono/zod-openapi";
-import type { EventType, Store, StoreEvent, Workload } from "../store/index.ts";
+import { type EventType, OPERATOR, type Store, type StoreEvent, type Workload } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import type { ApiHost } from "./call.ts";
 import type { App } from "./environment.ts";
@@ -9,7 +9,6 @@ import { toKeryxError } from "./errors.ts";
 import { channel } from "./schemas.ts";
 import { toWireChannel } from "./wire.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const PAGE = 1000;
 
 export function addObservation(app: App, host: ApiHost, closing: AbortSignal): void {

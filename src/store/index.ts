@@ -50,6 +50,7 @@ export type { ExportWhat } from "./operations/transfer/export.ts";
 export type { ImportCounts } from "./operations/transfer/import-lookup.ts";
 export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
+export { OPERATOR } from "./operator.ts";
 export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";

@@ -11,6 +11,7 @@ import {
 	destinationOf,
 	type EndedRestore,
 	type InboxItem,
+	OPERATOR,
 	type Poster,
 	type Store,
 } from "../../store/index.ts";
@@ -137,8 +138,7 @@ export class CommandRunner {
 
 	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
 	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
-		const scope = { kind: "operator" } as const;
-		const item = await this.#store().inboxItem({ scope, id: inbox });
+		const item = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
 		const received = receive(item);
 		if (!received) return;
 		if (item.command !== null)
@@ -194,8 +194,7 @@ export class CommandRunner {
 		} catch (error) {
 			return this.#refuse(inbox, name, error);
 		}
-		const scope = { kind: "operator" } as const;
-		const { command } = await this.#store().inboxItem({ scope, id: inbox });
+		const { command } = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
 		return command === null ? { kind: "nothing" } : { kind: "done", result: command.result, changed: null };
 	}
 
@@ -233,7 +232,7 @@ export class CommandRunner {
 		const store = this.#store();
 		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
-		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
+		const conversation = await store.conversation({ scope: OPERATOR, ref: { id } });
 		return {
 			store,
 			lanes,

@@ -11,7 +11,7 @@ import {
 	toWireSource,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { BusyMode, Poster, Store } from "../../store/index.ts";
+import { type BusyMode, OPERATOR, type Poster, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Admission, Inbound } from "../channel.ts";
 import { type Parsed, parseCommand } from "../commands/index.ts";
@@ -133,7 +133,7 @@ export async function authorisationOf(
 	// Other ids of the same person matter only where a list of ids could name them.
 	const ids = rules?.allow.length
 		? await store.knownIds({
-				scope: { kind: "operator" },
+				scope: OPERATOR,
 				platform: source.platform,
 				ids: sendersIds(source),
 			})

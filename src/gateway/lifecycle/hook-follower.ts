@@ -1,7 +1,7 @@
 // Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
 // everything else is told once, from the start of this process on.
 
-import { hookOf, type Store, type StoreEvent } from "../../store/index.ts";
+import { hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -51,7 +51,7 @@ export class HookFollower {
 	async #look(): Promise<void> {
 		for (;;) {
 			const page = await this.#store.events({
-				scope: { kind: "operator" },
+				scope: OPERATOR,
 				after: this.#cursor,
 				limit: AT_ONCE,
 			});

@@ -2,7 +2,7 @@
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
 import { type ConversationId, cleanTitle } from "../../domain/index.ts";
-import { type BusyMode, destinationOf, type InboxItem, type Store } from "../../store/index.ts";
+import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
@@ -12,7 +12,6 @@ import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
 
 const AT_ONCE = 500;
-const scope = { kind: "operator" } as const;
 
 export interface Unfinished {
 	readonly turns: readonly { readonly conversation: ConversationId; readonly turn: string }[];
@@ -43,7 +42,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 	await store.recoverDeliveries({ canAsk: canAsk.map(({ platform, account }) => ({ platform, account })) });
 	// All of them, due or not: the clock may have been set back since they were interrupted.
 	const turns = await store.dueTurns({
-		scope,
+		scope: OPERATOR,
 		now: Number.MAX_SAFE_INTEGER,
 		limit: Number.MAX_SAFE_INTEGER,
 	});
@@ -64,7 +63,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 export async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
-		const page = await store.waitingItems({ scope, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		const page = await store.waitingItems({ scope: OPERATOR, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
 		items.push(...page);
 		if (page.length < AT_ONCE) return items;
 	}
@@ -92,7 +91,7 @@ async function withoutExpired(
 		}
 		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
 		if (!busy.has(conversation)) {
-			const here = await store.conversation({ scope, ref: { id: conversation } });
+			const here = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 			busy.set(conversation, here.busy ?? config.gateway.busy);
 		}
 		const arrivedAt = clock.monotonic();

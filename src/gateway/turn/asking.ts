@@ -14,7 +14,7 @@ import {
 	type Standing,
 	type ToolCall,
 } from "../../domain/index.ts";
-import type { Confirmation, Store } from "../../store/index.ts";
+import { type Confirmation, OPERATOR, type Store } from "../../store/index.ts";
 import { type ConfirmationQuestion, WIDEN_WALL } from "../../tools/index.ts";
 import { type Patience, untilWritten } from "../until-written.ts";
 import type { TurnStart } from "./start.ts";
@@ -94,7 +94,7 @@ export class Asking {
 		if (!confirmations) return [];
 		const now = this.#options.now();
 		const { conversation, turn } = start;
-		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now });
+		const open = await store.openConfirmations({ scope: OPERATOR, conversation, now });
 		return open.filter((one) => one.turn === turn).map((one) => this.#shown(one, now));
 	}
 
@@ -103,7 +103,7 @@ export class Asking {
 		const { store, start, confirmations, now } = this.#options;
 		if (!confirmations) return [];
 		const { conversation } = start;
-		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now: now() });
+		const open = await store.openConfirmations({ scope: OPERATOR, conversation, now: now() });
 		return open.map(({ id, action }) => ({ id, action }));
 	}
 

@@ -1,7 +1,7 @@
 // What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
 import type { Config } from "../../config/index.ts";
 import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../domain/index.ts";
-import type { Conversation, Scope, SpeakerFacts, Store } from "../../store/index.ts";
+import { type Conversation, OPERATOR, type Scope, type SpeakerFacts, type Store } from "../../store/index.ts";
 import { authorise } from "../inbox/authorise.ts";
 
 export interface Rights {
@@ -21,7 +21,7 @@ export async function rightsOf(
 			? speakers
 			: [{ principal: place.principal, role: "owner", platform: place.platform }];
 	const facts = await store.speakerFacts({
-		scope: { kind: "operator" },
+		scope: OPERATOR,
 		conversation: place.id,
 		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
 		now,

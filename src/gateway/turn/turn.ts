@@ -17,6 +17,7 @@ import { type ErrorCode, KeryxError } from "../../errors.ts";
 import {
 	type Conversation,
 	isPassing,
+	OPERATOR,
 	type Process,
 	type Store,
 	type ToolProgress,
@@ -223,7 +224,7 @@ export class Turn {
 		try {
 			this.#openPreview();
 			this.#rows = [
-				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
+				...(await this.#with.store.transcript({ scope: OPERATOR, session: this.#start.session })),
 			];
 			this.#trigger = await this.#findTrigger();
 			const { agent, tools } = this.#with;
@@ -679,7 +680,7 @@ export class Turn {
 		const { tools, store } = this.#with;
 		const { turn, place } = this.#start;
 		if (!hasPlatformTools(place.platform, tools.names)) return null;
-		const { inbox } = await store.turn({ scope: { kind: "operator" }, id: turn });
+		const { inbox } = await store.turn({ scope: OPERATOR, id: turn });
 		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}
 

@@ -4,7 +4,7 @@
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Delta, Gateway } from "../../gateway/index.ts";
-import type { Scope, Store, StoreEvent } from "../../store/index.ts";
+import { OPERATOR, type Scope, type Store, type StoreEvent } from "../../store/index.ts";
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
 
@@ -172,8 +172,7 @@ export class Feed {
 			while (this.#more && this.#followers.size > 0) {
 				this.#more = false;
 				const last = this.#keptTo();
-				const scope = { kind: "operator" } as const;
-				const page = await this.#store.events({ scope, after: last ?? "now", limit: PAGE });
+				const page = await this.#store.events({ scope: OPERATOR, after: last ?? "now", limit: PAGE });
 				if (page.kind === "resync") return this.#forget();
 				// The first reading only finds the end: what follows it is kept.
 				if (last === null) return this.#begin(page.cursor);
@@ -214,17 +213,16 @@ export class Feed {
 
 	async #body(event: StoreEvent): Promise<WireEvent> {
 		const wire = toWireEvent(event);
-		const scope = { kind: "operator" } as const;
 		try {
 			if (event.type === "message.appended" && event.subject !== null)
 				return {
 					...wire,
-					message: toWireMessage(await this.#store.message({ scope, id: Number(event.subject) })),
+					message: toWireMessage(await this.#store.message({ scope: OPERATOR, id: Number(event.subject) })),
 				};
 			if (event.type.startsWith("delivery.") && event.subject !== null)
 				return {
 					...wire,
-					delivery: toWireDelivery(await this.#store.delivery({ scope, id: event.subject })),
+					delivery: toWireDelivery(await this.#store.delivery({ scope: OPERATOR, id: event.subject })),
 				};
 		} catch (error) {
 			if (!(error instanceof KeryxError && error.code === "store.not_found")) throw error;

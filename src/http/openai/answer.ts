@@ -2,15 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { Content, ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { InboxItem, Spent, Store } from "../../store/index.ts";
+import { type InboxItem, OPERATOR, type Spent, type Store } from "../../store/index.ts";
 import { type ApiHost, running } from "../call.ts";
 import { posterOf, type Visitor } from "../entry/auth.ts";
 import type { Feed } from "../events/feed.ts";
 import type { WireEvent, WireMessage } from "../schemas.ts";
 import { ownConversation, sourceOf } from "./place.ts";
 import { Said } from "./said.ts";
-
-const OPERATOR = { kind: "operator" } as const;
 
 export interface Asked {
 	readonly visitor: Visitor;

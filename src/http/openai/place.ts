@@ -2,9 +2,8 @@
 // its own is not found, in the words for what is not there.
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Conversation, Store } from "../../store/index.ts";
+import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
 import type { Visitor } from "../entry/auth.ts";
-import { OPERATOR } from "../environment.ts";
 
 /** What a chat of a token begins with; no token's name has a slash. */
 function chatOf({ who }: Visitor, user: string | undefined): string {
