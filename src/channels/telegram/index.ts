@@ -15,6 +15,8 @@ import { goneReason, reasonOf } from "./outcome.ts";
 import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
+export { identifyTelegram } from "./identify.ts";
+
 const API_ROOT = "https://api.telegram.org";
 const CALL_MS = 30_000;
 /** Below the time that the outbox gives a delivery. */
