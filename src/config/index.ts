@@ -2,6 +2,7 @@
 
 export { type ConfigChange, compareConfig } from "./change.ts";
 export { editConfig } from "./edit.ts";
+export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";
 export {
@@ -18,7 +19,7 @@ export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./mode
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { channelPlatforms, unreached } from "./reach.ts";
-export { CONFIG_KEYS, type Config } from "./schema.ts";
+export { CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";

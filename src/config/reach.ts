@@ -8,11 +8,12 @@ export function channelPlatforms({ webhooks }: Pick<Config, "webhooks">): readon
 	return ["local", "web", "api_server", ...hooks];
 }
 
-/** One sentence for each entry that has no effect. */
+/** One sentence for each entry that has no effect. `given`: platforms that the program brings channels for. */
 export function unreached(
 	config: Pick<Config, "auth" | "home_channels" | "confirmations" | "webhooks">,
+	given: readonly string[] = [],
 ): string[] {
-	const there = new Set<string>(channelPlatforms(config));
+	const there = new Set<string>([...channelPlatforms(config), ...given]);
 	const { auth, home_channels, confirmations } = config;
 	const missing = (section: object) => Object.keys(section).filter((platform) => !there.has(platform));
 	const without = (platform: string) => `this Keryx has no channel for ${platform}`;
