@@ -47,14 +47,18 @@ auth: { telegram: { allow: ["1"] } }
 home_channels: { telegram: { chat_id: "2", name: home } }
 confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: telegram, account: b, chat_id: "4" }] }`,
 		);
-		expect(connections(config!.values)).toContainEqual({ platform: "telegram", account: "" });
-		expect(unreached(config!.values)).toEqual([
+		if (!config) throw new Error("not taken");
+		expect(connections(config.values)).toContainEqual({ platform: "telegram", account: "" });
+		expect(unreached(config.values)).toEqual([
 			"confirmations.notify: telegram 4 is told nothing: this Keryx has no channel for telegram with the account b",
 		]);
 	});
 
 	test.each([
-		["channels: { tg: { platform: telegram } }", "channels.tg.token_env or token_file must name where the token is"],
+		[
+			"channels: { tg: { platform: telegram } }",
+			"channels.tg.token_env or token_file must name where the token is",
+		],
 		["channels: { tg: { platform: telegram, token_env: A, token_file: b } }", "one of the two"],
 		["channels: { fax: { platform: fax, token_env: A } }", "any other platform needs a module"],
 		["channels: { x: { platform: web, token_env: A } }", "this one needs no channel"],

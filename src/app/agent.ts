@@ -12,7 +12,7 @@ import {
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { createWorkspaces, type Walls, workspaceFolders } from "../gateway/index.ts";
+import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
 
@@ -21,13 +21,19 @@ export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
 	readonly profile?: string;
 }
 
-/** Throws config.invalid where the configuration lacks what its kind needs. `walls`: for an agent that is a program. */
-export function createAgent(
-	settings: AgentSettings,
-	env: Environment,
-	store: Pick<Store, "blob" | "secrets">,
-	walls: Pick<Walls, "forProgram"> | null = null,
-): Agent {
+export interface AgentParts {
+	readonly env: Environment;
+	readonly store: Pick<Store, "blob" | "secrets">;
+	/** For an agent that is a program. */
+	readonly walls?: Pick<Walls, "forProgram">;
+	/** Left out: those of the home that the environment names. */
+	readonly folders?: WorkspaceFolders;
+	readonly clock?: Clock;
+}
+
+/** Throws config.invalid where the configuration lacks what its kind needs. */
+export function createAgent(settings: AgentSettings, parts: AgentParts): Agent {
+	const { env, store, clock = systemClock } = parts;
 	switch (settings.agent.kind) {
 		case "offline":
 			return createOfflineAgent();
@@ -35,13 +41,13 @@ export function createAgent(
 			return createModelAgent({
 				settings: modelSettings(settings),
 				env,
-				clock: systemClock,
+				clock,
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
 			});
 		case "acp":
-			return acpAgent(settings, env, store, walls);
+			return acpAgent(settings, parts);
 		case "scripted":
-			return scriptedAgent(settings, systemClock);
+			return scriptedAgent(settings, clock);
 	}
 }
 
@@ -59,18 +65,16 @@ function modelSettings({ agent }: AgentSettings): ModelSettings {
 
 function acpAgent(
 	{ agent, workspace, profile = "" }: AgentSettings,
-	env: Environment,
-	{ secrets }: Pick<Store, "secrets">,
-	walls: Pick<Walls, "forProgram"> | null,
+	{ env, store: { secrets }, walls, folders, clock = systemClock }: AgentParts,
 ): Agent {
 	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
-	const workspaces = createWorkspaces(workspace, workspaceFolders(keryxHome(env), workspace, env));
-	if (walls === null) throw new KeryxError("internal", "an agent that is a program needs walls");
+	const workspaces = createWorkspaces(workspace, folders ?? workspaceFolders(keryxHome(env), workspace, env));
+	if (walls === undefined) throw new KeryxError("internal", "an agent that is a program needs walls");
 	return createAcpAgent({
 		command,
 		args,
-		clock: systemClock,
+		clock,
 		workspaceOf: (conversation) => workspaces.of(conversation),
 		wallOf: ({ conversation, standing }) =>
 			walls.forProgram({ conversation, profile, standing }, { kind, pass }),

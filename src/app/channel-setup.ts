@@ -2,8 +2,16 @@
 // page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CHANNEL_PLATFORMS, checkConfig, type Environment, editConfig, writeConfig } from "../config/index.ts";
+import {
+	CHANNEL_PLATFORMS,
+	checkConfig,
+	type Environment,
+	editConfig,
+	writeConfig,
+} from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
+import type { ChannelSetup } from "../http/index.ts";
+import { readToken, type TokenPlace } from "./channel-token.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
@@ -27,6 +35,44 @@ export interface NewChannel {
 export interface SetupPlace {
 	readonly home: string;
 	readonly env: Environment;
+}
+
+/** The same for the page. */
+export function channelSetup(place: TokenPlace): ChannelSetup {
+	return {
+		platforms: CHANNEL_PLATFORMS,
+		add: ({ platform, name, account, token, apiRoot }) =>
+			addChannel(
+				{
+					platform: known(platform),
+					token: { value: token },
+					...(name !== undefined && { name }),
+					...(account !== undefined && { account }),
+					...(apiRoot !== undefined && { apiRoot }),
+				},
+				place,
+			),
+		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
+		remove: async (name) => removeChannel(name, place),
+	};
+}
+
+/** Asks the platform who the bot is, with the token as it is now. */
+export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
+	const settings = checkConfig(place).config?.values.channels[name];
+	if (!settings) throw noChannel(name);
+	const token = await readToken(name, settings, place);
+	return tryToken(known(settings.platform), { token, apiRoot: settings.api_root });
+}
+
+function known(platform: string): ChannelPlatform {
+	const found = CHANNEL_PLATFORMS.find((one) => one === platform);
+	if (found) return found;
+	throw new KeryxError(
+		"argument.invalid",
+		`platform must be one of ${CHANNEL_PLATFORMS.join(", ")}; a channel of a module is set up in config.yaml`,
+		{ field: "platform" },
+	);
 }
 
 /** Throws channel.refused where the platform does not accept the token. */
@@ -97,7 +143,8 @@ function refuseTaken(text: string, name: string, place: SetupPlace): void {
 
 function refuseInvalid(text: string, place: SetupPlace): void {
 	const [first] = checkConfig({ ...place, text }).problems;
-	if (first) throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
+	if (first)
+		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
 }
 
 function writeKey(file: string, value: string): void {

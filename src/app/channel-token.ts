@@ -21,7 +21,9 @@ export async function readToken(
 	{ env, home, secrets }: TokenPlace,
 ): Promise<string> {
 	const { token_env, token_file } = settings;
-	const token = (token_file === undefined ? env[token_env ?? ""] : await fromFile(name, token_file, home))?.trim();
+	const token = (
+		token_file === undefined ? env[token_env ?? ""] : await fromFile(name, token_file, home)
+	)?.trim();
 	if (!token)
 		throw new KeryxError(
 			"channel.token_missing",

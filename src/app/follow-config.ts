@@ -2,6 +2,7 @@
 import {
 	type Config,
 	type ConfigWatch,
+	type Connection,
 	describeProblem,
 	type Environment,
 	type LoadedConfig,
@@ -22,18 +23,27 @@ export interface FollowOptions {
 	readonly secrets: Pick<Secrets, "learn">;
 	readonly output: Pick<Report, "warn">;
 	readonly clock?: WatchClock;
+	/** Platforms that the program brings channels for. */
+	readonly given?: readonly Connection[];
 	/** Once a change holds; the keys that were changed. */
 	changed?(values: Config, keys: readonly string[]): Promise<void>;
 }
 
-export function followConfig({ gateway, secrets, output, changed, ...watched }: FollowOptions): ConfigWatch {
+export function followConfig({
+	gateway,
+	secrets,
+	output,
+	changed,
+	given,
+	...watched
+}: FollowOptions): ConfigWatch {
 	const untold = (error: unknown) =>
 		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
 		...watched,
 		onSecrets: (values) => secrets.learn(values),
 		onChange: ({ values, warnings }) => {
-			for (const warning of [...warnings, ...unreached(values)]) output.warn(warning);
+			for (const warning of [...warnings, ...unreached(values, given)]) output.warn(warning);
 			const applied = gateway.reconfigure(values).then(async ({ keys, restart }) => {
 				const waiting = keys.filter((key) => restart.includes(key));
 				if (waiting.length > 0) output.warn(`config.yaml: ${waiting.join(", ")} will hold after a restart`);

@@ -18,6 +18,10 @@ export interface TerminalParts {
 	readonly walls: Walls;
 	/** What is put into a command comes from what hides it again. */
 	readonly secrets: Pick<Secrets, "valueOf">;
+	/** Left out: the one that the environment names. */
+	readonly home?: string;
+	/** Left out: the machine's. */
+	readonly now?: () => number;
 	/** Asked each time: it may change. */
 	config(): Config;
 }
@@ -29,8 +33,9 @@ export function createTerminal({
 	secrets,
 	walls,
 	config,
+	home = keryxHome(env),
+	now = systemClock.now,
 }: TerminalParts): readonly Tool[] {
-	const home = keryxHome(env);
 	return createTerminalTools({
 		processes,
 		workspaceOf: (place) => workspaceOf(place).folder,
@@ -43,7 +48,7 @@ export function createTerminal({
 			const most = Math.max(1, turn.tool_seconds - TO_END_SECONDS);
 			return { foregroundSeconds: most, waitSeconds: Math.min(most, settings.wait_limit_seconds) };
 		},
-		now: systemClock.now,
+		now,
 	});
 }
 

@@ -1,6 +1,7 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
 import { version } from "../app/version.ts";
+import { addChannels } from "./commands/channels.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCheckpoints } from "./commands/checkpoints/index.ts";
 import { addConfigCheck } from "./commands/config-check.ts";
@@ -42,6 +43,7 @@ export function createProgram(given: CliContext): Command {
 	addChat(program, context);
 	addSend(program, context);
 	addSessions(program, context);
+	addChannels(program, context);
 	addOutbox(program, context);
 	addWhy(program, context);
 	addProcesses(program, context);

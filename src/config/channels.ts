@@ -18,7 +18,10 @@ export const channelSchema = z.strictObject({
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
-		.refine((name) => !OWN_PLATFORMS.some((own) => own === name), "must be a chat platform: this one needs no channel"),
+		.refine(
+			(name) => !OWN_PLATFORMS.some((own) => own === name),
+			"must be a chat platform: this one needs no channel",
+		),
 	/** Tells several connections to one platform apart. */
 	account: z
 		.string()
@@ -68,7 +71,9 @@ export function* channelProblems(
 	profiles: object,
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	const seen = new Map<string, string>();
-	for (const [name, { platform, account, module, profile, token_env, token_file }] of Object.entries(channels)) {
+	for (const [name, { platform, account, module, profile, token_env, token_file }] of Object.entries(
+		channels,
+	)) {
 		const connection = `${platform} ${account}`;
 		const other = seen.get(connection);
 		seen.set(connection, name);

@@ -1,8 +1,9 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
-export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { type ConfigChange, compareConfig } from "./change.ts";
+export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { editConfig, writeConfig } from "./edit.ts";
+export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";
 export {
@@ -19,7 +20,7 @@ export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./mode
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
-export { CONFIG_KEYS, type Config } from "./schema.ts";
+export { CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";

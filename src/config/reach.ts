@@ -23,11 +23,12 @@ export function connections(config: Pick<Config, "webhooks" | "channels">): read
 	];
 }
 
-/** One sentence for each entry that has no effect. */
+/** One sentence for each entry that has no effect. `given`: channels that the program brings. */
 export function unreached(
 	config: Pick<Config, "auth" | "home_channels" | "confirmations" | "webhooks" | "channels">,
+	given: readonly Connection[] = [],
 ): string[] {
-	const there = connections(config);
+	const there = [...connections(config), ...given];
 	const { auth, home_channels, confirmations } = config;
 	const has = (platform: string) => there.some((one) => one.platform === platform);
 	const missing = (section: object) => Object.keys(section).filter((platform) => !has(platform));

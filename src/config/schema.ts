@@ -405,6 +405,8 @@ export const configSchema = z
 	});
 
 export type Config = z.output<typeof configSchema>;
+/** As it may be written: what is left out has its default. */
+export type ConfigInput = z.input<typeof configSchema>;
 
 /** Variables whose values are keys, as far as the configuration names them. */
 function keyVariables({

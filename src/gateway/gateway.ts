@@ -13,6 +13,7 @@ import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
+import { type ChatCommand, createCommands } from "./commands/index.ts";
 import { CommandRunner } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
@@ -53,6 +54,8 @@ export interface GatewayOptions {
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
+	/** Chat commands beside Keryx's own. */
+	readonly commands?: readonly ChatCommand[];
 	/** Who asks a human before a dangerous call; left out, such calls are refused. */
 	readonly confirmations?: Confirmations;
 	/** What the agent's commands run in; opened and closed with the gateway. */
@@ -88,6 +91,8 @@ export interface Gateway {
 	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
 	readonly actions: Actions;
+	/** What can be written after a slash, in the order of /help. */
+	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
 	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
 	connect(channel: Channel): Promise<void>;
@@ -122,6 +127,7 @@ class RunningGateway implements Gateway {
 	readonly #files: ConversationFiles | null;
 	readonly #commands: CommandRunner;
 	readonly actions: Actions;
+	readonly commands: Gateway["commands"];
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
 	readonly #unknowns: Unknowns;
@@ -188,7 +194,10 @@ class RunningGateway implements Gateway {
 		const files =
 			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
 		this.#files = files;
+		const commands = createCommands(options.commands);
+		this.commands = commands.all;
 		this.#commands = new CommandRunner({
+			commands,
 			store,
 			clock,
 			get config() {

@@ -218,7 +218,10 @@ export const handlers: HandlersOf<Endpoints> = {
 		running(host);
 		return host.store.rebuildSearch({ wipe, ...(cursor !== undefined && { cursor }) });
 	},
-	commands: () => ({ commands: commandList.map(({ name, usage, about }) => ({ name, usage, about })) }),
+	commands: (_input, { host }) => {
+		const commands = host.gateway?.commands ?? commandList;
+		return { commands: commands.map(({ name, usage, about }) => ({ name, usage, about })) };
+	},
 	tokens: async (_input, { host, scope }) => ({
 		tokens: (await host.store.tokens({ scope: operator(scope) })).map(toWireToken),
 	}),

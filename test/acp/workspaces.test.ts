@@ -130,7 +130,7 @@ describe("an acp agent from the configuration", () => {
 
 	test("needs a command", () => {
 		const config = configSchema.parse({ agent: { kind: "acp" } });
-		expect(() => createAgent(config, { KERYX_HOME: home }, store)).toThrowError(
+		expect(() => createAgent(config, { env: { KERYX_HOME: home }, store })).toThrowError(
 			expect.objectContaining({ code: "config.invalid", field: "agent.command" }),
 		);
 	});
@@ -138,7 +138,7 @@ describe("an acp agent from the configuration", () => {
 	test("is refused at the start where its fixed workspace is missing", () => {
 		const agent = { kind: "acp", command: "program" };
 		const config = configSchema.parse({ agent, workspace: { mode: "fixed", path: "not/there" } });
-		expect(() => createAgent(config, { KERYX_HOME: home }, store)).toThrowError(
+		expect(() => createAgent(config, { env: { KERYX_HOME: home }, store })).toThrowError(
 			expect.objectContaining({ code: "workspace.unusable" }),
 		);
 	});

@@ -43,7 +43,7 @@ beforeEach(async () => {
 	});
 	gateway = createGateway({
 		store,
-		agent: createAgent(config, { TEST_KEY: KEY }, store),
+		agent: createAgent(config, { env: { TEST_KEY: KEY }, store }),
 		tools: createTools([]),
 		channels: [createLocalChannel("local", systemClock.now)],
 		config,

@@ -52,13 +52,11 @@ describe("I12: the key of a model", () => {
 	});
 });
 
+const store = { blob: async () => new Uint8Array(), secrets: NO_SECRETS };
+
 describe("what a model agent needs", () => {
 	const agent = (settings: object) =>
-		createAgent(
-			configSchema.parse({ agent: { kind: "ai-sdk", ...settings } }),
-			{},
-			{ blob: async () => new Uint8Array(), secrets: NO_SECRETS },
-		);
+		createAgent(configSchema.parse({ agent: { kind: "ai-sdk", ...settings } }), { env: {}, store });
 
 	test.each([
 		[{}, "agent.provider"],
@@ -107,8 +105,6 @@ test("the examples of the guide to models are right configurations", () => {
 		const { problems, config } = check(yaml);
 		expect(problems).toEqual([]);
 		if (config?.values.agent.kind === "ai-sdk")
-			expect(
-				createAgent(config.values, {}, { blob: async () => new Uint8Array(), secrets: NO_SECRETS }).name,
-			).toBe("ai-sdk");
+			expect(createAgent(config.values, { env: {}, store }).name).toBe("ai-sdk");
 	}
 });

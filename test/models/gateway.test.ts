@@ -71,7 +71,7 @@ beforeEach(async () => {
 	});
 	gateway = createGateway({
 		store,
-		agent: createAgent(config, { TEST_KEY: KEY }, store),
+		agent: createAgent(config, { env: { TEST_KEY: KEY }, store }),
 		tools: createTools([echo, draw]),
 		channels: [createLocalChannel("local", systemClock.now)],
 		config,

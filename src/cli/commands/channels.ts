@@ -2,17 +2,14 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { addChannel, noChannel, removeChannel, tryToken } from "../../app/channel-setup.ts";
-import { readToken } from "../../app/channel-token.ts";
+import { addChannel, removeChannel, testChannel } from "../../app/channel-setup.ts";
 import { openHome } from "../../app/home.ts";
-import { CHANNEL_PLATFORMS, type ChannelSettings, keryxHome } from "../../config/index.ts";
-import { KeryxError } from "../../errors.ts";
+import { CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
 import { running } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 
 import { readOneOf } from "../io/arguments.ts";
 import { addGroup } from "../io/group.ts";
-import type { Output } from "../io/output.ts";
 import { readText } from "../io/read-text.ts";
 import { ago } from "../io/words.ts";
 
@@ -135,7 +132,8 @@ async function runList(context: CliContext): Promise<void> {
 		};
 	});
 	if (output.json) return output.value({ channels });
-	if (channels.length === 0) return output.note("No chat platform is connected: `keryx channels add telegram`.");
+	if (channels.length === 0)
+		return output.note("No chat platform is connected: `keryx channels add telegram`.");
 	output.table(
 		["name", "platform", "account", "state", "alive", "waiting", "detail"],
 		channels.map(({ name, platform, account, state, alive_at, pending, detail }) => [
@@ -152,33 +150,19 @@ async function runList(context: CliContext): Promise<void> {
 }
 
 async function runTest(context: CliContext, name: string): Promise<void> {
-	const { settings, output, token } = await entry(context, name);
-	const platform = CHANNEL_PLATFORMS.find((one) => one === settings.platform);
-	if (!platform)
-		throw new KeryxError("usage.invalid", `channels.${name} is of a module, which only a Keryx that runs can try`, {
-			hint: "`keryx channels list` shows whether it is connected",
-		});
-	const identity = await tryToken(platform, { token, apiRoot: settings.api_root });
+	const { config, output } = openConfig(context);
+	const place = { home: keryxHome(context.env), env: context.env, secrets: config.secrets };
+	const identity = await testChannel(name, place);
 	if (output.json) return output.value({ name, ...identity });
 	output.line(`${identity.who} answers: the token of channels.${name} is accepted.`);
 	for (const remark of identity.remarks) output.warn(remark);
-}
-
-async function entry(
-	context: CliContext,
-	name: string,
-): Promise<{ readonly settings: ChannelSettings; readonly output: Output; readonly token: string }> {
-	const { config, output } = openConfig(context);
-	const settings = config.values.channels[name];
-	if (!settings) throw noChannel(name);
-	const { secrets } = config;
-	const token = await readToken(name, settings, { env: context.env, home: keryxHome(context.env), secrets });
-	return { settings, output, token };
 }
 
 async function runRemove(context: CliContext, name: string): Promise<void> {
 	const { output } = openConfig(context);
 	removeChannel(name, { home: keryxHome(context.env), env: context.env });
 	if (output.json) return output.value({ name, removed: true });
-	output.line(`channels.${name} is removed. What was to be sent there waits until a channel of that platform is back.`);
+	output.line(
+		`channels.${name} is removed. What was to be sent there waits until a channel of that platform is back.`,
+	);
 }

@@ -1,3 +1,4 @@
+import { assertName, type ChatCommand, toCommand } from "./added.ts";
 import { checkpoint, diff, rollback } from "./checkpoints.ts";
 import { compress } from "./compress.ts";
 import { approve, deny } from "./confirmations.ts";
@@ -10,6 +11,7 @@ import { resume, sessions } from "./resume.ts";
 import { branchSession, continueSession, extendSession, newSession, setTitle } from "./sessions.ts";
 import type { Command } from "./types.ts";
 
+export type { ChatCommand, CommandCall } from "./added.ts";
 export { type Parsed, parseCommand } from "./parse.ts";
 export { type Command, type CommandContext, mayUse } from "./types.ts";
 
@@ -46,12 +48,27 @@ export const COMMANDS: readonly Command[] = [
 	help,
 ];
 
-export function findCommand(name: string): Command | undefined {
-	return COMMANDS.find((command) => command.name === name || command.aliases?.includes(name));
+/** The commands of one gateway. */
+export interface CommandList {
+	/** In the order of /help. */
+	readonly all: readonly Command[];
+	find(name: string): Command | undefined;
+	/** The answer to a name that nothing stands behind: which one was probably meant. */
+	noSuch(name: string): string;
 }
 
-/** The answer to a name that nothing stands behind: which one was probably meant. */
-export function noSuchCommand(name: string): string {
-	const names = COMMANDS.flatMap((command) => [command.name, ...(command.aliases ?? [])]);
-	return unknownCommand(names, name);
+/** Keryx's commands, and those that a program adds. Throws argument.invalid for a name that is taken, or that nobody could write. */
+export function createCommands(added: readonly ChatCommand[] = []): CommandList {
+	const all = [...COMMANDS, ...added.map(toCommand)];
+	const byName = new Map<string, Command>();
+	for (const command of all)
+		for (const name of [command.name, ...(command.aliases ?? [])]) {
+			assertName(name, byName);
+			byName.set(name, command);
+		}
+	return {
+		all,
+		find: (name) => byName.get(name),
+		noSuch: (name) => unknownCommand([...byName.keys()], name),
+	};
 }

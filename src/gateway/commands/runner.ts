@@ -31,12 +31,10 @@ import type { Walls } from "../turn/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 import {
-	COMMANDS,
 	type Command,
 	type CommandContext,
-	findCommand,
+	type CommandList,
 	mayUse,
-	noSuchCommand,
 	type Parsed,
 	parseCommand,
 } from "./index.ts";
@@ -46,6 +44,7 @@ export interface CommandRunnerOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly lanes: Lanes;
+	readonly commands: CommandList;
 	readonly surroundings: Surroundings;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
@@ -147,9 +146,9 @@ export class CommandRunner {
 	}
 
 	async #run(received: ReceivedCommand): Promise<void> {
-		const { lanes, config, runTurn, confirmations, log } = this.#options;
+		const { lanes, config, runTurn, confirmations, commands, log } = this.#options;
 		const context = await this.#context(received);
-		const plan = await planOf(received.parsed.name, context).catch((error: unknown): Plan => {
+		const plan = await planOf(received.parsed.name, commands, context).catch((error: unknown): Plan => {
 			if (isStoreTrouble(error)) throw error;
 			log(`/${received.parsed.name} failed`, error);
 			return { name: received.parsed.name, said: NOT_DONE };
@@ -207,7 +206,7 @@ export class CommandRunner {
 	/** A text where nothing was changed; otherwise the result, which its command puts into words. */
 	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
 		const { inbox, conversation, parsed, source } = received;
-		const command = findCommand(parsed.name);
+		const command = this.#options.commands.find(parsed.name);
 		const text = typeof result === "string" ? result : await inWords(command, result, context);
 		const deliveries = toDeliveries(text, {
 			id: `command:${inbox}`,
@@ -257,7 +256,7 @@ export class CommandRunner {
 			context: surroundings.openingOf({ ...conversation, source }).context,
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
-			commands: COMMANDS,
+			commands: this.#options.commands.all,
 		};
 	}
 }
@@ -283,9 +282,9 @@ function notTheirs(name: string, { conversation }: CommandContext): string {
 		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
 }
 
-async function planOf(called: string, context: CommandContext): Promise<Plan> {
-	const command = findCommand(called);
-	if (!command) return { name: "unknown", said: noSuchCommand(called) };
+async function planOf(called: string, commands: CommandList, context: CommandContext): Promise<Plan> {
+	const command = commands.find(called);
+	if (!command) return { name: "unknown", said: commands.noSuch(called) };
 	const { name } = command;
 	if (!mayUse(command, context.role))
 		return { name, said: `/${name} is not for you here. /help lists what is.` };

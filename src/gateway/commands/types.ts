@@ -55,7 +55,7 @@ export interface CommandContext {
 }
 
 /** The parts of /help. */
-export const GROUPS = ["Conversation", "Answers", "Files", "Information"] as const;
+export const GROUPS = ["Conversation", "Answers", "Files", "Information", "More"] as const;
 
 interface Described {
 	readonly name: string;

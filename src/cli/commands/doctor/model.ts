@@ -23,9 +23,9 @@ async function lookAt(check: string, config: Config, env: Environment): Promise<
 		return fine(check, "none is connected, so the offline agent answers; `keryx setup` connects one");
 	if (config.agent.kind !== "ai-sdk") return fine(check, `the agent is ${config.agent.kind}`);
 	try {
-		const agent = createAgent(config, env, {
-			blob: () => Promise.reject(new Error("no blobs here")),
-			secrets: NO_SECRETS,
+		const agent = createAgent(config, {
+			env,
+			store: { blob: () => Promise.reject(new Error("no blobs here")), secrets: NO_SECRETS },
 		}) as ModelAgent;
 		const found = await agent.check(AbortSignal.timeout(CHECK_MS));
 		const name = `${found.provider} ${found.model}`;

@@ -1,0 +1,163 @@
+// The parts that work on a store, put together from one configuration: agents, tools, confirmations, processes, checkpoints, gateway.
+// Nothing runs until the gateway is started.
+import type { Agent } from "../agents/index.ts";
+import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
+import { connections, type Environment, type LiveConfig } from "../config/index.ts";
+import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
+import {
+	type Channel,
+	type ChatCommand,
+	type Clock,
+	createGateway,
+	type Gateway,
+	snapshotName,
+	toDeliveries,
+	type Walls,
+	type WorkspaceFolders,
+	workspaceFinder,
+} from "../gateway/index.ts";
+import { createProcesses, localPlace, type Processes, processSettings } from "../processes/index.ts";
+import type { Ids, Store } from "../store/index.ts";
+import { clarify, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
+import { createAgent } from "./agent.ts";
+import { createTerminal } from "./terminal.ts";
+import { openWalls } from "./walls.ts";
+
+export interface PartsOptions {
+	readonly home: string;
+	readonly folders: WorkspaceFolders;
+	readonly store: Store;
+	readonly config: LiveConfig;
+	readonly env: Environment;
+	readonly clock: Clock;
+	readonly ids: Ids;
+	readonly channels: readonly Channel[];
+	/** Beside Keryx's own. */
+	readonly tools: readonly Tool[];
+	readonly commands: readonly ChatCommand[];
+	/** In place of the configured ones. */
+	readonly agent: Agent | undefined;
+	readonly profiles: Readonly<Record<string, Agent>>;
+	readonly pseudonymKey: Uint8Array;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export interface Parts {
+	readonly agent: Agent;
+	readonly walls: Walls;
+	readonly confirmations: Confirmations;
+	readonly processes: Processes;
+	readonly checkpoints: Checkpoints | null;
+	readonly gateway: Gateway;
+	/** Lets go of what they hold; after the gateway has stopped. */
+	close(): Promise<void>;
+}
+
+export function createParts(options: PartsOptions): Parts {
+	const { home, folders, store, config, env, clock, ids, channels, log } = options;
+	// As at the start: what may change meanwhile is asked for each time.
+	const { values } = config;
+	const workspaceOf = workspaceFinder(values, folders);
+	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
+	const { agent, profiles, close } = createAgents(options, walls);
+	const render: NonNullable<Parameters<typeof createConfirmations>[0]["render"]> = (text, to) =>
+		toDeliveries(text, { ...to, kind: "notice" });
+	const confirmations = createConfirmations({
+		store,
+		clock,
+		settings: () => confirmationSettings(config.values, env),
+		render,
+		reaches: ({ platform, account }) =>
+			[...channels, ...connections(config.values)].some(
+				(one) => one.platform === platform && one.account === account,
+			),
+		log,
+	});
+	const processes = createProcesses({
+		store,
+		place: localPlace(home),
+		clock,
+		ids,
+		settings: () => processSettings(config.values),
+		render,
+		log,
+	});
+	const checkpoints = values.checkpoints.enabled
+		? createCheckpoints({
+				home,
+				nameOf: (folder) => snapshotName(folder, folders),
+				store,
+				clock,
+				settings: () => checkpointSettings(config.values),
+				log,
+			})
+		: null;
+	const terminal = createTerminal({
+		home,
+		processes,
+		env,
+		workspaceOf,
+		walls,
+		secrets: store.secrets,
+		now: clock.now,
+		config: () => config.values,
+	});
+	const gateway = createGateway({
+		store,
+		agent,
+		profiles,
+		tools: createTools([sessionSearch, sessionRead, clarify, ...terminal, ...options.tools]),
+		commands: options.commands,
+		confirmations,
+		processes,
+		checkpoints,
+		workspaceOf,
+		walls,
+		channels,
+		config,
+		clock,
+		pseudonymKey: options.pseudonymKey,
+		log,
+	});
+	return {
+		agent,
+		walls,
+		confirmations,
+		processes,
+		checkpoints,
+		gateway,
+		close: async () => {
+			await confirmations.stop();
+			await processes.close();
+			await checkpoints?.close();
+			await close();
+		},
+	};
+}
+
+function createAgents(
+	{ config, env, store, folders, clock, agent, profiles }: PartsOptions,
+	walls: Walls,
+): Pick<PartsOptions, "profiles"> & { readonly agent: Agent; close(): Promise<void> } {
+	const { values } = config;
+	const made: Agent[] = [];
+	const create = (settings: Parameters<typeof createAgent>[0]): Agent => {
+		const one = createAgent(settings, { env, store, walls, folders, clock });
+		made.push(one);
+		return one;
+	};
+	const { root } = values.workspace;
+	return {
+		agent: agent ?? create(values),
+		profiles: Object.fromEntries(
+			Object.entries(values.profiles).map(([profile, own]) => [
+				profile,
+				profiles[profile] ?? create({ agent: own.agent, workspace: { ...own.workspace, root }, profile }),
+			]),
+		),
+		// Programs that were kept for the next turn. An agent that was given is its giver's to close.
+		close: async () => {
+			await Promise.all(made.map(async (one) => one.kind === "loop" && one.close?.()));
+		},
+	};
+}

@@ -1,0 +1,41 @@
+// A configuration that a program gives as an object, in place of config.yaml.
+import { checkConfig, type Environment, type LoadedConfig } from "./load.ts";
+import { configError } from "./problems.ts";
+import type { ConfigInput } from "./schema.ts";
+import { type ConfigView, shownEntries } from "./view.ts";
+
+/** Stands where a value from config.yaml has the file. */
+const SOURCE = "createKeryx";
+
+/**
+ * Checked like a file, with defaults for the rest. `env` holds the variables that it names; KERYX_ variables count for nothing, because
+ * the program has said what it wants.
+ */
+export function configFrom(values: ConfigInput, env: Environment): LoadedConfig {
+	const named = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("KERYX_")));
+	const { config, problems } = checkConfig({
+		home: "",
+		env: named,
+		// JSON is YAML.
+		text: JSON.stringify(values),
+		file: SOURCE,
+	});
+	if (!config) throw configError(problems.map(({ line: _line, column: _column, ...problem }) => problem));
+	return config;
+}
+
+/** For people to look at: what the program gave stays in force. */
+export function givenView(config: LoadedConfig, env: Environment): ConfigView {
+	return {
+		look: () => ({
+			file: undefined,
+			problems: [],
+			warnings: config.warnings,
+			entries: shownEntries(config),
+		}),
+		check: (text) => {
+			const { problems, warnings } = checkConfig({ home: "", env, text });
+			return { problems, warnings };
+		},
+	};
+}
