@@ -278,6 +278,7 @@ class RunningGateway implements Gateway {
 		const unfinished = await this.#patiently(() =>
 			recover({ store, clock, config, aliveAt: this.#awaySince, channels: this.#channels.values() }),
 		);
+		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),

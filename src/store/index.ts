@@ -76,6 +76,7 @@ export type {
 	Disposition,
 	Grant,
 	GrantScope,
+	HomeChannel,
 	InboxItem,
 	InboxKind,
 	Message,
