@@ -9,6 +9,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
 	channel,
@@ -294,6 +295,7 @@ export const endpoints = {
 	...processEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
+	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,
 	...insightsEndpoints,

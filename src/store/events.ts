@@ -1,7 +1,7 @@
 // Every event there is: the one table that they are emitted, followed and shown through. To add an event is to add an entry: its facts
 // (ids and small values, never message text), its sentence in the story of a message, and the hook that is told of it. Nothing can
 // emit, subscribe to or compare with an event that has no entry.
-import type { ConversationId, EndReason, ModelOverride, Role, SessionId } from "../domain/index.ts";
+import type { ConversationId, EndReason, ModelOverride, PersonRole, Role, SessionId } from "../domain/index.ts";
 import type {
 	BusyMode,
 	CheckpointKind,
@@ -52,6 +52,20 @@ interface Checked {
 	readonly workspace: string;
 	readonly kind: CheckpointKind;
 }
+interface Amended {
+	/** It had not been read yet. */
+	readonly waited: boolean;
+	/** The agent hears of it in its next turn. */
+	readonly told: boolean;
+}
+interface Reacted {
+	readonly emoji: string;
+	readonly on: "own" | "other";
+}
+interface Connection {
+	readonly platform: string;
+	readonly account: string;
+}
 interface Action {
 	readonly action: string;
 }
@@ -70,6 +84,19 @@ export const EVENTS = {
 	}),
 	"inbound.expired": event<Why>({ tell: ({ facts }) => `It was given up: ${facts.reason}.` }),
 	"inbound.dropped_by_user": event<Why>({ tell: () => "It was dropped from the queue by the user." }),
+	"inbound.edited": event<Amended>({
+		tell: ({ facts }) =>
+			facts.waited
+				? "Its sender changed it while it waited; the changed text counts."
+				: `Its sender changed it afterwards${told(facts)}.`,
+	}),
+	"inbound.deleted": event<Amended>({
+		tell: ({ facts }) =>
+			facts.waited
+				? "Its sender deleted it while it waited."
+				: `Its sender deleted it afterwards${told(facts)}.`,
+	}),
+	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Somebody reacted to it with ${facts.emoji}.` }),
 	"inbound.refused": event<{ platform: string; reason: string }>(),
 
 	"conversation.created": event(),
@@ -135,6 +162,7 @@ export const EVENTS = {
 		tell: (delivery) =>
 			`It is not known whether ${part(delivery).toLowerCase()} arrived: ${delivery.facts.reason}. \`keryx outbox retry\` sends it again.`,
 	}),
+	"delivery.reacted": event<Reacted>(),
 	"delivery.dead": event<Why>({
 		tell: (delivery) => `${part(delivery)} was given up: ${delivery.facts.reason ?? ""}.`,
 	}),
@@ -178,6 +206,17 @@ export const EVENTS = {
 		turns?: number;
 	}>(),
 	"restore.unfinished": event<{ workspace: string; left: number }>(),
+
+	"chat.gone": event<Connection & { reason: string }>(),
+	"chat.back": event<Connection>(),
+	"chat.moved": event<Connection & { to: string }>(),
+	"home.set": event(),
+	"home.unset": event(),
+	"pairing.requested": event<Connection>(),
+	"pairing.approved": event<{ platform: string; role: PersonRole; principal: string }>(),
+	"pairing.denied": event<{ platform: string }>(),
+	"pairing.revoked": event<{ platform: string }>(),
+	"pairing.locked": event<{ platform: string; until: number }>(),
 
 	"principal.linked": event<{ merged?: string }>(),
 	"token.created": event<{ role: TokenRole }>(),
@@ -234,6 +273,10 @@ export function tellEvent<Type extends EventType>(
 export function hookOf(type: EventType): string | undefined {
 	const entry: Entry<never> | undefined = ENTRIES[type];
 	return entry?.hook;
+}
+
+function told({ told: isTold }: Amended): string {
+	return isTold ? "; the agent's next turn is told" : "";
 }
 
 /** A delivery's id ends in the number of its part. */

@@ -39,8 +39,8 @@ async function waiting(store: Store, conversation: ConversationId, before: numbe
 	const ids: number[] = [];
 	for (let after = 0; ; ) {
 		const page = await store.waitingItems({ scope: OPERATOR, conversation, after, limit: AT_ONCE });
-		for (const { id, kind, content } of page) {
-			const isCommand = kind === "person" && parseCommand(contentText(content ?? "")) !== null;
+		for (const { id, kind, content, amended } of page) {
+			const isCommand = kind === "person" && !amended && parseCommand(contentText(content ?? "")) !== null;
 			if (id < before && !isCommand) ids.push(id);
 		}
 		const last = page.at(-1);
