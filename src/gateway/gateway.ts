@@ -10,10 +10,10 @@ import type { Processes } from "../processes/index.ts";
 import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
-import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
+import type { Admission, Channel, ChannelHealth, ChannelSettings, Inbound, Press } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
-import { CommandRunner } from "./commands/runner.ts";
+import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
@@ -21,6 +21,7 @@ import { admit } from "./inbox/admission.ts";
 import type { Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
 import { createHost } from "./inbox/host.ts";
+import { press } from "./inbox/presses.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
@@ -31,6 +32,7 @@ import { expire, recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
+import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { Unknowns } from "./outbox/unknowns.ts";
 import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
@@ -65,6 +67,8 @@ export interface GatewayOptions {
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
+	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
+	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
@@ -89,6 +93,8 @@ export interface Gateway {
 	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
 	readonly actions: Actions;
+	/** What each chat can show, and is told: for whoever else makes deliveries. */
+	readonly outlet: Outlet;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
@@ -114,6 +120,7 @@ class RunningGateway implements Gateway {
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #surroundings: Surroundings;
+	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #outbox: Outbox;
 	readonly #files: ConversationFiles | null;
@@ -145,6 +152,11 @@ class RunningGateway implements Gateway {
 		};
 		this.#log = options.log ?? (() => {});
 		this.#audiences = new Audiences(() => live.values.auth);
+		this.outlet = createOutlet({
+			channels: () => this.#channels.values(),
+			...(options.settingsOf && { settingsOf: options.settingsOf }),
+		});
+		for (const channel of channels) checkTraits(channel);
 		for (const channel of channels)
 			this.#channels.set(
 				`${channel.platform} ${channel.account}`,
@@ -158,6 +170,7 @@ class RunningGateway implements Gateway {
 			connectedPlatforms: [...new Set(channels.map((channel) => channel.platform))],
 			tools: tools.names,
 			pseudonymKey,
+			platforms: this.outlet.platforms,
 		});
 		this.#lanes = new Lanes({
 			clock,
@@ -197,6 +210,7 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
+			outlet: this.outlet,
 			agentOf: (place) => this.#agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
@@ -261,7 +275,14 @@ class RunningGateway implements Gateway {
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#patiently(() => this.#finishRestores());
 		const unfinished = await this.#patiently(() =>
-			recover({ store, clock, config, aliveAt: this.#awaySince, channels: this.#channels.values() }),
+			recover({
+				store,
+				clock,
+				config,
+				aliveAt: this.#awaySince,
+				channels: this.#channels.values(),
+				outlet: this.outlet,
+			}),
 		);
 		this.#accepting = true;
 		const unlisten = [
@@ -289,6 +310,7 @@ class RunningGateway implements Gateway {
 					store,
 					config: () => this.#options.config,
 					accept: (inbound) => this.#admit(inbound, channel.account, door),
+					pressed: (given) => this.#press(given, channel.account, door),
 				}),
 			);
 		}
@@ -322,9 +344,8 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		await this.#lastWords(() => tellCutOff({ store, config, surroundings: this.#surroundings })).catch(
-			unplanned,
-		);
+		const [surroundings, outlet] = [this.#surroundings, this.outlet];
+		await this.#lastWords(() => tellCutOff({ store, config, surroundings, outlet })).catch(unplanned);
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
@@ -402,8 +423,7 @@ class RunningGateway implements Gateway {
 	}
 
 	async #admit(inbound: Inbound, account: string, door: Door): Promise<Admission> {
-		if (!this.#accepting)
-			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
+		this.#assertAccepting();
 		const { store, clock, config } = this.#options;
 		const admitting = admit(inbound, account, {
 			store,
@@ -416,6 +436,18 @@ class RunningGateway implements Gateway {
 		});
 		this.#admitting.add(admitting);
 		return admitting.finally(() => this.#admitting.delete(admitting));
+	}
+
+	async #press(given: Press, account: string, door: Door): Promise<{ readonly text: string }> {
+		this.#assertAccepting();
+		const { store, clock, config, confirmations = null } = this.#options;
+		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
+		return press(given, account, { store, clock, config, confirmations, door, onCommand });
+	}
+
+	#assertAccepting(): void {
+		if (!this.#accepting)
+			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
@@ -478,7 +510,7 @@ class RunningGateway implements Gateway {
 		if (tooOld.length === 0) return items;
 		const scope = { kind: "operator" } as const;
 		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope, id })));
-		await expire(store, conversation, expired);
+		await expire(store, this.outlet, conversation, expired);
 		return items.filter((item) => !tooOld.includes(item));
 	}
 
@@ -575,6 +607,7 @@ class RunningGateway implements Gateway {
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
+			outlet: this.outlet,
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
 			openingOf: (conversation) => this.#surroundings.openingOf(conversation),
 			joining: () =>

@@ -33,6 +33,7 @@ export {
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
 export { putBlobStream } from "./inbox/blobs.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
+export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export { homesOf } from "./surroundings.ts";
 export { storeAttachments } from "./turn/attachments.ts";

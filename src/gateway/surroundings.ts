@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
+	type Platforms,
 	type ResetPolicy,
 	resolvePolicy,
 	type Source,
@@ -27,6 +28,7 @@ export interface SurroundingsOptions {
 	readonly tools: readonly string[];
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
+	readonly platforms: Platforms;
 }
 
 export function createSurroundings(options: SurroundingsOptions): Surroundings {
@@ -43,7 +45,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, connectedPlatforms, pseudonymKey } = options;
+			const { config, connectedPlatforms, pseudonymKey, platforms } = options;
 			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
 			const context = [
 				...instructionsFor(config, profile, source),
@@ -54,6 +56,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 					homeChannels: homesOf(config, connectedPlatforms),
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
+					platforms,
 					tools,
 				}),
 			].join("\n\n");

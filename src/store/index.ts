@@ -30,6 +30,7 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Pressed } from "./operations/inbox/presses.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
@@ -60,6 +61,7 @@ export type {
 	AuditEntry,
 	AuditVia,
 	BusyMode,
+	Button,
 	Checkpoint,
 	CheckpointKind,
 	CheckpointWindow,
@@ -79,9 +81,11 @@ export type {
 	InboxKind,
 	Message,
 	MetaKind,
+	NewButton,
 	NewDelivery,
 	NewMessage,
 	OperatorScope,
+	OutgoingFile,
 	Part,
 	PersonRole,
 	Poster,
@@ -90,6 +94,7 @@ export type {
 	ProcessIdentity,
 	ProcessNotify,
 	ProcessStatus,
+	QuestionEnds,
 	Range,
 	Restore,
 	RestoreTogether,

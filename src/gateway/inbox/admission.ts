@@ -116,7 +116,7 @@ export async function admit(
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
 /** What a source says of its profile counts only where it was honoured. */
-function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+export function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
 

@@ -14,11 +14,12 @@ export interface HostOptions {
 	/** Asked each time: it may change. */
 	readonly config: () => Config;
 	readonly accept: (inbound: Inbound) => Promise<Admission>;
+	readonly pressed: ChannelHost["pressed"];
 }
 
 export function createHost(
 	{ platform, account }: Pick<Channel, "platform" | "account">,
-	{ store, config, accept }: HostOptions,
+	{ store, config, accept, pressed }: HostOptions,
 ): ChannelHost {
 	return {
 		accept,
@@ -34,7 +35,7 @@ export function createHost(
 		edited: unbuilt,
 		deleted: unbuilt,
 		reacted: unbuilt,
-		pressed: unbuilt,
+		pressed,
 		gone: unbuilt,
 		moved: unbuilt,
 		passed: (value) => store.moveCursor({ platform, account, value }),
