@@ -31,6 +31,7 @@ export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
+export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
@@ -86,6 +87,7 @@ export type {
 	NewMessage,
 	OperatorScope,
 	OutgoingFile,
+	Pairing,
 	Part,
 	PersonRole,
 	Poster,

@@ -9,7 +9,7 @@ import type { Press } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
-import { authorisationOf, roleOf, withProfile } from "./admission.ts";
+import { authorisationOf, roleOf, routingOf, withProfile } from "./admission.ts";
 import type { Door } from "./door.ts";
 import { profileFor } from "./profiles.ts";
 
@@ -40,11 +40,7 @@ export async function press(
 	const pressed = await store.pressButton({
 		button,
 		source: toWireSource(source),
-		routing: {
-			groupSessionsPerUser: config.routing.group_sessions_per_user,
-			threadSessionsPerUser: config.routing.thread_sessions_per_user,
-			profile,
-		},
+		routing: routingOf(config, profile),
 		...(isAllowed && {
 			role: authorisation.role,
 			...(authorisation.platformRole !== undefined && { platformRole: authorisation.platformRole }),

@@ -13,3 +13,8 @@ export function destinationOf(source: Source): Destination {
 		...(source.chatType !== "dm" && { group: true }),
 	};
 }
+
+/** Stands where a delivery names its conversation, for one that belongs to none; no conversation has such an id. */
+export function noticeLane({ platform, account, chatId }: Destination): string {
+	return `@${platform}:${account}:${chatId}`;
+}

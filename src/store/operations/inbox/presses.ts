@@ -2,12 +2,14 @@
 // the button up (I3, I4). Nothing that the platform sends but the button's id and who pressed it has any say.
 import { parseSource } from "../../../domain/index.ts";
 import type { Context, Op } from "../../query.ts";
+import { chatIds } from "../chats/known.ts";
 import { findButton, markPressed } from "../deliveries/buttons.ts";
 import { findPrincipal, samePrincipals } from "../people/principals.ts";
 import { moveCursor } from "./cursors.ts";
 import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
 
-export interface PressArgs extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as"> {
+export interface PressArgs
+	extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as" | "asCommand"> {
 	readonly button: string;
 	/** Left out: they may not speak here. */
 	readonly role?: AcceptArgs["role"];
@@ -39,6 +41,7 @@ export function* pressButton(context: Context, { button: id, ...args }: PressArg
 		platformMessage: `button:${id}`,
 		content: command,
 		as: { kind: "accept" },
+		asCommand: true,
 	});
 	return { kind: "taken", command, edited, accepted };
 }
@@ -51,10 +54,11 @@ function* usable(
 ): Op<Exclude<Pressed, { kind: "taken" }> | { readonly command: string; readonly edited: boolean }> {
 	const source = parseSource(args.source);
 	const button = yield* findButton(id);
+	const { platform, account } = source;
 	const isHere =
-		button?.platform === source.platform &&
-		button.account === source.account &&
-		button.chat === source.chatId;
+		button?.platform === platform &&
+		button.account === account &&
+		(yield* chatIds(source)).includes(button.chat);
 	if (!button || !isHere) return { kind: "unknown" };
 	const isOwners = args.role === "owner" && button.owner;
 	if (args.role === undefined || !(isOwners || (yield* isTheirs(button.principal, source))))
