@@ -298,6 +298,7 @@ class RunningGateway implements Gateway {
 				outlet: this.outlet,
 			}),
 		);
+		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),

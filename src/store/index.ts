@@ -78,6 +78,7 @@ export type {
 	Disposition,
 	Grant,
 	GrantScope,
+	HomeChannel,
 	InboxItem,
 	InboxKind,
 	Message,

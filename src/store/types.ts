@@ -412,6 +412,16 @@ export interface Token {
 	readonly revokedAt: number | null;
 }
 
+/** As its owner set it in a chat. */
+export interface HomeChannel {
+	readonly platform: string;
+	readonly account: string;
+	readonly chatId: string;
+	readonly threadId?: string;
+	readonly name: string;
+	readonly setAt: number;
+}
+
 export type PairingState = "open" | "approved" | "denied" | "expired" | "revoked";
 
 /** A stranger's request to be let in, and what became of it. */

@@ -167,6 +167,7 @@ export class CommandRunner {
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
 				place: context.conversation,
+				surroundings: this.#options.surroundings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),

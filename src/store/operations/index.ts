@@ -43,6 +43,7 @@ import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
@@ -190,6 +191,7 @@ export const writes = {
 	setModelOverride,
 	setBusyMode,
 	setToolProgress,
+	setHome,
 	expireSession,
 	finaliseSession,
 	link,
@@ -297,6 +299,7 @@ export const reads = {
 	auditStanding,
 	tokenByDigest,
 	tokens,
+	homeChannels,
 	pairings,
 	workload,
 	process,
