@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Channel, Clock } from "../gateway/index.ts";
+import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
 import { readToken, type TokenPlace } from "./channel-token.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
@@ -69,6 +69,23 @@ async function fromModule(module: string, options: ChannelOptions, home: string)
 			`made a channel of ${channel.platform} with the account ${JSON.stringify(channel.account)}, not of ${platform} with ${JSON.stringify(account)}`,
 		);
 	return channel;
+}
+
+/** What the gateway goes by for an entry; undefined for a channel that has none. */
+export function settingsOf(
+	{ channels }: Pick<Config, "channels">,
+	name: string,
+): GatewaySettings | undefined {
+	const entry = Object.hasOwn(channels, name) ? channels[name] : undefined;
+	if (!entry) return undefined;
+	const { edits, notices, require_mention, free_chats, alive_seconds } = entry;
+	return {
+		edits,
+		notices,
+		requireMention: require_mention,
+		freeChats: free_chats,
+		aliveSeconds: alive_seconds,
+	};
 }
 
 export interface ChannelFollowerOptions extends ChannelPlace {

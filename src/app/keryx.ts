@@ -202,6 +202,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			profiles: Object.keys(values.profiles),
 			operatorSecret: secret,
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
+			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
 			walls: () => walls.inWords(),

@@ -10,6 +10,7 @@ import {
 	type Clock,
 	createGateway,
 	type Gateway,
+	questionDeliveries,
 	snapshotName,
 	toDeliveries,
 	type Walls,
@@ -20,6 +21,7 @@ import { createProcesses, localPlace, type Processes, processSettings } from "..
 import type { Ids, Store } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
+import { settingsOf } from "./channels.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
 
@@ -60,13 +62,12 @@ export function createParts(options: PartsOptions): Parts {
 	const workspaceOf = workspaceFinder(values, folders);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
 	const { agent, profiles, close } = createAgents(options, walls);
-	const render: NonNullable<Parameters<typeof createConfirmations>[0]["render"]> = (text, to) =>
-		toDeliveries(text, { ...to, kind: "notice" });
 	const confirmations = createConfirmations({
 		store,
 		clock,
 		settings: () => confirmationSettings(config.values, env),
-		render,
+		render: (question, to) =>
+			questionDeliveries(question, { ...to, kind: "notice", class: "question" }, gateway.outlet),
 		reaches: ({ platform, account }) =>
 			[...channels, ...connections(config.values)].some(
 				(one) => one.platform === platform && one.account === account,
@@ -79,7 +80,7 @@ export function createParts(options: PartsOptions): Parts {
 		clock,
 		ids,
 		settings: () => processSettings(config.values),
-		render,
+		render: (text, to) => toDeliveries(text, { ...to, kind: "notice", class: "status" }, gateway.outlet),
 		log,
 	});
 	const checkpoints = values.checkpoints.enabled
@@ -114,6 +115,7 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf,
 		walls,
 		channels,
+		settingsOf: (name) => settingsOf(config.values, name),
 		config,
 		clock,
 		pseudonymKey: options.pseudonymKey,

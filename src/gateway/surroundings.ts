@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
+	type Platforms,
 	type ResetPolicy,
 	resolvePolicy,
 	type Source,
@@ -30,6 +31,7 @@ export interface SurroundingsOptions {
 	readonly tools: readonly string[];
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
+	readonly platforms: Platforms;
 }
 
 export function createSurroundings(options: SurroundingsOptions): Surroundings {
@@ -50,7 +52,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, pseudonymKey } = options;
+			const { config, pseudonymKey, platforms } = options;
 			const connectedPlatforms = options.connectedPlatforms();
 			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
 			const context = [
@@ -62,6 +64,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 					homeChannels: homesOf(config, connectedPlatforms, homes),
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
+					platforms,
 					tools,
 				}),
 			].join("\n\n");

@@ -1,7 +1,14 @@
 // Every event there is: the one table that they are emitted, followed and shown through. To add an event is to add an entry: its facts
 // (ids and small values, never message text), its sentence in the story of a message, and the hook that is told of it. Nothing can
 // emit, subscribe to or compare with an event that has no entry.
-import type { ConversationId, EndReason, ModelOverride, PersonRole, Role, SessionId } from "../domain/index.ts";
+import type {
+	ConversationId,
+	EndReason,
+	ModelOverride,
+	PersonRole,
+	Role,
+	SessionId,
+} from "../domain/index.ts";
 import type {
 	BusyMode,
 	CheckpointKind,

@@ -38,6 +38,7 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Pressed } from "./operations/inbox/presses.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
@@ -70,6 +71,7 @@ export type {
 	AuditEntry,
 	AuditVia,
 	BusyMode,
+	Button,
 	Checkpoint,
 	CheckpointKind,
 	CheckpointWindow,
@@ -90,9 +92,11 @@ export type {
 	InboxKind,
 	Message,
 	MetaKind,
+	NewButton,
 	NewDelivery,
 	NewMessage,
 	OperatorScope,
+	OutgoingFile,
 	Pairing,
 	Part,
 	PersonRole,
@@ -102,6 +106,7 @@ export type {
 	ProcessIdentity,
 	ProcessNotify,
 	ProcessStatus,
+	QuestionEnds,
 	Range,
 	Restore,
 	RestoreTogether,

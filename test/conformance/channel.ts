@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSource } from "../../src/domain/index.ts";
 import type { Admission, Channel, ChannelHost, Inbound, Outgoing } from "../../src/gateway/index.ts";
 import type { Destination } from "../../src/store/index.ts";
-import { quietHost } from "../support/quiet-host.ts";
+import { noBlobs, quietHost } from "../support/quiet-host.ts";
 
 export interface ChannelUnderTest {
 	readonly channel: Channel;
@@ -64,6 +64,7 @@ export function channelConformance(name: string, make: () => Promise<ChannelUnde
 			destination: under.destination,
 			body: { text, plain: `plain ${text}` },
 			plain,
+			openBlob: noBlobs,
 		});
 
 		describe("what comes in", () => {

@@ -48,6 +48,7 @@ import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
+import { pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
@@ -146,6 +147,7 @@ export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness
 export const writes = {
 	accept,
 	moveCursor,
+	pressButton,
 	amend,
 	react,
 	chatGone,
@@ -319,6 +321,7 @@ export const DRAWS: {
 	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };
 } = {
 	accept: { uuids: 2 },
+	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },

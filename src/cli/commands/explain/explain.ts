@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { homeAt } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { withConnection } from "../../connect.ts";
 import { type CliContext, openConfig } from "../../context.ts";
-import { homeAt } from "../../../app/home.ts";
 import { readTime } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
