@@ -4,7 +4,7 @@ import type { User } from "grammy/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSource } from "../../src/domain/index.ts";
 import type { Outgoing } from "../../src/gateway/index.ts";
-import { TakingHost } from "../../src/testing/taking-host.ts";
+import { TakingHost } from "../../src/testing/index.ts";
 import { type Clock, systemClock } from "../../src/time/index.ts";
 import { FETCH } from "../peers/telegram/index.ts";
 import { channelOn, type TelegramScene, telegramScene } from "./telegram-scene.ts";
