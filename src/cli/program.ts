@@ -10,6 +10,7 @@ import { addDoctor } from "./commands/doctor/index.ts";
 import { addExplain } from "./commands/explain/explain.ts";
 import { addLink } from "./commands/link.ts";
 import { addOutbox } from "./commands/outbox.ts";
+import { addPair } from "./commands/pair.ts";
 import { addProcesses } from "./commands/processes/index.ts";
 import { runGateway } from "./commands/run.ts";
 import { addSend } from "./commands/send.ts";
@@ -49,6 +50,7 @@ export function createProgram(given: CliContext): Command {
 	addConfirm(program, context);
 	addConfirmd(program, context);
 	addToken(program, context);
+	addPair(program, context);
 	addLink(program, context);
 	addExplain(program, context);
 	addDoctor(program, context);

@@ -199,6 +199,8 @@ export const configSchema = z
 					groups: z.array(z.string()).default([]),
 					roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
 					allow_bots: z.boolean().default(false),
+					/** An unknown person who writes directly gets a code, by which whoever runs Keryx lets them in. */
+					pairing: z.boolean().default(false),
 				}),
 			)
 			.default({}),

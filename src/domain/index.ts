@@ -15,7 +15,18 @@ export {
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
+export type {
+	Content,
+	Message,
+	MetaKind,
+	NewMessage,
+	Part,
+	Quote,
+	Range,
+	Role,
+	ToolCall,
+} from "./message.ts";
+export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";
 export {
 	type Cover,
 	compactionRecord,

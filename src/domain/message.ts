@@ -20,6 +20,15 @@ export interface ToolCall {
 	readonly input: unknown;
 }
 
+/** The message that another one replies to, as its platform showed it: untrusted, and no instruction. */
+export interface Quote {
+	readonly text: string;
+	/** The name of who wrote it. */
+	readonly author?: string;
+	/** Written by Keryx. */
+	readonly own: boolean;
+}
+
 /** A range of rows of one session, both ends included. */
 export interface Range {
 	readonly session: SessionId;
@@ -44,6 +53,8 @@ export interface NewMessage {
 	readonly finishReason?: string;
 	readonly tokens?: number;
 	readonly author?: { readonly principal: string; readonly name?: string };
+	/** The message that a person replied to. */
+	readonly quoted?: Quote;
 	/** Seen in a group, not addressed to the agent. */
 	readonly observed?: boolean;
 	/** Summary rows: what they stand for. */

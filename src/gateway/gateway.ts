@@ -1,5 +1,6 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. It holds no truth of its own: what it knows in memory is what the
 // store says is unfinished, and kill -9 at any moment is safe.
+import { randomBytes } from "node:crypto";
 import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
@@ -10,13 +11,21 @@ import type { Processes } from "../processes/index.ts";
 import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
-import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
+import {
+	type Admission,
+	CHANNEL_DEFAULTS,
+	type Channel,
+	type ChannelHealth,
+	type ChannelSettings,
+	type Inbound,
+} from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
 import { CommandRunner } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
+import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
 import type { Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
@@ -46,6 +55,7 @@ const NOTICEABLE_WAIT_MS = 60_000;
 /** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
 const LAST_WORDS_MS = 10_000;
 const OPERATOR = { kind: "operator" } as const;
+const OWN_WAY_IN = { name: "", account: "" } as const;
 const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
 export interface GatewayOptions {
@@ -65,9 +75,13 @@ export interface GatewayOptions {
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
+	/** The settings of a channel's entry, by its name; asked each time. Left out: the defaults. */
+	readonly settingsOf?: (channel: string) => ChannelSettings;
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
+	/** Left out: the machine's. */
+	readonly randomBytes?: (length: number) => Uint8Array;
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
 	readonly log?: (message: string, error: unknown) => void;
@@ -127,6 +141,7 @@ class RunningGateway implements Gateway {
 	#unlisten = () => {};
 	#awaySince: number | null = null;
 	readonly #door = new Door();
+	readonly #albums = new AddressedAlbums();
 	#accepting = false;
 	/** Aborted when the end begins. */
 	#stopping = new AbortController();
@@ -288,7 +303,10 @@ class RunningGateway implements Gateway {
 				createHost(channel, {
 					store,
 					config: () => this.#options.config,
-					accept: (inbound) => this.#admit(inbound, channel.account, door),
+					settings: () => this.#settingsOf(channel.name),
+					lanes: this.#lanes,
+					accept: (inbound) => this.#admit(inbound, channel, door),
+					inOrder: (write) => this.#inOrder(write, door),
 				}),
 			);
 		}
@@ -350,7 +368,7 @@ class RunningGateway implements Gateway {
 	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
 	accept(inbound: Inbound): Promise<Admission> {
 		const transport = { poster: UNNAMED, ...inbound.transport };
-		return this.#admit({ ...inbound, transport }, "", this.#door);
+		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#door);
 	}
 
 	async why(message: number, scope: Scope): Promise<string> {
@@ -401,7 +419,23 @@ class RunningGateway implements Gateway {
 		await this.#options.store.noteConfig({ kind: "held", sections });
 	}
 
-	async #admit(inbound: Inbound, account: string, door: Door): Promise<Admission> {
+	#settingsOf(channel: string): ChannelSettings {
+		return this.#options.settingsOf?.(channel) ?? CHANNEL_DEFAULTS;
+	}
+
+	/** Behind everything that the channel has handed in before. */
+	async #inOrder<Value>(write: () => Promise<Value>, door: Door): Promise<Value> {
+		if (!this.#accepting)
+			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
+		await door.pass(Promise.resolve());
+		return write();
+	}
+
+	async #admit(
+		inbound: Inbound,
+		{ name, account }: Pick<Channel, "name" | "account">,
+		door: Door,
+	): Promise<Admission> {
 		if (!this.#accepting)
 			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
 		const { store, clock, config } = this.#options;
@@ -409,6 +443,9 @@ class RunningGateway implements Gateway {
 			store,
 			clock,
 			config,
+			settings: this.#settingsOf(name),
+			albums: this.#albums,
+			randomBytes: this.#options.randomBytes ?? randomBytes,
 			door,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),

@@ -42,6 +42,8 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"createToken",
 	"revokeToken",
 	"linkPrincipals",
+	"approvePairing",
+	"denyPairing",
 	"loginLink",
 	"setModel",
 	"setBusy",

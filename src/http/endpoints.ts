@@ -8,6 +8,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
 	channel,
@@ -292,6 +293,7 @@ export const endpoints = {
 	...checkpointEndpoints,
 	...processEndpoints,
 	...channelEndpoints,
+	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,
 	...insightsEndpoints,

@@ -13,6 +13,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { turnHandlers } from "./turns.ts";
 import {
@@ -200,6 +201,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...checkpointHandlers,
 	...processHandlers,
 	...channelHandlers,
+	...pairingHandlers,
 	...configHandlers,
 	...loginHandlers,
 	...insightsHandlers,

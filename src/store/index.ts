@@ -30,6 +30,7 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
@@ -82,6 +83,7 @@ export type {
 	NewDelivery,
 	NewMessage,
 	OperatorScope,
+	Pairing,
 	Part,
 	PersonRole,
 	Poster,

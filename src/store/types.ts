@@ -18,6 +18,7 @@ export type {
 	NewMessage,
 	Part,
 	PersonRole,
+	Quote,
 	Range,
 	Role,
 	Speaker,
@@ -117,6 +118,8 @@ export interface InboxItem {
 	readonly role: PersonRole | null;
 	/** Who posted it; null where a channel brought it. Kept as long as the content. */
 	readonly poster: Poster | null;
+	/** Its sender changed it while it waited: never a command. */
+	readonly amended: boolean;
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
@@ -338,6 +341,9 @@ export interface AuditEntry {
 		| "grant_revoked"
 		| "token_created"
 		| "token_revoked"
+		/** A stranger was let in, refused, or sent away again. */
+		| "paired"
+		| "unpaired"
 		/** A human took the audit for right that was not what its witness saw. */
 		| "audit_accepted"
 		/** Programs run without walls from here on, because the configuration says so. */
@@ -376,6 +382,27 @@ export interface Token {
 	readonly createdBy: string;
 	readonly expiresAt: number | null;
 	readonly revokedAt: number | null;
+}
+
+export type PairingState = "open" | "approved" | "denied" | "expired" | "revoked";
+
+/** A stranger's request to be let in, and what became of it. */
+export interface Pairing {
+	readonly n: number;
+	readonly platform: string;
+	readonly account: string;
+	/** The sender's id on the platform. */
+	readonly id: string;
+	/** What the sender calls itself; untrusted. */
+	readonly name: string | null;
+	readonly state: PairingState;
+	readonly role: PersonRole | null;
+	readonly principal: string | null;
+	readonly destination: Destination;
+	readonly askedAt: number;
+	readonly expiresAt: number;
+	readonly decidedAt: number | null;
+	readonly decidedBy: string | null;
 }
 
 export type ProcessStatus = "starting" | "running" | "exited" | "killed" | "lost" | "failed_start";

@@ -20,9 +20,11 @@ import {
 } from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
+import { CHANNEL_DEFAULTS } from "../../src/gateway/channel.ts";
 import {
 	type Channel,
 	type ChannelHost,
+	type ChannelSettings,
 	type Clock,
 	createGateway,
 	type Gateway,
@@ -137,6 +139,8 @@ export interface SceneOptions {
 	readonly config?: ConfigInput;
 	readonly platform?: Partial<PlatformOptions>;
 	readonly channel?: ChannelAbilities;
+	/** Of the channel's entry. */
+	readonly settings?: Partial<ChannelSettings>;
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
 	readonly programs?: Pick<ProcessHome, "path"> & {
@@ -245,6 +249,7 @@ export class Scene {
 				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
 			channels: [this.channel],
+			settingsOf: () => ({ ...CHANNEL_DEFAULTS, ...options.settings }),
 			config,
 			clock,
 			pseudonymKey: new Uint8Array(32),

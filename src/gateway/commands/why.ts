@@ -31,6 +31,16 @@ function sentence({ type, facts, subject, session }: StoreEvent): string {
 			return `It was given up: ${String(facts.reason)}.`;
 		case "inbound.dropped_by_user":
 			return "It was dropped from the queue by the user.";
+		case "inbound.edited":
+			return facts.waited
+				? "Its sender changed it while it waited; the changed text counts."
+				: `Its sender changed it afterwards${told(facts)}.`;
+		case "inbound.deleted":
+			return facts.waited
+				? "Its sender deleted it while it waited."
+				: `Its sender deleted it afterwards${told(facts)}.`;
+		case "inbound.reacted":
+			return `Somebody reacted to it with ${String(facts.emoji)}.`;
 		case "turn.begun":
 			return `Work on it began in session ${session ?? "?"}.`;
 		case "turn.resumed":
@@ -70,6 +80,10 @@ function sentence({ type, facts, subject, session }: StoreEvent): string {
 		default:
 			return type.replace(".", " ");
 	}
+}
+
+function told(facts: StoreEvent["facts"]): string {
+	return facts.told ? "; the agent's next turn is told" : "";
 }
 
 function when({ kind }: StoreEvent["facts"]): string {

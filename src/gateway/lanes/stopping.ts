@@ -40,8 +40,8 @@ async function waiting(store: Store, conversation: ConversationId, before: numbe
 	for (let after = 0; ; ) {
 		const scope = { kind: "operator" } as const;
 		const page = await store.waitingItems({ scope, conversation, after, limit: AT_ONCE });
-		for (const { id, kind, content } of page) {
-			const isCommand = kind === "person" && parseCommand(contentText(content ?? "")) !== null;
+		for (const { id, kind, content, amended } of page) {
+			const isCommand = kind === "person" && !amended && parseCommand(contentText(content ?? "")) !== null;
 			if (id < before && !isCommand) ids.push(id);
 		}
 		const last = page.at(-1);

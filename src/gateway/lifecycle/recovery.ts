@@ -72,6 +72,7 @@ export async function allWaiting(store: Store): Promise<InboxItem[]> {
 
 export function isCommand(item: InboxItem): boolean {
 	if (item.command !== null) return true;
+	if (item.amended) return false;
 	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
 }
 

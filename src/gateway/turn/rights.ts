@@ -20,14 +20,14 @@ export async function rightsOf(
 		speakers.length > 0
 			? speakers
 			: [{ principal: place.principal, role: "owner", platform: place.platform }];
-	const facts = await store.speakerFacts({
+	const { facts, chats } = await store.speakerFacts({
 		scope: { kind: "operator" },
 		conversation: place.id,
 		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
 		now,
 	});
 	const standings = known.map((speaker, index) =>
-		standingNow(speaker, facts[index] as SpeakerFacts, place, config),
+		standingNow(speaker, facts[index] as SpeakerFacts, place, chats, config),
 	);
 	const isTheirs = facts.every(({ isOwn }) => isOwn);
 	return { standing: leastStanding(standings), scope: reach(place, isTheirs ? soleSpeaker(known) : null) };
@@ -36,8 +36,9 @@ export async function rightsOf(
 /** Never more than they were let in as, and never more than they would be let in as now. */
 function standingNow(
 	{ principal, role, platform, platformRole }: Speaker,
-	{ ids, token }: SpeakerFacts,
+	{ ids, token, paired }: SpeakerFacts,
 	{ source }: Conversation,
+	chats: readonly string[],
 	{ auth }: Config,
 ): Standing {
 	if (OWN_WAYS.has(platform)) {
@@ -49,7 +50,7 @@ function standingNow(
 	const { userId: _, userIdAlt: __, ...chat } = source;
 	const writer = { ...chat, platform, ...(userId !== undefined && { userId }) };
 	const transport = platformRole === undefined ? {} : { roles: [platformRole] };
-	const now = authorise({ source: writer, transport, ids }, auth);
+	const now = authorise({ source: writer, transport, ids, chats, paired }, auth);
 	return now.kind === "allowed" ? lesser(role, now.role) : "none";
 }
 

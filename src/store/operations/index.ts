@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
 	beginRestore,
 	checkpointFailed,
@@ -42,11 +43,14 @@ import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
+import { callerFacts } from "./people/caller.ts";
+import { approvePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
@@ -141,6 +145,10 @@ export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness
 export const writes = {
 	accept,
 	moveCursor,
+	amend,
+	react,
+	chatGone,
+	chatMoved,
 	performCommand,
 	answerCommand,
 	endItems,
@@ -211,6 +219,8 @@ export const writes = {
 	acceptAudit,
 	createToken,
 	revokeToken,
+	approvePairing,
+	denyPairing,
 	proveWritable,
 	beginProcess,
 	processStarted,
@@ -251,6 +261,7 @@ export const reads = {
 	unknownDeliveries,
 	channelCursor,
 	knownIds,
+	callerFacts,
 	speakerFacts,
 	story,
 	lastInbound,
@@ -284,6 +295,7 @@ export const reads = {
 	auditStanding,
 	tokenByDigest,
 	tokens,
+	pairings,
 	workload,
 	process,
 	processes,
@@ -320,6 +332,7 @@ export const DRAWS: {
 	resolveConfirmation: { uuids: 1 },
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
+	approvePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
 };

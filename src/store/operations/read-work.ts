@@ -18,8 +18,10 @@ import type {
 	StoreEvent,
 	Turn,
 } from "../types.ts";
+import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { toDisposition } from "./inbox/inbox.ts";
+import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
 import { assertSees } from "./people/scope.ts";
 import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/turns.ts";
@@ -69,6 +71,7 @@ interface InboxBody {
 	readonly content: Content;
 	readonly role?: PersonRole;
 	readonly poster?: Poster;
+	readonly amended?: boolean;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -86,6 +89,7 @@ function toItem(row: InboxRow): InboxItem {
 		content: body?.content ?? null,
 		role: body?.role ?? null,
 		poster: body?.poster ?? null,
+		amended: body?.amended ?? false,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
 		turn: row.turn,
@@ -316,6 +320,8 @@ export interface SpeakerFacts {
 	readonly isOwn: boolean;
 	/** Of a program that speaks through the API: whether its token still holds; null: no program. */
 	readonly token: "live" | "ended" | null;
+	/** The role that they were let in with by pairing. */
+	readonly paired: PersonRole | null;
 }
 
 /** What has to be known of the people a turn speaks for before it is decided what they may do now. */
@@ -324,13 +330,19 @@ export function* speakerFacts(args: {
 	readonly conversation: ConversationId;
 	readonly speakers: readonly Pick<Speaker, "principal" | "platform">[];
 	readonly now: number;
-}): Op<readonly SpeakerFacts[]> {
-	const owner = (yield* get(ownerOf, args.conversation))?.principal ?? null;
+}): Op<{
+	readonly facts: readonly SpeakerFacts[];
+	/** The ids that the conversation's chat has had, its present one first. */
+	readonly chats: readonly string[];
+}> {
+	const place = yield* get(ownerOf, args.conversation);
+	const owner = place?.principal ?? null;
+	const chats = place ? yield* chatIds(parseSource(unseal(place.source_body, place.body_key))) : [];
 	const owners = owner === null ? [] : yield* samePrincipals(owner);
 	const facts: SpeakerFacts[] = [];
 	for (const { principal, platform } of args.speakers) {
 		if (principal === null) {
-			facts.push({ ids: [], isOwn: false, token: null });
+			facts.push({ ids: [], isOwn: false, token: null, paired: null });
 			continue;
 		}
 		const tokens = platform === "api_server" ? yield* all(tokensOf, principal) : [];
@@ -341,11 +353,14 @@ export function* speakerFacts(args: {
 			ids: yield* idsOf(platform, principal),
 			isOwn: owners.includes(principal),
 			token: tokens.length === 0 ? null : live ? "live" : "ended",
+			paired: yield* pairedRoleOf(platform, principal),
 		});
 	}
-	return facts;
+	return { facts, chats };
 }
-const ownerOf = sql<{ principal: string | null }>("SELECT principal FROM conversations WHERE id = ?");
+const ownerOf = sql<{ principal: string | null; source_body: string; body_key: number | null }>(
+	"SELECT principal, source_body, body_key FROM conversations WHERE id = ?",
+);
 const tokensOf = sql<{ revoked_at: number | null; expires_at: number | null }>(
 	"SELECT revoked_at, expires_at FROM tokens WHERE principal = ?",
 );

@@ -5,6 +5,7 @@ import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../../types.ts";
+import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { findConversation } from "../sessions/sessions.ts";
 import { bringForward, laneOf, letIn } from "./lanes.ts";
@@ -116,14 +117,15 @@ export function* addDeliveries(
 	turn: string | null,
 	deliveries: readonly NewDelivery[],
 ): Op<void> {
-	for (const delivery of deliveries)
-		if (yield* add(context, conversation, turn, delivery))
-			yield* emit(
-				context,
-				"delivery.pending",
-				{ conversation, turn, subject: delivery.id },
-				{ kind: delivery.kind },
-			);
+	for (const delivery of deliveries) {
+		const { destination, gone } = yield* reachOf(delivery.destination);
+		if (!(yield* add(context, conversation, turn, { ...delivery, destination }))) continue;
+		const { id, kind } = delivery;
+		yield* emit(context, "delivery.pending", { conversation, turn, subject: id }, { kind });
+		if (gone === null) continue;
+		const row = yield* get(deliveryById, id);
+		if (row?.state === "pending") yield* settleRow(context, row, { kind: "dead", reason: gone });
+	}
 }
 
 function* add(
@@ -262,7 +264,15 @@ export function* settleDelivery(
 	context: Context,
 	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
 ): Op<void> {
-	yield* settleRow(context, yield* claimedRow(args), args.settlement);
+	const row = yield* claimedRow(args);
+	yield* settleRow(context, row, yield* unlessGone(row, args.settlement));
+}
+
+/** Nothing is tried again in a chat that was found to be gone meanwhile. */
+function* unlessGone(row: DeliveryRow, settlement: Settlement): Op<Settlement> {
+	if (settlement.kind !== "retry") return settlement;
+	const { gone } = yield* reachOf(JSON.parse(row.destination) as Destination);
+	return gone === null ? settlement : { kind: "dead", reason: gone };
 }
 
 /** The delivery that a claim holds. */

@@ -12,3 +12,8 @@ export function destinationOf(source: Source): Destination {
 		...(source.userId && { userId: source.userId }),
 	};
 }
+
+/** Stands where a delivery names its conversation, for one that belongs to none; no conversation has such an id. */
+export function noticeLane({ platform, account, chatId }: Destination): string {
+	return `@${platform}:${account}:${chatId}`;
+}

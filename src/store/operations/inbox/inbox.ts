@@ -16,8 +16,20 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
-import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } from "../../types.ts";
+import type {
+	BusyMode,
+	Content,
+	Disposition,
+	InboxKind,
+	NewDelivery,
+	PersonRole,
+	Poster,
+	Quote,
+} from "../../types.ts";
+import { botTurns, firstAddress, heardFrom } from "../chats/known.ts";
+import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
+import { askPairing, type PairingRequest } from "../people/pairings.ts";
 import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
@@ -29,6 +41,7 @@ export interface AcceptArgs {
 	/** Unique within (platform, account, chat); our own ways in send a client message id. */
 	readonly platformMessage: string;
 	readonly content: Content;
+	readonly quoted?: Quote;
 	readonly routing: {
 		readonly groupSessionsPerUser: boolean;
 		readonly threadSessionsPerUser: boolean;
@@ -39,8 +52,13 @@ export interface AcceptArgs {
 	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: handled beside the turn, by this name. */
 	readonly as:
 		| { readonly kind: "accept" | "observe" }
-		| { readonly kind: "refuse"; readonly reason: string }
+		/** A stranger who may ask to be let in gets a code, where they have not got one lately. */
+		| { readonly kind: "refuse"; readonly reason: string; readonly pairing?: PairingRequest }
 		| { readonly kind: "command"; readonly name: string };
+	/** A bot wrote it. So many are answered in its chat until a person writes; with the last of them goes the notice that says so. */
+	readonly bot?: { readonly limit: number; readonly notice: readonly NewDelivery[] };
+	/** It is carried out as a command. */
+	readonly asCommand?: boolean;
 	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
 	readonly role?: PersonRole;
 	/** The platform's own role that let its sender in. */
@@ -125,7 +143,9 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 
 	const before = yield* get(findInbox, source.platform, source.account, source.chatId, args.platformMessage);
 	if (before) return duplicate(before);
+	const heard = args.kind === "person" ? yield* hear(context, args, source) : null;
 	if (args.as.kind === "refuse") return yield* refuse(context, args, source, args.as.reason);
+	if (heard?.tooMany) return yield* refuse(context, args, source, TOO_MANY_BOTS);
 
 	const { conversation, principal } = yield* route(context, args, source);
 	const content = yield* withBlobs(args, conversation.id);
@@ -148,6 +168,8 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		seal({
 			source: wire,
 			content,
+			...(args.quoted && { quoted: args.quoted }),
+			...(args.asCommand && { asCommand: true }),
 			...(args.role && { role: args.role }),
 			...(args.platformRole && { platformRole: args.platformRole }),
 			...(args.poster && { poster: args.poster }),
@@ -158,6 +180,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
 	if (args.kind === "person" && args.conversation === undefined)
 		yield* run(updateSource, seal(wire), conversation.id);
+	if (heard?.isLast && args.bot) yield* addDeliveries(context, conversation.id, null, args.bot.notice);
 	yield* emit(
 		context,
 		waits ? "inbound.accepted" : `inbound.${done.kind}`,
@@ -174,6 +197,24 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		duplicate: false,
 		disposition: done,
 	};
+}
+
+const TOO_MANY_BOTS = "too many messages of bots without a person";
+
+/** The chat has been heard from. Of bots, only so many are answered until a person writes. */
+function* hear(
+	context: Context,
+	{ as, bot }: AcceptArgs,
+	source: Source,
+): Op<{ readonly tooMany: boolean; readonly isLast: boolean }> {
+	if (as.kind === "refuse" || !bot) {
+		yield* heardFrom(context, source, as.kind === "refuse" ? "stranger" : "person");
+		return { tooMany: false, isLast: false };
+	}
+	const tooMany = (yield* botTurns(source)) >= bot.limit;
+	const counts = as.kind === "accept" && !tooMany;
+	const turns = yield* heardFrom(context, source, counts ? "bot" : "stranger");
+	return { tooMany, isLast: counts && turns === bot.limit };
 }
 
 /** Makes the blobs the conversation's own; a row names them by their digests. */
@@ -249,6 +290,7 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 	);
 	const id = (row as { id: number }).id;
 	yield* emit(context, "inbound.refused", { subject: id }, { platform: source.platform, reason });
+	if (args.as.kind === "refuse" && args.as.pairing) yield* askPairing(context, source, args.as.pairing);
 	return {
 		id,
 		conversation: null,
@@ -278,7 +320,7 @@ function* route(
 	}
 	const ids = principal ? yield* idsOf(source.platform, principal) : [];
 	const aliases = ids.slice(1).map((id): AliasPair => [ids[0] as string, id]);
-	const address = resolveAddress(source, { ...args.routing, aliases });
+	const address = yield* firstAddress(resolveAddress(source, { ...args.routing, aliases }));
 	const digest = addressDigest(address);
 	const known = yield* get(findAddress, digest);
 	const own = (yield* isTheirs(known, address, principal)) ? known : undefined;

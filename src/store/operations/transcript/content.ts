@@ -16,7 +16,15 @@ export interface Target {
 
 export type MessageBody = Pick<
 	NewMessage,
-	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut" | "confirmation"
+	| "toolCalls"
+	| "reasoning"
+	| "finishReason"
+	| "tokens"
+	| "quoted"
+	| "observed"
+	| "covers"
+	| "leavesOut"
+	| "confirmation"
 > & {
 	readonly content: StoredContent;
 	readonly authorName?: string;
