@@ -155,6 +155,17 @@ describe("who is meant", () => {
 		expect(all.at(-1)?.quoted).toMatchObject({ text: "I am here", own: true });
 	});
 
+	test("all files of an album are meant where one of them names the bot, in whatever order they come", async () => {
+		const { peer } = scene;
+		const group = peer.group("Team");
+		const file = { kind: "photo" as const, name: "p.jpg", bytes: new Uint8Array(10) };
+		peer.album(ada, group, `@${peer.bot.user.username} look`, [file, file]);
+		peer.album(ada, group, "look", [file, file]);
+		peer.reorder((waiting) => waiting.toReversed());
+		await scene.start();
+		expect((await taken(4)).map(({ mentioned }) => mentioned)).toEqual([false, false, true, true]);
+	});
+
 	test("in a private chat everything is meant, and links behind words are kept", async () => {
 		const { peer } = scene;
 		await scene.start();
