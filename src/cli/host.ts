@@ -19,6 +19,7 @@ import { KeryxError } from "../errors.ts";
 import {
 	createGateway,
 	type Gateway,
+	questionDeliveries,
 	snapshotName,
 	systemClock,
 	toDeliveries,
@@ -121,7 +122,8 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			store,
 			clock: systemClock,
 			settings: () => confirmationSettings(live.values, context.env),
-			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
+			render: (question, to) =>
+				questionDeliveries(question, { ...to, kind: "notice", class: "question" }, gateway.outlet),
 			reaches: ({ platform, account }) => account === "" && platforms.some((one) => one === platform),
 			log,
 		});
@@ -131,7 +133,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			clock: systemClock,
 			ids,
 			settings: () => processSettings(live.values),
-			render: (text, to) => toDeliveries(text, { ...to, kind: "notice" }),
+			render: (text, to) => toDeliveries(text, { ...to, kind: "notice", class: "status" }, gateway.outlet),
 			log,
 		});
 		const checkpoints = values.checkpoints.enabled

@@ -6,6 +6,7 @@ export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./
 export { type AliasPair, personId } from "./address/aliases.ts";
 export { readableKey } from "./address/key.ts";
 export {
+	builtInPlatforms,
 	createPlatforms,
 	type Platforms,
 	type PlatformTraits,

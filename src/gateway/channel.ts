@@ -69,7 +69,7 @@ export interface Outgoing {
 	/** Send the plain twin: the platform refused the markup. */
 	readonly plain: boolean;
 	/** The bytes of one of the body's attachments, by its blob. */
-	readonly openBlob?: (blob: string) => AsyncIterable<Uint8Array>;
+	readonly openBlob: (blob: string) => AsyncIterable<Uint8Array>;
 }
 
 export type SendResult =
@@ -198,6 +198,9 @@ export interface Channel {
 	health(): ChannelHealth;
 }
 
+/** answer: what somebody asked for. question: waits for somebody. warning: something is lost or wrong. status: all else. */
+export type NoticeClass = "answer" | "question" | "warning" | "status";
+
 /** The settings of one entry of `channels`, as far as the gateway goes by them. */
 export interface ChannelSettings {
 	/** Whether the agent's next turn is told that a message it has seen was changed or deleted. */
@@ -206,6 +209,19 @@ export interface ChannelSettings {
 	readonly requireMention: boolean;
 	/** Ids of groups where every message is for the agent. */
 	readonly freeChats: readonly string[];
+	/** Classes of notices that are sent: to one person, and to groups and by e-mail. */
+	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
+	/** Without a sign of life for so long, the channel counts as down. */
+	readonly aliveSeconds: number;
 }
 
-export const CHANNEL_DEFAULTS: ChannelSettings = { edits: "note", requireMention: true, freeChats: [] };
+export const CHANNEL_DEFAULTS: ChannelSettings = {
+	edits: "note",
+	requireMention: true,
+	freeChats: [],
+	notices: {
+		dms: ["answer", "question", "warning", "status"],
+		groups: ["answer", "question", "warning"],
+	},
+	aliveSeconds: 60,
+};

@@ -18,10 +18,11 @@ import {
 	type ChannelHealth,
 	type ChannelSettings,
 	type Inbound,
+	type Press,
 } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
-import { CommandRunner } from "./commands/runner.ts";
+import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
@@ -30,6 +31,7 @@ import { admit } from "./inbox/admission.ts";
 import type { Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
 import { createHost } from "./inbox/host.ts";
+import { press } from "./inbox/presses.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
@@ -40,6 +42,7 @@ import { expire, recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
+import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { Unknowns } from "./outbox/unknowns.ts";
 import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
@@ -75,8 +78,8 @@ export interface GatewayOptions {
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
-	/** The settings of a channel's entry, by its name; asked each time. Left out: the defaults. */
-	readonly settingsOf?: (channel: string) => ChannelSettings;
+	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
+	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
@@ -103,6 +106,8 @@ export interface Gateway {
 	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
 	readonly actions: Actions;
+	/** What each chat can show, and is told: for whoever else makes deliveries. */
+	readonly outlet: Outlet;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
@@ -128,6 +133,7 @@ class RunningGateway implements Gateway {
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #surroundings: Surroundings;
+	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #outbox: Outbox;
 	readonly #files: ConversationFiles | null;
@@ -160,6 +166,11 @@ class RunningGateway implements Gateway {
 		};
 		this.#log = options.log ?? (() => {});
 		this.#audiences = new Audiences(() => live.values.auth);
+		this.outlet = createOutlet({
+			channels: () => this.#channels.values(),
+			...(options.settingsOf && { settingsOf: options.settingsOf }),
+		});
+		for (const channel of channels) checkTraits(channel);
 		for (const channel of channels)
 			this.#channels.set(
 				`${channel.platform} ${channel.account}`,
@@ -173,6 +184,7 @@ class RunningGateway implements Gateway {
 			connectedPlatforms: [...new Set(channels.map((channel) => channel.platform))],
 			tools: tools.names,
 			pseudonymKey,
+			platforms: this.outlet.platforms,
 		});
 		this.#lanes = new Lanes({
 			clock,
@@ -212,6 +224,7 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
+			outlet: this.outlet,
 			agentOf: (place) => this.#agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
@@ -276,8 +289,16 @@ class RunningGateway implements Gateway {
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#patiently(() => this.#finishRestores());
 		const unfinished = await this.#patiently(() =>
-			recover({ store, clock, config, aliveAt: this.#awaySince, channels: this.#channels.values() }),
+			recover({
+				store,
+				clock,
+				config,
+				aliveAt: this.#awaySince,
+				channels: this.#channels.values(),
+				outlet: this.outlet,
+			}),
 		);
+		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),
@@ -307,6 +328,7 @@ class RunningGateway implements Gateway {
 					lanes: this.#lanes,
 					accept: (inbound) => this.#admit(inbound, channel, door),
 					inOrder: (write) => this.#inOrder(write, door),
+					pressed: (given) => this.#press(given, channel.account, door),
 				}),
 			);
 		}
@@ -340,9 +362,8 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		await this.#lastWords(() => tellCutOff({ store, config, surroundings: this.#surroundings })).catch(
-			unplanned,
-		);
+		const [surroundings, outlet] = [this.#surroundings, this.outlet];
+		await this.#lastWords(() => tellCutOff({ store, config, surroundings, outlet })).catch(unplanned);
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
@@ -425,8 +446,7 @@ class RunningGateway implements Gateway {
 
 	/** Behind everything that the channel has handed in before. */
 	async #inOrder<Value>(write: () => Promise<Value>, door: Door): Promise<Value> {
-		if (!this.#accepting)
-			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
+		this.#assertAccepting();
 		await door.pass(Promise.resolve());
 		return write();
 	}
@@ -436,8 +456,7 @@ class RunningGateway implements Gateway {
 		{ name, account }: Pick<Channel, "name" | "account">,
 		door: Door,
 	): Promise<Admission> {
-		if (!this.#accepting)
-			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
+		this.#assertAccepting();
 		const { store, clock, config } = this.#options;
 		const admitting = admit(inbound, account, {
 			store,
@@ -446,6 +465,7 @@ class RunningGateway implements Gateway {
 			settings: this.#settingsOf(name),
 			albums: this.#albums,
 			randomBytes: this.#options.randomBytes ?? randomBytes,
+			outlet: this.outlet,
 			door,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
@@ -453,6 +473,18 @@ class RunningGateway implements Gateway {
 		});
 		this.#admitting.add(admitting);
 		return admitting.finally(() => this.#admitting.delete(admitting));
+	}
+
+	async #press(given: Press, account: string, door: Door): Promise<{ readonly text: string }> {
+		this.#assertAccepting();
+		const { store, clock, config, confirmations = null } = this.#options;
+		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
+		return press(given, account, { store, clock, config, confirmations, door, onCommand });
+	}
+
+	#assertAccepting(): void {
+		if (!this.#accepting)
+			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
@@ -515,7 +547,7 @@ class RunningGateway implements Gateway {
 		if (tooOld.length === 0) return items;
 		const scope = { kind: "operator" } as const;
 		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope, id })));
-		await expire(store, conversation, expired);
+		await expire(store, this.outlet, conversation, expired);
 		return items.filter((item) => !tooOld.includes(item));
 	}
 
@@ -612,6 +644,7 @@ class RunningGateway implements Gateway {
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
+			outlet: this.outlet,
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
 			openingOf: (conversation) => this.#surroundings.openingOf(conversation),
 			joining: () =>

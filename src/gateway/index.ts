@@ -35,6 +35,7 @@ export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
 export { putBlobStream } from "./inbox/blobs.ts";
 export { codeDigest } from "./inbox/pairing-code.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
+export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./surroundings.ts";

@@ -3,14 +3,17 @@ import type { Config } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
+	type Platforms,
 	type ResetPolicy,
 	resolvePolicy,
 	type Source,
 } from "../domain/index.ts";
-import type { Conversation } from "../store/index.ts";
+import type { Conversation, HomeChannel } from "../store/index.ts";
 import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 
 export interface Surroundings {
+	/** The home channels as they were set in chats. */
+	takeHomes(homes: readonly HomeChannel[]): void;
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
 	openingOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
@@ -27,12 +30,17 @@ export interface SurroundingsOptions {
 	readonly tools: readonly string[];
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
+	readonly platforms: Platforms;
 }
 
 export function createSurroundings(options: SurroundingsOptions): Surroundings {
 	const policies = new Map<string, ResetPolicy>();
 	let of = options.config.session_reset;
+	let homes: readonly HomeChannel[] = [];
 	return {
+		takeHomes: (set) => {
+			homes = set;
+		},
 		policyFor: (platform, chatType) => {
 			const { session_reset } = options.config;
 			if (session_reset !== of) policies.clear();
@@ -43,7 +51,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, connectedPlatforms, pseudonymKey } = options;
+			const { config, connectedPlatforms, pseudonymKey, platforms } = options;
 			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
 			const context = [
 				...instructionsFor(config, profile, source),
@@ -51,9 +59,10 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 					source,
 					shared,
 					connectedPlatforms: [...connectedPlatforms],
-					homeChannels: homesOf(config, connectedPlatforms),
+					homeChannels: homesOf(config, connectedPlatforms, homes),
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
+					platforms,
 					tools,
 				}),
 			].join("\n\n");
@@ -62,13 +71,20 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 	};
 }
 
-/** A home channel on a platform that is not connected leads nowhere: the agent is not told of it. */
+/**
+ * A home channel on a platform that is not connected leads nowhere: the agent is not told of it. One that was set in a chat wins over the
+ * configuration.
+ */
 export function homesOf(
 	{ home_channels }: Pick<Config, "home_channels">,
 	connectedPlatforms: readonly string[],
+	set: readonly Pick<HomeChannel, "platform" | "chatId" | "threadId" | "name">[],
 ): Config["home_channels"] {
+	const homes = { ...home_channels };
+	for (const { platform, chatId, threadId, name } of set)
+		homes[platform] = { chat_id: chatId, name, ...(threadId !== undefined && { thread_id: threadId }) };
 	return Object.fromEntries(
-		Object.entries(home_channels).filter(([platform]) => connectedPlatforms.includes(platform)),
+		Object.entries(homes).filter(([platform]) => connectedPlatforms.includes(platform)),
 	);
 }
 

@@ -30,6 +30,7 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Pressed } from "./operations/inbox/presses.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
@@ -61,6 +62,7 @@ export type {
 	AuditEntry,
 	AuditVia,
 	BusyMode,
+	Button,
 	Checkpoint,
 	CheckpointKind,
 	CheckpointWindow,
@@ -76,13 +78,16 @@ export type {
 	Disposition,
 	Grant,
 	GrantScope,
+	HomeChannel,
 	InboxItem,
 	InboxKind,
 	Message,
 	MetaKind,
+	NewButton,
 	NewDelivery,
 	NewMessage,
 	OperatorScope,
+	OutgoingFile,
 	Pairing,
 	Part,
 	PersonRole,
@@ -92,6 +97,7 @@ export type {
 	ProcessIdentity,
 	ProcessNotify,
 	ProcessStatus,
+	QuestionEnds,
 	Range,
 	Restore,
 	RestoreTogether,

@@ -790,21 +790,25 @@ CREATE TABLE buttons (
 	id TEXT PRIMARY KEY,
 	delivery TEXT NOT NULL,
 	conversation TEXT NOT NULL,
-	action TEXT NOT NULL,
-	principals TEXT NOT NULL,
-	expires_at {int} NOT NULL,
-	used_at {int},
-	used_by TEXT,
-	CHECK ((used_at IS NULL) = (used_by IS NULL))
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	confirmation TEXT,
+	principal TEXT,
+	until {int} NOT NULL,
+	pressed_at {int},
+	ended_at {int},
+	body TEXT NOT NULL,
+	body_key {int}
 ) {strict};
-CREATE INDEX buttons_delivery ON buttons (delivery);
 CREATE INDEX buttons_conversation ON buttons (conversation);
-CREATE INDEX buttons_expires ON buttons (expires_at);
+CREATE INDEX buttons_open ON buttons (confirmation) WHERE confirmation IS NOT NULL AND ended_at IS NULL;
+CREATE INDEX buttons_until ON buttons (until);
 `;
 
 /** A button is pressed once, and what it does never changes. */
-const PRESSED_ONCE =
-	"OLD.used_at IS NOT NULL OR NEW.action <> OLD.action OR NEW.principals <> OLD.principals";
+const PRESSED_ONCE = `(OLD.pressed_at IS NOT NULL AND NEW.pressed_at IS DISTINCT FROM OLD.pressed_at)
+	OR NEW.body <> OLD.body OR NEW.principal IS DISTINCT FROM OLD.principal`;
 
 const TRIGGERS_13 = {
 	sqlite: `

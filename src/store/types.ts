@@ -103,6 +103,8 @@ export interface Destination {
 	readonly threadId?: string;
 	readonly replyTo?: string;
 	readonly userId?: string;
+	/** Several people read there. */
+	readonly group?: true;
 }
 
 export interface InboxItem {
@@ -172,6 +174,8 @@ export interface DeliveryBody {
 	readonly attachments?: readonly OutgoingFile[];
 	/** In rows. What pressing one does is in the store alone. */
 	readonly buttons?: readonly (readonly Button[])[];
+	/** The delivery whose message this one replaces. */
+	readonly edits?: string;
 }
 
 /** A file of the conversation on its way out. */
@@ -192,6 +196,26 @@ export interface Button {
 	readonly style?: "primary" | "danger" | "plain";
 }
 
+/** What a button of a delivery does, and for whom. */
+export interface NewButton {
+	readonly id: string;
+	/** Carried out as if whoever presses had written it there. */
+	readonly command: string;
+	/** Who may press beside the owner; null: nobody. */
+	readonly principal: string | null;
+	/** False: only that person, not even the owner. */
+	readonly owner: boolean;
+	/** From then on it does nothing. */
+	readonly until: number;
+	/** The confirmation that it answers: when that is over, so is the button. */
+	readonly confirmation?: string;
+}
+
+/** What a question's message becomes when it was answered, in whatever way, or is over. */
+export type QuestionEnds = Readonly<
+	Record<"approved" | "denied" | "expired" | "cancelled", Pick<DeliveryBody, "text" | "plain">>
+>;
+
 /** A command as it was written. */
 export interface Asked {
 	readonly inbox: number;
@@ -211,6 +235,10 @@ export interface NewDelivery {
 	readonly body: DeliveryBody;
 	/** The platform asked for a pause: not due before this. */
 	readonly notBefore?: number;
+	/** What the body's buttons do; committed with it. */
+	readonly presses?: readonly NewButton[];
+	/** With the buttons of a confirmation, where messages can be edited. */
+	readonly ends?: QuestionEnds;
 }
 
 export interface Delivery extends NewDelivery {
@@ -382,6 +410,16 @@ export interface Token {
 	readonly createdBy: string;
 	readonly expiresAt: number | null;
 	readonly revokedAt: number | null;
+}
+
+/** As its owner set it in a chat. */
+export interface HomeChannel {
+	readonly platform: string;
+	readonly account: string;
+	readonly chatId: string;
+	readonly threadId?: string;
+	readonly name: string;
+	readonly setAt: number;
 }
 
 export type PairingState = "open" | "approved" | "denied" | "expired" | "revoked";

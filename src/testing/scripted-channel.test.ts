@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { quietHost } from "../../test/support/quiet-host.ts";
+import { noBlobs, quietHost } from "../../test/support/quiet-host.ts";
 import type { ChannelHost, Inbound, Outgoing } from "../gateway/index.ts";
 import { type Behaviour, ScriptedPlatform } from "./platform.ts";
 import { createScriptedChannel } from "./scripted-channel.ts";
@@ -11,6 +11,7 @@ const outgoing = (id: string, text = id): Outgoing => ({
 	destination: to,
 	body: { text, plain: text },
 	plain: false,
+	openBlob: noBlobs,
 });
 
 function host(taken: Inbound[] = []): ChannelHost {

@@ -30,6 +30,8 @@ import {
 	type Gateway,
 	type Walls,
 } from "../../src/gateway/index.ts";
+import { createOutlet, type Outlet } from "../../src/gateway/outbox/outlet.ts";
+import { questionDeliveries } from "../../src/gateway/outbox/question.ts";
 import { toDeliveries } from "../../src/gateway/outbox/reply.ts";
 import {
 	createProcesses,
@@ -225,7 +227,15 @@ export class Scene {
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		const config = configOf(options.config);
-		this.confirmations = confirmationsOn(this.store, clock, config);
+		this.confirmations = confirmationsOn(this.store, clock, config, {
+			platforms: {
+				traits: (name) => this.gateway.outlet.platforms.traits(name),
+				has: () => true,
+				names: () => [],
+			},
+			shows: (to) => this.gateway.outlet.shows(to),
+			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
+		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;
 		const { files } = options;
 		this.checkpoints = files ? this.#checkpoints(files, config) : null;
@@ -361,7 +371,8 @@ export class Scene {
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),
-			render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
+			render: (text, to) =>
+				toDeliveries(text, { ...to, kind: "notice", class: "status" }, this.gateway.outlet),
 			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
 		});
 	}
@@ -497,12 +508,14 @@ export function confirmationsOn(
 	store: Store,
 	clock: Clock,
 	config: ReturnType<typeof configOf>,
+	outlet: Outlet = createOutlet({ channels: () => [] }),
 ): Confirmations {
 	return createConfirmations({
 		store,
 		clock,
 		settings: () => confirmationSettings(config, {}),
-		render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
+		render: (question, to) =>
+			questionDeliveries(question, { ...to, kind: "notice", class: "question" }, outlet),
 	});
 }
 

@@ -1,6 +1,11 @@
 // A host that takes everything and remembers nothing but its cursor: the ground for the hosts of tests that look at one part.
 import type { ChannelHost } from "../../src/gateway/index.ts";
 
+/** Of a message without files. */
+export function noBlobs(blob: string): never {
+	throw new Error(`there is no blob ${blob}`);
+}
+
 export function quietHost(own: Partial<ChannelHost> = {}): ChannelHost {
 	let cursor: string | null = null;
 	let blobs = 0;

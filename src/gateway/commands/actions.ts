@@ -120,7 +120,8 @@ export function createActions(options: ActionsOptions): Actions {
 		const result = await changes[name](args);
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
-		afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
+		const { surroundings } = options;
+		afterChange(name, result, { lanes, place, surroundings, toolProgress, runTurn, resolved });
 		return result;
 	};
 	const change = <Name extends ChangeName>(

@@ -22,6 +22,7 @@ import { plainText, roleOf } from "../inbox/admission.ts";
 import type { Authorisation } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { NOT_DONE } from "../sentences.ts";
 import { policyOf, type Surroundings } from "../surroundings.ts";
@@ -46,6 +47,7 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly surroundings: Surroundings;
+	readonly outlet: Outlet;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
@@ -68,6 +70,8 @@ export interface ReceivedCommand {
 	readonly authorisation: Authorisation;
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
+	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
+	readonly told?: (text: string) => boolean;
 }
 
 /** What a command will do: change something, take files back, or only say something. */
@@ -163,6 +167,7 @@ export class CommandRunner {
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
 				place: context.conversation,
+				surroundings: this.#options.surroundings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
@@ -210,11 +215,11 @@ export class CommandRunner {
 		const { inbox, conversation, parsed, source } = received;
 		const command = findCommand(parsed.name);
 		const text = typeof result === "string" ? result : await inWords(command, result, context);
-		const deliveries = toDeliveries(text, {
-			id: `command:${inbox}`,
-			kind: "command",
-			destination: destinationOf(source),
-		});
+		const destination = destinationOf(source);
+		const { outlet } = this.#options;
+		const deliveries = received.told?.(text)
+			? []
+			: toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination }, outlet);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 

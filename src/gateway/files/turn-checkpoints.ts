@@ -5,6 +5,7 @@ import { type CheckpointOutcome, cleanTitle, type Message } from "../../domain/i
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { unagreedSentence } from "../sentences.ts";
 import { contentText } from "../turn/end.ts";
@@ -21,6 +22,7 @@ export interface TurnCheckpointsOptions {
 	readonly files: ConversationFiles | null;
 	readonly store: Store;
 	readonly clock: Clock;
+	readonly outlet: Outlet;
 	readonly start: TurnStart;
 	readonly signal: AbortSignal;
 	readonly rows: () => readonly Message[];
@@ -106,13 +108,13 @@ export class TurnCheckpoints {
 
 	/** Once in a conversation: by its id, the delivery is made no second time. */
 	async #tellOnce(files: ConversationFiles): Promise<void> {
-		const { store, log } = this.#options;
+		const { store, log, outlet } = this.#options;
 		const { conversation, turn, destination, place } = this.#options.start;
-		const deliveries = toDeliveries(unagreedSentence(files.folderOf(place)), {
-			id: `${conversation}:checkpoints`,
-			kind: "notice",
-			destination,
-		});
+		const deliveries = toDeliveries(
+			unagreedSentence(files.folderOf(place)),
+			{ id: `${conversation}:checkpoints`, kind: "notice", class: "warning", destination },
+			outlet,
+		);
 		await store
 			.notify({ conversation, turn, deliveries })
 			.catch((error: unknown) => log("that no checkpoints are taken could not be told", error));

@@ -23,6 +23,7 @@ import {
 import type { Clock } from "../../time/index.ts";
 import type { Admission, ChannelSettings, Inbound, Quoted } from "../channel.ts";
 import { type Parsed, parseCommand } from "../commands/index.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { hopsSentence } from "../sentences.ts";
 import { type AddressedAlbums, isAddressed } from "./addressed.ts";
@@ -47,6 +48,7 @@ export interface AdmissionOptions {
 	readonly settings: ChannelSettings;
 	readonly albums: AddressedAlbums;
 	readonly randomBytes: (length: number) => Uint8Array;
+	readonly outlet: Outlet;
 	/** What a channel hands in at once is committed in its order. */
 	readonly door: Door;
 	/** An owner writes from here. */
@@ -95,7 +97,7 @@ export async function admit(
 			profile === null
 				? UNKNOWN_PROFILE
 				: mayAsk(authorisation, source, inbound, config)
-					? { kind: "refuse", reason: NOT_ALLOWED, pairing: pairingFor(source, options.randomBytes) }
+					? { kind: "refuse", reason: NOT_ALLOWED, pairing: pairingFor(source, options) }
 					: asOf(authorisation, addressed),
 		...(authorisation.kind === "allowed" && {
 			role: authorisation.role,
@@ -103,7 +105,9 @@ export async function admit(
 		}),
 		...(poster && { poster }),
 		...(parsed && { asCommand: true }),
-		...(inbound.transport?.isBot && { bot: { limit: MOST_HOPS, notice: hopsNotice(source, inbound) } }),
+		...(inbound.transport?.isBot && {
+			bot: { limit: MOST_HOPS, notice: hopsNotice(source, inbound, options.outlet) },
+		}),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
 		...(inbound.cursor !== undefined && {
@@ -161,18 +165,19 @@ function quoteOf({ text, author, own }: Quoted): Quote {
 /** So many messages of bots are answered in a chat until a person writes there. */
 const MOST_HOPS = 5;
 
-function hopsNotice(source: Source, { platformMessage }: Inbound): NewDelivery[] {
+function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet): NewDelivery[] {
 	const { platform, account, chatId } = source;
 	const id = `hops:${createHash("sha256")
 		.update(JSON.stringify([platform, account, chatId, platformMessage]))
 		.digest("hex")}`;
-	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", destination: destinationOf(source) });
+	const destination = destinationOf(source);
+	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", class: "warning", destination }, outlet);
 }
 
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
 /** What a source says of its profile counts only where it was honoured. */
-function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+export function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
 

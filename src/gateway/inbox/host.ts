@@ -20,13 +20,14 @@ export interface HostOptions {
 	readonly settings: () => ChannelSettings;
 	readonly lanes: Pick<Lanes, "remove">;
 	readonly accept: (inbound: Inbound) => Promise<Admission>;
+	readonly pressed: ChannelHost["pressed"];
 	/** What happened to messages is committed in the channel's order, with the messages themselves. */
 	readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
 }
 
 export function createHost(
 	{ platform, account }: Pick<Channel, "platform" | "account">,
-	{ store, config, settings, lanes, accept, inOrder }: HostOptions,
+	{ store, config, settings, lanes, accept, inOrder, pressed }: HostOptions,
 ): ChannelHost {
 	const cursorAt = (value: string | undefined) =>
 		value === undefined ? {} : { cursor: { platform, account, value } };
@@ -68,7 +69,7 @@ export function createHost(
 					...cursorAt(cursor),
 				}),
 			),
-		pressed: unbuilt,
+		pressed,
 		gone: async ({ source, reason, cursor }) => {
 			await inOrder(() => store.chatGone({ source: from(source), reason, ...cursorAt(cursor) }));
 		},
@@ -77,8 +78,4 @@ export function createHost(
 		passed: (value) => inOrder(() => store.moveCursor({ platform, account, value })),
 		commands: () => COMMANDS.map(({ name, about }) => ({ name, description: about })),
 	};
-}
-
-function unbuilt(): Promise<never> {
-	return Promise.reject(new KeryxError("internal", "this Keryx cannot do that yet"));
 }

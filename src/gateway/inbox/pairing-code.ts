@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Source } from "../../domain/index.ts";
 import { destinationOf, pairingNoticeId } from "../../store/index.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { pairingSentence } from "../sentences.ts";
 
@@ -12,17 +13,20 @@ const LENGTH = 8;
 const EVEN = Math.floor(256 / ALPHABET.length) * ALPHABET.length;
 
 /** A new code for a stranger, and the message that tells it. */
-export function pairingFor(source: Source, randomBytes: (length: number) => Uint8Array) {
+export function pairingFor(
+	source: Source,
+	{ randomBytes, outlet }: { readonly randomBytes: (length: number) => Uint8Array; readonly outlet: Outlet },
+) {
 	const code = newCode(randomBytes);
 	const digest = codeDigest(source.platform, code);
 	const destination = destinationOf(source);
 	return {
 		digest,
-		deliveries: toDeliveries(pairingSentence(source.platform, code), {
-			id: pairingNoticeId(digest),
-			kind: "notice",
-			destination,
-		}),
+		deliveries: toDeliveries(
+			pairingSentence(source.platform, code),
+			{ id: pairingNoticeId(digest), kind: "notice", class: "answer", destination },
+			outlet,
+		),
 	};
 }
 

@@ -8,6 +8,7 @@ import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
 import { plainText } from "../inbox/admission.ts";
 import type { Waiting } from "../inbox/batch.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
 
@@ -31,6 +32,7 @@ export interface RecoveryOptions {
 	/** When Keryx last did anything, as far as the store knows. */
 	readonly aliveAt: number | null;
 	readonly channels: Iterable<Channel>;
+	readonly outlet: Outlet;
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
@@ -79,7 +81,7 @@ export function isCommand(item: InboxItem): boolean {
 /** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
 async function withoutExpired(
 	items: readonly InboxItem[],
-	{ store, clock, config }: RecoveryOptions,
+	{ store, clock, config, outlet }: RecoveryOptions,
 ): Promise<Unfinished["messages"]> {
 	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 	const messages: Unfinished["messages"][number][] = [];
@@ -105,24 +107,30 @@ async function withoutExpired(
 			busy: busy.get(conversation) as BusyMode,
 		});
 	}
-	for (const [conversation, old] of expired) await expire(store, conversation, old);
+	for (const [conversation, old] of expired) await expire(store, outlet, conversation, old);
 	return messages;
 }
 
 /** Ends messages as too old, with one notice that lists them. */
 export async function expire(
 	store: Store,
+	outlet: Outlet,
 	conversation: ConversationId,
 	items: readonly InboxItem[],
 ): Promise<void> {
 	const last = items.at(-1);
 	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
 	const deliveries = last?.source
-		? toDeliveries(expiredSentence(texts), {
-				id: `expired:${last.id}`,
-				kind: "notice",
-				destination: destinationOf(last.source),
-			})
+		? toDeliveries(
+				expiredSentence(texts),
+				{
+					id: `expired:${last.id}`,
+					kind: "notice",
+					class: "warning",
+					destination: destinationOf(last.source),
+				},
+				outlet,
+			)
 		: [];
 	await store.endItems({
 		conversation,

@@ -3,6 +3,7 @@ import type { AgentFailure } from "../../agents/index.ts";
 import { bytesInWords, type Message, type NewMessage, type Part } from "../../domain/index.ts";
 import type { NewDelivery } from "../../store/index.ts";
 import { literal } from "../commands/words.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { leftOutSentence } from "../sentences.ts";
 import { contentText } from "./end.ts";
@@ -31,12 +32,17 @@ export function leftOutNotice(
 	{ turn, destination }: TurnStart,
 	rows: readonly NewMessage[],
 	others: readonly string[],
+	outlet: Outlet,
 ): NewDelivery[] {
 	if (rows.length === 0) return [];
 	const lines = rows.map(({ content }) => contentText(content)).join("\n");
 	const attachments = rows.flatMap(({ leavesOut = [] }) => leavesOut).length;
 	const notice = leftOutSentence({ lines, attachments, others });
-	return toDeliveries(notice, { id: `${turn}:left-out`, kind: "notice", destination });
+	return toDeliveries(
+		notice,
+		{ id: `${turn}:left-out`, kind: "notice", class: "warning", destination },
+		outlet,
+	);
 }
 
 /** "image cat.png (3.1 MB)" */

@@ -43,10 +43,12 @@ import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
+import { pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
@@ -145,6 +147,7 @@ export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness
 export const writes = {
 	accept,
 	moveCursor,
+	pressButton,
 	amend,
 	react,
 	chatGone,
@@ -188,6 +191,7 @@ export const writes = {
 	setModelOverride,
 	setBusyMode,
 	setToolProgress,
+	setHome,
 	expireSession,
 	finaliseSession,
 	link,
@@ -295,6 +299,7 @@ export const reads = {
 	auditStanding,
 	tokenByDigest,
 	tokens,
+	homeChannels,
 	pairings,
 	workload,
 	process,
@@ -316,6 +321,7 @@ export const DRAWS: {
 	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };
 } = {
 	accept: { uuids: 2 },
+	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },

@@ -45,12 +45,15 @@ interface PolicyField {
 	readonly origin: string;
 }
 
+/** The home channels that were set in a chat. */
+export type SetHomes = Parameters<typeof homesOf>[2];
+
 export interface ExplainOptions {
 	readonly config: LoadedConfig;
 	readonly moment: Moment;
 	readonly aliases?: readonly AliasPair[];
 	/** Render the context block too; the key makes its pseudonyms. */
-	readonly prompt?: { readonly pseudonymKey: Uint8Array } | undefined;
+	readonly prompt?: { readonly pseudonymKey: Uint8Array; readonly homes: SetHomes } | undefined;
 }
 
 /** Throws a KeryxError that names the field when the source cannot be routed. */
@@ -89,7 +92,7 @@ export function explainSource(
 				source,
 				shared,
 				connectedPlatforms: connected,
-				homeChannels: homesOf(config.values, connected),
+				homeChannels: homesOf(config.values, connected, prompt.homes),
 				redactPii: privacy.redact_pii,
 				pseudonymKey: prompt.pseudonymKey,
 				tools: toolsFor(OWN_TOOLS, config.values, { profile, platform: source.platform, role: null }),

@@ -19,7 +19,7 @@ import type {
 	GrantScope,
 	NewDelivery,
 } from "../../types.ts";
-import { addDeliveries } from "../deliveries/deliveries.ts";
+import { addDeliveries, endQuestion } from "../deliveries/deliveries.ts";
 import { noticeLane } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { samePrincipals } from "../people/principals.ts";
@@ -480,6 +480,7 @@ function* settle(
 		},
 	});
 	yield* emit(context, `confirmation.${to.status}`, idsOf(row), { action: row.action });
+	yield* endQuestion(context, row.id, to.status);
 }
 
 /** The outcome as an inbox event of the conversation that waits for it: it begins a turn, exactly once, also after a crash. */

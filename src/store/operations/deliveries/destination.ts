@@ -10,6 +10,7 @@ export function destinationOf(source: Source): Destination {
 		...(source.threadId && { threadId: source.threadId }),
 		...(source.messageId && { replyTo: source.messageId }),
 		...(source.userId && { userId: source.userId }),
+		...(source.chatType !== "dm" && { group: true }),
 	};
 }
 

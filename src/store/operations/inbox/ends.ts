@@ -8,6 +8,7 @@ import { cancelOpen } from "../confirmations/calls.ts";
 import { resolveConfirmation } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
+import { setHome } from "../homes.ts";
 import {
 	branchSession,
 	continueSession,
@@ -39,6 +40,7 @@ const CHANGES = {
 	retry,
 	compress,
 	stopTurn,
+	setHome,
 	resolveConfirmation,
 } as const;
 type Changes = typeof CHANGES;

@@ -351,7 +351,7 @@ function* isTheirs(
 }
 
 /** The ids a sender is known by. In a dm that names no sender, the chat is the person. */
-function personsIds(source: Source): string[] {
+export function personsIds(source: Source): string[] {
 	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
 	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
 	return ids.map((id) => personId(source.platform, id, []));
