@@ -46,6 +46,8 @@ export interface ChannelPeer {
 	next(behaviour: "refuse" | "pause" | "markup_refused" | "lose_ack" | "lost"): void;
 	/** The token or password is refused from now on. */
 	revoke?(): void;
+	/** Texts to send beside the usual ones. */
+	readonly texts?: readonly string[];
 	/** How a text looks on the platform; left out: as it was written. */
 	shownAs?(text: string): string;
 	/** Lets a little time pass, on the channel's clock. */
@@ -320,7 +322,7 @@ export function testChannel(
 			check("any text arrives unchanged", async (scene) => {
 				const { peer } = scene;
 				await scene.started();
-				for (const text of TEXTS) {
+				for (const text of [...TEXTS, ...(peer.texts ?? [])]) {
 					const { kind } = await peer.channel.send(scene.outgoing(text, true));
 					assert.equal(kind, "sent", text);
 					assert.equal(peer.visible().at(-1)?.text, peer.shownAs?.(text) ?? text);

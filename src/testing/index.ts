@@ -8,6 +8,13 @@ export {
 	type ScriptedStep,
 } from "../agents/index.ts";
 export {
+	type ChannelPeer,
+	PAUSE_MS,
+	type SeenMessage,
+	type TestRunner,
+	testChannel,
+} from "./channel-conformance.ts";
+export {
 	type Fault,
 	type FaultingEngine,
 	type FaultPoint,
@@ -33,5 +40,6 @@ export {
 	type ScriptedChannelOptions,
 } from "./scripted-channel.ts";
 export { type ConnectOptions, connectScriptedChannel } from "./socket-link.ts";
+export { TakingHost } from "./taking-host.ts";
 export { type TrackedEngine, trackedEngine } from "./tracked-engine.ts";
 export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from "./virtual-clock.ts";

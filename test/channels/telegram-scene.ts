@@ -2,8 +2,7 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { createTelegramChannel, type TelegramOptions } from "../../src/channels/telegram/index.ts";
 import type { Channel } from "../../src/gateway/index.ts";
-import { type ChannelPeer, PAUSE_MS } from "../../src/testing/channel-conformance.ts";
-import { TakingHost } from "../../src/testing/taking-host.ts";
+import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { clean } from "../peers/telegram/text.ts";

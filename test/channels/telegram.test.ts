@@ -4,7 +4,7 @@ import type { User } from "grammy/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSource } from "../../src/domain/index.ts";
 import type { Outgoing } from "../../src/gateway/index.ts";
-import { TakingHost } from "../../src/testing/taking-host.ts";
+import { TakingHost } from "../../src/testing/index.ts";
 import { type Clock, systemClock } from "../../src/time/index.ts";
 import { FETCH } from "../peers/telegram/index.ts";
 import { channelOn, type TelegramScene, telegramScene } from "./telegram-scene.ts";
@@ -153,6 +153,17 @@ describe("who is meant", () => {
 			["and this?", true],
 		]);
 		expect(all.at(-1)?.quoted).toMatchObject({ text: "I am here", own: true });
+	});
+
+	test("all files of an album are meant where one of them names the bot, in whatever order they come", async () => {
+		const { peer } = scene;
+		const group = peer.group("Team");
+		const file = { kind: "photo" as const, name: "p.jpg", bytes: new Uint8Array(10) };
+		peer.album(ada, group, `@${peer.bot.user.username} look`, [file, file]);
+		peer.album(ada, group, "look", [file, file]);
+		peer.reorder((waiting) => waiting.toReversed());
+		await scene.start();
+		expect((await taken(4)).map(({ mentioned }) => mentioned)).toEqual([false, false, true, true]);
 	});
 
 	test("in a private chat everything is meant, and links behind words are kept", async () => {

@@ -163,7 +163,7 @@ async function sendFiles(
 /** A file that cannot be read whole is not uploaded whole, and so not taken. */
 async function* readable(outgoing: Outgoing, blob: string): AsyncGenerator<Uint8Array> {
 	try {
-		yield* outgoing.openBlob?.(blob) ?? [];
+		yield* outgoing.openBlob(blob);
 	} catch (error) {
 		throw new NotSent(`the file could not be read: ${reasonOf(error)}`);
 	}

@@ -99,12 +99,13 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			return new grammy.Api((await options.token()).trim(), { apiRoot, fetch });
 		},
 		onConnected: ({ api }) => void showCommands(api),
-		handIn: async (update, cursor, { api, me }) => {
+		handIn: async (update, cursor, { api, me }, batch) => {
 			if (!host) throw new Error("stopped");
 			await handIn(update, cursor, {
 				host,
 				bot: me,
 				of,
+				batch,
 				files: { api, transport, apiRoot, host, deadlineMs: downloadMs, isStopping: () => line.isStopping },
 				isOwn: (chat, message) => own.has(chat, message),
 				onMoved: (chat, to) => moves.set(chat, to),

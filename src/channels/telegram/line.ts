@@ -29,8 +29,13 @@ export interface LineOptions {
 	readonly longestPauseMs: number;
 	/** Reads the token anew each time, so that a changed one is used. */
 	readonly open: () => Promise<Api>;
-	/** Commits one update. */
-	readonly handIn: (update: Update, cursor: string | undefined, connection: Connection) => Promise<void>;
+	/** Commits one update of a batch. */
+	readonly handIn: (
+		update: Update,
+		cursor: string | undefined,
+		connection: Connection,
+		batch: readonly Update[],
+	) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
 	readonly log: (message: string, error?: unknown) => void;
 }
@@ -161,12 +166,12 @@ export class Line {
 			async (update, cursor) => {
 				if (this.isStopping) throw new Error("stopped");
 				try {
-					await this.#options.handIn(update, cursor, connection);
+					await this.#options.handIn(update, cursor, connection, updates);
 				} catch (error) {
 					if (!isHopeless(error)) throw error;
 					// Whenever it is delivered again, it is the same: it must not block what comes after it.
 					this.#options.log(`update ${update.update_id} cannot be taken`, error);
-					await this.#options.handIn({ update_id: update.update_id }, cursor, connection);
+					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
 				}
 			},
 			({ update_id: id }) => this.#committed.add(id),

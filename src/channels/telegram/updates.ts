@@ -25,6 +25,8 @@ export interface UpdateContext {
 	readonly bot: Bot;
 	readonly of: AccountOf;
 	readonly files: FileSource;
+	/** What came with it. */
+	readonly batch: readonly Update[];
 	/** Whether Keryx wrote this message, as far as that is known. */
 	readonly isOwn: (chatId: string, messageId: string) => boolean;
 	readonly onMoved: (chatId: string, toChatId: string) => void;
@@ -84,11 +86,22 @@ async function handInMessage(message: Message, at: Cursor, context: UpdateContex
 		...(blobs.length > 0 && { blobs }),
 		...(quoted && { quoted }),
 		...(album !== undefined && { album }),
-		mentioned: isMentioned(message, bot, new Set(host.commands().map(({ name }) => name))),
+		mentioned: isMeant(message, context),
 		sentAt: message.date * 1000,
 		transport: transportOf(sender, context),
 		...at,
 	});
+}
+
+/** Only one message of an album has its words, and with them the mention. */
+function isMeant(message: Message, { host, bot, batch }: UpdateContext): boolean {
+	const commands = new Set(host.commands().map(({ name }) => name));
+	const { media_group_id: album, chat } = message;
+	const others = album === undefined ? [] : batch.flatMap((update) => messageOf(update) ?? []);
+	return [
+		message,
+		...others.filter((other) => other.media_group_id === album && other.chat.id === chat.id),
+	].some((one) => isMentioned(one, bot, commands));
 }
 
 async function contentOf(

@@ -40,6 +40,8 @@ export class UpdateQueue {
 	webhook = "";
 	readonly #clock: Clock;
 	#kept: Kept[] = [];
+	/** Handed out at least once. */
+	readonly #seen = new WeakSet<Update>();
 	#allowed: ReadonlySet<string> = USUAL;
 	#poll: Poll | undefined;
 	readonly #confirmed: Update[] = [];
@@ -73,15 +75,17 @@ export class UpdateQueue {
 		this.#handOut();
 	}
 
-	/** Puts what waits into another order; ids follow the order. */
+	/** Puts what nobody has seen yet into another order; ids follow the order. */
 	reorder(change: (waiting: readonly NewUpdate[]) => readonly NewUpdate[]): void {
-		const ids = this.#kept.map(({ update }) => update.update_id);
-		const bare = this.#kept.map(({ update: { update_id: _, ...rest } }) => rest);
+		const unseen = this.#kept.filter(({ update }) => !this.#seen.has(update));
+		const ids = unseen.map(({ update }) => update.update_id);
+		const bare = unseen.map(({ update: { update_id: _, ...rest } }) => rest);
 		const now = this.#clock.now();
-		this.#kept = change(bare).map((update, n) => ({
+		const changed = change(bare).map((update, n) => ({
 			at: now,
 			update: { update_id: ids[n] ?? this.nextId++, ...update },
 		}));
+		this.#kept = [...this.#kept.filter(({ update }) => this.#seen.has(update)), ...changed];
 	}
 
 	/** Resolves with what there is, or when there is something, or empty when the time is up. */
@@ -142,7 +146,10 @@ export class UpdateQueue {
 		// A moment later, so that what is said in one breath can still be reordered.
 		queueMicrotask(() => {
 			const poll = this.#poll;
-			if (poll && this.#kept.length > 0) poll.answer(this.waiting.slice(0, poll.limit));
+			if (!poll || this.#kept.length === 0) return;
+			const updates = this.waiting.slice(0, poll.limit);
+			for (const update of updates) this.#seen.add(update);
+			poll.answer(updates);
 		});
 	}
 }
