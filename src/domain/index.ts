@@ -15,7 +15,17 @@ export {
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
+export {
+	type Content,
+	contentText,
+	type Message,
+	type MetaKind,
+	type NewMessage,
+	type Part,
+	type Range,
+	type Role,
+	type ToolCall,
+} from "./message.ts";
 export {
 	type Cover,
 	compactionRecord,

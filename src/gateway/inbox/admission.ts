@@ -2,8 +2,8 @@
 // that waits for it never acknowledges what could be lost.
 import type { Config } from "../../config/index.ts";
 import {
-	type Content,
 	type ConversationId,
+	contentText,
 	type PersonRole,
 	parseSource,
 	personId,
@@ -64,7 +64,7 @@ export async function admit(
 	if (roleOf(authorisation) === "owner") options.onOwner(source);
 	const addressed = inbound.addressed ?? true;
 	const poster = inbound.transport?.poster ?? null;
-	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
+	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
 	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
 		kind: "person",
@@ -150,9 +150,4 @@ function sendersIds(source: Source): string[] {
 function asOf(authorisation: Authorisation, addressed: boolean) {
 	if (authorisation.kind === "refused") return { kind: "refuse", reason: authorisation.reason } as const;
 	return { kind: addressed ? "accept" : "observe" } as const;
-}
-
-export function plainText(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

@@ -1,12 +1,11 @@
 // What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
-import { type ConversationId, cleanTitle } from "../../domain/index.ts";
+import { type ConversationId, cleanTitle, contentText } from "../../domain/index.ts";
 import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
-import { plainText } from "../inbox/admission.ts";
 import type { Waiting } from "../inbox/batch.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
@@ -71,7 +70,7 @@ export async function allWaiting(store: Store): Promise<InboxItem[]> {
 
 export function isCommand(item: InboxItem): boolean {
 	if (item.command !== null) return true;
-	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
+	return item.kind === "person" && item.content !== null && parseCommand(contentText(item.content)) !== null;
 }
 
 /** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
@@ -114,7 +113,7 @@ export async function expire(
 	items: readonly InboxItem[],
 ): Promise<void> {
 	const last = items.at(-1);
-	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
+	const texts = items.map((item) => cleanTitle(contentText(item.content ?? "")) || "(an attachment)");
 	const deliveries = last?.source
 		? toDeliveries(expiredSentence(texts), {
 				id: `expired:${last.id}`,
