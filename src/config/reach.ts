@@ -1,11 +1,12 @@
 // Which platforms this Keryx has a channel for. Entries of the configuration for any other platform do nothing, and say so.
+import { OWN_PLATFORMS, type OwnPlatform } from "../domain/index.ts";
 import type { Config } from "./schema.ts";
 
-type ChannelPlatform = "local" | "web" | "api_server" | "webhook";
+type ChannelPlatform = OwnPlatform | "webhook";
 
 export function channelPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly ChannelPlatform[] {
 	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
-	return ["local", "web", "api_server", ...hooks];
+	return [...OWN_PLATFORMS, ...hooks];
 }
 
 /** One sentence for each entry that has no effect. */

@@ -7,6 +7,9 @@ export { type AliasPair, personId } from "./address/aliases.ts";
 export { readableKey } from "./address/key.ts";
 export {
 	createPlatforms,
+	isOwnPlatform,
+	OWN_PLATFORMS,
+	type OwnPlatform,
 	type Platforms,
 	type PlatformTraits,
 	platformTraits,

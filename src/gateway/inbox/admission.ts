@@ -4,6 +4,7 @@ import type { Config } from "../../config/index.ts";
 import {
 	type ConversationId,
 	contentText,
+	isOwnPlatform,
 	type PersonRole,
 	parseSource,
 	personId,
@@ -20,8 +21,6 @@ import type { Waiting } from "./batch.ts";
 import type { Door } from "./door.ts";
 import { profileFor } from "./profiles.ts";
 
-/** Ways in of our own are not held back for a burst: a person at a terminal or a page sends one message at a time. */
-const UNBATCHED: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
 /** Sent this long before it arrived: nobody was listening. */
 const LATE_MS = 60_000;
 
@@ -65,7 +64,8 @@ export async function admit(
 	const addressed = inbound.addressed ?? true;
 	const poster = inbound.transport?.poster ?? null;
 	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
-	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
+	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
+	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
 		kind: "person",
 		source: toWireSource(source),
