@@ -18,7 +18,7 @@ import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
 import { admit } from "./inbox/admission.ts";
-import type { Waiting } from "./inbox/batch.ts";
+import { isTooOld, type Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
@@ -471,8 +471,7 @@ class RunningGateway implements Gateway {
 		items: readonly Waiting[],
 	): Promise<readonly Waiting[]> {
 		const { store, clock, config } = this.#options;
-		const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
-		const tooOld = items.filter((item) => item.kind === "person" && item.late && item.sentAt < oldest);
+		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
 		if (tooOld.length === 0) return items;
 		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
 		await expire(store, conversation, expired);

@@ -84,6 +84,7 @@ export async function admit(
 		...(poster && { poster }),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
+		...(inbound.sentAt !== undefined && { sentAt: inbound.sentAt }),
 		...(inbound.cursor !== undefined && {
 			cursor: { platform: source.platform, account: source.account, value: inbound.cursor },
 		}),

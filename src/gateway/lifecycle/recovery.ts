@@ -6,7 +6,7 @@ import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } fr
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
-import type { Waiting } from "../inbox/batch.ts";
+import { isTooOld, type Waiting } from "../inbox/batch.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
 
@@ -78,17 +78,16 @@ async function withoutExpired(
 	items: readonly InboxItem[],
 	{ store, clock, config }: RecoveryOptions,
 ): Promise<Unfinished["messages"]> {
-	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 	const messages: Unfinished["messages"][number][] = [];
 	const expired = new Map<ConversationId, InboxItem[]>();
 	const busy = new Map<ConversationId, BusyMode>();
 	for (const item of items) {
 		if (item.conversation === null) continue;
-		if (item.kind === "person" && item.acceptedAt < oldest) {
-			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
+		const { id, kind, principal, role, conversation, sentAt } = item;
+		if (isTooOld({ kind, sentAt, late: true }, clock.now(), config.inbox)) {
+			expired.set(conversation, [...(expired.get(conversation) ?? []), item]);
 			continue;
 		}
-		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
 		if (!busy.has(conversation)) {
 			const here = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 			busy.set(conversation, here.busy ?? config.gateway.busy);

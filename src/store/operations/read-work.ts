@@ -69,6 +69,7 @@ interface InboxBody {
 	readonly content: Content;
 	readonly role?: PersonRole;
 	readonly poster?: Poster;
+	readonly sentAt?: number;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -88,6 +89,7 @@ function toItem(row: InboxRow): InboxItem {
 		poster: body?.poster ?? null,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
+		sentAt: body?.sentAt ?? row.accepted_at,
 		turn: row.turn,
 		message: row.message,
 		disposition: toDisposition(row),
