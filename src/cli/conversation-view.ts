@@ -1,5 +1,6 @@
 // From the API's frames to what a chat shows. Said things come from message rows, text on its way from deltas; what is told beside
 // the transcript (notices, answers of commands, why a turn failed) comes from deliveries.
+import { contentText } from "../domain/index.ts";
 import type { EventType, Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
 import type { ChatEvent } from "./chat/index.ts";
 
@@ -112,9 +113,7 @@ export class ConversationView {
 	}
 }
 
+/** The words of a message; an attachment counts by its name. */
 export function textOf(content: WireMessage["content"]): string {
-	if (typeof content === "string") return content;
-	return content
-		.map((part) => (part.type === "text" ? String(part.text) : `[${part.type} ${String(part.name ?? "")}]`))
-		.join("\n");
+	return contentText(content, ({ type, name }) => `[${type} ${name ?? ""}]`);
 }

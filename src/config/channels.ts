@@ -1,10 +1,13 @@
 // `channels.<name>`: the chat platforms this Keryx is connected to, one entry for each connection. Everything here is in force as
 // soon as the file has changed: only the channel whose entry changed connects again.
 import { z } from "zod";
+import { isOwnPlatform } from "../domain/index.ts";
 import { variableSchema } from "./models.ts";
 
-/** Ways in of our own: they need no entry, and none may take their name. */
-export const OWN_PLATFORMS = ["local", "web", "api_server", "webhook"] as const;
+/** Ways in of our own need no entry, and none may take their name. */
+function isOwn(name: string): boolean {
+	return isOwnPlatform(name) || name === "webhook";
+}
 
 /** Platforms whose channel comes with Keryx. Any other needs a `module`. */
 export const CHANNEL_PLATFORMS = ["telegram"] as const;
@@ -18,10 +21,7 @@ export const channelSchema = z.strictObject({
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
-		.refine(
-			(name) => !OWN_PLATFORMS.some((own) => own === name),
-			"must be a chat platform: this one needs no channel",
-		),
+		.refine((name) => !isOwn(name), "must be a chat platform: this one needs no channel"),
 	/** Tells several connections to one platform apart. */
 	account: z
 		.string()
@@ -63,7 +63,7 @@ export type ChannelSettings = z.output<typeof channelSchema>;
 export const channelNameSchema = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
-	.refine((name) => !OWN_PLATFORMS.some((own) => own === name), "must be another name: Keryx uses it itself");
+	.refine((name) => !isOwn(name), "must be another name: Keryx uses it itself");
 
 /** What is wrong with the entries together, each with the key that it is told of. */
 export function* channelProblems(

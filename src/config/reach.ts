@@ -1,5 +1,5 @@
 // Which chats this Keryx has a channel for. Entries of the configuration for any other do nothing, and say so.
-import { OWN_PLATFORMS } from "./channels.ts";
+import { OWN_PLATFORMS, type OwnPlatform } from "../domain/index.ts";
 import type { Config } from "./schema.ts";
 
 export interface Connection {
@@ -8,12 +8,10 @@ export interface Connection {
 	readonly account: string;
 }
 
-type OwnPlatform = (typeof OWN_PLATFORMS)[number];
-
 /** Ways in of our own that are there. */
-export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly OwnPlatform[] {
-	const hooks = Object.keys(webhooks).length > 0;
-	return OWN_PLATFORMS.filter((platform) => platform !== "webhook" || hooks);
+export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly (OwnPlatform | "webhook")[] {
+	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
+	return [...OWN_PLATFORMS, ...hooks];
 }
 
 export function connections(config: Pick<Config, "webhooks" | "channels">): readonly Connection[] {

@@ -14,6 +14,23 @@ export type Part =
 	  };
 export type Content = string | readonly Part[];
 
+/**
+ * The words of a content, part by part on lines of their own. What stands for an attachment, where anything does, is for the caller to
+ * say. Also for contents on the wire, whose attachments have other fields.
+ */
+export function contentText<
+	Other extends { readonly type: Exclude<Part["type"], "text"> } = Exclude<Part, { type: "text" }>,
+>(
+	content: string | readonly (Extract<Part, { type: "text" }> | Other)[],
+	ofAttachment: (part: Other) => string | null = () => null,
+): string {
+	if (typeof content === "string") return content;
+	return content
+		.map((part) => (part.type === "text" ? part.text : ofAttachment(part)))
+		.filter((words) => words !== null)
+		.join("\n");
+}
+
 export interface ToolCall {
 	readonly id: string;
 	readonly name: string;

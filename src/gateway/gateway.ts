@@ -29,7 +29,7 @@ import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
-import type { Waiting } from "./inbox/batch.ts";
+import { isTooOld, type Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
 import { createHost } from "./inbox/host.ts";
 import { press } from "./inbox/presses.ts";
@@ -576,8 +576,7 @@ class RunningGateway implements Gateway {
 		items: readonly Waiting[],
 	): Promise<readonly Waiting[]> {
 		const { store, clock, config } = this.#options;
-		const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
-		const tooOld = items.filter((item) => item.kind === "person" && item.late && item.sentAt < oldest);
+		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
 		if (tooOld.length === 0) return items;
 		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
 		await expire(store, this.outlet, conversation, expired);

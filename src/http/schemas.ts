@@ -99,7 +99,15 @@ export const session = z
 	})
 	.openapi("Session");
 
-const part = z.looseObject({ type: z.string() });
+type WirePart =
+	| { readonly type: "text"; readonly text: string }
+	| {
+			readonly type: "image" | "audio" | "file";
+			readonly blob: string;
+			readonly media_type: string;
+			readonly name?: string;
+	  };
+const part = z.looseObject({ type: z.string() }) as unknown as z.ZodType<WirePart>;
 
 export const message = z
 	.object({

@@ -125,6 +125,8 @@ export interface InboxItem {
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
+	/** When its sender wrote it, as far as known; kept as long as the content. */
+	readonly sentAt: number;
 	readonly turn: string | null;
 	readonly message: number | null;
 	readonly disposition: Disposition | null;

@@ -3,7 +3,7 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, Source, Speaker } from "../../domain/index.ts";
+import { type ConversationId, contentText, type Source, type Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
@@ -19,7 +19,7 @@ import type { Clock } from "../../time/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
-import { plainText, roleOf } from "../inbox/admission.ts";
+import { roleOf } from "../inbox/admission.ts";
 import type { Authorisation } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
@@ -331,7 +331,7 @@ function receivedBefore({
 	role,
 	poster,
 }: InboxItem): ReceivedCommand | null {
-	const parsed = content === null ? null : parseCommand(plainText(content));
+	const parsed = content === null ? null : parseCommand(contentText(content));
 	if (source === null || conversation === null || !parsed) return null;
 	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
 	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;

@@ -1,14 +1,13 @@
 // The checkpoints of one turn: before the first of its calls that changes files, after all of them, and at a rotation. None of it fails
 // or holds up the turn: each wait has an end, and gives way when the turn is stopped.
 import type { TakeOutcome } from "../../checkpoints/index.ts";
-import { type CheckpointOutcome, cleanTitle, type Message } from "../../domain/index.ts";
+import { type CheckpointOutcome, cleanTitle, contentText, type Message } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { unagreedSentence } from "../sentences.ts";
-import { contentText } from "../turn/end.ts";
 import type { TurnStart } from "../turn/start.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 

@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../../config/index.ts";
 import {
-	type Content,
 	type ConversationId,
+	contentText,
+	isOwnPlatform,
 	type PersonRole,
 	parseSource,
 	personId,
@@ -34,8 +35,6 @@ import type { Door } from "./door.ts";
 import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
 
-/** Ways in of our own are not held back for a burst: a person at a terminal or a page sends one message at a time. */
-const UNBATCHED: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
 /** Sent this long before it arrived: nobody was listening. */
 const LATE_MS = 60_000;
 
@@ -85,8 +84,9 @@ export async function admit(
 	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
 	if (addressed) albums.add(source, inbound.album);
 	const poster = inbound.transport?.poster ?? null;
-	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
-	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
+	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
+	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
+	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
 		kind: "person",
 		source: toWireSource(source),
@@ -111,6 +111,7 @@ export async function admit(
 		}),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
+		...(inbound.sentAt !== undefined && { sentAt: inbound.sentAt }),
 		...(inbound.cursor !== undefined && {
 			cursor: { platform: source.platform, account: source.account, value: inbound.cursor },
 		}),
@@ -236,9 +237,4 @@ function mayAsk(
 function asOf(authorisation: Authorisation, addressed: boolean) {
 	if (authorisation.kind === "refused") return { kind: "refuse", reason: authorisation.reason } as const;
 	return { kind: addressed ? "accept" : "observe" } as const;
-}
-
-export function plainText(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

@@ -1,6 +1,6 @@
 // Who may speak. Default: nobody but the local user and the operator. Pure: facts in, a decision out.
 import type { Config } from "../../config/index.ts";
-import { type PersonRole, personId, type Source } from "../../domain/index.ts";
+import { isOwnPlatform, type PersonRole, personId, type Source } from "../../domain/index.ts";
 import type { Inbound } from "../channel.ts";
 
 export type Authorisation =
@@ -11,13 +11,6 @@ export type Authorisation =
 			readonly platformRole?: string;
 	  }
 	| { readonly kind: "refused"; readonly reason: string };
-
-/** Ways in of our own: whoever reaches them is the local user or has been authenticated already. */
-const OWN: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
-
-export function isOwnWayIn(platform: string): boolean {
-	return OWN.has(platform);
-}
 
 export interface Caller {
 	readonly source: Source;
@@ -38,7 +31,8 @@ export function authorise(
 	const rules = Object.hasOwn(auth, source.platform) ? auth[source.platform] : undefined;
 	if (transport.isBot && !rules?.allow_bots) return { kind: "refused", reason: "written by a bot" };
 	if (transport.role) return { kind: "allowed", role: transport.role };
-	if (OWN.has(source.platform)) return { kind: "allowed", role: isProgram(source) ? "member" : "owner" };
+	if (isOwnPlatform(source.platform))
+		return { kind: "allowed", role: isProgram(source) ? "member" : "owner" };
 	if (!rules) return { kind: "refused", reason: NOT_ALLOWED };
 	const isListed = rules.groups.some((id) => id === source.chatId || chats.includes(id));
 	const groupAllowed = source.chatType === "dm" || rules.groups.length === 0 || isListed;

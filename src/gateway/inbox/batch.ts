@@ -19,6 +19,18 @@ export interface Waiting {
 	readonly late: boolean;
 }
 
+/**
+ * A message that waited for Keryx is too old by when it was sent, not by when it was accepted: what the platform has kept is as old as
+ * what Keryx has.
+ */
+export function isTooOld(
+	{ kind, late, sentAt }: Pick<Waiting, "kind" | "late" | "sentAt">,
+	now: number,
+	{ max_age_minutes }: { readonly max_age_minutes: number },
+): boolean {
+	return kind === "person" && late && sentAt < now - max_age_minutes * 60_000;
+}
+
 export type Batch =
 	| { readonly kind: "empty" }
 	/** The burst may not be over yet. By the monotonic clock. */

@@ -1,17 +1,16 @@
 // What a channel may ask of the gateway. Everything that names a cursor is committed together with it (I3).
 import type { Config } from "../../config/index.ts";
-import { parseSource } from "../../domain/index.ts";
+import { contentText, parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Store } from "../../store/index.ts";
+import { OPERATOR, type Store } from "../../store/index.ts";
 import type { Admission, Channel, ChannelHost, ChannelSettings, Deletion, Inbound } from "../channel.ts";
 import { COMMANDS } from "../commands/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import { plainText, routingOf } from "./admission.ts";
+import { routingOf } from "./admission.ts";
 import { putBlobStream } from "./blobs.ts";
 import { profileFor } from "./profiles.ts";
 
 const MIB = 1024 * 1024;
-const OPERATOR = { kind: "operator" } as const;
 
 export interface HostOptions {
 	readonly store: Store;
@@ -56,7 +55,7 @@ export function createHost(
 			if (size > bytes) throw error();
 			return (await putBlobStream(store, pieces, { mediaType, limit: { bytes, error } })).id;
 		},
-		edited: (edit) => amend(edit, plainText(edit.content)),
+		edited: (edit) => amend(edit, contentText(edit.content)),
 		deleted: (deletion) => amend(deletion, null),
 		reacted: ({ source, platformMessage, emoji, on, cursor }) =>
 			inOrder(() =>

@@ -107,6 +107,6 @@ function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
 
 /** No burst is waited for: it has waited already. */
 function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
-	const { id, kind, principal, role, acceptedAt: sentAt } = item;
+	const { id, kind, principal, role, sentAt } = item;
 	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };
 }

@@ -1,10 +1,9 @@
 // The first half of /stop: the running turn is asked to end by itself, so that it writes down what it has. What waits is found in
 // the store, not in the lane: it may wait there without a gateway that runs.
-import type { ConversationId } from "../../domain/index.ts";
+import { type ConversationId, contentText } from "../../domain/index.ts";
 import { OPERATOR, type Store } from "../../store/index.ts";
 import type { ChangeArgs } from "../commands/changes.ts";
 import { parseCommand } from "../commands/parse.ts";
-import { contentText } from "../turn/end.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */

@@ -1,13 +1,12 @@
 // What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
-import { type ConversationId, cleanTitle } from "../../domain/index.ts";
+import { type ConversationId, cleanTitle, contentText } from "../../domain/index.ts";
 import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
-import { plainText } from "../inbox/admission.ts";
-import type { Waiting } from "../inbox/batch.ts";
+import { isTooOld, type Waiting } from "../inbox/batch.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
@@ -74,7 +73,7 @@ export async function allWaiting(store: Store): Promise<InboxItem[]> {
 export function isCommand(item: InboxItem): boolean {
 	if (item.command !== null) return true;
 	if (item.amended) return false;
-	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
+	return item.kind === "person" && item.content !== null && parseCommand(contentText(item.content)) !== null;
 }
 
 /** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
@@ -82,17 +81,16 @@ async function withoutExpired(
 	items: readonly InboxItem[],
 	{ store, clock, config, outlet }: RecoveryOptions,
 ): Promise<Unfinished["messages"]> {
-	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 	const messages: Unfinished["messages"][number][] = [];
 	const expired = new Map<ConversationId, InboxItem[]>();
 	const busy = new Map<ConversationId, BusyMode>();
 	for (const item of items) {
 		if (item.conversation === null) continue;
-		if (item.kind === "person" && item.acceptedAt < oldest) {
-			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
+		const { id, kind, principal, role, conversation, sentAt } = item;
+		if (isTooOld({ kind, sentAt, late: true }, clock.now(), config.inbox)) {
+			expired.set(conversation, [...(expired.get(conversation) ?? []), item]);
 			continue;
 		}
-		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
 		if (!busy.has(conversation)) {
 			const here = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 			busy.set(conversation, here.busy ?? config.gateway.busy);
@@ -118,7 +116,7 @@ export async function expire(
 	items: readonly InboxItem[],
 ): Promise<void> {
 	const last = items.at(-1);
-	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
+	const texts = items.map((item) => cleanTitle(contentText(item.content ?? "")) || "(an attachment)");
 	const deliveries = last?.source
 		? toDeliveries(
 				expiredSentence(texts),

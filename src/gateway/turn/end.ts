@@ -167,8 +167,3 @@ export function asRow(message: AssistantMessage): NewMessage {
 		...(reasoning !== undefined && { reasoning }),
 	};
 }
-
-export function contentText(content: NewMessage["content"]): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-}

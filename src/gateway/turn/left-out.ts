@@ -1,12 +1,11 @@
 // Attachments that the model no longer reads, because its provider refused them: the row that says so, and what their user is told.
 import type { AgentFailure } from "../../agents/index.ts";
-import { bytesInWords, type Message, type NewMessage, type Part } from "../../domain/index.ts";
+import { bytesInWords, contentText, type Message, type NewMessage, type Part } from "../../domain/index.ts";
 import type { NewDelivery } from "../../store/index.ts";
 import { literal } from "../commands/words.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { leftOutSentence } from "../sentences.ts";
-import { contentText } from "./end.ts";
 import type { TurnStart } from "./start.ts";
 
 type Attachment = Exclude<Part, { readonly type: "text" }>;

@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import {
 	type Cover,
 	compactionRecord,
+	contentText,
 	lastMeasure,
 	type Measure,
 	type Message,
@@ -27,7 +28,6 @@ import {
 	notCompressedSentence,
 	uncompactedSentence,
 } from "../sentences.ts";
-import { contentText } from "./end.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import { modelStep } from "./model-step.ts";
 import type { TurnStart } from "./start.ts";

@@ -1,6 +1,13 @@
 // What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
 import type { Config } from "../../config/index.ts";
-import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../domain/index.ts";
+import {
+	isOwnPlatform,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../domain/index.ts";
 import { type Conversation, OPERATOR, type Scope, type SpeakerFacts, type Store } from "../../store/index.ts";
 import { authorise } from "../inbox/authorise.ts";
 
@@ -41,7 +48,8 @@ function standingNow(
 	chats: readonly string[],
 	{ auth }: Config,
 ): Standing {
-	if (OWN_WAYS.has(platform)) {
+	// Authenticated by Keryx itself: what they were let in as stands, as long as their token does.
+	if (isOwnPlatform(platform) || platform === "webhook") {
 		if (token === null) return role;
 		return token === "live" ? lesser(role, "member") : "none";
 	}
@@ -53,9 +61,6 @@ function standingNow(
 	const now = authorise({ source: writer, transport, ids, chats, paired }, auth);
 	return now.kind === "allowed" ? lesser(role, now.role) : "none";
 }
-
-/** Whoever reaches these was authenticated by Keryx itself: what they were let in as stands, as long as their token does. */
-const OWN_WAYS: ReadonlySet<string> = new Set(["local", "web", "api_server", "webhook"]);
 
 /**
  * In a chat between one person and the agent, everything that is that person's; anywhere else the conversation alone, because

@@ -4,6 +4,7 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../..
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import {
+	contentText,
 	hasPlatformTools,
 	limitInfo,
 	type Message,
@@ -44,16 +45,7 @@ import { Pauses, patientStore } from "../until-written.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
 import type { Deltas } from "./deltas.ts";
-import {
-	asRow,
-	contentText,
-	lastRows,
-	type NoticeAbout,
-	noticesBefore,
-	type Outcome,
-	replyTo,
-	rotation,
-} from "./end.ts";
+import { asRow, lastRows, type NoticeAbout, noticesBefore, type Outcome, replyTo, rotation } from "./end.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";

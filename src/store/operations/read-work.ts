@@ -72,6 +72,7 @@ interface InboxBody {
 	readonly role?: PersonRole;
 	readonly poster?: Poster;
 	readonly amended?: boolean;
+	readonly sentAt?: number;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -92,6 +93,7 @@ function toItem(row: InboxRow): InboxItem {
 		amended: body?.amended ?? false,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
+		sentAt: body?.sentAt ?? row.accepted_at,
 		turn: row.turn,
 		message: row.message,
 		disposition: toDisposition(row),

@@ -8,6 +8,7 @@ import {
 	contextPrompt,
 	describeSource,
 	isShared,
+	OWN_PLATFORMS,
 	parseSource,
 	type ResetPolicy,
 	readableKey,
@@ -20,8 +21,6 @@ import {
 import { homesOf, profileFor, toolsFor } from "../../../gateway/index.ts";
 import { OWN_TOOLS } from "../../../tools/index.ts";
 import { type Decision, explainDecision, type Moment } from "./decision-text.ts";
-
-const OWN_PLATFORMS = ["local", "web", "api_server"];
 
 export interface Explanation {
 	readonly source: WireSource;

@@ -68,6 +68,8 @@ export interface AcceptArgs {
 	/** Blobs put beforehand. A part of the content names one by its digest, or by its id. */
 	readonly blobs?: readonly string[];
 	readonly cursor?: Cursor;
+	/** When its sender wrote it, as far as the platform tells. Left out: when it was accepted. */
+	readonly sentAt?: number;
 	/** When the lane should look at it: now, or a little later while a burst gathers. */
 	readonly dueAt?: number;
 }
@@ -173,6 +175,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 			...(args.role && { role: args.role }),
 			...(args.platformRole && { platformRole: args.platformRole }),
 			...(args.poster && { poster: args.poster }),
+			...(args.sentAt !== undefined && { sentAt: args.sentAt }),
 		}),
 		waits ? (args.dueAt ?? context.now) : null,
 	);
