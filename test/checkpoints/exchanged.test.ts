@@ -65,6 +65,16 @@ describe("while folders are exchanged for links to the home", () => {
 	});
 });
 
+test("of a workspace that was exchanged for a link into the home, none is taken", async () => {
+	put(bench.home, "processes/log", SECRET);
+	rmSync(workspace, { recursive: true });
+	symlinkSync(join(bench.home, "processes"), workspace);
+	expect(await bench.checkpoints.take({ workspace, label: "linked" })).toMatchObject({
+		kind: "failed",
+		code: "checkpoint.refused",
+	});
+});
+
 describe("a folder", () => {
 	test("that a link stands in the place of, or above, is none", () => {
 		symlinkSync(bench.home, join(workspace, "link"));
