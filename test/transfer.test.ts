@@ -69,7 +69,10 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 		expect(counts).toMatchObject({ conversations: 3, present: 0, leftOut: 0 });
 		expect(brief(await exported(into.store))).toEqual(brief(lines));
 		const conversation = { scope: OPERATOR, ref: { id: past.ada } };
-		expect(await into.store.conversation(conversation)).toEqual(await from.store.conversation(conversation));
+		expect(await into.store.conversation(conversation)).toEqual({
+			...(await from.store.conversation(conversation)),
+			isImported: true,
+		});
 		for (const session of past.sessions) {
 			expect(await into.scene.session(session)).toEqual(await from.scene.session(session));
 			expect(await into.scene.rows(session)).toEqual(await from.scene.rows(session));

@@ -118,6 +118,7 @@ const addAlias = sql("INSERT INTO aliases (platform, alias, principal, created_a
 
 /** Somebody who is known here by one of the same ids stays who they are: the one of the export is merged into them. */
 function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
+	const aliases = line.aliases.filter((one) => !isTokens(one));
 	const there = yield* get(principalById, line.id);
 	let root = there?.merged_into ?? line.id;
 	if (!there) {
@@ -126,7 +127,7 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 			throw invalidLine(number, `mergedInto names ${into}, which no line before describes`, {
 				field: "mergedInto",
 			});
-		for (const { platform, alias } of line.aliases)
+		for (const { platform, alias } of aliases)
 			into ??= (yield* get(aliasOwner, platform, alias))?.principal ?? null;
 		if (into !== null) into = (yield* get(principalById, into))?.merged_into ?? into;
 		yield* run(addPrincipal, line.id, line.createdAt, into);
@@ -134,8 +135,13 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 	}
 	// A file makes nobody known here somebody else: to join two people is the operator's own decision (`keryx link`).
 	if (root !== line.id || there) return;
-	for (const { platform, alias, createdAt } of line.aliases)
+	for (const { platform, alias, createdAt } of aliases)
 		if (!(yield* get(aliasOwner, platform, alias))) yield* run(addAlias, platform, alias, root, createdAt);
+}
+
+/** A token's name means the token of this Keryx alone. */
+function isTokens({ platform, alias }: PrincipalLine["aliases"][number]): boolean {
+	return platform === "api_server" && alias.startsWith("token:");
 }
 
 const keyTaken = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
