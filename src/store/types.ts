@@ -85,6 +85,8 @@ export interface Conversation {
 	/** Null: as configured. */
 	readonly busy: BusyMode | null;
 	readonly toolProgress: ToolProgress | null;
+	/** It was begun elsewhere, where the same names may mean others. */
+	readonly isImported?: true;
 }
 
 export type Disposition =

@@ -40,9 +40,10 @@ async function isOwn(found: Conversation, visitor: Visitor, store: Store): Promi
 	const { role, who, sessionKey, principal } = visitor;
 	if (role === "operator") return true;
 	if (sessionKey !== null) return found.key === sessionKey;
-	const { platform, source, profile } = found;
-	if (platform === "api_server" && (source.chatId === who || source.chatId.startsWith(`${who}/`)))
-		return true;
+	const { platform, source, profile, isImported } = found;
+	const isNamed = source.chatId === who || source.chatId.startsWith(`${who}/`);
+	// Elsewhere a token of the same name was another one.
+	if (platform === "api_server" && isNamed && !isImported) return true;
 	if (principal === null) return false;
 	const scope = { kind: "principal", principal, profile } as const;
 	return (await store.conversation({ scope, ref: { id: found.id } }).catch(orNull)) !== null;
