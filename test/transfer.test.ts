@@ -534,6 +534,8 @@ describe("an import", () => {
 		it.each<[string, Record<string, unknown>, RegExp]>([
 			["a shared chat for a private conversation", { chatType: "group", chat: "-7" }, /shared/],
 			["another platform", { platform: "discord" }, /platform/],
+			["another kind of chat", { chatType: "group", chat: "-7", participant: "100" }, /group/],
+			["another profile", { profile: "work" }, /profile/],
 		])("is refused where a file claims %s", async (_, change, message) => {
 			const { lines } = await told((line) => Object.assign(addresses(line)[0] as object, change));
 			const into = await opened(openInMemory, "bbbb");

@@ -81,11 +81,11 @@ const upsertCursor = sql(
 	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
 );
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.origin
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin
 	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, busy, last_activity_at, principal, origin FROM conversations WHERE id = ?",
+	"SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin FROM conversations WHERE id = ?",
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const insertConversation = sql(
@@ -118,6 +118,8 @@ interface FoundConversation {
 	readonly busy: BusyMode | null;
 	readonly last_activity_at: number;
 	readonly principal: string | null;
+	readonly profile: string;
+	readonly chat_type: string;
 	/** Where it was imported from; null for one that was made here. */
 	readonly origin: string | null;
 }
@@ -297,6 +299,7 @@ function* isTheirs(
 ): Op<boolean> {
 	if (!found) return false;
 	if (found.origin === null) return true;
+	if (found.profile !== address.profile || found.chat_type !== address.chatType) return false;
 	if (found.shared === 1) return isShared(address);
 	if (found.principal === null || principal === null) return found.principal === principal;
 	return (yield* samePrincipals(found.principal)).includes(principal);
@@ -358,7 +361,9 @@ function* createConversation(
 	);
 	yield* pointAddress(digest, id, address);
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
-	return { id, key, shared, busy: null, last_activity_at: context.now, principal, origin: null };
+	const { profile, chatType: chat_type } = address;
+	const last_activity_at = context.now;
+	return { id, key, shared, busy: null, last_activity_at, principal, profile, chat_type, origin: null };
 }
 
 /** Also away from an imported conversation that is not its person's. */

@@ -159,7 +159,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 			field: "principal",
 		});
 	for (const [index, address] of line.addresses.entries()) {
-		const problem = contradiction(line, address);
+		const problem = contradiction(line, address, profile);
 		if (problem) throw invalidLine(number, `addresses.${index} ${problem}`, { field: `addresses.${index}` });
 	}
 	const id = (isOwnId(line.id) ? line.id : derivedId(work.origin, line.id)) as ConversationId;
@@ -209,6 +209,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 function contradiction(
 	line: ConversationLine,
 	address: ConversationLine["addresses"][number],
+	profile: string,
 ): string | null {
 	if (address.platform !== line.platform)
 		return `is of the platform ${address.platform}, and the conversation of ${line.platform}`;
@@ -216,6 +217,11 @@ function contradiction(
 		return line.shared
 			? "is one person's, and the conversation is shared"
 			: "is that of a shared chat, and the conversation is private";
+	// What is said in a group is read by others: no private chat goes on there.
+	if (address.chatType !== line.chatType)
+		return `is of a chat of kind ${address.chatType}, and the conversation of kind ${line.chatType}`;
+	if (address.profile !== profile)
+		return `is of the profile ${JSON.stringify(address.profile)}, and the conversation of ${JSON.stringify(profile)}`;
 	return null;
 }
 
