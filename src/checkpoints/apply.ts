@@ -90,6 +90,8 @@ class Apply {
 	readonly #writes: readonly Write[];
 	/** Of each of them, the same when it is begun again: names its draft. */
 	readonly #numbers: ReadonlyMap<Step, number>;
+	/** Files with several names, one of which was replaced or removed here: that has changed their times under the others. */
+	readonly #shared = new Set<bigint>();
 	readonly written = new Map<RawPath, Found>();
 	readonly #removed: RawPath[] = [];
 	readonly #restored: RawPath[] = [];
@@ -152,11 +154,12 @@ class Apply {
 		if (folder === "missing") return "done";
 		if (folder === "blocked") return "in_the_way";
 		const full = folder.at(nameOf(step.path));
-		const { entry } = present(full, this.#seen.get(step.path));
+		const { entry, stats } = present(full, this.#seen.get(step.path));
 		if (entry === null) return "done";
 		if (!isSame(entry, step.now)) return "changing";
 		this.#replaced.keep(full);
 		unlinkSync(full);
+		this.#noteShared(stats);
 		this.#flush.folder(step.path);
 		return "done";
 	}
@@ -228,7 +231,7 @@ class Apply {
 		// Something else stands there by now, and the draft went with its folder.
 		if (!folder) return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
-		if (!isUntouched(before, statAt(full))) {
+		if (!isUntouched(before, statAt(full), before !== undefined && this.#shared.has(before.ino))) {
 			rmSync(file, { force: true });
 			return "changing";
 		}
@@ -239,9 +242,14 @@ class Apply {
 			rmSync(file, { force: true });
 			throw error;
 		}
+		this.#noteShared(before);
 		this.#flush.folder(path);
 		if (after) this.#noteWritten(path, want, { draft: after, stats: statAt(full) });
 		return "done";
+	}
+
+	#noteShared(stats: BigIntStats | undefined): void {
+		if (stats && stats.nlink > 1n) this.#shared.add(stats.ino);
 	}
 
 	/**
@@ -402,9 +410,15 @@ function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
 	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
 }
 
-function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
+/** `isShared`: only its content counts, since another name of it has gone. */
+function isUntouched(
+	before: BigIntStats | undefined,
+	now: BigIntStats | undefined,
+	isShared: boolean,
+): boolean {
 	if (!before || !now) return before === now;
-	return before.ino === now.ino && before.ctimeNs === now.ctimeNs && before.size === now.size;
+	const isTimely = isShared ? before.mtimeNs === now.mtimeNs : before.ctimeNs === now.ctimeNs;
+	return isTimely && before.ino === now.ino && before.size === now.size;
 }
 
 function isSame(a: Entry | "other", b: Entry): boolean {
