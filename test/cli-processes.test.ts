@@ -10,7 +10,7 @@ import type { ConversationId } from "../src/domain/index.ts";
 import { encodeFrame, FrameReader } from "../src/processes/frames.ts";
 import { connectHost, type HostClient, type ProcessInfo } from "../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../src/store/index.ts";
-import { ADA, GROUP, Scene } from "./conformance/store/scene.ts";
+import { ADA, GROUP, Scene } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { asJson, call, commandIn, MAIN, type Run } from "./support/keryx.ts";
 import { openTerminal, type RealTerminal } from "./support/terminal.ts";

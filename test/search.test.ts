@@ -21,7 +21,7 @@ import {
 	refused,
 	Scene,
 	teller,
-} from "./conformance/store/scene.ts";
+} from "../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./support/clock.ts";
 import { openPglite } from "./support/pglite-engine.ts";
 

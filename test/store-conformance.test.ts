@@ -7,9 +7,9 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
 import { storeOn } from "../src/store/store.ts";
-import { AUDIT_KEY } from "./conformance/store/confirmations.ts";
-import { QUIET, refusal, Scene } from "./conformance/store/scene.ts";
-import { type Opened, storeConformance } from "./conformance/store.ts";
+import { AUDIT_KEY } from "../src/testing/conformance/store/confirmations.ts";
+import { QUIET, refusal, Scene } from "../src/testing/conformance/store/scene.ts";
+import { type Opened, storeConformance } from "../src/testing/conformance/store.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { openPglite } from "./support/pglite-engine.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ConversationId, SessionId } from "../src/domain/index.ts";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { OPERATOR } from "./conformance/store/scene.ts";
+import { OPERATOR } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
 import { ModelConversation, type ModelSession } from "./support/store-model.ts";
 import { PLACES, STEPS, type StepName, type World } from "./support/store-steps.ts";

@@ -16,7 +16,7 @@ import {
 	QUIET,
 	refusal,
 	refused,
-} from "./conformance/store/scene.ts";
+} from "../src/testing/conformance/store/scene.ts";
 import { NOON } from "./support/clock.ts";
 import {
 	brief,

@@ -1,5 +1,5 @@
 // The port behind which processes run: on this machine, over ssh, in a container. What each keeps of the promises is the business
-// of test/conformance/process-backend.ts, which runs over all of them.
+// of src/testing/conformance/process-backend.ts, which runs over all of them.
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
 
 /** Calls reject with `process.unknown` for an id that is not there, and with `process.host_gone` when the connection broke. */

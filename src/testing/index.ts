@@ -14,6 +14,14 @@ export {
 	type TestRunner,
 	testChannel,
 } from "./channel-conformance.ts";
+export type { AgentUnderTest, Ask } from "./conformance/agent.ts";
+export {
+	countedIds,
+	type VirtualClock as WallClock,
+	virtualClock as createWallClock,
+} from "./conformance/clock.ts";
+export type { BackendUnderTest } from "./conformance/process-backend.ts";
+export type { ConformanceOptions, Open, Opened } from "./conformance/store.ts";
 export {
 	type Fault,
 	type FaultingEngine,
@@ -40,6 +48,7 @@ export {
 	type ScriptedChannelOptions,
 } from "./scripted-channel.ts";
 export { type ConnectOptions, connectScriptedChannel } from "./socket-link.ts";
+export { testAgent, testProcessBackend, testStore } from "./suites.ts";
 export { TakingHost } from "./taking-host.ts";
 export { type TrackedEngine, trackedEngine } from "./tracked-engine.ts";
 export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from "./virtual-clock.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { Watchers } from "../../src/gateway/lifecycle/watchers.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
-import { AUDIT_KEY } from "../conformance/store/confirmations.ts";
-import { ADA, BOB, OPERATOR, policy, Scene } from "../conformance/store/scene.ts";
+import { AUDIT_KEY } from "../../src/testing/conformance/store/confirmations.ts";
+import { ADA, BOB, OPERATOR, policy, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
 
 const IDLE = policy({ mode: "idle", idle_minutes: 60, max_messages: 0 });

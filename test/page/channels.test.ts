@@ -1,7 +1,7 @@
 // The state of the channels, and a person's decisions about what did not arrive.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ADA, delivery, type Scene } from "../conformance/store/scene.ts";
+import { ADA, delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
 import { homeWithHistory } from "./history.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, takeSeat } from "./support.ts";

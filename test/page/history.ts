@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { auditKey, openHome } from "../../src/app/home.ts";
 import { NO_SECRETS, openStore, systemIds } from "../../src/store/index.ts";
-import { Scene } from "../conformance/store/scene.ts";
+import { Scene } from "../../src/testing/conformance/store/scene.ts";
 import { virtualClock } from "../support/clock.ts";
 
 /** Its path, for openKeryx, which removes it when it closes. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Place, QUIET, type Scene } from "../conformance/store/scene.ts";
+import { type Place, QUIET, type Scene } from "../../src/testing/conformance/store/scene.ts";
 import { HOUR, MINUTE } from "../support/clock.ts";
 import { homeWithHistory } from "./history.ts";
 import { expectGoodLooks, soon } from "./looks.ts";

@@ -1,7 +1,7 @@
 // What is said beside a conversation's rows: notices, commands and their answers, why a turn failed. It is there after a reload, too.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { delivery, type Scene } from "../conformance/store/scene.ts";
+import { delivery, type Scene } from "../../src/testing/conformance/store/scene.ts";
 import { homeWithHistory } from "./history.ts";
 import { soon } from "./looks.ts";
 import { type Keryx, openBrowser, openKeryx, type Seat, takeSeat } from "./support.ts";

@@ -1,4 +1,4 @@
-import { processBackendConformance } from "../conformance/process-backend.ts";
+import { processBackendConformance } from "../../src/testing/conformance/process-backend.ts";
 import { HostScene, isAnyLeft } from "./support.ts";
 
 processBackendConformance("local", async () => {

@@ -9,7 +9,7 @@ import {
 	type SpawnRequest,
 	type SshBackendOptions,
 } from "../../src/processes/index.ts";
-import { processBackendConformance } from "../conformance/process-backend.ts";
+import { processBackendConformance } from "../../src/testing/conformance/process-backend.ts";
 import { SshServer } from "./sshd.ts";
 import { ENV, HostScene, isAnyLeft } from "./support.ts";
 

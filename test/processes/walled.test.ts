@@ -1,5 +1,5 @@
 // What processes promise holds behind walls, and more: their end is the end of everything they started.
-import { processBackendConformance } from "../conformance/process-backend.ts";
+import { processBackendConformance } from "../../src/testing/conformance/process-backend.ts";
 import { isAnyLeft } from "./support.ts";
 import { WalledScene } from "./walled-scene.ts";
 

@@ -1,41 +1,8 @@
-// Time and ids that only a test moves.
-import type { Ids } from "../../src/store/index.ts";
-import type { Clock } from "../../src/time/index.ts";
-
-/** The wall clock alone, which is all that a store looks at. */
-export interface VirtualClock extends Pick<Clock, "now"> {
-	advance(ms: number): void;
-	set(at: number): void;
-}
-
-export const MINUTE = 60_000;
-export const HOUR = 60 * MINUTE;
-
-/** Noon in UTC, far from every daily boundary. */
-export const NOON = Date.UTC(2026, 2, 10, 12);
-
-export function virtualClock(start: number = NOON): VirtualClock {
-	let at = start;
-	return {
-		now: () => at,
-		advance: (ms) => {
-			at += ms;
-		},
-		set: (to) => {
-			at = to;
-		},
-	};
-}
-
-/** Ids that are the same in every run, and never the same twice in one. */
-export function countedIds(): Ids {
-	let drawn = 0;
-	return {
-		uuid: () => (++drawn).toString(16).padStart(32, "0"),
-		bytes: (length) => {
-			const bytes = new Uint8Array(length);
-			new DataView(bytes.buffer).setUint32(Math.max(0, length - 4), ++drawn);
-			return bytes;
-		},
-	};
-}
+export {
+	countedIds,
+	HOUR,
+	MINUTE,
+	NOON,
+	type VirtualClock,
+	virtualClock,
+} from "../../src/testing/conformance/clock.ts";

@@ -9,7 +9,7 @@ import { reportError } from "../../src/cli/io/report.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
-import { BOB, delivery, GROUP, Scene } from "../conformance/store/scene.ts";
+import { BOB, delivery, GROUP, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
 
 export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../src/domain/index.ts";
 import type { Store } from "../../src/store/index.ts";
-import { delivery, policy, ROTATION, refused } from "../conformance/store/scene.ts";
+import { delivery, policy, ROTATION, refused } from "../../src/testing/conformance/store/scene.ts";
 import { MINUTE, type VirtualClock } from "./clock.ts";
 import {
 	IDLE_MS,

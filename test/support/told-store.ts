@@ -13,7 +13,7 @@ import {
 	type Scope,
 	type Store,
 } from "../../src/store/index.ts";
-import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../conformance/store/scene.ts";
+import { ADA, BOB, GROUP, OPERATOR, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { NOON, virtualClock } from "./clock.ts";
 
 export interface Told {

@@ -1,7 +1,7 @@
 // Undo, redo, retry and compaction: rows are hidden or covered, never changed.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../src/domain/index.ts";
-import { HOUR } from "../../support/clock.ts";
+import type { ConversationId } from "../../../domain/index.ts";
+import { HOUR } from "../clock.ts";
 import { ADA, delivery, GROUP, OPERATOR, policy, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
 const IDLE = policy({ mode: "idle", idle_minutes: 60, carry_over: "none" });

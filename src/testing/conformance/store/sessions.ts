@@ -1,7 +1,7 @@
 // What people do with sessions: new, continue, switch, branch, titles, and the conversation's own settings.
 import { expect } from "vitest";
-import type { ConversationId, SessionId } from "../../../src/domain/index.ts";
-import { HOUR } from "../../support/clock.ts";
+import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import { HOUR } from "../clock.ts";
 import {
 	ADA,
 	BOB,

@@ -1,7 +1,7 @@
 // What commands need of the store beside their changes: what is within reach, what was spent, how it went, what to drop.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../src/domain/index.ts";
-import { HOUR } from "../../support/clock.ts";
+import type { ConversationId } from "../../../domain/index.ts";
+import { HOUR } from "../clock.ts";
 import { BOB, GROUP, OPERATOR, principalScope, QUIET, refused, type Scene, type Tell } from "./scene.ts";
 
 const OPENING = { policy: QUIET, context: "context" };

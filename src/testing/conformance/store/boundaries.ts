@@ -1,7 +1,7 @@
 // Where sessions end by themselves, what the next one begins with, and who is told.
 import { expect } from "vitest";
-import { carryOver, type ResetPolicy } from "../../../src/domain/index.ts";
-import { HOUR, MINUTE } from "../../support/clock.ts";
+import { carryOver, type ResetPolicy } from "../../../domain/index.ts";
+import { HOUR, MINUTE } from "../clock.ts";
 import {
 	ADA,
 	type Begun,

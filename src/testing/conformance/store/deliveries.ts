@@ -1,7 +1,7 @@
 // The outbox: order within a destination, claims, settlements, previews, and what nobody knows.
 import { expect } from "vitest";
-import type { NewDelivery } from "../../../src/store/index.ts";
-import { HOUR, MINUTE } from "../../support/clock.ts";
+import type { NewDelivery } from "../../../store/index.ts";
+import { HOUR, MINUTE } from "../clock.ts";
 import {
 	ADA,
 	type Begun,

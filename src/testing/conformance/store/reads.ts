@@ -1,8 +1,8 @@
 // Reading: every scope sees its own and nothing else, pages go both ways, events come once and in order.
 import { expect } from "vitest";
-import type { ConversationId, SessionId } from "../../../src/domain/index.ts";
-import type { Scope } from "../../../src/store/index.ts";
-import { HOUR } from "../../support/clock.ts";
+import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import type { Scope } from "../../../store/index.ts";
+import { HOUR } from "../clock.ts";
 import {
 	ADA,
 	BOB,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import { HOUR } from "../../support/clock.ts";
+import { HOUR } from "../clock.ts";
 import { ADA, BOB, OPERATOR, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
 const MIB = 1024 * 1024;

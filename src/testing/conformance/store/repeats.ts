@@ -1,6 +1,6 @@
 // What is asked again because its answer was lost: it is done once, and answered as it was the first time.
 import { expect } from "vitest";
-import type { BeginProcessArgs, ConfirmationRequest } from "../../../src/store/index.ts";
+import type { BeginProcessArgs, ConfirmationRequest } from "../../../store/index.ts";
 import { type Begun, OPERATOR, QUIET, type Scene, type Tell } from "./scene.ts";
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 // Background processes: begun before anything is started, ended once, told to their conversation once.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../src/domain/index.ts";
-import type { Process, Store } from "../../../src/store/index.ts";
-import { HOUR, MINUTE } from "../../support/clock.ts";
+import type { ConversationId } from "../../../domain/index.ts";
+import type { Process, Store } from "../../../store/index.ts";
+import { HOUR, MINUTE } from "../clock.ts";
 import { ADA, BOB, OPERATOR, policy, refusal, type Scene, type Tell } from "./scene.ts";
 
 type BeginArgs = Parameters<Store["beginProcess"]>[0];

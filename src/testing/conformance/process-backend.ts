@@ -1,8 +1,8 @@
 // The promises that every backend for processes keeps. One that joins Keryx runs this suite over itself.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LogPiece, ProcessBackend, ProcessInfo, SpawnRequest } from "../../src/processes/index.ts";
-import type { WallRequest } from "../../src/walls/index.ts";
+import type { LogPiece, ProcessBackend, ProcessInfo, SpawnRequest } from "../../processes/index.ts";
+import type { WallRequest } from "../../walls/index.ts";
 
 export interface BackendUnderTest {
 	readonly backend: ProcessBackend;

@@ -1,6 +1,6 @@
 // Confirmations, grants, tokens and the audit, on every engine (I14).
 import { expect } from "vitest";
-import type { ConfirmationRequest, Store } from "../../../src/store/index.ts";
+import type { ConfirmationRequest, Store } from "../../../store/index.ts";
 import { OPERATOR, refusal, type Scene, type Tell } from "./scene.ts";
 
 export const AUDIT_KEY = new Uint8Array(32).fill(9);

@@ -1,6 +1,6 @@
 // What the next owner finds: turns and deliveries of one that died. Needs a store that can be opened again.
 import { expect } from "vitest";
-import { HOUR, MINUTE } from "../../support/clock.ts";
+import { HOUR, MINUTE } from "../clock.ts";
 import {
 	ADA,
 	type Begun,

@@ -1,6 +1,6 @@
 // What was said beside a transcript: notices, answers to commands, why a turn failed.
 import { expect } from "vitest";
-import { MINUTE } from "../../support/clock.ts";
+import { MINUTE } from "../clock.ts";
 import { ADA, BOB, delivery, OPERATOR, type Scene, type Tell } from "./scene.ts";
 
 export function besideConformance(tell: Tell): void {

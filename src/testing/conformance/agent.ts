@@ -11,8 +11,8 @@ import type {
 	StepEvent,
 	ToolSpec,
 	Usage,
-} from "../../src/agents/index.ts";
-import type { Content, PromptMessage, ToolCall } from "../../src/domain/index.ts";
+} from "../../agents/index.ts";
+import type { Content, PromptMessage, ToolCall } from "../../domain/index.ts";
 
 /** What an agent is shown in one step. */
 export interface Ask {

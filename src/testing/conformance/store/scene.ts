@@ -5,10 +5,10 @@ import {
 	type ResetPolicy,
 	resolvePolicy,
 	type SessionId,
-} from "../../../src/domain/index.ts";
-import { type ErrorCode, KeryxError } from "../../../src/errors.ts";
-import type { Message, NewDelivery, Scope, Session, Store } from "../../../src/store/index.ts";
-import type { VirtualClock } from "../../support/clock.ts";
+} from "../../../domain/index.ts";
+import { type ErrorCode, KeryxError } from "../../../errors.ts";
+import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
+import type { VirtualClock } from "../clock.ts";
 
 export interface Opened {
 	readonly store: Store;

@@ -1,8 +1,8 @@
 // What is kept, taken away and brought back: retention, exports and imports, the search index.
 import { expect } from "vitest";
-import type { ConversationId } from "../../../src/domain/index.ts";
-import { exportJsonl, importJsonl, type Scope } from "../../../src/store/index.ts";
-import { HOUR } from "../../support/clock.ts";
+import type { ConversationId } from "../../../domain/index.ts";
+import { exportJsonl, importJsonl, type Scope } from "../../../store/index.ts";
+import { HOUR } from "../clock.ts";
 import { ADA, BOB, OPERATOR, principalScope, QUIET, refusal, type Scene, type Tell } from "./scene.ts";
 
 const DAY = 24 * HOUR;
