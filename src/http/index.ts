@@ -1,8 +1,7 @@
 // keryx/http: the API, how it is served, and a client for it.
 
 export { type Api, createApi } from "./app.ts";
-export type { ApiHost, WebhookRoute } from "./call.ts";
-export type { ChannelFound, ChannelSetup } from "./channel-setup.ts";
+export type { ApiHost, ChannelFound, ChannelSetup, WebhookRoute } from "./call.ts";
 export {
 	apiTransport,
 	type Client,
