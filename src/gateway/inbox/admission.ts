@@ -1,7 +1,7 @@
 // The way in: authorise, commit, then wake the lane or carry out the command. Resolves only after the commit (I3), so a channel
 // that waits for it never acknowledges what could be lost.
 import { createHash } from "node:crypto";
-import type { Config } from "../../config/index.ts";
+import { authRules, type Config } from "../../config/index.ts";
 import {
 	type ConversationId,
 	contentText,
@@ -192,7 +192,7 @@ export async function authorisationOf(
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
 ): Promise<Authorisation> {
-	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+	const rules = authRules(config, source.platform);
 	// What the store knows of them matters only where somebody may speak at all.
 	const facts = rules
 		? await store.callerFacts({
@@ -203,7 +203,7 @@ export async function authorisationOf(
 				ids: sendersIds(source),
 			})
 		: UNKNOWN;
-	return authorise({ source, transport, ...facts }, config.auth);
+	return authorise({ source, transport, ...facts }, rules);
 }
 
 const UNKNOWN = { ids: [], chats: [], paired: null } as const;
@@ -222,7 +222,7 @@ function mayAsk(
 	{ transport }: Inbound,
 	config: Config,
 ): boolean {
-	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+	const rules = authRules(config, source.platform);
 	return (
 		authorisation.kind === "refused" &&
 		authorisation.reason === NOT_ALLOWED &&
