@@ -1,13 +1,22 @@
 // Groups, bots, and chats that move or cannot be written to any more.
-import { afterEach, describe, expect, test } from "vitest";
-import { OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MemoryDatabase } from "../support/memory-engine.ts";
+import { AUDIT_KEY, OPERATOR, Scene, type SceneOptions, SECOND } from "./support.ts";
 
 let scene: Scene;
+/** For those who crash: it outlives its owners. */
+let database: MemoryDatabase;
+beforeEach(() => {
+	database = new MemoryDatabase(AUDIT_KEY);
+});
 const start = async (options?: SceneOptions) => {
 	scene = await Scene.start(options);
 	return scene;
 };
-afterEach(() => scene.end());
+afterEach(async () => {
+	await scene.end();
+	database.close();
+});
 
 const group = (chat = "g") =>
 	({ chat, chatType: "group", user: "ada", source: { user_name: "Ada" } }) as const;
@@ -38,16 +47,15 @@ describe("in a group", () => {
 		]);
 	});
 
-	test("in free chats, without require_mention, and in a direct message everything is for the agent", async () => {
+	test("in free chats, without require_mention, in a reply to Keryx and in a direct message everything is for the agent", async () => {
 		await start({ settings: { freeChats: ["g1"] } });
 		const free = await scene.say("hello", { ...group("g1"), mentioned: false });
 		const other = await scene.say("hello", { ...group("g2"), mentioned: false });
 		const direct = await scene.say("hello", { mentioned: false });
-		expect(await Promise.all([free, other, direct].map((id) => scene.disposition(id)))).toEqual([
-			"answered",
-			"observed",
-			"answered",
-		]);
+		const quoted = { platformMessage: "r", text: "shall I?", own: true };
+		const reply = await scene.say("yes", { ...group("g2"), mentioned: false, quoted });
+		const dispositions = [free, other, direct, reply].map((id) => scene.disposition(id));
+		expect(await Promise.all(dispositions)).toEqual(["answered", "observed", "answered", "answered"]);
 		await scene.end();
 		await start({ settings: { requireMention: false } });
 		const any = await scene.say("hello", { ...group("g2"), mentioned: false });
@@ -60,7 +68,7 @@ describe("bots", () => {
 	const bot = { ...group(), user: "robot", transport: { isBot: true } } as const;
 
 	test("that talk to each other stop after 5 turns with one notice, until a person writes; a crash forgets none", async () => {
-		await start({ config, durable: true });
+		await start({ config, database });
 		for (let n = 1; n <= 4; n++) await scene.say(`beep ${n}`, bot);
 		await scene.crash();
 		const ids: string[] = [];
