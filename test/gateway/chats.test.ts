@@ -150,4 +150,22 @@ describe("a chat that got another id", () => {
 		expect(scene.texts("g")).toEqual([]);
 		expect(await scene.host.cursor()).toBe("3");
 	});
+
+	test("keeps the profile, the instructions and the freedom that the configuration gives its first id", async () => {
+		await start({
+			config: {
+				profiles: { work: {} },
+				profile_rules: [{ profile: "work", platform: "telegram", chat: "g" }],
+				instructions: { "telegram/g": "Speak Latin." },
+			},
+			settings: { freeChats: ["g"] },
+			profiles: ["work"],
+		});
+		await scene.host.moved({ source: groupSource(), toChatId: "-100g" });
+		const id = await scene.say("salve", { ...group("-100g"), mentioned: false });
+		const place = { ref: { id: await scene.conversation(id) }, scope: OPERATOR };
+		expect((await scene.store.conversation(place)).profile).toBe("work");
+		expect(scene.shown.at(-1)?.system).toContain("Speak Latin.");
+		expect(await scene.disposition(id)).toBe("answered");
+	});
 });

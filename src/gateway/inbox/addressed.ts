@@ -35,5 +35,5 @@ export function isAddressed(
 ): boolean {
 	if (addressed !== undefined) return addressed;
 	if (source.chatType === "dm" || mentioned !== false || quoted?.own) return true;
-	return !requireMention || freeChats.includes(source.chatId);
+	return !requireMention || freeChats.includes(source.chatId) || freeChats.includes(source.chatIdAlt ?? "");
 }
