@@ -32,6 +32,11 @@ async function dead() {
 	return unsettled.map(({ state, reason }) => [state, reason]);
 }
 
+async function eventsOf(type: string) {
+	const read = await scene.store.events({ scope: OPERATOR, after: "", limit: 1000 });
+	return read.kind === "events" ? read.events.filter((event) => event.type === type) : [];
+}
+
 describe("in a group", () => {
 	test("only a mention is for the agent; the rest is shown before it, labelled, though one person alone has the conversation", async () => {
 		await start();
@@ -45,6 +50,22 @@ describe("in a group", () => {
 			"[Ada, not to you] /new",
 			"@bot hello",
 		]);
+	});
+
+	test("of what nobody meant for the agent only the newest 50 keep their text, however much is said before it is asked", async () => {
+		await start();
+		const ids = [];
+		for (let n = 1; n <= 60; n++)
+			ids.push(scene.world.say({ ...group(), text: `chatter ${n}`, mentioned: false }));
+		await scene.clock.advance(0);
+		const kept = await Promise.all(ids.map(async (id) => (await scene.item(id)).content !== null));
+		expect(kept.filter(Boolean)).toHaveLength(50);
+		expect(kept.slice(0, 10)).toEqual(Array(10).fill(false));
+		await scene.say("@bot?", { ...group(), mentioned: true });
+		expect(scene.shown[0]?.history.map(({ content }) => content).slice(0, 1)).toEqual([
+			"[Ada, not to you] chatter 11",
+		]);
+		expect(scene.shown[0]?.history).toHaveLength(51);
 	});
 
 	test("in free chats, without require_mention, in a reply to Keryx and in a direct message everything is for the agent", async () => {
@@ -97,7 +118,9 @@ describe("a chat that cannot be written to", () => {
 			reason: "the bot was removed from the group",
 			cursor: "12",
 		});
+		await scene.host.gone({ source: groupSource(), reason: "the bot was removed from the group" });
 		expect(await dead()).toEqual([["dead", "the bot was removed from the group"]]);
+		expect(await eventsOf("chat.gone")).toHaveLength(1);
 		expect(await scene.host.cursor()).toBe("12");
 		const conversation = await scene.conversation("m1");
 		const tried = scene.world.attempts.length;

@@ -145,6 +145,28 @@ describe("edits", () => {
 		expect((await scene.sessions(id))[0]?.title).toBe("one");
 	});
 
+	test("a command that is not carried out yet stays as it was written", async () => {
+		await start();
+		const routing = { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: "" };
+		const place = { source: { ...ADA, chat_type: "dm" }, platformMessage: "c1" };
+		const as = { kind: "accept" } as const;
+		const { id } = await scene.store.accept({
+			...place,
+			kind: "person",
+			content: "/new",
+			routing,
+			as,
+			asCommand: true,
+		});
+		for (const text of ["hello", null])
+			expect(await scene.store.amend({ ...place, text, note: true })).toMatchObject({ kind: "recorded" });
+		expect(await scene.store.inboxItem({ scope: OPERATOR, id })).toMatchObject({
+			content: "/new",
+			disposition: null,
+			amended: false,
+		});
+	});
+
 	test("a picture keeps its place when the text under it changes", async () => {
 		await start({ script: slow });
 		await scene.say("first");
