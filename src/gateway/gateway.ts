@@ -8,14 +8,13 @@ import type { Confirmations } from "../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
+import type { Conversation, Destination, Scope, Store, Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import {
 	type Admission,
 	CHANNEL_DEFAULTS,
 	type Channel,
-	type ChannelHealth,
 	type ChannelSettings,
 	type Inbound,
 	type Press,
@@ -35,6 +34,7 @@ import { press } from "./inbox/presses.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
+import { ChannelWatch, type NamedHealth } from "./lifecycle/channel-watch.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
@@ -108,7 +108,8 @@ export interface Gateway {
 	readonly actions: Actions;
 	/** What each chat can show, and is told: for whoever else makes deliveries. */
 	readonly outlet: Outlet;
-	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
+	/** As each channel says, and as its silence says. */
+	health(): readonly NamedHealth[];
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
 	 * Answers the keys that changed; told as an event.
@@ -142,6 +143,7 @@ class RunningGateway implements Gateway {
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
 	readonly #unknowns: Unknowns;
+	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
@@ -212,6 +214,15 @@ class RunningGateway implements Gateway {
 		};
 		this.#outbox = new Outbox(sending);
 		this.#unknowns = new Unknowns(sending);
+		this.#channelWatch = new ChannelWatch({
+			store,
+			clock,
+			channels: () => this.#channels.values(),
+			settingsOf: (name) => this.#settingsOf(name),
+			homes: () => this.#homes(),
+			outlet: this.outlet,
+			log,
+		});
 		const { checkpoints, workspaceOf } = options;
 		const files =
 			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
@@ -333,6 +344,7 @@ class RunningGateway implements Gateway {
 			);
 		}
 		this.#unknowns.start();
+		this.#channelWatch.start();
 	}
 
 	async #finishRestores(): Promise<void> {
@@ -350,7 +362,12 @@ class RunningGateway implements Gateway {
 		const { store, clock, config, processes } = this.#options;
 		this.#accepting = false;
 		this.#stopping.abort();
-		await Promise.all([this.#unknowns.stop(), this.#unheard.stop(), ...this.#working]);
+		await Promise.all([
+			this.#channelWatch.stop(),
+			this.#unknowns.stop(),
+			this.#unheard.stop(),
+			...this.#working,
+		]);
 		const unplanned = (error: unknown) => this.#log("the end could not be planned", error);
 		const drained = this.#lanes.drain();
 		const cancel = clock.after(config.shutdown.drain_seconds * 1000, () => {
@@ -413,11 +430,29 @@ class RunningGateway implements Gateway {
 	}
 
 	health() {
-		return [...this.#channels.values()].map((channel) => ({
-			platform: channel.platform,
-			account: channel.account,
-			...channel.health(),
-		}));
+		return this.#channelWatch.health();
+	}
+
+	/** Those that there is a channel to. What its owner set in a chat goes before the configuration. */
+	async #homes(): Promise<readonly Destination[]> {
+		const { store, config } = this.#options;
+		const set = await store.homeChannels({ scope: OPERATOR });
+		const configured = Object.entries(config.home_channels)
+			.filter(([platform]) => !set.some((home) => home.platform === platform))
+			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({
+				platform,
+				account: "",
+				chatId,
+				threadId,
+			}));
+		return [...set, ...configured]
+			.filter(({ platform, account }) => this.#channels.has(`${platform} ${account}`))
+			.map(({ platform, account, chatId, threadId }) => ({
+				platform,
+				account,
+				chatId,
+				...(threadId !== undefined && { threadId }),
+			}));
 	}
 
 	async reconfigure(config: Config) {

@@ -49,6 +49,23 @@ export const NO_TEXT = "(The agent ended without a text.)";
 export const SUSPENDED =
 	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";
 
+interface NamedChannel {
+	readonly name: string;
+	readonly state: string;
+	readonly detail?: string;
+}
+
+export function channelDownSentence({ name, state, detail }: NamedChannel): string {
+	const why = detail === undefined ? "" : `: ${detail}`;
+	return state === "needs_attention"
+		? `The channel ${asCode(name)} needs you${why}. What is to be sent there waits.`
+		: `The channel ${asCode(name)} is down${why}. Keryx goes on trying; what is to be sent there waits.`;
+}
+
+export function channelBackSentence({ name }: Pick<NamedChannel, "name">): string {
+	return `The channel ${asCode(name)} is back.`;
+}
+
 export function loopSentence(tool: string, times: number): string {
 	return `I stopped: the same call of ${tool} failed ${times} times in a row.`;
 }

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { noteChannel } from "./channels.ts";
 import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
 	beginRestore,
@@ -205,6 +206,7 @@ export const writes = {
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
+	noteChannel,
 	noteStoreBack,
 	rebuildSearch,
 	requestConfirmation,

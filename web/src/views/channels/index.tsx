@@ -22,6 +22,8 @@ const STATES: Readonly<Record<string, { readonly name: string; readonly tone: To
 	connected: { name: "Connected", tone: "ok" },
 	starting: { name: "Starting", tone: "accent" },
 	degraded: { name: "Degraded", tone: "warn" },
+	down: { name: "Down", tone: "danger" },
+	needs_attention: { name: "Needs attention", tone: "danger" },
 	stopped: { name: "Stopped", tone: "danger" },
 };
 
