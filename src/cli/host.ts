@@ -29,7 +29,7 @@ import {
 import { type Api, createApi } from "../http/index.ts";
 import { createProcesses, localPlace, processSettings } from "../processes/index.ts";
 import { openStore, type Store, systemIds } from "../store/index.ts";
-import { clarify, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
+import { clarify, createAttachTool, createTools, sessionRead, sessionSearch } from "../tools/index.ts";
 import { type AgentSettings, createAgent } from "./agent.ts";
 import type { CliContext } from "./context.ts";
 import { followConfig } from "./follow-config.ts";
@@ -154,6 +154,10 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 				sessionSearch,
 				sessionRead,
 				clarify,
+				createAttachTool({
+					workspaceOf: (place) => workspaceOf(place).folder,
+					limit: () => live.values.http.attachment_limit_mb * 1024 * 1024,
+				}),
 				...createTerminal({
 					processes,
 					env: context.env,

@@ -25,6 +25,7 @@ export type {
 	Quote,
 	Range,
 	Role,
+	SentFile,
 	ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";

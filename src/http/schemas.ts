@@ -184,6 +184,11 @@ export const delivery = z
 		destination,
 		text: z.string(),
 		plain: z.string(),
+		attachments: z
+			.array(z.object({ digest: z.string(), name: z.string(), media_type: z.string(), size: z.int() }))
+			.openapi({
+				description: "files that go out with it; the bytes are the conversation's, by their digest",
+			}),
 		asked: asked.nullable().openapi({ description: "with the first part of the answer to a command" }),
 		receipt: z.string().nullable(),
 		reason: z.string().nullable(),

@@ -141,6 +141,12 @@ export function toWireDelivery(delivery: Delivery): WireDelivery {
 		},
 		text: delivery.body.text,
 		plain: delivery.body.plain,
+		attachments: (delivery.body.attachments ?? []).map(({ blob, name, mediaType, size }) => ({
+			digest: blob,
+			name,
+			media_type: mediaType,
+			size,
+		})),
 		asked: delivery.body.asked ? toWireAsked(delivery.body.asked) : null,
 		receipt: delivery.receipt,
 		reason: delivery.reason,

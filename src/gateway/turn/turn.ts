@@ -53,6 +53,7 @@ import {
 	replyTo,
 	rotation,
 } from "./end.ts";
+import { filesOf } from "./files-out.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";
@@ -652,6 +653,7 @@ export class Turn {
 		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#about),
+			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows, this.#about.outlet) : []),
 			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
 		];
 		return {
