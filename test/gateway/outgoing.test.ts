@@ -7,7 +7,7 @@ import { CHANNEL_DEFAULTS, type ChannelSettings } from "../../src/gateway/channe
 import { type Posting, toDeliveries } from "../../src/gateway/outbox/reply.ts";
 import { createAttachTool } from "../../src/tools/index.ts";
 import { FullChannel, SHOWS_ALL, type TRAITS } from "./full-channel.ts";
-import { HOUR, puppet, Scene, type SceneOptions } from "./support.ts";
+import { HOUR, MINUTE, OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
 let channel: FullChannel;
@@ -137,6 +137,29 @@ describe("traits and notices", () => {
 		expect(sent({ kind: "notice", class: "status" })).toEqual([false, true]);
 		expect(sent({ kind: "reply" })).toEqual([true, true]);
 		expect(sent({ kind: "command" })).toEqual([true, true]);
+	});
+});
+
+test("a person drops what was given up, and what waits: neither is sent nor listed any more, and what is behind goes on", async () => {
+	let isRefusing = true;
+	await start({ platform: { behave: () => (isRefusing ? "refuse" : { retryAfterMs: 60_000 }) } });
+	await scene.say("one");
+	isRefusing = false;
+	await scene.say("two");
+	await scene.say("three");
+	const listed = async (which: "waiting" | "unsettled") =>
+		(await scene.store.deliveries({ scope: OPERATOR, which, limit: 10 })).map(({ id }) => id);
+	const [dead] = await listed("unsettled");
+	const [waits, behind] = await listed("waiting");
+	for (const id of [dead, waits]) await scene.store.dropDelivery({ id: id as string });
+	expect(await listed("unsettled")).toEqual([]);
+	expect(await listed("waiting")).toEqual([behind]);
+	scene.world.behave = () => "ok";
+	await scene.clock.advance(2 * MINUTE);
+	expect(scene.texts()).toHaveLength(1);
+	expect(scene.world.attempts.filter(({ id }) => id === waits)).toHaveLength(1);
+	await expect(scene.store.dropDelivery({ id: behind as string })).rejects.toMatchObject({
+		code: "delivery.stale",
 	});
 });
 

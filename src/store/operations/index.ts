@@ -40,7 +40,7 @@ import {
 	retimeDeliveries,
 	settleDelivery,
 } from "./deliveries/deliveries.ts";
-import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
+import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
@@ -169,6 +169,7 @@ export const writes = {
 	releaseClaims,
 	settleDelivery,
 	resolveDelivery,
+	dropDelivery,
 	retimeDeliveries,
 	recordLookup,
 	recoverDeliveries,
