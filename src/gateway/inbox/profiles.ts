@@ -32,11 +32,12 @@ function fits(rule: Config["profile_rules"][number], source: Source): boolean {
 export function instructionsFor(
 	{ agent, profiles, instructions }: Pick<Config, "agent" | "profiles" | "instructions">,
 	profile: string,
-	{ platform, chatId, threadId }: Source,
+	{ platform, chatId, chatIdAlt, threadId }: Source,
 ): string[] {
 	const persona = profile === "" ? agent.instructions : profiles[profile]?.agent.instructions;
 	const places = [
 		platform,
+		...(chatIdAlt ? [`${platform}/${chatIdAlt}`] : []),
 		`${platform}/${chatId}`,
 		...(threadId ? [`${platform}/${chatId}/${threadId}`] : []),
 	];

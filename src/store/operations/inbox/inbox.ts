@@ -33,6 +33,7 @@ import { askPairing, type PairingRequest } from "../people/pairings.ts";
 import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
+import { keepNewest } from "./observed.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
@@ -180,6 +181,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
 	if (args.kind === "person" && args.conversation === undefined)
 		yield* run(updateSource, seal(wire), conversation.id);
+	if (done?.kind === "observed") yield* keepNewest(conversation.id);
 	if (heard?.isLast && args.bot) yield* addDeliveries(context, conversation.id, null, args.bot.notice);
 	yield* emit(
 		context,

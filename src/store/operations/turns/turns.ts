@@ -28,6 +28,7 @@ import type {
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
+import { OBSERVED_KEPT } from "../inbox/observed.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
@@ -53,9 +54,6 @@ import {
 import { append, type IndexedMessage, isAppended } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "../transcript/rows.ts";
-
-/** Of what was seen in a group and not addressed to the agent, this many of the newest are put before its next turn. */
-const OBSERVED_KEPT = 50;
 
 export interface TurnRow {
 	readonly id: string;
