@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { homeAt } from "../src/cli/home.ts";
+import { homeAt } from "../src/app/home.ts";
 import type { ConversationId } from "../src/domain/index.ts";
 import { codeDigest } from "../src/gateway/index.ts";
 import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../src/store/index.ts";

@@ -29,6 +29,7 @@ export {
 	type Quote,
 	type Range,
 	type Role,
+	type SentFile,
 	type ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";

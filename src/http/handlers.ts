@@ -154,13 +154,15 @@ export const handlers: HandlersOf<Endpoints> = {
 	resolveDelivery: async ({ delivery, as }, { host, scope }) => {
 		operator(scope);
 		running(host);
-		await host.store.resolveDelivery({
-			id: delivery,
-			settlement:
-				as === "retry"
-					? { kind: "retry", at: host.now(), reason: "sent again by a person" }
-					: { kind: "sent", receipt: "confirmed by a person" },
-		});
+		if (as === "drop") await host.store.dropDelivery({ id: delivery });
+		else
+			await host.store.resolveDelivery({
+				id: delivery,
+				settlement:
+					as === "retry"
+						? { kind: "retry", at: host.now(), reason: "sent again by a person" }
+						: { kind: "sent", receipt: "confirmed by a person" },
+			});
 		return toWireDelivery(await host.store.delivery({ scope, id: delivery }));
 	},
 	eventsAfter: async ({ after, conversation, limit }, { feed, scope }) => {

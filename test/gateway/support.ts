@@ -156,6 +156,8 @@ export interface SceneOptions {
 	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: Clock) => Channel;
+	/** Others beside it. */
+	readonly channels?: (clock: Clock) => readonly Channel[];
 	/** Makes the store misbehave. */
 	readonly engine?: (engine: Engine, clock: VirtualClock) => Engine;
 	/** Those that the store hides; left out: SECRET. */
@@ -262,7 +264,7 @@ export class Scene {
 				...(options.tools ?? []),
 				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
-			channels: [this.channel],
+			channels: [this.channel, ...(options.channels?.(clock) ?? [])],
 			settingsOf: () => ({ ...CHANNEL_DEFAULTS, ...options.settings }),
 			config,
 			clock,

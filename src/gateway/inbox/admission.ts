@@ -188,7 +188,7 @@ export function roleOf(authorisation: Authorisation): PersonRole {
 }
 
 /** Whose profile a message is for, and whether its sender may speak. */
-async function decide(
+export async function decide(
 	given: Source,
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
