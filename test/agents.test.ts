@@ -9,9 +9,15 @@ import { loadConfig } from "../src/config/index.ts";
 import { finalLimitText, limitInfo, nearLimitText } from "../src/domain/index.ts";
 import { createGateway } from "../src/gateway/index.ts";
 import { NO_SECRETS, openEngine, storeOn } from "../src/store/index.ts";
+import {
+	type AgentUnderTest,
+	type Ask,
+	agentConformance,
+	person,
+	tool,
+} from "../src/testing/conformance/agent.ts";
 import { createScriptedChannel, createVirtualClock, trackedEngine } from "../src/testing/index.ts";
 import { createTools, sessionSearch } from "../src/tools/index.ts";
-import { type AgentUnderTest, type Ask, agentConformance, person, tool } from "../src/testing/conformance/agent.ts";
 import { countedIds, NOON } from "./support/clock.ts";
 
 const script: Script = {

@@ -12,7 +12,15 @@ import { checkIntegrity } from "../src/store/operations/integrity.ts";
 import { deleteConversation, retentionState } from "../src/store/operations/sessions/retention.ts";
 import type { Context } from "../src/store/query.ts";
 import { Connection } from "../src/store/sqlite/connection.ts";
-import { ADA, BOB, delivery, GROUP, OPERATOR, refusal, refused } from "../src/testing/conformance/store/scene.ts";
+import {
+	ADA,
+	BOB,
+	delivery,
+	GROUP,
+	OPERATOR,
+	refusal,
+	refused,
+} from "../src/testing/conformance/store/scene.ts";
 import { NOON } from "./support/clock.ts";
 import {
 	brief,

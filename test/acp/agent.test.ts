@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { LoopInput, Permission } from "../../src/agents/index.ts";
 import { createSecrets } from "../../src/secrets/index.ts";
-import { type AgentUnderTest, agentConformance, person as someone } from "../../src/testing/conformance/agent.ts";
+import {
+	type AgentUnderTest,
+	agentConformance,
+	person as someone,
+} from "../../src/testing/conformance/agent.ts";
 import { inputOf, person } from "./input.ts";
 import { answer, Bench, begun, goneSoon, rowsOf, textIn, told } from "./support.ts";
 

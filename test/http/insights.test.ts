@@ -4,8 +4,8 @@ import { configSchema } from "../../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
-import { createVirtualClock } from "../../src/testing/index.ts";
 import { BOB, type Place, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
+import { createVirtualClock } from "../../src/testing/index.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
 
 const DAY = 24 * HOUR;

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll } from "vitest";
-import { type AgentUnderTest, type Ask, agentConformance, person, tool } from "../../src/testing/conformance/agent.ts";
+import {
+	type AgentUnderTest,
+	type Ask,
+	agentConformance,
+	person,
+	tool,
+} from "../../src/testing/conformance/agent.ts";
 import {
 	answers,
 	babbles,
