@@ -77,6 +77,7 @@ export async function gatewayLoad(store: Store): Promise<Load & { readonly gatew
 	const answers = new Answers();
 	let host: ChannelHost | undefined;
 	const channel: Channel = {
+		name: PLATFORM,
 		platform: PLATFORM,
 		account: "",
 		start: (given) => {

@@ -34,6 +34,7 @@ process.exitCode = await run(
 		"test/checkpoints/ignore.test.ts",
 		"test/http/port-fuzz.test.ts",
 		"test/app/embedding.test.ts",
+		"test/channels/telegram-storm.test.ts",
 	],
 	{
 		...env,
@@ -43,6 +44,7 @@ process.exitCode = await run(
 		KERYX_RIGHTS_RUNS: env.KERYX_RIGHTS_RUNS ?? "10000",
 		KERYX_ORDER_SCHEDULES: schedules,
 		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
+		KERYX_STORM_MESSAGES: env.KERYX_STORM_MESSAGES ?? "1000",
 		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
 		KERYX_PACKED: "1",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",

@@ -1,25 +1,30 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, test } from "vitest";
 import { systemClock } from "../src/gateway/index.ts";
 import {
 	type Behaviour,
+	type ChannelPeer,
 	connectScriptedChannel,
 	createPlatformServer,
 	createScriptedChannel,
 	createVirtualClock,
+	PAUSE_MS,
 	ScriptedPlatform,
+	testChannel,
 } from "../src/testing/index.ts";
-import { type ChannelUnderTest, channelConformance, PAUSE_MS } from "./conformance/channel.ts";
 
 const CHAT = "chat 1";
 
 function underTest(
 	world: ScriptedPlatform,
-	rest: Pick<ChannelUnderTest, "channel" | "disconnect" | "pass" | "close">,
-): ChannelUnderTest {
+	rest: Pick<ChannelPeer, "channel" | "disconnect" | "pass" | "close">,
+): ChannelPeer {
 	let nexts: Behaviour[] = [];
 	world.behave = () => nexts.shift() ?? "ok";
 	return {
 		...rest,
+		texts: ["a\nb\r\n\u2028\u2029\u0000", ...fc.sample(fc.string({ unit: "binary", minLength: 1 }), 30)],
 		destination: { platform: world.platform, account: world.account, chatId: CHAT },
 		say: (text) => world.say({ chat: CHAT, text }),
 		redeliver: (id) => world.redeliver(id),
@@ -33,9 +38,11 @@ function underTest(
 	};
 }
 
+const RUNNER = { describe, test };
+
 for (const abilities of [{ lookup: true }, { window: 8 }, { edit: false }, { readFrom: "cursor" }] as const) {
 	const named = JSON.stringify(abilities).replace(/[{}"]/g, "");
-	channelConformance(`scripted, ${named}`, () => {
+	const scripted = () => {
 		const clock = createVirtualClock(0);
 		const channel = createScriptedChannel({ platform: "telegram", account: "bot2", clock, ...abilities });
 		return Promise.resolve(
@@ -46,10 +53,11 @@ for (const abilities of [{ lookup: true }, { window: 8 }, { edit: false }, { rea
 				close: () => Promise.resolve(),
 			}),
 		);
-	});
+	};
+	testChannel(`scripted, ${named}`, scripted, RUNNER);
 }
 
-channelConformance("scripted, over a socket", async () => {
+async function overSocket(): Promise<ChannelPeer> {
 	const platform = new ScriptedPlatform({ platform: "telegram" });
 	const server = await createPlatformServer({ platform });
 	const { address } = server;
@@ -66,4 +74,6 @@ channelConformance("scripted, over a socket", async () => {
 		pass: turnOfTheLoop,
 		close: server.close,
 	});
-});
+}
+
+testChannel("scripted, over a socket", overSocket, RUNNER);

@@ -1,4 +1,4 @@
-// A gateway that is killed again and again while its platforms misbehave (I1, I3-I7). In `npm test` with 400 messages, in
+// A gateway that is killed again and again while its platforms misbehave (I1, I3-I7). In `npm test` with 200 messages, in
 // `npm run test:crash` with 10,000.
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "./crash/acks.ts";
@@ -7,7 +7,7 @@ import { SEED } from "./support/seed.ts";
 import { judge } from "./torture/verdict.ts";
 import { World } from "./torture/world.ts";
 
-const MESSAGES = Number(process.env.KERYX_TORTURE_MESSAGES ?? 400);
+const MESSAGES = Number(process.env.KERYX_TORTURE_MESSAGES ?? 200);
 const CONVERSATIONS = Math.min(500, Math.ceil(MESSAGES / 12));
 /** How long a gateway lives at most, counted in what reaches its platforms and in writes to its store. */
 const PROGRESS = 300;

@@ -69,7 +69,10 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 		expect(counts).toMatchObject({ conversations: 3, present: 0, leftOut: 0 });
 		expect(brief(await exported(into.store))).toEqual(brief(lines));
 		const conversation = { scope: OPERATOR, ref: { id: past.ada } };
-		expect(await into.store.conversation(conversation)).toEqual(await from.store.conversation(conversation));
+		expect(await into.store.conversation(conversation)).toEqual({
+			...(await from.store.conversation(conversation)),
+			isImported: true,
+		});
 		for (const session of past.sessions) {
 			expect(await into.scene.session(session)).toEqual(await from.scene.session(session));
 			expect(await into.scene.rows(session)).toEqual(await from.scene.rows(session));
@@ -534,6 +537,8 @@ describe("an import", () => {
 		it.each<[string, Record<string, unknown>, RegExp]>([
 			["a shared chat for a private conversation", { chatType: "group", chat: "-7" }, /shared/],
 			["another platform", { platform: "discord" }, /platform/],
+			["another kind of chat", { chatType: "group", chat: "-7", participant: "100" }, /group/],
+			["another profile", { profile: "work" }, /profile/],
 		])("is refused where a file claims %s", async (_, change, message) => {
 			const { lines } = await told((line) => Object.assign(addresses(line)[0] as object, change));
 			const into = await opened(openInMemory, "bbbb");

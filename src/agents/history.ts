@@ -1,6 +1,6 @@
 // Where a step stands, read from the history alone: agents keep no state, so a restart cannot lose any.
 import { createHash } from "node:crypto";
-import type { Content, PromptMessage } from "../domain/index.ts";
+import { contentText, type PromptMessage } from "../domain/index.ts";
 
 export interface Position {
 	/** The last person's words; "" where nobody has spoken. */
@@ -17,7 +17,7 @@ export function positionIn(history: readonly PromptMessage[]): Position {
 	const last = history.findLastIndex(isPerson);
 	const since = history.slice(last + 1);
 	return {
-		text: last < 0 ? "" : textOf((history[last] as PromptMessage).content),
+		text: last < 0 ? "" : contentText((history[last] as PromptMessage).content),
 		count: history.filter(isPerson).length,
 		step: since.filter(({ role }) => role === "assistant").length,
 		since,
@@ -26,12 +26,6 @@ export function positionIn(history: readonly PromptMessage[]): Position {
 
 export function isPerson(message: PromptMessage): boolean {
 	return message.role === "user" && message.kind === "person";
-}
-
-/** The words alone: attachments are left out. */
-export function textOf(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /**

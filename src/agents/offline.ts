@@ -1,7 +1,7 @@
 // Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and for
 // everything else the plain truth. It keeps no state, and states only what stands in the history or came from a tool.
-import { type PromptMessage, quoteUntrusted } from "../domain/index.ts";
-import { callId, isPerson, type Position, positionIn, textOf } from "./history.ts";
+import { contentText, type PromptMessage, quoteUntrusted } from "../domain/index.ts";
+import { callId, isPerson, type Position, positionIn } from "./history.ts";
 import { describeHits } from "./offline-hits.ts";
 import { type Request, readRequest } from "./offline-requests.ts";
 import { describeRun } from "./offline-run.ts";
@@ -56,7 +56,7 @@ function answer(input: StepInput): Answer {
 	const limit = limitOf(input.notes);
 	const told = position.since.at(-1);
 	// Nobody has asked for anything: a program has ended, or a human has decided.
-	if (told?.role === "user") return { text: describeRun(textOf(told.content), false) };
+	if (told?.role === "user") return { text: describeRun(contentText(told.content), false) };
 	const call = callFor(request);
 	const found = position.since.findLast(
 		(message) => message.role === "tool" && message.toolName === call?.name,
@@ -93,12 +93,12 @@ function reply(
 			return `Noted: your message stands in this session's transcript. \`search ${request.key}\` finds it.`;
 		case "search":
 			if (found?.role === "tool")
-				return describeHits(textOf(found.content), { request, isError: found.isError });
+				return describeHits(contentText(found.content), { request, isError: found.isError });
 			return final
 				? "I begin no search in the last reply of a session: please send it again."
 				: `I cannot search here: the tool ${SEARCH} was not given to me.`;
 		case "run":
-			if (found?.role === "tool") return describeRun(textOf(found.content), found.isError);
+			if (found?.role === "tool") return describeRun(contentText(found.content), found.isError);
 			return final
 				? "I begin no command in the last reply of a session: please send it again."
 				: `I cannot run commands here: the tool ${TERMINAL} was not given to me.`;
@@ -135,7 +135,7 @@ function limitParagraph({ kind, remain }: Limit, { history }: StepInput): string
 	return [
 		[
 			"This is my last message in this session; a new one begins by itself. The last messages in this one:",
-			...said.map(({ content }) => `- ${brief(textOf(content) || "(no text)")}`),
+			...said.map(({ content }) => `- ${brief(contentText(content) || "(no text)")}`),
 		].join("\n"),
 	];
 }

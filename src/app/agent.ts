@@ -13,7 +13,7 @@ import { type Config, type Environment, keryxHome } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
 
 /** Of Keryx itself, or of the profile of that name. */
@@ -95,7 +95,7 @@ async function readBlob(
 ): Promise<Uint8Array | null> {
 	try {
 		return await store.blob({
-			scope: { kind: "operator" },
+			scope: OPERATOR,
 			conversation: conversation as ConversationId,
 			digest,
 		});

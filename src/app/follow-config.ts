@@ -2,6 +2,7 @@
 import {
 	type Config,
 	type ConfigWatch,
+	type Connection,
 	describeProblem,
 	type Environment,
 	type LoadedConfig,
@@ -23,7 +24,7 @@ export interface FollowOptions {
 	readonly output: Pick<Report, "warn">;
 	readonly clock?: WatchClock;
 	/** Platforms that the program brings channels for. */
-	readonly given?: readonly string[];
+	readonly given?: readonly Connection[];
 	/** Once a change holds; the keys that were changed. */
 	changed?(values: Config, keys: readonly string[]): Promise<void>;
 }

@@ -40,6 +40,8 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 		report: output,
 		access: as === "read" ? "read" : "own",
 		page: onPorts,
+		// One that runs for the length of a command takes no messages from chats.
+		chats: onPorts,
 		followsFile: as === "run",
 		tellsOfWalls: onPorts,
 		serve: async (api, ready) => {

@@ -38,6 +38,8 @@ import {
 } from "../http/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
+import { channelSetup } from "./channel-setup.ts";
+import { ChannelFollower } from "./channels.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
@@ -86,6 +88,8 @@ export interface KeryxOptions {
 	readonly url?: string;
 	/** The API serves Keryx's page, where it was built. */
 	readonly page?: boolean;
+	/** Connects the chat platforms that the configuration names. Left out: yes. */
+	readonly chats?: boolean;
 	/** Follows config.yaml in the home while Keryx runs: for a configuration that was loaded from there. */
 	readonly followsFile?: boolean;
 	/** Says at the start which walls programs run behind; this machine is probed for that. */
@@ -135,6 +139,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	trouble.record(store);
 	try {
 		const paced = pacedLog((text) => report.warn(text), clock);
+		const log = (message: string, error: unknown) =>
+			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const live = new LiveConfig(values);
 		const folders = workspaceFolders(home.path, isGiven ? inHome(values, home.path) : values.workspace, env);
 		const given = options.channels ?? [];
@@ -152,9 +158,22 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			agent: options.agent,
 			profiles: options.profiles ?? {},
 			pseudonymKey: pseudonymKey(home, ids.bytes),
-			log: (message, error) => paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`),
+			log,
 		});
 		const { gateway, confirmations, checkpoints, processes, walls } = parts;
+		const chats =
+			options.chats === false
+				? null
+				: new ChannelFollower({
+						home: home.path,
+						env,
+						secrets,
+						clock,
+						log,
+						connect: (channel) => gateway.connect(channel),
+						disconnect: (name) => gateway.disconnect(name),
+						failed: (name, error) => report.warn(`channels.${name} is not connected: ${wordsOf(error)}`),
+					});
 		const secret = operatorSecret(home, ids.bytes);
 		const webhooks = webhooksOf(values, env);
 		let served: Awaited<ReturnType<NonNullable<KeryxOptions["serve"]>>> | null = null;
@@ -178,10 +197,12 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					}),
 			url: () => served?.url ?? options.url ?? null,
 			webhooks: webhooks.routes,
+			...(isFollowed && { channelSetup: channelSetup({ home: home.path, env, secrets }) }),
 			timeZone: () => live.values.session_reset.timezone,
 			profiles: Object.keys(values.profiles),
 			operatorSecret: secret,
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
+			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
 			walls: () => walls.inWords(),
@@ -198,8 +219,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			isBegun = true;
 			await gateway.start();
 			confirmations.start();
+			await chats?.follow(live.values);
 		};
-		const platforms = given.map(({ platform }) => platform);
 		const start = async () => {
 			if (access === "read")
 				throw new KeryxError("argument.invalid", "a Keryx that only reads cannot be started", {
@@ -214,7 +235,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			if (options.tellsOfWalls) await tellOfWalls(walls, report);
 			for (const problem of confirmationSettings(values, env).problems)
 				report.warn(`confirmations.notify: ${problem}`);
-			for (const problem of unreached(values, platforms)) report.warn(problem);
+			for (const problem of unreached(values, given)) report.warn(problem);
 			if (isFollowed)
 				following = followConfig({
 					home: home.path,
@@ -223,9 +244,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					gateway,
 					secrets,
 					output: report,
-					given: platforms,
+					given,
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
+						await chats?.follow(now);
 					},
 				});
 		};

@@ -3,11 +3,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { counted } from "../domain/index.ts";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import type { Home } from "./home.ts";
 import type { Report } from "./report.ts";
-
-const OPERATOR = { kind: "operator" } as const;
 
 /**
  * Whether this home was used by a Keryx that knew no walls, and nobody was told of them yet. Asked before the store is opened, which

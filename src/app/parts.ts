@@ -2,7 +2,7 @@
 // Nothing runs until the gateway is started.
 import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
-import type { Environment, LiveConfig } from "../config/index.ts";
+import { connections, type Environment, type LiveConfig } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
 import {
 	type Channel,
@@ -10,6 +10,7 @@ import {
 	type Clock,
 	createGateway,
 	type Gateway,
+	questionDeliveries,
 	snapshotName,
 	toDeliveries,
 	type Walls,
@@ -20,6 +21,7 @@ import { createProcesses, localPlace, type Processes, processSettings } from "..
 import type { Ids, Store } from "../store/index.ts";
 import { clarify, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
+import { settingsOf } from "./channels.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
 
@@ -60,15 +62,16 @@ export function createParts(options: PartsOptions): Parts {
 	const workspaceOf = workspaceFinder(values, folders);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
 	const { agent, profiles, close } = createAgents(options, walls);
-	const render: NonNullable<Parameters<typeof createConfirmations>[0]["render"]> = (text, to) =>
-		toDeliveries(text, { ...to, kind: "notice" });
 	const confirmations = createConfirmations({
 		store,
 		clock,
 		settings: () => confirmationSettings(config.values, env),
-		render,
+		render: (question, to) =>
+			questionDeliveries(question, { ...to, kind: "notice", class: "question" }, gateway.outlet),
 		reaches: ({ platform, account }) =>
-			channels.some((one) => one.platform === platform && one.account === account),
+			[...channels, ...connections(config.values)].some(
+				(one) => one.platform === platform && one.account === account,
+			),
 		log,
 	});
 	const processes = createProcesses({
@@ -77,7 +80,7 @@ export function createParts(options: PartsOptions): Parts {
 		clock,
 		ids,
 		settings: () => processSettings(config.values),
-		render,
+		render: (text, to) => toDeliveries(text, { ...to, kind: "notice", class: "status" }, gateway.outlet),
 		log,
 	});
 	const checkpoints = values.checkpoints.enabled
@@ -112,6 +115,7 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf,
 		walls,
 		channels,
+		settingsOf: (name) => settingsOf(config.values, name),
 		config,
 		clock,
 		pseudonymKey: options.pseudonymKey,

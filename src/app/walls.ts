@@ -8,7 +8,7 @@ import {
 	type WallsOptions,
 	type WorkspaceFolders,
 } from "../gateway/index.ts";
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import { programEnvironment } from "./program-environment.ts";
 import type { Report } from "./report.ts";
 
@@ -42,7 +42,7 @@ export interface TidyParts {
 
 /** Before any turn. What cannot be removed stays until the next start: Keryx works all the same. */
 export async function tidyAfterWalls(home: string, { store, now, output }: TidyParts): Promise<void> {
-	const processes = await store.unfinishedProcesses({ scope: { kind: "operator" } });
+	const processes = await store.unfinishedProcesses({ scope: OPERATOR });
 	const running = processes.map(({ conversation }) => conversation);
 	try {
 		await tidyWalls(home, { running, now: now() });

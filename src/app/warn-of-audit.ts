@@ -1,9 +1,9 @@
 // A start over an audit that is not what its witness saw says so, and goes on: what is decided now is audited all the same.
-import type { Store } from "../store/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import type { Report } from "./report.ts";
 
 export async function warnOfAudit(store: Store, output: Report, dbPath?: string): Promise<void> {
-	const { problem } = await store.auditStanding({ scope: { kind: "operator" } });
+	const { problem } = await store.auditStanding({ scope: OPERATOR });
 	if (problem === null) return;
 	const of = dbPath === undefined ? "" : ` --db-path ${dbPath}`;
 	output.warn(

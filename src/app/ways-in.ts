@@ -1,6 +1,6 @@
 // The channels of a Keryx: the one list that everything else is made from.
 import { createLocalChannel } from "../channels/local/index.ts";
-import { type Config, channelPlatforms } from "../config/index.ts";
+import { type Config, ownPlatforms } from "../config/index.ts";
 import type { Channel } from "../gateway/index.ts";
 
 /** Keryx's own ways in, then those that the program brings. */
@@ -9,5 +9,5 @@ export function channelsOf(
 	given: readonly Channel[],
 	now: () => number,
 ): readonly Channel[] {
-	return [...channelPlatforms(values).map((platform) => createLocalChannel(platform, now)), ...given];
+	return [...ownPlatforms(values).map((platform) => createLocalChannel(platform, now)), ...given];
 }

@@ -1,6 +1,6 @@
 // Puts files back. Each step begins from what was seen when it was planned, or is done already, or is left alone: so doing all of it
-// again after a crash is right. Nothing is reached through a link, and a file is always whole: contents are written aside, put on the
-// disk, and only then moved into place. Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
+// again after a crash is right. Nothing is reached through a link (folders.ts), and a file is always whole: contents are written aside,
+// put on the disk, and only then moved into place. Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
 import {
 	type BigIntStats,
 	closeSync,
@@ -22,9 +22,10 @@ import { contentsOf } from "./contents.ts";
 import { DRAFT_PREFIX } from "./excludes.ts";
 import { permissionsOf } from "./facts.ts";
 import { Flush } from "./flush.ts";
-import { fullPath, type RawPath } from "./names.ts";
+import { type Folder, Folders } from "./folders.ts";
+import { fullPath, nameOf, parentOf, type RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
-import { gitMode, isOlder, isUnchanged, LINK, readEntry, statOf } from "./read-file.ts";
+import { gitMode, isOlder, isUnchanged, LINK, readAt, statAt } from "./read-file.ts";
 import { Replaced } from "./replaced.ts";
 import type { Entry } from "./repository.ts";
 import type { KeptReason } from "./types.ts";
@@ -59,7 +60,8 @@ type Write = Step & { readonly want: NonNullable<Entry> };
 /** Written aside, and not yet moved into place. */
 interface Draft {
 	readonly step: Write;
-	readonly file: Buffer;
+	/** In the folder of what it is to become. */
+	readonly name: string;
 	/** What stood there when it was looked at. */
 	readonly before: BigIntStats | undefined;
 	/** Of what was written aside; none of a link. */
@@ -70,17 +72,26 @@ export async function applySteps(
 	request: ApplyRequest,
 ): Promise<{ readonly applied: Applied; readonly written: Written }> {
 	const apply = new Apply(request);
-	return { applied: await apply.all(), written: apply.written };
+	try {
+		return { applied: await apply.all(), written: apply.written };
+	} finally {
+		apply.close();
+	}
 }
 
 class Apply {
 	readonly #request: ApplyRequest;
 	readonly #seen: ReadonlyMap<RawPath, Found>;
 	readonly #flush: Flush;
+	readonly #folders: Folders;
+	/** Folders that something was written to. */
+	readonly #passed = new Set<string>();
 	readonly #replaced: Replaced;
 	readonly #writes: readonly Write[];
 	/** Of each of them, the same when it is begun again: names its draft. */
 	readonly #numbers: ReadonlyMap<Step, number>;
+	/** Files with several names, one of which was replaced or removed here: that has changed their times under the others. */
+	readonly #shared = new Set<bigint>();
 	readonly written = new Map<RawPath, Found>();
 	readonly #removed: RawPath[] = [];
 	readonly #restored: RawPath[] = [];
@@ -90,13 +101,18 @@ class Apply {
 		this.#request = request;
 		this.#seen = seenFiles(request.repository);
 		this.#flush = new Flush(request.root);
+		this.#folders = new Folders(request.root);
 		this.#writes = request.steps.filter((step): step is Write => step.want !== null);
 		this.#numbers = new Map(this.#writes.map((step, n) => [step, n]));
 		this.#replaced = new Replaced(request.repository, request.id, request.steps.length);
 	}
 
+	close(): void {
+		this.#folders.close();
+	}
+
 	async all(): Promise<Applied> {
-		const { root, steps, emptyThen } = this.#request;
+		const { steps, emptyThen } = this.#request;
 		const [removed, restored, kept] = [this.#removed, this.#restored, this.#kept];
 		const writes = this.#writes;
 		for (const step of steps)
@@ -109,18 +125,19 @@ class Apply {
 		// A folder may stand where a file was.
 		const wanted = new Set(writes.map(({ path }) => path));
 		removeEmpty(
-			root,
+			this.#folders,
 			parentsOf(removed).filter((folder) => isWithin(folder, wanted)),
 		);
 		const outcomes = await this.#write();
 		for (const { path } of writes) this.#note(path, outcomes.get(path) ?? "lost", restored);
 		const meant = new Set(emptyThen);
 		const emptied = parentsOf(removed).filter((folder) => !meant.has(folder));
-		for (const folder of removeEmpty(root, emptied)) kept.push({ path: slashed(folder), reason: "refused" });
+		for (const folder of removeEmpty(this.#folders, emptied))
+			kept.push({ path: slashed(folder), reason: "refused" });
 		// Where one of these files stood in for such a folder.
 		const gone = new Set(removed);
 		for (const folder of emptyThen.filter((one) => isWithin(one, gone))) {
-			const outcome = tried(() => makeFolder(root, folder));
+			const outcome = tried(() => this.#makeFolder(folder));
 			if (outcome !== "done") kept.push({ path: slashed(folder), reason: outcome });
 		}
 		await this.#flush.all();
@@ -133,16 +150,16 @@ class Apply {
 	}
 
 	#remove(step: Step): Outcome {
-		const { root } = this.#request;
-		const parents = parentsState(root, step.path);
-		if (parents === "missing") return "done";
-		if (parents === "blocked") return "in_the_way";
-		const { entry } = present(root, step.path, this.#seen);
+		const folder = this.#folders.open(parentOf(step.path));
+		if (folder === "missing") return "done";
+		if (folder === "blocked") return "in_the_way";
+		const full = folder.at(nameOf(step.path));
+		const { entry, stats } = present(full, this.#seen.get(step.path));
 		if (entry === null) return "done";
 		if (!isSame(entry, step.now)) return "changing";
-		const full = fullPath(root, step.path);
 		this.#replaced.keep(full);
 		unlinkSync(full);
+		this.#noteShared(stats);
 		this.#flush.folder(step.path);
 		return "done";
 	}
@@ -178,22 +195,24 @@ class Apply {
 	#draft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" {
 		const { root, id } = this.#request;
 		const { path, now, want } = step;
-		if (!makeParents(root, path, (folder) => this.#flush.passes(folder))) return "in_the_way";
-		const file = fullPath(root, `${folderOf(path)}${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`);
-		const { entry, stats } = present(root, path, this.#seen);
+		if (!this.#makeParents(path)) return "in_the_way";
+		const name = `${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`;
+		if (now === null) this.#removeBareFolder(path);
+		const folder = this.#in(parentOf(path));
+		if (!folder) return "changing";
+		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
+		const { entry, stats } = present(full, this.#seen.get(path));
 		if (isSame(entry, want)) {
 			// Of a restore that was cut off.
 			rmSync(file, { force: true });
 			return "done";
 		}
-		// Folders without any file in them are not saved, and were not seen as being there.
-		const bare = entry === "other" && now === null && removeBareFolder(root, path);
-		if (entry === "other" && !bare) return "in_the_way";
-		if (!bare && !isSame(entry, now)) return "changing";
-		if (entry && entry !== "other" && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
+		if (entry === "other") return "in_the_way";
+		if (!isSame(entry, now)) return "changing";
+		if (entry && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
 			// Another name of the same file would change with it.
 			if (stats?.nlink === 1n) {
-				setPermissions(fullPath(root, path), permissions(stats, want));
+				setPermissions(full, permissions(stats, want));
 				return "done";
 			}
 		}
@@ -201,17 +220,18 @@ class Apply {
 		const after = anew(file, () =>
 			want.mode === LINK ? symlinkSync(data, file) : writeDraft(file, data, want, stats),
 		);
-		this.#flush.file(file);
-		drafts.push({ step, file, before: bare ? undefined : stats, after: after ?? undefined });
+		this.#flush.file(fullPath(root, parentOf(path) === "" ? name : `${parentOf(path)}/${name}`));
+		drafts.push({ step, name, before: stats, after: after ?? undefined });
 		return "drafted";
 	}
 
 	/** What has changed since it was looked at stays. */
-	#move({ step: { path, want }, file, before, after }: Draft): Outcome {
-		const { root } = this.#request;
-		const full = fullPath(root, path);
-		const isSteady = parentsState(root, path) === "folders" && isUntouched(before, statOf(root, path));
-		if (!isSteady) {
+	#move({ step: { path, want }, name, before, after }: Draft): Outcome {
+		const folder = this.#in(parentOf(path));
+		// Something else stands there by now, and the draft went with its folder.
+		if (!folder) return "changing";
+		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
+		if (!isUntouched(before, statAt(full), before !== undefined && this.#shared.has(before.ino))) {
 			rmSync(file, { force: true });
 			return "changing";
 		}
@@ -222,17 +242,25 @@ class Apply {
 			rmSync(file, { force: true });
 			throw error;
 		}
+		this.#noteShared(before);
 		this.#flush.folder(path);
-		if (after) this.#noteWritten(path, want, after);
+		if (after) this.#noteWritten(path, want, { draft: after, stats: statAt(full) });
 		return "done";
+	}
+
+	#noteShared(stats: BigIntStats | undefined): void {
+		if (stats && stats.nlink > 1n) this.#shared.add(stats.ino);
 	}
 
 	/**
 	 * A change of the content after the move has a later time than the draft, which is older than the move by more than a coarse clock hides.
 	 * Where it is not (few files, moved at once), the next look reads the file.
 	 */
-	#noteWritten(path: RawPath, { oid }: NonNullable<Entry>, draft: BigIntStats): void {
-		const stats = statOf(this.#request.root, path);
+	#noteWritten(
+		path: RawPath,
+		{ oid }: NonNullable<Entry>,
+		{ draft, stats }: { readonly draft: BigIntStats; readonly stats: BigIntStats | undefined },
+	): void {
 		if (!stats || !isOlder(stats.mtimeNs, stats.ctimeNs)) return;
 		const { size, mtimeNs: mtime, ctimeNs: ctime, ino } = stats;
 		if (ino !== draft.ino || mtime !== draft.mtimeNs || size !== draft.size) return;
@@ -246,30 +274,68 @@ class Apply {
 			ino,
 		});
 	}
+
+	#makeFolder(path: RawPath): Outcome {
+		if (!this.#makeParents(path)) return "in_the_way";
+		const full = this.#in(parentOf(path))?.at(nameOf(path));
+		if (!full) return "in_the_way";
+		const stats = statAt(full);
+		if (stats) return stats.isDirectory() ? "done" : "in_the_way";
+		mkdirSync(full);
+		return "done";
+	}
+
+	#makeParents(path: RawPath): boolean {
+		const parent = parentOf(path);
+		if (this.#passed.has(parent) && this.#in(parent)) return true;
+		for (const folder of foldersOf(path)) {
+			const full = this.#in(parentOf(folder))?.at(nameOf(folder));
+			if (!full) return false;
+			const stats = statAt(full);
+			if (stats && !stats.isDirectory()) return false;
+			if (stats) this.#flush.passes(stats);
+			else mkdirSync(full);
+		}
+		this.#passed.add(parent);
+		return true;
+	}
+
+	/** Folders without any file in them are not saved, and were not seen as being there. False: something is in it, or it is none. */
+	#removeBareFolder(path: RawPath): boolean {
+		const folder = this.#in(path);
+		if (!folder) return false;
+		for (const name of readdirSync(folder.at("."), { encoding: "latin1" }))
+			if (!this.#removeBareFolder(`${path}/${name}` as RawPath)) return false;
+		const full = this.#in(parentOf(path))?.at(nameOf(path));
+		if (full) rmdirSync(full);
+		return full !== undefined;
+	}
+
+	#in(path: string): Folder | null {
+		const folder = this.#folders.open(path);
+		return typeof folder === "string" ? null : folder;
+	}
 }
 
 /** Of these, what has not been done; all of them where that cannot be seen. */
 export function undoneSteps(root: string, steps: readonly Step[]): readonly RawPath[] {
-	const seen = new Map<RawPath, Found>();
-	return steps
-		.filter(({ path, want }) => {
-			const entry = parentsState(root, path) === "folders" ? present(root, path, seen).entry : null;
-			return !isSame(entry, want);
-		})
-		.map(({ path }) => path);
+	const folders = new Folders(root);
+	try {
+		return steps
+			.filter(({ path, want }) => {
+				const folder = folders.open(parentOf(path));
+				const entry = typeof folder === "string" ? null : present(folder.at(nameOf(path)), undefined).entry;
+				return !isSame(entry, want);
+			})
+			.map(({ path }) => path);
+	} finally {
+		folders.close();
+	}
 }
 
 /** What the look before the restore has found: a file with the same times need not be read again. */
 function seenFiles(repository: string): ReadonlyMap<RawPath, Found> {
 	return readCache(cacheFile(repository))?.files ?? new Map<RawPath, Found>();
-}
-
-function makeFolder(root: string, folder: RawPath): Outcome {
-	if (!makeParents(root, folder)) return "in_the_way";
-	const stats = statOf(root, folder);
-	if (stats) return stats.isDirectory() ? "done" : "in_the_way";
-	mkdirSync(fullPath(root, folder));
-	return "done";
 }
 
 /** What the system refuses for one file is said of that file; the others go on. */
@@ -326,38 +392,16 @@ function permissions(stats: BigIntStats | undefined, want: NonNullable<Entry>): 
 	return want.mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
 }
 
-/** missing: there is nothing under such a path. blocked: a link or a file stands where a folder should. */
-function parentsState(root: string, path: RawPath): "folders" | "missing" | "blocked" {
-	for (const folder of foldersOf(path)) {
-		const stats = statOf(root, folder);
-		if (!stats) return "missing";
-		if (!stats.isDirectory()) return "blocked";
-	}
-	return "folders";
-}
-
-function makeParents(root: string, path: RawPath, passes?: (folder: BigIntStats) => void): boolean {
-	for (const folder of foldersOf(path)) {
-		const stats = statOf(root, folder);
-		if (stats && !stats.isDirectory()) return false;
-		if (stats) passes?.(stats);
-		else mkdirSync(fullPath(root, folder));
-	}
-	return true;
-}
-
 /** What stands there as git would name it; other: a folder, or what no snapshot holds. */
 function present(
-	root: string,
-	path: RawPath,
-	seen: ReadonlyMap<RawPath, Found>,
+	full: Buffer,
+	before: Found | undefined,
 ): { readonly entry: Entry | "other"; readonly stats: BigIntStats | undefined } {
-	const stats = statOf(root, path);
+	const stats = statAt(full);
 	if (!stats) return { entry: null, stats };
 	if (!stats.isFile() && !stats.isSymbolicLink()) return { entry: "other", stats };
-	const before = seen.get(path);
 	if (before && isUnchanged(before, stats)) return { entry: entryOf(before.oid, stats), stats };
-	const found = readEntry(root, path);
+	const found = readAt(full);
 	return { entry: found && entryOf(found.oid, found.stats), stats: found?.stats };
 }
 
@@ -366,9 +410,15 @@ function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
 	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
 }
 
-function isUntouched(before: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
+/** `isShared`: only its content counts, since another name of it has gone. */
+function isUntouched(
+	before: BigIntStats | undefined,
+	now: BigIntStats | undefined,
+	isShared: boolean,
+): boolean {
 	if (!before || !now) return before === now;
-	return before.ino === now.ino && before.ctimeNs === now.ctimeNs && before.size === now.size;
+	const isTimely = isShared ? before.mtimeNs === now.mtimeNs : before.ctimeNs === now.ctimeNs;
+	return isTimely && before.ino === now.ino && before.size === now.size;
 }
 
 function isSame(a: Entry | "other", b: Entry): boolean {
@@ -376,11 +426,6 @@ function isSame(a: Entry | "other", b: Entry): boolean {
 	if (a === null || b === null) return a === b;
 	const known = a.permissions !== undefined && b.permissions !== undefined;
 	return a.oid === b.oid && a.mode === b.mode && (!known || a.permissions === b.permissions);
-}
-
-/** Ends with /; '' for the workspace. */
-function folderOf(path: RawPath): string {
-	return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** From the outermost to the one it is in. */
@@ -401,16 +446,17 @@ function isWithin(folder: RawPath, wanted: ReadonlySet<RawPath>): boolean {
 }
 
 /** Answers those that the system did not let go: they stay, and nothing waits for them. */
-function removeEmpty(root: string, folders: readonly RawPath[]): readonly RawPath[] {
+function removeEmpty(folders: Folders, paths: readonly RawPath[]): readonly RawPath[] {
 	const refused: RawPath[] = [];
-	for (const folder of folders) {
-		if (parentsState(root, folder) !== "folders") continue;
-		if (!statOf(root, folder)?.isDirectory()) continue;
+	for (const path of paths) {
 		try {
-			rmdirSync(fullPath(root, folder));
+			const folder = folders.open(parentOf(path));
+			if (typeof folder === "string") continue;
+			const full = folder.at(nameOf(path));
+			if (statAt(full)?.isDirectory()) rmdirSync(full);
 		} catch (error) {
 			const { code } = error as NodeJS.ErrnoException;
-			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") refused.push(folder);
+			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") refused.push(path);
 		}
 	}
 	return refused;
@@ -418,13 +464,4 @@ function removeEmpty(root: string, folders: readonly RawPath[]): readonly RawPat
 
 function slashed(folder: RawPath): RawPath {
 	return `${folder}/` as RawPath;
-}
-
-/** False: it is no folder, or there is something in it, or below. */
-function removeBareFolder(root: string, folder: RawPath): boolean {
-	if (!statOf(root, folder)?.isDirectory()) return false;
-	const names = readdirSync(fullPath(root, folder), { encoding: "latin1" });
-	for (const name of names) if (!removeBareFolder(root, `${folder}/${name}` as RawPath)) return false;
-	rmdirSync(fullPath(root, folder));
-	return true;
 }

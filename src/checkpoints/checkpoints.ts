@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
-import type { Checkpoint, CheckpointKind, Restore } from "../store/index.ts";
+import { type Checkpoint, type CheckpointKind, OPERATOR, type Restore } from "../store/index.ts";
 import type { Applied } from "./apply.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
@@ -39,7 +39,6 @@ import type {
 	TakeOutcome,
 } from "./types.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const MB = 1024 * 1024;
 const LOCK_WAIT_MS = 30_000;
 const NOW_REF = "now";

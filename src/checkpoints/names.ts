@@ -27,6 +27,16 @@ export function fullPath(root: string, path: string): Buffer {
 /** Tens of thousands of paths are asked for in a row, all below the same folder. */
 let lastRoot = { text: "", raw: "" };
 
+/** Of the folder that it lies in; '' for the workspace itself. */
+export function parentOf(path: string): string {
+	return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** Within that folder. */
+export function nameOf(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
 /** As text; what is no UTF-8, or could be taken for the quoted form, is quoted as git does it. */
 export function shown(path: RawPath): string {
 	const bytes = bytesOf(path);

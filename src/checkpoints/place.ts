@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { KeryxError } from "../errors.ts";
 
 export interface Place {
@@ -28,6 +28,9 @@ export async function placeOf(
 	if (dirname(root) === root) throw refused(folder, "it is the root of the file system");
 	if (root === (await userHome())) throw refused(folder, "it is a home folder");
 	if (own === root || isInside(own, root)) throw refused(folder, "Keryx's own home is in it");
+	const named = resolve(folder);
+	if (isInside(root, own) && ![own, resolve(home)].some((one) => isInside(named, one)))
+		throw refused(folder, "it is a link into Keryx's own home");
 	const checkpoints = join(own, FOLDER);
 	if (root === checkpoints || isInside(root, checkpoints))
 		throw refused(folder, "Keryx keeps its snapshots there");

@@ -31,9 +31,11 @@ export interface Reading {
 	readonly steady: boolean;
 }
 
-/** Null: it is not there, or is neither a file nor a link. Throws the system's error where it cannot be read. */
-export function readEntry(root: string, path: string): Reading | null {
-	const full = fullPath(root, path);
+/**
+ * Null: it is not there, or is neither a file nor a link. Throws the system's error where it cannot be read. The folder in the path is an
+ * open one (folders.ts): a link there would be followed.
+ */
+export function readAt(full: Buffer): Reading | null {
 	for (let attempt = 1; ; attempt++) {
 		const stats = lstatSync(full, { bigint: true, throwIfNoEntry: false });
 		if (!stats || !(stats.isFile() || stats.isSymbolicLink())) return null;
@@ -58,8 +60,12 @@ export function gitMode(stats: BigIntStats): Found["mode"] {
 
 /** Undefined where nothing stands. Throws the system's other errors. */
 export function statOf(root: string, path: string): BigIntStats | undefined {
+	return statAt(fullPath(root, path));
+}
+
+export function statAt(full: Buffer): BigIntStats | undefined {
 	try {
-		return lstatSync(fullPath(root, path), { bigint: true, throwIfNoEntry: false });
+		return lstatSync(full, { bigint: true, throwIfNoEntry: false });
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
 		throw error;

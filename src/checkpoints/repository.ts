@@ -194,7 +194,7 @@ function parseChange(record: string, path: string): TreeChange {
 }
 
 export interface CountedChange extends TreeChange {
-	/** Null: binary. */
+	/** Null: binary, or not known. */
 	readonly lines: { readonly insertions: number; readonly deletions: number } | null;
 }
 
@@ -206,12 +206,15 @@ export async function countedChanges(
 	path?: RawPath,
 ): Promise<readonly CountedChange[]> {
 	if (from === to) return [];
-	const { out } = await git({
-		args: [
-			...["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev", "--no-ext-diff"],
-			...["--no-textconv", from, to, ...under(path)],
-		],
-		repository,
+	const differences = async (...counting: readonly string[]): Promise<Buffer> => {
+		const what = ["--raw", ...counting, "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+		const args = ["diff-tree", "-r", "-z", ...what, from, to, ...under(path)];
+		return (await git({ args, repository })).out;
+	};
+	// Lines of a content that is missing or damaged cannot be counted; which files differ is known all the same.
+	const out = await differences("--numstat").catch((error: unknown) => {
+		if (!(error instanceof KeryxError) || error.code !== "checkpoint.failed") throw error;
+		return differences();
 	});
 	const changes: TreeChange[] = [];
 	const lines = new Map<string, CountedChange["lines"]>();
@@ -219,7 +222,9 @@ export async function countedChanges(
 	for (let n = 0; n < fields.length; n++) {
 		const field = fields[n] as string;
 		if (field.startsWith(":")) {
-			changes.push(parseChange(field, fields[++n] as string));
+			const change = parseChange(field, fields[++n] as string);
+			changes.push(change);
+			if (change.from?.oid !== change.to?.oid) lines.set(change.path, null);
 			continue;
 		}
 		const [, added, deleted, name] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(field) ?? [];

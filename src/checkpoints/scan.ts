@@ -6,9 +6,10 @@ import { KeryxError } from "../errors.ts";
 import type { Found, ScanCache } from "./cache.ts";
 import { type ExcludeReason, isExcluded } from "./excludes.ts";
 import { stateOfLarge } from "./facts.ts";
+import { Folders } from "./folders.ts";
 import { IGNORE_FILE, type IgnoreBudget, IgnoreRules, ignoreBudget } from "./ignore.ts";
 import { coveredBy, type Manifest, readManifest } from "./manifest.ts";
-import { fullPath, type RawPath } from "./names.ts";
+import type { RawPath } from "./names.ts";
 import { isUnchanged, statOf } from "./read-file.ts";
 
 export interface ScanLimits {
@@ -66,18 +67,23 @@ export function scan(
 	const large = new Map<RawPath, string>();
 	const known = knownIgnored(cache);
 	const budget = ignoreBudget();
-	let level: Folder[] = [{ path: "", stale: cache === null, rules: null }];
-	while (level.length > 0) {
-		const candidates = level.flatMap((folder) => look(root, folder, cache, excluded, empty));
-		level = [];
-		for (const candidate of candidates) {
-			const { path, kind, folder } = candidate;
-			if (isIgnored(candidate, cache, known, budget))
-				excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
-			else if (kind === "folder") level.push({ ...folder, path: `${path}/` });
-			else if (kind === "special") excluded.set(path, "special");
-			else file(path);
+	const folders = new Folders(root);
+	try {
+		let level: Folder[] = [{ path: "", stale: cache === null, rules: null }];
+		while (level.length > 0) {
+			const candidates = level.flatMap((folder) => look({ root, folders, cache, excluded, empty }, folder));
+			level = [];
+			for (const candidate of candidates) {
+				const { path, kind, folder } = candidate;
+				if (isIgnored(candidate, cache, known, budget))
+					excluded.set(kind === "folder" ? slashed(path) : path, "gitignore");
+				else if (kind === "folder") level.push({ ...folder, path: `${path}/` });
+				else if (kind === "special") excluded.set(path, "special");
+				else file(path);
+			}
 		}
+	} finally {
+		folders.close();
 	}
 	const held = new Set([...hold.keys()].filter((path) => isHeld(path)));
 	for (const path of held) file(path, limits.maxHeldBytes);
@@ -119,15 +125,17 @@ export function scan(
 	}
 }
 
+interface Looking {
+	readonly root: string;
+	readonly folders: Folders;
+	readonly cache: ScanCache | null;
+	readonly excluded: Map<RawPath, ExcludeReason>;
+	readonly empty: Set<RawPath>;
+}
+
 /** Everything in one folder that its name does not exclude. */
-function look(
-	root: string,
-	folder: Folder,
-	cache: ScanCache | null,
-	excluded: Map<RawPath, ExcludeReason>,
-	empty: Set<RawPath>,
-): Candidate[] {
-	const entries = entriesOf(root, folder.path);
+function look({ root, folders, cache, excluded, empty }: Looking, folder: Folder): Candidate[] {
+	const entries = entriesOf(folders, folder.path);
 	if (!entries) {
 		if (folder.path === "") throw new KeryxError("checkpoint.refused", `${root} cannot be read`);
 		excluded.set(folder.path as RawPath, "unreadable");
@@ -152,12 +160,12 @@ function isSaved(entry: Dirent): boolean {
 }
 
 /** Null where it may not be read. */
-function entriesOf(root: string, path: string): Dirent[] | "gone" | null {
+function entriesOf(folders: Folders, path: string): Dirent[] | "gone" | null {
 	try {
-		return readdirSync(fullPath(root, path), {
-			encoding: "latin1",
-			withFileTypes: true,
-		});
+		const folder = folders.open(path.slice(0, -1));
+		// A link stands there by now, or nothing.
+		if (typeof folder === "string") return path === "" ? null : "gone";
+		return readdirSync(folder.at("."), { encoding: "latin1", withFileTypes: true });
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (path !== "" && (code === "ENOENT" || code === "ENOTDIR")) return "gone";

@@ -6,6 +6,7 @@ import type { Written } from "./apply.ts";
 import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
 import { FACTS, permissionsOf, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
+import { Folders } from "./folders.ts";
 import { git } from "./git.ts";
 import {
 	type ExcludedSummary,
@@ -17,7 +18,7 @@ import {
 	writeManifest,
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
-import { isOlder, LINK, type Reading, readEntry } from "./read-file.ts";
+import { isOlder, LINK, type Reading } from "./read-file.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -79,8 +80,16 @@ async function attempt(
 	cache: ScanCache | null,
 	written: Written,
 ): Promise<Snapshot> {
-	const { repository, last } = request;
 	const look = Look.at(request, cache, await heldSince(request, cache), written);
+	try {
+		return await snapshotOf(look, request, cache);
+	} finally {
+		look.close();
+	}
+}
+
+async function snapshotOf(look: Look, request: SnapshotRequest, cache: ScanCache | null): Promise<Snapshot> {
+	const { repository, last } = request;
 	if (cache && look.isUnchanged(cache)) return sameFiles(request, cache, look);
 	const made = await commit(request, cache?.tree ?? EMPTY_TREE, look.removed, look.changes(), () => ({
 		manifest: writeManifest(look.manifest),
@@ -144,10 +153,12 @@ class Look {
 	readonly #large: Map<RawPath, string>;
 	readonly #request: SnapshotRequest;
 	readonly #began: bigint;
+	readonly #folders: Folders;
 
 	private constructor(request: SnapshotRequest, began: bigint, { same, large, manifest }: Scan) {
 		this.#request = request;
 		this.#began = began;
+		this.#folders = new Folders(request.root);
 		this.files = same;
 		this.#large = large;
 		this.manifest = { ...manifest, excluded: new Map(manifest.excluded) };
@@ -161,6 +172,11 @@ class Look {
 		for (const path of cache?.files.keys() ?? []) if (!look.files.has(path)) look.removed.add(path);
 		for (const path of found.unknown) look.#compare(path, cache?.files.get(path));
 		return look;
+	}
+
+	/** When nothing more is read. */
+	close(): void {
+		this.#folders.close();
 	}
 
 	isUnchanged(cache: ScanCache): boolean {
@@ -216,9 +232,9 @@ class Look {
 
 	/** One that cannot be read, or has grown too large meanwhile, is left out as if it had been so from the beginning. */
 	#read(path: RawPath): Reading | null {
-		const { root, limits } = this.#request;
+		const { limits } = this.#request;
 		try {
-			const entry = readEntry(root, path);
+			const entry = this.#folders.read(path);
 			const most = this.manifest.held.has(path) ? limits.maxHeldBytes : limits.maxFileBytes;
 			if (!entry || entry.data.length <= most) return entry;
 			this.manifest.excluded.set(path, "too_large");

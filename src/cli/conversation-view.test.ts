@@ -7,7 +7,7 @@ function watch() {
 	const shown: ChatEvent[] = [];
 	const view = new ConversationView((event) => shown.push(event));
 	let n = 0;
-	const event = (type: string, rest: Partial<WireEvent> = {}) =>
+	const event = (type: WireEvent["type"], rest: object = {}) =>
 		view.take({
 			kind: "event",
 			event: {
@@ -20,7 +20,7 @@ function watch() {
 				subject: null,
 				facts: {},
 				...rest,
-			},
+			} as WireEvent,
 		});
 	return { shown, view, event, kinds: () => shown.map(({ kind }) => kind) };
 }

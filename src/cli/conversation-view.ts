@@ -1,9 +1,10 @@
 // From the API's frames to what a chat shows. Said things come from message rows, text on its way from deltas; what is told beside
 // the transcript (notices, answers of commands, why a turn failed) comes from deliveries.
-import type { Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
+import { contentText } from "../domain/index.ts";
+import type { EventType, Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
 import type { ChatEvent } from "./chat/index.ts";
 
-const BEGINS: ReadonlySet<string> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
+const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
 
 export class ConversationView {
 	readonly #show: (event: ChatEvent) => void;
@@ -56,13 +57,12 @@ export class ConversationView {
 	}
 
 	#event({ type, turn, facts, message, delivery }: WireEvent): void {
-		if (type === "message.appended" && message)
-			this.#message(message, typeof facts.index === "number" ? facts.index : null);
+		if (type === "message.appended" && message) this.#message(message, facts.index ?? null);
 		else if (type === "delivery.pending" && delivery) this.#delivery(delivery);
 		else if (turn !== null && BEGINS.has(type)) {
 			this.#running = turn;
 			this.#show({ kind: "turn", turn, state: "begun" });
-		} else if (turn !== null && type === "turn.ended") this.#ended(turn, String(facts.outcome));
+		} else if (turn !== null && type === "turn.ended") this.#ended(turn, facts.outcome);
 	}
 
 	#delivery({ kind, turn, text, plain }: WireDelivery): void {
@@ -113,9 +113,7 @@ export class ConversationView {
 	}
 }
 
+/** The words of a message; an attachment counts by its name. */
 export function textOf(content: WireMessage["content"]): string {
-	if (typeof content === "string") return content;
-	return content
-		.map((part) => (part.type === "text" ? String(part.text) : `[${part.type} ${String(part.name ?? "")}]`))
-		.join("\n");
+	return contentText(content, ({ type, name }) => `[${type} ${name ?? ""}]`);
 }

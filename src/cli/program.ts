@@ -1,6 +1,7 @@
 // The commands and what `--help` says about them.
 import { Command } from "commander";
 import { version } from "../app/version.ts";
+import { addChannels } from "./commands/channels.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCheckpoints } from "./commands/checkpoints/index.ts";
 import { addConfigCheck } from "./commands/config-check.ts";
@@ -11,6 +12,7 @@ import { addDoctor } from "./commands/doctor/index.ts";
 import { addExplain } from "./commands/explain/explain.ts";
 import { addLink } from "./commands/link.ts";
 import { addOutbox } from "./commands/outbox.ts";
+import { addPair } from "./commands/pair.ts";
 import { addProcesses } from "./commands/processes/index.ts";
 import { runGateway } from "./commands/run.ts";
 import { addSend } from "./commands/send.ts";
@@ -42,6 +44,7 @@ export function createProgram(given: CliContext): Command {
 	addChat(program, context);
 	addSend(program, context);
 	addSessions(program, context);
+	addChannels(program, context);
 	addOutbox(program, context);
 	addWhy(program, context);
 	addProcesses(program, context);
@@ -49,6 +52,7 @@ export function createProgram(given: CliContext): Command {
 	addConfirm(program, context);
 	addConfirmd(program, context);
 	addToken(program, context);
+	addPair(program, context);
 	addLink(program, context);
 	addExplain(program, context);
 	addDoctor(program, context);

@@ -1,4 +1,5 @@
 // Changing config.yaml as a person would: only the keys that change are touched, comments and order stay.
+import { renameSync, writeFileSync } from "node:fs";
 import { type Document, isMap, parseDocument } from "yaml";
 import { KeryxError } from "../errors.ts";
 
@@ -16,4 +17,11 @@ export function editConfig(text: string, changes: Readonly<Record<string, unknow
 		else if (document.hasIn(path)) document.deleteIn(path);
 	}
 	return document.toString({ lineWidth: 0 });
+}
+
+/** Beside and renamed: a crash leaves the old one or the new one, and a Keryx that runs takes it at once. */
+export function writeConfig(file: string, text: string): void {
+	const beside = `${file}.new`;
+	writeFileSync(beside, text, { mode: 0o600 });
+	renameSync(beside, file);
 }

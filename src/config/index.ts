@@ -1,7 +1,8 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
 export { type ConfigChange, compareConfig } from "./change.ts";
-export { editConfig } from "./edit.ts";
+export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
+export { editConfig, writeConfig } from "./edit.ts";
 export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";
@@ -18,7 +19,7 @@ export {
 export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
-export { channelPlatforms, unreached } from "./reach.ts";
+export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";

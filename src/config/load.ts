@@ -182,6 +182,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...items("env_pass"),
 		...at("api_key_env"),
 		...at("secret_env"),
+		...at("token_env"),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];

@@ -1,21 +1,35 @@
-// Which platforms this Keryx has a channel for. Entries of the configuration for any other platform do nothing, and say so.
+// Which chats this Keryx has a channel for. Entries of the configuration for any other do nothing, and say so.
+import { OWN_PLATFORMS, type OwnPlatform } from "../domain/index.ts";
 import type { Config } from "./schema.ts";
 
-type ChannelPlatform = "local" | "web" | "api_server" | "webhook";
-
-export function channelPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly ChannelPlatform[] {
-	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
-	return ["local", "web", "api_server", ...hooks];
+export interface Connection {
+	readonly platform: string;
+	/** Which of several connections to one platform; '' for the only one. */
+	readonly account: string;
 }
 
-/** One sentence for each entry that has no effect. `given`: platforms that the program brings channels for. */
+/** Ways in of our own that are there. */
+export function ownPlatforms({ webhooks }: Pick<Config, "webhooks">): readonly (OwnPlatform | "webhook")[] {
+	const hooks = Object.keys(webhooks).length > 0 ? (["webhook"] as const) : [];
+	return [...OWN_PLATFORMS, ...hooks];
+}
+
+export function connections(config: Pick<Config, "webhooks" | "channels">): readonly Connection[] {
+	return [
+		...ownPlatforms(config).map((platform) => ({ platform, account: "" })),
+		...Object.values(config.channels).map(({ platform, account }) => ({ platform, account })),
+	];
+}
+
+/** One sentence for each entry that has no effect. `given`: channels that the program brings. */
 export function unreached(
-	config: Pick<Config, "auth" | "home_channels" | "confirmations" | "webhooks">,
-	given: readonly string[] = [],
+	config: Pick<Config, "auth" | "home_channels" | "confirmations" | "webhooks" | "channels">,
+	given: readonly Connection[] = [],
 ): string[] {
-	const there = new Set<string>([...channelPlatforms(config), ...given]);
+	const there = [...connections(config), ...given];
 	const { auth, home_channels, confirmations } = config;
-	const missing = (section: object) => Object.keys(section).filter((platform) => !there.has(platform));
+	const has = (platform: string) => there.some((one) => one.platform === platform);
+	const missing = (section: object) => Object.keys(section).filter((platform) => !has(platform));
 	const without = (platform: string) => `this Keryx has no channel for ${platform}`;
 	return [
 		...missing(auth).map(
@@ -23,7 +37,7 @@ export function unreached(
 				`auth.${platform}: ${without(platform)}; only programs that post messages from there are heard`,
 		),
 		...confirmations.notify.flatMap((to) =>
-			"webhook" in to || (there.has(to.platform) && to.account === "")
+			"webhook" in to || there.some((one) => one.platform === to.platform && one.account === to.account)
 				? []
 				: [
 						`confirmations.notify: ${to.platform} ${to.chat_id} is told nothing: ${without(to.platform)}${to.account && ` with the account ${to.account}`}`,

@@ -3,6 +3,7 @@
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 import { z } from "zod";
 import { ACTION_ALPHABET, actionName, sessionResetSchema } from "../domain/index.ts";
+import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
 
@@ -182,6 +183,8 @@ export const configSchema = z
 				keep_last: whole(1, 10_000).default(20),
 			})
 			.prefault({}),
+		/** Chat platforms, by a name of the operator's choice. */
+		channels: z.record(channelNameSchema, channelSchema).default({}),
 		/** Who may speak, by platform. */
 		auth: z
 			.record(
@@ -199,6 +202,8 @@ export const configSchema = z
 					groups: z.array(z.string()).default([]),
 					roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
 					allow_bots: z.boolean().default(false),
+					/** An unknown person who writes directly gets a code, by which whoever runs Keryx lets them in. */
+					pairing: z.boolean().default(false),
 				}),
 			)
 			.default({}),
@@ -300,6 +305,8 @@ export const configSchema = z
 				/** 0: any free one, which is named at the start. */
 				port: whole(0, 65_535).default(7717).meta(RESTART),
 				body_limit_mb: whole(1, 100).default(1).meta(RESTART),
+				/** Of one file that comes with a message, by any way in. */
+				attachment_limit_mb: whole(1, 2000).default(25).meta(RESTART),
 				/** Requests of one caller. */
 				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
 			})
@@ -365,7 +372,9 @@ export const configSchema = z
 			.default([]),
 	})
 	.superRefine((config, context) => {
-		const { profiles, profile_rules, webhooks, walls } = config;
+		const { profiles, profile_rules, webhooks, walls, channels } = config;
+		for (const { path, message } of channelProblems(channels, profiles))
+			context.addIssue({ code: "custom", path: ["channels", ...path], message });
 		const keys = keyVariables(config);
 		for (const [index, name] of walls.env_pass.entries())
 			if (keys.has(name) || name.startsWith("KERYX_"))
@@ -404,9 +413,11 @@ export type ConfigInput = z.input<typeof configSchema>;
 /** Variables whose values are keys, as far as the configuration names them. */
 function keyVariables({
 	agent,
+	channels,
 	profiles,
 	secrets,
 }: {
+	readonly channels: Readonly<Record<string, { readonly token_env?: string | undefined }>>;
 	readonly agent: z.output<typeof agentSchema>;
 	readonly profiles: Readonly<Record<string, { readonly agent: z.output<typeof agentSchema> }>>;
 	readonly secrets: readonly (string | { readonly name: string })[];
@@ -415,6 +426,7 @@ function keyVariables({
 	return new Set([
 		...Object.values(USUAL_KEY_VARIABLES),
 		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
+		...Object.values(channels).map(({ token_env }) => token_env),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
 	]);
 }

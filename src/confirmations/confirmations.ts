@@ -17,6 +17,7 @@ import {
 	type Grant,
 	type NewMessage,
 	noticeId,
+	OPERATOR,
 	type Requested,
 	type ResolveArgs,
 	type Resolved,
@@ -27,14 +28,13 @@ import {
 import type { Clock } from "../time/index.ts";
 import { type Attempt, type Caller, may, readingScope } from "./callers.ts";
 import { canonicalDetails, confirmationDigest, type Details } from "./digest.ts";
-import { questionText } from "./notices.ts";
+import { type Question, questionOf } from "./notices.ts";
 import { checkedAction, type DecisionInput, type GrantInput, type RequestInput } from "./read.ts";
 import { Waiters } from "./waiters.ts";
 import { Watch } from "./watch.ts";
 import type { Webhook } from "./webhook.ts";
 
 const HOUR_MS = 3_600_000;
-const OPERATOR = { kind: "operator" } as const;
 
 /** Asked for at each use: they may change while Keryx runs. */
 export interface ConfirmationSettings {
@@ -56,7 +56,7 @@ export interface ConfirmationsOptions {
 	readonly settings: () => ConfirmationSettings;
 	/** A question as a chat of that platform shows it. */
 	readonly render?: (
-		text: string,
+		question: Question,
 		to: { readonly id: string; readonly destination: Destination },
 	) => ConfirmationRequest["notices"]["deliveries"];
 	/** Whether there is a channel to that chat; left out, there is one to each. */
@@ -73,6 +73,8 @@ export interface CallQuestion {
 	readonly details: Details;
 	readonly sessionKey: string;
 	readonly askedBy: string;
+	/** Who may answer in the conversation beside the owner; null: nobody. */
+	readonly answerer: string | null;
 	readonly from: NonNullable<ConfirmationRequest["from"]>;
 }
 
@@ -481,8 +483,10 @@ class StoredConfirmations implements Confirmations {
 		return this.#options.store.secrets.isIn([details, description]);
 	}
 
-	#ownRequest({ action, description, once, details, sessionKey, askedBy, from }: CallQuestion): Asking {
+	#ownRequest(question: CallQuestion): Asking {
+		const { action, description, once, details, sessionKey, askedBy, from, answerer } = question;
 		return {
+			answerer,
 			action,
 			description,
 			details: JSON.parse(canonicalDetails(details)) as Details,
@@ -501,8 +505,9 @@ class StoredConfirmations implements Confirmations {
 		const settings = this.#settings;
 		const id = randomBytes(6).toString("hex");
 		const bound = { ...asked, id, digest: confirmationDigest(asked) };
+		const { answerer: _, ...kept } = bound;
 		return {
-			...bound,
+			...kept,
 			limits: { perAction: settings.rateLimit, inAll: settings.globalLimit, windowMs: HOUR_MS },
 			once: asked.once ?? false,
 			grantable: !asked.once && !this.#isAlwaysAsked(asked.action),
@@ -525,13 +530,16 @@ class StoredConfirmations implements Confirmations {
 		const { render, clock } = this.#options;
 		if (!render) return [];
 		const now = clock.now();
-		const text = questionText({ ...asked, expiresAt: now + asked.timeoutSeconds * 1000 }, now);
+		const bound = { ...asked, expiresAt: now + asked.timeoutSeconds * 1000 };
 		const own = asked.from?.destination;
 		const others = this.#settings.chats.filter(
 			(chat) => this.#reaches(chat) && (!own || !isSameChat(chat, own)),
 		);
 		const told = own && asked.from?.waiter === "live" ? [own, ...others] : others;
-		return told.flatMap((destination, n) => render(text, { id: noticeId(asked.id, n), destination }));
+		return told.flatMap((destination, n) => {
+			const answerer = destination === own ? (asked.answerer ?? null) : null;
+			return render(questionOf(bound, { now, answerer }), { id: noticeId(asked.id, n), destination });
+		});
 	}
 
 	#reaches(chat: Destination): boolean {
@@ -541,7 +549,10 @@ class StoredConfirmations implements Confirmations {
 }
 
 type Asking = RequestInput &
-	Pick<ConfirmationRequest, "askedBy" | "via" | "from"> & { readonly once?: boolean };
+	Pick<ConfirmationRequest, "askedBy" | "via" | "from"> & {
+		readonly once?: boolean;
+		readonly answerer?: string | null;
+	};
 type Bound = Asking & { readonly id: string; readonly digest: string };
 
 function isSameChat(a: Destination, b: Destination): boolean {

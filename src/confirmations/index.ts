@@ -10,7 +10,7 @@ export {
 	createConfirmations,
 } from "./confirmations.ts";
 export { confirmationDigest, type Details } from "./digest.ts";
-export { questionText } from "./notices.ts";
+export { type Question, questionOf, questionText } from "./notices.ts";
 export {
 	type DecisionInput,
 	type GrantInput,

@@ -22,6 +22,47 @@ export function questionText(confirmation: Asked, now: number): string {
 	].join("\n");
 }
 
+/** A question on its way to somebody, and what its message becomes when it is over. */
+export interface Question {
+	readonly id: string;
+	readonly text: string;
+	readonly until: number;
+	/** Who may answer beside the owner; null: nobody. */
+	readonly answerer: string | null;
+	readonly ends: Ends;
+	/** Without what was asked. */
+	readonly shortEnds: Ends;
+}
+
+type Ends = Readonly<Record<keyof typeof ENDS, string>>;
+
+const ENDS = {
+	approved: "Approved.",
+	denied: "Denied: it was not done.",
+	expired: "Nobody answered in time: it was not done.",
+	cancelled: "No longer asked: it was not done.",
+} as const;
+
+/** `text`: as somebody is shown it, where that is more than the question itself. */
+export function questionOf(
+	confirmation: Asked,
+	{
+		now,
+		answerer,
+		text = questionText(confirmation, now),
+	}: { readonly now: number; readonly answerer: string | null; readonly text?: string },
+): Question {
+	const { id, action, description, expiresAt: until } = confirmation;
+	const asked = [inert(action), `What it says: ${inert(description)}`, ...detailsLines(confirmation)];
+	const over = (before: readonly string[]): Ends => ({
+		approved: [...before, ENDS.approved].join("\n"),
+		denied: [...before, ENDS.denied].join("\n"),
+		expired: [...before, ENDS.expired].join("\n"),
+		cancelled: [...before, ENDS.cancelled].join("\n"),
+	});
+	return { id, text, until, answerer, ends: over(asked), shortEnds: over([inert(action)]) };
+}
+
 function detailsLines({ details }: Asked): string[] {
 	if (Object.keys(details).length === 0) return [];
 	const text = visible(JSON.stringify(details, null, 2));

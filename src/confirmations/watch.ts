@@ -1,12 +1,11 @@
 // What happens to confirmations without anybody: deadlines pass, webhooks are told. Idempotent; asks the store for what is due, and
 // sleeps until the next thing is.
-import type { Store, Woken } from "../store/index.ts";
+import { OPERATOR, type Store, type Woken } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { LONGEST_PAUSE_MS, tellWebhook, type Webhook } from "./webhook.ts";
 
 const AT_ONCE = 100;
 const AFTER_FAULT_MS = 1000;
-const OPERATOR = { kind: "operator" } as const;
 
 export interface WatchOptions {
 	readonly store: Store;

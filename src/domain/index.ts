@@ -6,7 +6,11 @@ export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./
 export { type AliasPair, personId } from "./address/aliases.ts";
 export { readableKey } from "./address/key.ts";
 export {
+	builtInPlatforms,
 	createPlatforms,
+	isOwnPlatform,
+	OWN_PLATFORMS,
+	type OwnPlatform,
 	type Platforms,
 	type PlatformTraits,
 	platformTraits,
@@ -15,7 +19,19 @@ export {
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
-export type { Content, Message, MetaKind, NewMessage, Part, Range, Role, ToolCall } from "./message.ts";
+export {
+	type Content,
+	contentText,
+	type Message,
+	type MetaKind,
+	type NewMessage,
+	type Part,
+	type Quote,
+	type Range,
+	type Role,
+	type ToolCall,
+} from "./message.ts";
+export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";
 export {
 	type Cover,
 	compactionRecord,

@@ -14,10 +14,36 @@ export type Part =
 	  };
 export type Content = string | readonly Part[];
 
+/**
+ * The words of a content, part by part on lines of their own. What stands for an attachment, where anything does, is for the caller to
+ * say. Also for contents on the wire, whose attachments have other fields.
+ */
+export function contentText<
+	Other extends { readonly type: Exclude<Part["type"], "text"> } = Exclude<Part, { type: "text" }>,
+>(
+	content: string | readonly (Extract<Part, { type: "text" }> | Other)[],
+	ofAttachment: (part: Other) => string | null = () => null,
+): string {
+	if (typeof content === "string") return content;
+	return content
+		.map((part) => (part.type === "text" ? part.text : ofAttachment(part)))
+		.filter((words) => words !== null)
+		.join("\n");
+}
+
 export interface ToolCall {
 	readonly id: string;
 	readonly name: string;
 	readonly input: unknown;
+}
+
+/** The message that another one replies to, as its platform showed it: untrusted, and no instruction. */
+export interface Quote {
+	readonly text: string;
+	/** The name of who wrote it. */
+	readonly author?: string;
+	/** Written by Keryx. */
+	readonly own: boolean;
 }
 
 /** A range of rows of one session, both ends included. */
@@ -44,6 +70,8 @@ export interface NewMessage {
 	readonly finishReason?: string;
 	readonly tokens?: number;
 	readonly author?: { readonly principal: string; readonly name?: string };
+	/** The message that a person replied to. */
+	readonly quoted?: Quote;
 	/** Seen in a group, not addressed to the agent. */
 	readonly observed?: boolean;
 	/** Summary rows: what they stand for. */

@@ -1,6 +1,6 @@
 // What the gateway asks of a way in and out. A channel normalises, transports and reports outcomes honestly: "they refused"
 // and "we do not know" are two answers. It never computes addresses, never retries by itself, never decides who may speak.
-import type { Content, ConversationId } from "../domain/index.ts";
+import type { Content, ConversationId, PlatformTraits } from "../domain/index.ts";
 import type { DeliveryBody, Destination, Poster } from "../store/index.ts";
 
 export interface Inbound {
@@ -8,11 +8,21 @@ export interface Inbound {
 	readonly source: Readonly<Record<string, unknown>>;
 	/** The platform's id of the message, unique within the chat; our own ways in send a client message id. */
 	readonly platformMessage: string;
+	/** A part with bytes names its blob by the id that `putBlob` answered, which stands in `blobs` too. */
 	readonly content: Content;
 	readonly blobs?: readonly string[];
+	/** The message that this one replies to: shown to the agent as a labelled quote, never as an instruction. */
+	readonly quoted?: Quoted;
+	/** Messages with the same album id are one turn. */
+	readonly album?: string;
 	/** Somebody who was found to be allowed to speaks in this conversation, whatever the source's address leads to. */
 	readonly conversation?: ConversationId;
-	/** False for what was seen in a group and not meant for the agent. */
+	/**
+	 * Whether the bot was named or replied to. The gateway decides from it, `require_mention` and `free_chats` whether the message is
+	 * addressed to the agent; left out, it is.
+	 */
+	readonly mentioned?: boolean;
+	/** Overrides that decision: false for what was seen in a group and not meant for the agent. */
 	readonly addressed?: boolean;
 	/** When it was sent, where the platform says so. */
 	readonly sentAt?: number;
@@ -34,6 +44,15 @@ export interface Inbound {
 	};
 }
 
+export interface Quoted {
+	readonly platformMessage: string;
+	readonly text: string;
+	/** The name of who wrote it. */
+	readonly author?: string;
+	/** Written by Keryx. */
+	readonly own: boolean;
+}
+
 /** What became of an inbound message so far; only after this may the platform be told that it was taken. */
 export interface Admission {
 	readonly id: number;
@@ -49,6 +68,8 @@ export interface Outgoing {
 	readonly body: DeliveryBody;
 	/** Send the plain twin: the platform refused the markup. */
 	readonly plain: boolean;
+	/** The bytes of one of the body's attachments, by its blob. */
+	readonly openBlob: (blob: string) => AsyncIterable<Uint8Array>;
 }
 
 export type SendResult =
@@ -61,24 +82,108 @@ export type SendResult =
 	/** It may have been taken, or not. */
 	| { readonly kind: "unknown"; readonly reason: string };
 
-export interface ChannelHealth {
-	/** In any but connected, what is to be sent waits; that uses up none of its attempts. */
-	readonly state: "starting" | "connected" | "degraded" | "stopped";
-	/** The last time the platform answered. */
-	readonly aliveAt: number | null;
-	readonly detail?: string;
+/** What a platform can show. Given by the channel, so that a plugin needs no change of Keryx. */
+export interface ChannelTraits extends PlatformTraits {
+	readonly shows: {
+		readonly attachments: boolean;
+		readonly buttons: boolean;
+		readonly edit: boolean;
+		readonly typing: boolean;
+		readonly threads: boolean;
+		readonly idempotentSend: boolean;
+		readonly lookup: boolean;
+		readonly drafts: boolean;
+	};
 }
 
+export interface ChannelHealth {
+	/** In any but connected, deliveries wait; that uses up none of their attempts. needs_attention: only a human can help. */
+	readonly state: "starting" | "connected" | "degraded" | "down" | "needs_attention" | "stopped";
+	/** The last time the platform answered. */
+	readonly aliveAt: number | null;
+	/** What proved that: "poll answered", "heartbeat acknowledged". */
+	readonly provenBy?: string;
+	/** In one sentence; with needs_attention, the remedy. */
+	readonly detail?: string;
+	readonly connections?: number;
+}
+
+/** Where something happened to a message of a chat. */
+interface InChat {
+	/** On the wire, snake_case. */
+	readonly source: Readonly<Record<string, unknown>>;
+	/** Committed together with what happened. */
+	readonly cursor?: string;
+}
+
+export interface Edit extends InChat {
+	readonly platformMessage: string;
+	/** The text as it is now; attachments stay those of the message. */
+	readonly content: Content;
+}
+
+export interface Deletion extends InChat {
+	readonly platformMessage: string;
+}
+
+export interface Reaction extends InChat {
+	readonly platformMessage: string;
+	readonly emoji: string;
+	/** own: on a message of Keryx. */
+	readonly on: "own" | "other";
+}
+
+export interface Press extends InChat {
+	readonly platformMessage: string;
+	/** The id of the button. */
+	readonly button: string;
+	readonly transport?: Inbound["transport"];
+}
+
+export interface ChatGone extends InChat {
+	readonly reason: string;
+}
+
+export interface ChatMoved extends InChat {
+	readonly toChatId: string;
+}
+
+/** Each method that is given a cursor resolves after the commit, and rejects when nothing was committed. */
 export interface ChannelHost {
 	/** Resolves after the commit. Rejects when nothing was committed: the platform must deliver again. */
 	accept(inbound: Inbound): Promise<Admission>;
 	/** Where the platform's updates were last read to. */
 	cursor(): Promise<string | null>;
+	/**
+	 * Stores an attachment before the message that names it is accepted. Answers its id, for `Inbound.blobs` and the content's parts.
+	 * Rejects with attachment.too_large over http.attachment_limit_mb: the channel then writes a text part that says so.
+	 */
+	putBlob(
+		bytes: AsyncIterable<Uint8Array>,
+		facts: { readonly name: string; readonly mediaType: string; readonly size?: number },
+	): Promise<string>;
+	edited(edit: Edit): Promise<void>;
+	deleted(deletion: Deletion): Promise<void>;
+	reacted(reaction: Reaction): Promise<void>;
+	/** Answers the text to show. */
+	pressed(press: Press): Promise<{ readonly text: string }>;
+	/** The chat can no longer be written to: its deliveries end dead, with the reason, until it is heard from again. */
+	gone(chat: ChatGone): Promise<void>;
+	/** A chat got a new id: from now on both lead to one conversation. */
+	moved(move: ChatMoved): Promise<void>;
+	/** Moves the cursor past an update that carries nothing for Keryx. */
+	passed(cursor: string): Promise<void>;
+	/** For the platform's own menu of commands. */
+	commands(): readonly { readonly name: string; readonly description: string }[];
 }
 
 export interface Channel {
+	/** Its entry's name in `channels`; of our own ways in, their platform. */
+	readonly name: string;
 	readonly platform: string;
 	readonly account: string;
+	/** Left out: those that the registry has for its platform. */
+	readonly traits?: ChannelTraits;
 	start(host: ChannelHost): Promise<void>;
 	stop(): Promise<void>;
 	send(outgoing: Outgoing): Promise<SendResult>;
@@ -92,3 +197,31 @@ export interface Channel {
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
 }
+
+/** answer: what somebody asked for. question: waits for somebody. warning: something is lost or wrong. status: all else. */
+export type NoticeClass = "answer" | "question" | "warning" | "status";
+
+/** The settings of one entry of `channels`, as far as the gateway goes by them. */
+export interface ChannelSettings {
+	/** Whether the agent's next turn is told that a message it has seen was changed or deleted. */
+	readonly edits: "note" | "ignore";
+	/** In groups, only messages that name the bot or reply to it are for the agent. */
+	readonly requireMention: boolean;
+	/** Ids of groups where every message is for the agent. */
+	readonly freeChats: readonly string[];
+	/** Classes of notices that are sent: to one person, and to groups and by e-mail. */
+	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
+	/** Without a sign of life for so long, the channel counts as down. */
+	readonly aliveSeconds: number;
+}
+
+export const CHANNEL_DEFAULTS: ChannelSettings = {
+	edits: "note",
+	requireMention: true,
+	freeChats: [],
+	notices: {
+		dms: ["answer", "question", "warning", "status"],
+		groups: ["answer", "question", "warning"],
+	},
+	aliveSeconds: 60,
+};

@@ -1,5 +1,6 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. It holds no truth of its own: what it knows in memory is what the
 // store says is unfinished, and kill -9 at any moment is safe.
+import { randomBytes } from "node:crypto";
 import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
@@ -7,20 +8,31 @@ import type { Confirmations } from "../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import type { Conversation, Scope, Store, Woken } from "../store/index.ts";
+import { type Conversation, OPERATOR, type Scope, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
-import type { Admission, Channel, ChannelHealth, Inbound } from "./channel.ts";
+import {
+	type Admission,
+	CHANNEL_DEFAULTS,
+	type Channel,
+	type ChannelHealth,
+	type ChannelSettings,
+	type Inbound,
+	type Press,
+} from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
 import { type ChatCommand, createCommands } from "./commands/index.ts";
-import { CommandRunner } from "./commands/runner.ts";
+import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
+import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
-import type { Waiting } from "./inbox/batch.ts";
+import { isTooOld, type Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
+import { createHost } from "./inbox/host.ts";
+import { press } from "./inbox/presses.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
@@ -31,6 +43,7 @@ import { expire, recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
+import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { Unknowns } from "./outbox/unknowns.ts";
 import { awaySentence, resumedSentence } from "./sentences.ts";
 import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
@@ -45,7 +58,7 @@ import { untilWritten } from "./until-written.ts";
 const NOTICEABLE_WAIT_MS = 60_000;
 /** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
 const LAST_WORDS_MS = 10_000;
-const OPERATOR = { kind: "operator" } as const;
+const OWN_WAY_IN = { name: "", account: "" } as const;
 const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
 export interface GatewayOptions {
@@ -67,9 +80,13 @@ export interface GatewayOptions {
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
+	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
+	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
+	/** Left out: the machine's. */
+	readonly randomBytes?: (length: number) => Uint8Array;
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
 	readonly log?: (message: string, error: unknown) => void;
@@ -93,7 +110,13 @@ export interface Gateway {
 	readonly actions: Actions;
 	/** What can be written after a slash, in the order of /help. */
 	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
+	/** What each chat can show, and is told: for whoever else makes deliveries. */
+	readonly outlet: Outlet;
 	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
+	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
+	connect(channel: Channel): Promise<void>;
+	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
+	disconnect(name: string): Promise<void>;
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
 	 * Answers the keys that changed; told as an event.
@@ -118,6 +141,7 @@ class RunningGateway implements Gateway {
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #surroundings: Surroundings;
+	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #outbox: Outbox;
 	readonly #files: ConversationFiles | null;
@@ -132,6 +156,7 @@ class RunningGateway implements Gateway {
 	#unlisten = () => {};
 	#awaySince: number | null = null;
 	readonly #door = new Door();
+	readonly #albums = new AddressedAlbums();
 	#accepting = false;
 	/** Aborted when the end begins. */
 	#stopping = new AbortController();
@@ -150,19 +175,20 @@ class RunningGateway implements Gateway {
 		};
 		this.#log = options.log ?? (() => {});
 		this.#audiences = new Audiences(() => live.values.auth);
-		for (const channel of channels)
-			this.#channels.set(
-				`${channel.platform} ${channel.account}`,
-				this.#audiences.on(channel, store.secrets.forOthers),
-			);
+		this.outlet = createOutlet({
+			channels: () => this.#channels.values(),
+			...(options.settingsOf && { settingsOf: options.settingsOf }),
+		});
+		for (const channel of channels) this.#add(channel);
 		const log = this.#log;
 		this.#surroundings = createSurroundings({
 			get config() {
 				return live.values;
 			},
-			connectedPlatforms: [...new Set(channels.map((channel) => channel.platform))],
+			connectedPlatforms: () => [...new Set([...this.#channels.values()].map(({ platform }) => platform))],
 			tools: tools.names,
 			pseudonymKey,
+			platforms: this.outlet.platforms,
 		});
 		this.#lanes = new Lanes({
 			clock,
@@ -205,6 +231,7 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
+			outlet: this.outlet,
 			agentOf: (place) => this.#agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
@@ -269,8 +296,16 @@ class RunningGateway implements Gateway {
 		// Before what is unfinished is looked at: the end of a restore may be that of a command, too.
 		await this.#patiently(() => this.#finishRestores());
 		const unfinished = await this.#patiently(() =>
-			recover({ store, clock, config, aliveAt: this.#awaySince, channels: this.#channels.values() }),
+			recover({
+				store,
+				clock,
+				config,
+				aliveAt: this.#awaySince,
+				channels: this.#channels.values(),
+				outlet: this.outlet,
+			}),
 		);
+		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),
@@ -290,17 +325,48 @@ class RunningGateway implements Gateway {
 		this.#watchers.start();
 		this.#unheard.start();
 		await this.#patiently(() => this.#follower.start());
-		for (const channel of this.#channels.values()) {
-			const door = new Door();
-			await channel.start({
-				accept: (inbound) => this.#admit(inbound, channel.account, door),
-				cursor: () => {
-					const { platform, account } = channel;
-					return store.channelCursor({ scope: OPERATOR, platform, account });
-				},
-			});
-		}
+		for (const channel of this.#channels.values()) await this.#open(channel);
 		this.#unknowns.start();
+	}
+
+	async connect(channel: Channel): Promise<void> {
+		const added = this.#add(channel);
+		if (!this.#accepting) return;
+		await this.#open(added);
+		this.#outbox.kick();
+	}
+
+	async disconnect(name: string): Promise<void> {
+		for (const [key, channel] of this.#channels) {
+			if (channel.name !== name) continue;
+			this.#channels.delete(key);
+			await channel.stop();
+		}
+	}
+
+	#add(channel: Channel): Channel {
+		checkTraits(channel);
+		const added = this.#audiences.on(channel, this.#options.store.secrets.forOthers);
+		this.#channels.set(`${channel.platform} ${channel.account}`, added);
+		return added;
+	}
+
+	/** A channel that cannot start keeps no other from starting. */
+	async #open(channel: Channel): Promise<void> {
+		const { store } = this.#options;
+		const door = new Door();
+		const host = createHost(channel, {
+			store,
+			config: () => this.#options.config,
+			settings: () => this.#settingsOf(channel.name),
+			lanes: this.#lanes,
+			accept: (inbound) => this.#admit(inbound, channel, door),
+			inOrder: (write) => this.#inOrder(write, door),
+			pressed: (given) => this.#press(given, channel.account, door),
+		});
+		await channel
+			.start(host)
+			.catch((error: unknown) => this.#log(`the channel ${channel.name} could not be started`, error));
 	}
 
 	async #finishRestores(): Promise<void> {
@@ -330,9 +396,8 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		await this.#lastWords(() => tellCutOff({ store, config, surroundings: this.#surroundings })).catch(
-			unplanned,
-		);
+		const [surroundings, outlet] = [this.#surroundings, this.outlet];
+		await this.#lastWords(() => tellCutOff({ store, config, surroundings, outlet })).catch(unplanned);
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
@@ -358,7 +423,7 @@ class RunningGateway implements Gateway {
 	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
 	accept(inbound: Inbound): Promise<Admission> {
 		const transport = { poster: UNNAMED, ...inbound.transport };
-		return this.#admit({ ...inbound, transport }, "", this.#door);
+		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#door);
 	}
 
 	async why(message: number, scope: Scope): Promise<string> {
@@ -409,14 +474,32 @@ class RunningGateway implements Gateway {
 		await this.#options.store.noteConfig({ kind: "held", sections });
 	}
 
-	async #admit(inbound: Inbound, account: string, door: Door): Promise<Admission> {
-		if (!this.#accepting)
-			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
+	#settingsOf(channel: string): ChannelSettings {
+		return this.#options.settingsOf?.(channel) ?? CHANNEL_DEFAULTS;
+	}
+
+	/** Behind everything that the channel has handed in before. */
+	async #inOrder<Value>(write: () => Promise<Value>, door: Door): Promise<Value> {
+		this.#assertAccepting();
+		await door.pass(Promise.resolve());
+		return write();
+	}
+
+	async #admit(
+		inbound: Inbound,
+		{ name, account }: Pick<Channel, "name" | "account">,
+		door: Door,
+	): Promise<Admission> {
+		this.#assertAccepting();
 		const { store, clock, config } = this.#options;
 		const admitting = admit(inbound, account, {
 			store,
 			clock,
 			config,
+			settings: this.#settingsOf(name),
+			albums: this.#albums,
+			randomBytes: this.#options.randomBytes ?? randomBytes,
+			outlet: this.outlet,
 			door,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
@@ -424,6 +507,18 @@ class RunningGateway implements Gateway {
 		});
 		this.#admitting.add(admitting);
 		return admitting.finally(() => this.#admitting.delete(admitting));
+	}
+
+	async #press(given: Press, account: string, door: Door): Promise<{ readonly text: string }> {
+		this.#assertAccepting();
+		const { store, clock, config, confirmations = null } = this.#options;
+		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
+		return press(given, account, { store, clock, config, confirmations, door, onCommand });
+	}
+
+	#assertAccepting(): void {
+		if (!this.#accepting)
+			throw new KeryxError("gateway.stopped", "Keryx is not accepting messages right now");
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
@@ -451,7 +546,7 @@ class RunningGateway implements Gateway {
 		const { store, clock, config } = this.#options;
 		const items = await this.#withoutExpired(conversation, waiting);
 		if (items.length === 0) return { kind: "none" };
-		const place = await store.conversation({ scope: { kind: "operator" }, ref: { id: conversation } });
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const begun = await store.beginTurn({
 			conversation,
 			inbox: items.map((item) => item.id),
@@ -481,18 +576,16 @@ class RunningGateway implements Gateway {
 		items: readonly Waiting[],
 	): Promise<readonly Waiting[]> {
 		const { store, clock, config } = this.#options;
-		const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
-		const tooOld = items.filter((item) => item.kind === "person" && item.late && item.sentAt < oldest);
+		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
 		if (tooOld.length === 0) return items;
-		const scope = { kind: "operator" } as const;
-		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope, id })));
-		await expire(store, conversation, expired);
+		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
+		await expire(store, this.outlet, conversation, expired);
 		return items.filter((item) => !tooOld.includes(item));
 	}
 
 	async #resume(conversation: ConversationId, turn: string): Promise<Begun> {
 		const { store, clock, config } = this.#options;
-		const place = await store.conversation({ scope: { kind: "operator" }, ref: { id: conversation } });
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const resumed = await store.resumeTurn({
 			turn,
 			autoContinueFreshness: config.auto_continue_freshness,
@@ -583,6 +676,7 @@ class RunningGateway implements Gateway {
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas: this.#deltas,
 			channel: this.#channels.get(`${platform} ${account}`),
+			outlet: this.outlet,
 			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
 			openingOf: (conversation) => this.#surroundings.openingOf(conversation),
 			joining: () =>

@@ -13,6 +13,8 @@ export type {
 	Channel,
 	ChannelHealth,
 	ChannelHost,
+	ChannelSettings,
+	ChannelTraits,
 	Inbound,
 	Outgoing,
 	SendResult,
@@ -30,8 +32,12 @@ export {
 	workspaceFolders,
 } from "./files/workspaces.ts";
 export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { putBlobStream } from "./inbox/blobs.ts";
+export { codeDigest } from "./inbox/pairing-code.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
+export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
+export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./surroundings.ts";
 export { storeAttachments } from "./turn/attachments.ts";
 export type { Delta, Partial } from "./turn/deltas.ts";

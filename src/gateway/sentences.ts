@@ -176,3 +176,15 @@ function clockTime(at: number, timezone: string): string {
 	});
 	return `${format.format(at)} (${timezone})`;
 }
+
+/** With the last message of a bot that is answered until a person writes. */
+export function hopsSentence(limit: number): string {
+	return `Bots have written ${limit} messages here without a person. I answer bots again when a person has written.`;
+}
+
+/** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
+export function pairingSentence(platform: string, code: string): string {
+	return `I do not know you yet. Whoever runs this Keryx can let you in with \`keryx pair approve ${platform} ${code}\` within an hour.`;
+}
+
+export const LET_IN = "You have been let in. Write to me whenever you like.";

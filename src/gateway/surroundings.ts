@@ -3,14 +3,17 @@ import type { Config } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
+	type Platforms,
 	type ResetPolicy,
 	resolvePolicy,
 	type Source,
 } from "../domain/index.ts";
-import type { Conversation } from "../store/index.ts";
+import type { Conversation, HomeChannel } from "../store/index.ts";
 import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 
 export interface Surroundings {
+	/** The home channels as they were set in chats. */
+	takeHomes(homes: readonly HomeChannel[]): void;
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
 	openingOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
@@ -23,16 +26,22 @@ export interface Surroundings {
 export interface SurroundingsOptions {
 	/** Asked each time: it may change. */
 	readonly config: Config;
-	readonly connectedPlatforms: readonly string[];
+	/** Asked each time: channels come and go. */
+	readonly connectedPlatforms: () => readonly string[];
 	readonly tools: readonly string[];
 	/** Per installation; pseudonyms of ids are made with it. */
 	readonly pseudonymKey: Uint8Array;
+	readonly platforms: Platforms;
 }
 
 export function createSurroundings(options: SurroundingsOptions): Surroundings {
 	const policies = new Map<string, ResetPolicy>();
 	let of = options.config.session_reset;
+	let homes: readonly HomeChannel[] = [];
 	return {
+		takeHomes: (set) => {
+			homes = set;
+		},
 		policyFor: (platform, chatType) => {
 			const { session_reset } = options.config;
 			if (session_reset !== of) policies.clear();
@@ -43,7 +52,8 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 			return policy;
 		},
 		openingOf: ({ source, shared, profile }) => {
-			const { config, connectedPlatforms, pseudonymKey } = options;
+			const { config, pseudonymKey, platforms } = options;
+			const connectedPlatforms = options.connectedPlatforms();
 			const tools = toolsFor(options.tools, config, { profile, platform: source.platform, role: null });
 			const context = [
 				...instructionsFor(config, profile, source),
@@ -51,9 +61,10 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 					source,
 					shared,
 					connectedPlatforms: [...connectedPlatforms],
-					homeChannels: homesOf(config, connectedPlatforms),
+					homeChannels: homesOf(config, connectedPlatforms, homes),
 					redactPii: config.privacy.redact_pii,
 					pseudonymKey,
+					platforms,
 					tools,
 				}),
 			].join("\n\n");
@@ -62,13 +73,20 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 	};
 }
 
-/** A home channel on a platform that is not connected leads nowhere: the agent is not told of it. */
+/**
+ * A home channel on a platform that is not connected leads nowhere: the agent is not told of it. One that was set in a chat wins over the
+ * configuration.
+ */
 export function homesOf(
 	{ home_channels }: Pick<Config, "home_channels">,
 	connectedPlatforms: readonly string[],
+	set: readonly Pick<HomeChannel, "platform" | "chatId" | "threadId" | "name">[],
 ): Config["home_channels"] {
+	const homes = { ...home_channels };
+	for (const { platform, chatId, threadId, name } of set)
+		homes[platform] = { chat_id: chatId, name, ...(threadId !== undefined && { thread_id: threadId }) };
 	return Object.fromEntries(
-		Object.entries(home_channels).filter(([platform]) => connectedPlatforms.includes(platform)),
+		Object.entries(homes).filter(([platform]) => connectedPlatforms.includes(platform)),
 	);
 }
 

@@ -7,6 +7,7 @@ import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import { type Secrets, withoutNames } from "../secrets/index.ts";
+import { OPERATOR } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
 import type { ApiHost } from "./call.ts";
@@ -19,7 +20,7 @@ import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./en
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
 import { acceptsHtml, addPage, loadPage } from "./entry/page.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
-import { type App, type AppEnvironment, OPERATOR } from "./environment.ts";
+import type { App, AppEnvironment } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";
 import { addEvents, addTransfer } from "./events/streams.ts";
@@ -42,10 +43,15 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"createToken",
 	"revokeToken",
 	"linkPrincipals",
+	"approvePairing",
+	"denyPairing",
 	"loginLink",
 	"setModel",
 	"setBusy",
 	"setTitle",
+	"addChannel",
+	"testChannel",
+	"removeChannel",
 ]);
 
 export interface Api {
@@ -268,7 +274,7 @@ function assertMayCall(
 			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
-		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit));
+		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
 		if (!visitor) throw needsToken(kind);
 		const isAgents = isOpenAiPath(path);
 		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);

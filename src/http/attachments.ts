@@ -3,16 +3,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { ConversationId, Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Store } from "../store/index.ts";
+import { putBlobStream } from "../gateway/index.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
 import { tooLarge } from "./entry/guards.ts";
-import { type App, OPERATOR } from "./environment.ts";
+import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
 
 const PATH = "/api/attachments";
 const MIB = 1024 * 1024;
-const MOST_BYTES = 25 * MIB;
-const CHUNK = MIB;
+const USUAL_BYTES = 25 * MIB;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 /** A browser may show these: they can hold no script. */
 const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif)$/;
@@ -26,8 +26,8 @@ export const attachment = z
 	.openapi("Attachment");
 
 /** How large a body may be on this path. */
-export function largestBody(path: string, usual: number): number {
-	return path === PATH ? MOST_BYTES : usual;
+export function largestBody(path: string, usual: number, attachment = USUAL_BYTES): number {
+	return path === PATH ? attachment : usual;
 }
 
 /** The parts of a message that its attachments are, and what it takes over with them. */
@@ -59,7 +59,8 @@ export function addAttachments(app: App, host: ApiHost): void {
 		operationId: "putAttachment",
 		method: "post",
 		path: PATH,
-		summary: "a file of up to 25 MiB as the body, for a message that names it within an hour",
+		summary:
+			"a file of up to http.attachment_limit_mb as the body, for a message that names it within an hour",
 		request: {
 			body: {
 				content: { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } },
@@ -82,9 +83,14 @@ export function addAttachments(app: App, host: ApiHost): void {
 		running(host);
 		const given = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
 		const mediaType = MEDIA_TYPE.test(given) ? given : "application/octet-stream";
-		const { id } = await host.store.beginBlob({ mediaType });
-		await put(host.store, id, c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() }));
-		const { digest, size } = await host.store.finishBlob({ id });
+		const bytes = host.attachmentLimit ?? USUAL_BYTES;
+		const body: ReadableStream<Uint8Array> =
+			c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() });
+		// Left, not cancelled, where it is too long: the connection must live to hear the answer.
+		const { id, digest, size } = await putBlobStream(host.store, body.values({ preventCancel: true }), {
+			mediaType,
+			limit: { bytes, error: () => tooLarge(bytes) },
+		});
 		return c.json({ id, digest, size, media_type: mediaType }, 200);
 	});
 	const getRoute = createRoute({
@@ -126,38 +132,4 @@ export function addAttachments(app: App, host: ApiHost): void {
 			"cross-origin-resource-policy": "same-origin",
 		}) as never;
 	});
-}
-
-/** In chunks, so that memory does not hold it. */
-async function put(store: Store, id: string, body: ReadableStream<Uint8Array>): Promise<void> {
-	let size = 0;
-	let n = 0;
-	let waiting: Uint8Array[] = [];
-	let length = 0;
-	const write = async () => {
-		if (length === 0) return;
-		await store.putBlobChunk({ id, n, bytes: new Uint8Array(Buffer.concat(waiting)) });
-		n++;
-		waiting = [];
-		length = 0;
-	};
-	const take = async (chunk: Uint8Array): Promise<void> => {
-		for (let at = 0; at < chunk.length; ) {
-			const part = chunk.subarray(at, at + CHUNK - length);
-			waiting.push(part);
-			length += part.length;
-			at += part.length;
-			if (length === CHUNK) await write();
-		}
-	};
-	// Before it is cut into chunks: a secret may stand across two of them.
-	const hidden = store.secrets.byteStream();
-	// Left, not cancelled, where it is too long: the connection must live to hear the answer.
-	for await (const chunk of body.values({ preventCancel: true })) {
-		size += chunk.length;
-		if (size > MOST_BYTES) throw tooLarge(MOST_BYTES);
-		await take(hidden.push(chunk));
-	}
-	await take(hidden.end());
-	await write();
 }

@@ -8,6 +8,7 @@ import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Scope, Store } from "../store/index.ts";
+import type { ChannelSetup } from "./channel-setup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
 import type { Feed } from "./events/feed.ts";
@@ -34,6 +35,8 @@ export interface ApiHost {
 	readonly profiles?: readonly string[];
 	/** What it goes by; left out, that cannot be looked at. */
 	readonly config?: ConfigView;
+	/** Connects chat platforms; left out, that cannot be done from here. */
+	readonly channelSetup?: ChannelSetup;
 	/** Where it is reached over the network, or null. */
 	readonly url?: () => string | null;
 	/** Routes by which messages come in; left out, there are none. */
@@ -42,6 +45,8 @@ export interface ApiHost {
 	readonly operatorSecret: string;
 	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */
 	readonly bodyLimit?: number;
+	/** Bytes of one attachment, 25 MiB unless told otherwise. */
+	readonly attachmentLimit?: number;
 	/** Requests of one caller on a port. */
 	readonly ratePerMinute?: number;
 	readonly version: string;

@@ -1,12 +1,11 @@
 // The ways in and out for chats: whether each is there, and what waits to be sent through it.
 import { z } from "@hono/zod-openapi";
-import type { Store } from "../store/index.ts";
-import type { HandlersOf } from "./call.ts";
+import { OPERATOR, type Store } from "../store/index.ts";
+import { type HandlersOf, operator } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
-import { channel } from "./schemas.ts";
-import { toWireChannel } from "./wire.ts";
+import { channel, time } from "./schemas.ts";
+import { iso, toWireChannel } from "./wire.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const AT_ONCE = 500;
 const MOST = 10_000;
 
@@ -28,6 +27,21 @@ export const channelEndpoints = {
 			}),
 		}),
 	}),
+	homeChannels: endpoint("get", "/api/home-channels", {
+		about: "the home channels that were set in a chat, with /sethome; each wins over the configuration's",
+		answer: z.object({
+			home_channels: z.array(
+				z.object({
+					platform: z.string(),
+					account: z.string(),
+					chat_id: z.string(),
+					thread_id: z.string().nullable(),
+					name: z.string(),
+					set_at: time,
+				}),
+			),
+		}),
+	}),
 } as const;
 
 export const channelHandlers: HandlersOf<typeof channelEndpoints> = {
@@ -40,6 +54,16 @@ export const channelHandlers: HandlersOf<typeof channelEndpoints> = {
 		}));
 		return { channels, counted };
 	},
+	homeChannels: async (_input, { host: { store }, scope }) => ({
+		home_channels: (await store.homeChannels({ scope: operator(scope) })).map((home) => ({
+			platform: home.platform,
+			account: home.account,
+			chat_id: home.chatId,
+			thread_id: home.threadId ?? null,
+			name: home.name,
+			set_at: iso(home.setAt),
+		})),
+	}),
 };
 
 async function pendingByChannel(store: Store) {

@@ -2,12 +2,14 @@
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
 import { besideEndpoints } from "./beside.ts";
+import { channelSetupEndpoints } from "./channel-setup.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
 import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
 	channel,
@@ -292,6 +294,8 @@ export const endpoints = {
 	...checkpointEndpoints,
 	...processEndpoints,
 	...channelEndpoints,
+	...channelSetupEndpoints,
+	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,
 	...insightsEndpoints,

@@ -6,6 +6,7 @@ import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
 import { besideHandlers } from "./beside.ts";
 import { type Call, type HandlersOf, operator, running } from "./call.ts";
+import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
 import { configHandlers } from "./config.ts";
@@ -13,6 +14,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { turnHandlers } from "./turns.ts";
 import {
@@ -200,6 +202,8 @@ export const handlers: HandlersOf<Endpoints> = {
 	...checkpointHandlers,
 	...processHandlers,
 	...channelHandlers,
+	...channelSetupHandlers,
+	...pairingHandlers,
 	...configHandlers,
 	...loginHandlers,
 	...insightsHandlers,

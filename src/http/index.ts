@@ -2,6 +2,7 @@
 
 export { type Api, createApi } from "./app.ts";
 export type { ApiHost, WebhookRoute } from "./call.ts";
+export type { ChannelFound, ChannelSetup } from "./channel-setup.ts";
 export {
 	apiTransport,
 	type Client,
@@ -14,6 +15,7 @@ export {
 export type { Patience } from "./client/patience.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
+	EventType,
 	WireConversation,
 	WireDelivery,
 	WireEvent,

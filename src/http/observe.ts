@@ -1,7 +1,7 @@
 // What a monitor asks: whether Keryx can do its work (/ready), and how much of it there is (/metrics, in Prometheus' text form).
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Store, StoreEvent, Workload } from "../store/index.ts";
+import { type EventType, OPERATOR, type Store, type StoreEvent, type Workload } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import type { ApiHost } from "./call.ts";
 import type { App } from "./environment.ts";
@@ -9,7 +9,6 @@ import { toKeryxError } from "./errors.ts";
 import { channel } from "./schemas.ts";
 import { toWireChannel } from "./wire.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const PAGE = 1000;
 
 export function addObservation(app: App, host: ApiHost, closing: AbortSignal): void {
@@ -123,7 +122,7 @@ class Meter {
 /** Counts the events since the look before; what was pruned in between is not counted. */
 class Tally {
 	readonly #store: Pick<Store, "events">;
-	readonly #events = new Map<string, number>();
+	readonly #events = new Map<EventType, number>();
 	readonly #outcomes = new Map<string, number>();
 	#cursor = "now";
 	#working: Promise<void> | null = null;
@@ -160,8 +159,8 @@ class Tally {
 
 	#add({ type, facts }: StoreEvent): void {
 		this.#events.set(type, (this.#events.get(type) ?? 0) + 1);
-		if (type !== "turn.ended" || typeof facts.outcome !== "string") return;
-		this.#outcomes.set(facts.outcome, (this.#outcomes.get(facts.outcome) ?? 0) + 1);
+		if (type === "turn.ended")
+			this.#outcomes.set(facts.outcome, (this.#outcomes.get(facts.outcome) ?? 0) + 1);
 	}
 }
 

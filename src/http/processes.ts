@@ -3,12 +3,11 @@ import { constants } from "node:os";
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
 import type { ListedProcess, Processes } from "../processes/index.ts";
-import type { ProcessScope } from "../store/index.ts";
+import { OPERATOR, type ProcessScope } from "../store/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint, flag, pageSize } from "./endpoint.ts";
 import { conversationId, time } from "./schemas.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** They are swept after a few days, so that there are never many. */
 const MOST = 10_000;
 const LONGEST_PART = 1024 * 1024;

@@ -174,7 +174,7 @@ export function toWireTurn(
 }
 
 export function toWireEvent(event: StoreEvent): WireEvent {
-	return { ...event, at: iso(event.at), facts: { ...event.facts } };
+	return { ...event, at: iso(event.at) };
 }
 
 export function toWireHit(hit: SearchHit): WireHit {
@@ -209,10 +209,10 @@ export function toWireToken(token: Token): WireToken {
 	};
 }
 
-function iso(at: number): string {
+export function iso(at: number): string {
 	return new Date(at).toISOString();
 }
 
-function isoOrNull(at: number | null): string | null {
+export function isoOrNull(at: number | null): string | null {
 	return at === null ? null : iso(at);
 }

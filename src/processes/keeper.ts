@@ -2,7 +2,14 @@
 // host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
 // forget it; whatever cannot be recorded now is found again by looking once more.
 import { KeryxError } from "../errors.ts";
-import { isPassing, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
+import {
+	isPassing,
+	OPERATOR,
+	type Process,
+	type ProcessEnd,
+	type Store,
+	type Woken,
+} from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { tailOf } from "./log/reading.ts";
@@ -11,7 +18,6 @@ import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** Of the output, what an end brings along. */
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */

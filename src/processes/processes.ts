@@ -2,7 +2,7 @@
 // the program that holds them. Each is seen and touched only by its conversation, and by the operator.
 import { isAtLeast } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Process, ProcessScope, Woken } from "../store/index.ts";
+import { OPERATOR, type Process, type ProcessScope, type Woken } from "../store/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { ProcessKeeper } from "./keeper.ts";
 import { type LogPart, type LogPartOptions, logPart } from "./log/part.ts";
@@ -27,7 +27,6 @@ import type {
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 import { ProcessWatch } from "./watch.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** Those that run are listed first, and fewer may run. */
 const MOST_KILLED = 10_000;
 /** How long a killed one's end is waited for in the record. */

@@ -1,6 +1,6 @@
 // What happens to processes without anybody: progress is told to the chat they came from, what still prints is noted, and what ended
 // long ago is removed with its log. Idempotent; asks the store for what is due, and sleeps until the next thing is.
-import type { Destination, NewDelivery, Process, Store } from "../store/index.ts";
+import { type Destination, type NewDelivery, OPERATOR, type Process, type Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { newOutput } from "./log/reading.ts";
 import type { ProcessPlace } from "./place.ts";
@@ -12,7 +12,6 @@ const PRINTED_EVERY_MS = 600_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const PROGRESS_LENGTH = 1000;
-const OPERATOR = { kind: "operator" } as const;
 /** Whoever asks with this sees the next check, however far away it is. */
 const FAR = 253_402_300_000_000;
 

@@ -1,5 +1,6 @@
 // Takes known secrets out of texts, of texts that come in pieces, and of bytes (I12). What is put in their place depends on who
 // reads: the owner sees the name, everybody else that something was there.
+import { MOST_BACKSLASHES } from "./reading.ts";
 import { latin, nameOf, type Stretch, type Words } from "./words.ts";
 
 /** Stands for a secret where its name would tell too much. */
@@ -99,6 +100,8 @@ const LONGEST_OPEN = 64 * 1024;
 export class HidingBytes {
 	readonly #words: Words;
 	#held: Uint8Array = new Uint8Array();
+	/** So many of these are hidden, whatever follows: they are part of what went out already. */
+	#begun = 0;
 
 	constructor(words: Words) {
 		this.#words = words;
@@ -112,31 +115,51 @@ export class HidingBytes {
 		search.read(text.slice(skipped));
 		const settled = skipped + search.settledTo;
 		// A backslash may make a line break of what follows it: the two are read together.
-		const whole = settled - (/\\+$/.exec(text.slice(0, settled))?.[0].length ?? 0);
-		const stretches = search.takeUpTo(settled - skipped);
-		const across = stretches.find(({ to }) => skipped + to > whole);
-		const to = across ? skipped + across.from : whole;
+		const whole = settled - backslashesBefore(text, settled);
+		const stretches = search.takeUpTo(text.length);
+		const across = stretches.find(({ from, to }) => skipped + from < whole && skipped + to > whole);
+		// Finds that overlap each other without an end are let go piece by piece, hidden: what is held is read again each time.
+		const to = Math.max(across ? skipped + across.from : whole, bytes.length - LONGEST_OPEN);
 		this.#held = bytes.slice(to);
-		return covered(
+		const released = this.#hidden(
 			bytes.subarray(0, to),
-			stretches.filter((stretch) => skipped + stretch.to <= to),
+			stretches.filter(({ from }) => skipped + from < to),
 		);
+		const goesOn = stretches.find((one) => one.from < to && one.to > to && !one.word.isName);
+		this.#begun = Math.max(0, this.#begun - to, goesOn ? goesOn.to - to : 0);
+		return released;
 	}
 
 	/** What was held back. */
 	end(): Uint8Array {
 		const held = this.#held;
 		this.#held = new Uint8Array();
-		return hideBytes(this.#words, held);
+		return this.#hidden(hideBytes(this.#words, held), []);
 	}
+
+	#hidden(bytes: Uint8Array, stretches: readonly Stretch[]): Uint8Array {
+		const hidden = covered(bytes, stretches);
+		return cover(hidden, 0, Math.min(this.#begun, hidden.length));
+	}
+}
+
+function backslashesBefore(text: string, end: number): number {
+	let count = 0;
+	while (count < Math.min(end, MOST_BACKSLASHES) && text[end - 1 - count] === "\\") count++;
+	return count;
 }
 
 function covered(bytes: Uint8Array, stretches: readonly Stretch[]): Uint8Array {
 	const hidden = Uint8Array.from(bytes);
 	for (const { from, to, word } of stretches)
-		for (let at = from; at < to && !word.isName; at++)
-			if (hidden[at] !== LINE_FEED && hidden[at] !== RETURN) hidden[at] = ASTERISK;
+		if (!word.isName) cover(hidden, from, Math.min(to, hidden.length));
 	return hidden;
+}
+
+function cover(bytes: Uint8Array, from: number, to: number): Uint8Array {
+	for (let at = from; at < to; at++)
+		if (bytes[at] !== LINE_FEED && bytes[at] !== RETURN) bytes[at] = ASTERISK;
+	return bytes;
 }
 
 const LINE_FEED = 10;

@@ -26,6 +26,9 @@ const SEQUENCES = new RegExp(`[\\\\&${String.fromCharCode(ESCAPE, CONTROL_SEQUEN
 /** A sequence that is longer is none. */
 const LONGEST_SEQUENCE = 256;
 
+/** Of many backslashes the last ones: a text that was escaped often has no more, and each piece would be read again with all before it. */
+export const MOST_BACKSLASHES = 1024;
+
 /** What counts of a text: the same that a `Reader` passes on. */
 export function readAs(manner: Manner, folding: Folding, text: string): string {
 	let counts = "";
@@ -108,7 +111,8 @@ export class Reader {
 		if (unit === LINE_FEED || unit === RETURN || isWritten) {
 			this.#backslashes = 0;
 			this.#indents = this.#isLoose;
-		} else if (this.#isLoose && unit === BACKSLASH) this.#backslashes++;
+		} else if (this.#isLoose && unit === BACKSLASH)
+			this.#backslashes = Math.min(this.#backslashes + 1, MOST_BACKSLASHES);
 		else if (!(this.#indents && this.#backslashes === 0 && (unit === SPACE || unit === TAB)))
 			this.#character(unit, at);
 	}

@@ -278,6 +278,30 @@ test("any cutting of bytes gives the same as hiding them whole, and as many of t
 	);
 });
 
+test.each([
+	// Work that grows faster than the bytes would not come to an end here.
+	["backslashes", "\\", 1_000_000, 4096],
+	["secrets that overlap each other", "ab", 200_000, 65_536],
+])("a large file of nothing but %s is hidden piece by piece", (_name, unit, length, piece) => {
+	const bytes = Buffer.from(`${unit.repeat(length / unit.length)}c`);
+	const stream = several.byteStream();
+	const hidden: Uint8Array[] = [];
+	for (let at = 0; at < bytes.length; at += piece) hidden.push(stream.push(bytes.subarray(at, at + piece)));
+	const joined = Buffer.concat([...hidden, stream.end()]);
+	expect(joined.equals(Buffer.from(several.hideBytes(bytes)))).toBe(true);
+});
+
+test("one whose characters count as several is hidden where nothing else stands", () => {
+	const german = createSecrets(
+		new Map([
+			["STREET", "Straße"],
+			["PLACE", "office"],
+		]),
+	);
+	expect(german.hide("Straße")).toBe("\u0024{secret:STREET}");
+	expect(german.hide("o\ufb03ce")).toBe("\u0024{secret:PLACE}");
+});
+
 test("what is hidden holds no secret any more, and stays as it is", () => {
 	fc.assert(
 		fc.property(texts, (text) => {

@@ -39,6 +39,7 @@ describe("what looks like a credential is masked, by its kind", () => {
 		const parts = fc.array(
 			fc.oneof(
 				fc.constantFrom(...CREDENTIALS.map(([, written]) => written)),
+				fc.constantFrom("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", LETTERS, "in a word"),
 				fc.constantFrom(
 					" and ",
 					"\n",
@@ -52,14 +53,20 @@ describe("what looks like a credential is masked, by its kind", () => {
 			),
 			{ maxLength: 6 },
 		);
+		const between = fc.constantFrom(" ", "", "\n");
 		fc.assert(
-			fc.property(parts, fc.array(fc.nat({ max: 400 }), { maxLength: 10 }), (written, at) => {
-				const text = written.join(" ");
-				const stream = secrets.stream();
-				const places = [0, ...at.toSorted((a, b) => a - b), text.length];
-				const told = places.slice(1).map((place, index) => stream.push(text.slice(places[index], place)));
-				expect(told.join("") + stream.end()).toBe(secrets.hide(text));
-			}),
+			fc.property(
+				parts,
+				fc.array(fc.nat({ max: 400 }), { maxLength: 10 }),
+				between,
+				(written, at, between) => {
+					const text = written.join(between);
+					const stream = secrets.stream();
+					const places = [0, ...at.toSorted((a, b) => a - b), text.length];
+					const told = places.slice(1).map((place, index) => stream.push(text.slice(places[index], place)));
+					expect(told.join("") + stream.end()).toBe(secrets.hide(text));
+				},
+			),
 			{ numRuns: 300 },
 		);
 	});
@@ -77,6 +84,23 @@ test("what is no credential stays: words, ids, digests, public keys, versions", 
 		"npm_config_nodedir xoxo pk_test eyJ AKIA",
 	])
 		expect(secrets.hide(text)).toBe(text);
+});
+
+test("what is said about private keys stays, and what stands behind one that was cut off", () => {
+	const first = "-----BEGIN PRIVATE KEY-----";
+	const last = "-----END PRIVATE KEY-----";
+	for (const text of [
+		`A PEM file begins with ${first} as its first line. Then comes step two, and the rest of the answer.`,
+		`if (!pem.includes("${first}") || !pem.includes("${last}")) throw new Error("not a key");\nconst rest = 1;`,
+		`const pem = "${first}\\n" + body + "\\n${last}";`,
+		`${first}\n...\n${last}`,
+		`grep -rl "${first}" . # ${"and so on ".repeat(60)} ${LETTERS}`,
+	])
+		expect(secrets.hide(text)).toBe(text);
+	expect(secrets.hide(`see: ${first}\n${LETTERS}\n${LETTERS}\nab12=\n\nDo not send this to anybody.`)).toBe(
+		"see: [masked private key]\n\nDo not send this to anybody.",
+	);
+	expect(secrets.hide(`${first}\nProc-Type: 4,ENCRYPTED\n\n${LETTERS}`)).toBe("[masked private key]");
 });
 
 test("what a call is made with stays the same bytes, and ids stay ids", () => {
@@ -103,3 +127,14 @@ test.each([
 	const stream = new MaskingStream();
 	expect(stream.push(text) + stream.end()).toBe(maskShapes(text));
 });
+
+test.each(["-----", "sk-", "eyJ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN A ", "hunter2-secre"])(
+	"a long answer of %j in small pieces is not read again with each of them",
+	(unit) => {
+		const text = `${unit.repeat(Math.floor(800_000 / unit.length))} `;
+		const stream = new MaskingStream();
+		let told = "";
+		for (let at = 0; at < text.length; at += 4) told += stream.push(text.slice(at, at + 4));
+		expect(told + stream.end()).toBe(maskShapes(text));
+	},
+);

@@ -1,13 +1,10 @@
 // Credentials that nobody has named, known by their shape alone: keys of providers, private key blocks, signed tokens. Only shapes that
 // say what they are: what might as well be an id or a digest stays.
+import { maskKeyBlocks, openBlock } from "./key-blocks.ts";
 
 // Time follows the length of the text, whatever it is made of: a shape takes in all of a run of characters that it begins in, or begins
 // at the start of one only, so that none is read again and again.
 const SHAPES: readonly (readonly [kind: string, shape: RegExp, isOne?: (found: string) => boolean])[] = [
-	[
-		"private key",
-		/-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY-----|$)/g,
-	],
 	["AWS key", /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g],
 	// At least one digit: there are words with dashes that begin alike.
 	["provider key", /\bsk-[\w-]{20,}/g, hasDigit],
@@ -36,7 +33,7 @@ export function maskShapes(text: string): string {
 	return SHAPES.reduce(
 		(masked, [kind, shape, isOne]) =>
 			masked.replace(shape, (found) => (!isOne || isOne(found) ? `[masked ${kind}]` : found)),
-		text,
+		maskKeyBlocks(text, "[masked private key]"),
 	);
 }
 
@@ -51,37 +48,56 @@ export function hasShape(text: string): boolean {
 /** Masks in a text that comes in pieces. What it answers is final; an end that may still become one is held back. */
 export class MaskingStream {
 	#held = "";
+	/** The last character before that: a shape may not begin within a word. */
+	#before = "";
+	/** Of what is held: it is a key that may go on for lines, not a run of characters. */
+	#isBlock = false;
+	/** What is held is looked at again when it has become so long, or its run has ended: not with every piece. */
+	#lookAt = 0;
 
 	push(text: string): string {
-		const all = this.#held + text;
-		const open = openFrom(all);
-		this.#held = all.slice(open);
-		return maskShapes(all.slice(0, open));
+		this.#held += text;
+		if (this.#held.length < this.#lookAt && (this.#isBlock || isRun(text))) return "";
+		const all = this.#held;
+		const { from, isBlock } = openFrom(all);
+		this.#held = all.slice(from);
+		this.#isBlock = isBlock;
+		this.#lookAt = this.#held.length + this.#held.length / LOOK_AGAIN;
+		return this.#masked(all.slice(0, from));
 	}
 
 	/** What was held back. */
 	end(): string {
 		const held = this.#held;
 		this.#held = "";
-		return maskShapes(held);
+		this.#lookAt = 0;
+		return this.#masked(held);
+	}
+
+	#masked(text: string): string {
+		const before = this.#before;
+		this.#before = text.at(-1) ?? before;
+		return maskShapes(before + text).slice(before.length);
 	}
 }
 
-const BLOCK_BEGINS = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----/g;
-const BLOCK_ENDS = /-----END (?:[A-Z0-9]+ )*PRIVATE KEY-----/g;
-/** One that has not ended, or the first line of what may be one. */
-const OPEN_BLOCK = /-----BEGIN (?:(?:[A-Z0-9]+ )*PRIVATE KEY-----|[A-Z0-9 ]*-{0,4}$)/;
+/** It has grown by this part of it. */
+const LOOK_AGAIN = 8;
+
+function isRun(text: string): boolean {
+	for (let at = 0; at < text.length; at++) if (!goesOn(text.charCodeAt(at))) return false;
+	return true;
+}
 
 /** From here on it is not decided what the text is. */
-function openFrom(text: string): number {
-	const after = afterWholeBlocks(text);
-	const rest = text.slice(after);
-	const block = rest.search(OPEN_BLOCK);
-	if (block >= 0 && rest.length - block <= LONGEST) return after + block;
+function openFrom(text: string): { readonly from: number; readonly isBlock: boolean } {
+	const block = openBlock(text);
+	if (block.from !== null) return { from: block.from, isBlock: true };
+	const rest = text.slice(block.after);
 	const run = rest.slice(startOfLastRun(rest));
-	if (run.length > LONGEST) return text.length;
-	const mayBegin = START.test(run) || STARTS.some((start) => endsWithStartOf(run, start));
-	return mayBegin ? text.length - run.length : text.length;
+	const mayBegin =
+		run.length <= LONGEST && (START.test(run) || STARTS.some((start) => endsWithStartOf(run, start)));
+	return { from: mayBegin ? text.length - run.length : text.length, isBlock: false };
 }
 
 /** Of characters that a shape may go on with; looked for from the end, and no further than one may reach. */
@@ -96,22 +112,6 @@ function goesOn(code: number): boolean {
 	const isDigit = code >= 0x30 && code <= 0x39;
 	const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
 	return isLetter || isDigit || code === 0x5f || code === 0x2e || code === 0x2d;
-}
-
-/** Each part of the text is read once, however many blocks begin in it and never end. */
-function afterWholeBlocks(text: string): number {
-	let after = 0;
-	for (;;) {
-		const begun = matchEnd(BLOCK_BEGINS, text, after);
-		const ended = begun === null ? null : matchEnd(BLOCK_ENDS, text, begun);
-		if (ended === null) return after;
-		after = ended;
-	}
-}
-
-function matchEnd(pattern: RegExp, text: string, from: number): number | null {
-	pattern.lastIndex = from;
-	return pattern.test(text) ? pattern.lastIndex : null;
 }
 
 function endsWithStartOf(run: string, start: string): boolean {

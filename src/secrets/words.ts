@@ -63,7 +63,8 @@ export class Words {
 
 	/** Whether anything is found in it. */
 	isIn(text: string): boolean {
-		if (text.length < this.#shortest) return false;
+		// Not by its length: one character may count as several (`ß`, `ﬃ`).
+		if (this.#shortest === Infinity) return false;
 		const look = this.#strict.automaton.look(text, "written");
 		if (look === "found") return true;
 		if (look === "unread" || needsReader(text))

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Held, Unchanged } from "./operations/sessions/retention.ts";
+import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";
 import { exportJsonl, linesOf } from "./transfer.ts";
 import { parseLine } from "./transfer-format.ts";
@@ -26,8 +27,6 @@ export interface ArchiveOptions {
 	/** Where archives are kept; made private where it is missing. */
 	readonly directory: string;
 }
-
-const OPERATOR = { kind: "operator" } as const;
 
 /** Writes a conversation to a file of its own and reads that back completely. Throws archive.failed, and leaves no half a file. */
 export async function archiveConversation(

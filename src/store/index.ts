@@ -11,6 +11,14 @@ export {
 	pruneConversation,
 } from "./archive.ts";
 export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
+export {
+	type EventKind,
+	type EventOf,
+	type EventType,
+	hookOf,
+	type StoreEvent,
+	tellEvent,
+} from "./events.ts";
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
@@ -30,6 +38,8 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Pressed } from "./operations/inbox/presses.ts";
+export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
@@ -42,6 +52,7 @@ export type { ExportWhat } from "./operations/transfer/export.ts";
 export type { ImportCounts } from "./operations/transfer/import-lookup.ts";
 export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
+export { OPERATOR } from "./operator.ts";
 export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
@@ -60,6 +71,7 @@ export type {
 	AuditEntry,
 	AuditVia,
 	BusyMode,
+	Button,
 	Checkpoint,
 	CheckpointKind,
 	CheckpointWindow,
@@ -75,13 +87,17 @@ export type {
 	Disposition,
 	Grant,
 	GrantScope,
+	HomeChannel,
 	InboxItem,
 	InboxKind,
 	Message,
 	MetaKind,
+	NewButton,
 	NewDelivery,
 	NewMessage,
 	OperatorScope,
+	OutgoingFile,
+	Pairing,
 	Part,
 	PersonRole,
 	Poster,
@@ -90,13 +106,13 @@ export type {
 	ProcessIdentity,
 	ProcessNotify,
 	ProcessStatus,
+	QuestionEnds,
 	Range,
 	Restore,
 	RestoreTogether,
 	Role,
 	Scope,
 	Session,
-	StoreEvent,
 	Token,
 	TokenRole,
 	ToolCall,

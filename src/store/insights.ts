@@ -1,10 +1,10 @@
 // The insights of many days, put together from one read for each: none of them takes long, and what is read in between goes first.
 import type { EndReason } from "../domain/index.ts";
 import { type Insights, POSITION_ROWS } from "./operations/insights.ts";
+import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";
 import type { TurnState } from "./types.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** What stands farther back in its session is one. */
 const LAST_POSITION = 50;
 

@@ -1,6 +1,6 @@
 // The same record for people: Markdown, in chunks. An exit for untrusted text into markup (I11): what a person or a model wrote
 // stands in a block quote it cannot leave, and where it could be read as HTML, in a code block.
-import type { ConversationId, SessionId } from "../domain/index.ts";
+import { type ConversationId, contentText, type SessionId } from "../domain/index.ts";
 import type { SessionHead } from "./operations/transfer/export.ts";
 import type { Store } from "./store.ts";
 import { conversationsOf, type ExportOptions, headOf } from "./transfer.ts";
@@ -78,7 +78,8 @@ const KINDS = { carry_over: "Carried over", summary: "Summary", note: "Note", le
 
 function messageBlock(message: Message): string {
 	const blocks = [`### ${heading(message)}`];
-	const text = textOf(message.content);
+	// An attachment has its own line below, and an empty one in the text.
+	const text = contentText(message.content, () => "");
 	if (text.trim() !== "") blocks.push(message.role === "tool" ? fenced(text, "") : quoted(text));
 	for (const part of attachments(message.content)) blocks.push(attachment(part));
 	for (const call of message.toolCalls ?? [])
@@ -95,11 +96,6 @@ function heading(message: Message): string {
 	const marks = [message.isError ? "failed" : "", message.observed ? "not addressed" : ""].filter(Boolean);
 	const mark = marks.length > 0 ? ` (${marks.join(", ")})` : "";
 	return `${inline(who)}${tool}${mark}, ${time(message.createdAt)}`;
-}
-
-function textOf(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 type Attachment = Exclude<Part, { type: "text" }>;

@@ -714,6 +714,116 @@ FOR EACH ROW WHEN (${UNMARKS}) EXECUTE FUNCTION audit_unchanged();
 `,
 };
 
+/**
+ * What channels bring beside messages. A message that was changed after a turn took it (amendments: the newest text, until the agent's next
+ * turn has been told). A chat that moved, that cannot be written to, or where only bots speak (chats). The home channel of a platform as
+ * its owner set it in a chat. Requests of strangers to be let in, and what became of them (pairings). Buttons under a delivery.
+ */
+const TABLES_13 = `
+CREATE TABLE amendments (
+	inbox {int} PRIMARY KEY,
+	conversation TEXT NOT NULL,
+	kind TEXT NOT NULL CHECK (kind IN ('edited', 'deleted')),
+	digest TEXT NOT NULL,
+	at {int} NOT NULL,
+	body TEXT,
+	body_key {int}
+) {strict};
+CREATE INDEX amendments_untold ON amendments (conversation, inbox) WHERE body IS NOT NULL;
+CREATE INDEX amendments_conversation ON amendments (conversation);
+
+CREATE TABLE chats (
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	moved_to TEXT,
+	gone_reason TEXT,
+	gone_at {int},
+	bot_turns {int} NOT NULL DEFAULT 0,
+	PRIMARY KEY (platform, account, chat),
+	CHECK ((gone_reason IS NULL) = (gone_at IS NULL))
+) {strict};
+CREATE INDEX chats_moved ON chats (platform, account, moved_to) WHERE moved_to IS NOT NULL;
+
+CREATE TABLE home_channels (
+	platform TEXT PRIMARY KEY,
+	account TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	thread TEXT,
+	set_at {int} NOT NULL,
+	set_by TEXT,
+	body TEXT NOT NULL,
+	body_key {int}
+) {strict};
+
+CREATE TABLE pairings (
+	n {ever},
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	alias TEXT NOT NULL,
+	digest TEXT NOT NULL,
+	state TEXT NOT NULL CHECK (state IN ('open', 'approved', 'denied', 'expired', 'revoked')),
+	role TEXT CHECK (role IN ('owner', 'member', 'guest')),
+	principal TEXT,
+	destination TEXT NOT NULL,
+	asked_at {int} NOT NULL,
+	expires_at {int} NOT NULL,
+	decided_at {int},
+	decided_by TEXT,
+	body TEXT NOT NULL,
+	body_key {int},
+	CHECK ((state = 'open') = (decided_at IS NULL)),
+	CHECK (state <> 'approved' OR (role IS NOT NULL AND principal IS NOT NULL))
+) {strict};
+CREATE UNIQUE INDEX pairings_open ON pairings (platform, alias) WHERE state = 'open';
+CREATE INDEX pairings_code ON pairings (platform, digest) WHERE state = 'open';
+CREATE INDEX pairings_asked ON pairings (platform, alias, asked_at);
+CREATE UNIQUE INDEX pairings_let_in ON pairings (platform, principal) WHERE state = 'approved';
+
+CREATE TABLE pairing_guesses (
+	platform TEXT PRIMARY KEY,
+	wrong {int} NOT NULL,
+	locked_until {int}
+) {strict};
+
+CREATE TABLE buttons (
+	id TEXT PRIMARY KEY,
+	delivery TEXT NOT NULL,
+	conversation TEXT NOT NULL,
+	platform TEXT NOT NULL,
+	account TEXT NOT NULL,
+	chat TEXT NOT NULL,
+	confirmation TEXT,
+	principal TEXT,
+	until {int} NOT NULL,
+	pressed_at {int},
+	ended_at {int},
+	body TEXT NOT NULL,
+	body_key {int}
+) {strict};
+CREATE INDEX buttons_conversation ON buttons (conversation);
+CREATE INDEX buttons_open ON buttons (confirmation) WHERE confirmation IS NOT NULL AND ended_at IS NULL;
+CREATE INDEX buttons_until ON buttons (until);
+`;
+
+/** A button is pressed once, and what it does never changes. */
+const PRESSED_ONCE = `(OLD.pressed_at IS NOT NULL AND NEW.pressed_at IS DISTINCT FROM OLD.pressed_at)
+	OR NEW.body <> OLD.body OR NEW.principal IS DISTINCT FROM OLD.principal`;
+
+const TRIGGERS_13 = {
+	sqlite: `
+CREATE TRIGGER buttons_once BEFORE UPDATE ON buttons WHEN ${PRESSED_ONCE} BEGIN
+	SELECT RAISE(ABORT, 'a button is pressed once');
+END;
+`,
+	postgres: `
+CREATE FUNCTION buttons_once() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'a button is pressed once'; END $$;
+CREATE TRIGGER buttons_once BEFORE UPDATE ON buttons
+FOR EACH ROW WHEN (${PRESSED_ONCE}) EXECUTE FUNCTION buttons_once();
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -742,6 +852,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	},
 	{ tables: TABLES_11, own: TRIGGERS_11 },
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
+	{ tables: TABLES_13, own: TRIGGERS_13 },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

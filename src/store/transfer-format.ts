@@ -176,6 +176,7 @@ const body = z.looseObject({
 	toolCalls: z.array(z.looseObject({ id: text, name: text })).optional(),
 	finishReason: text.optional(),
 	tokens: z.number().optional(),
+	quoted: z.looseObject({ text, author: text.optional(), own: z.boolean() }).optional(),
 	observed: z.boolean().optional(),
 	covers: z.array(z.strictObject({ session: id, fromSeq: z.int().min(1), toSeq: z.int().min(1) })).optional(),
 	leavesOut: z.array(digest).optional(),

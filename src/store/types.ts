@@ -18,6 +18,7 @@ export type {
 	NewMessage,
 	Part,
 	PersonRole,
+	Quote,
 	Range,
 	Role,
 	Speaker,
@@ -84,6 +85,8 @@ export interface Conversation {
 	/** Null: as configured. */
 	readonly busy: BusyMode | null;
 	readonly toolProgress: ToolProgress | null;
+	/** It was begun elsewhere, where the same names may mean others. */
+	readonly isImported?: true;
 }
 
 export type Disposition =
@@ -102,6 +105,8 @@ export interface Destination {
 	readonly threadId?: string;
 	readonly replyTo?: string;
 	readonly userId?: string;
+	/** Several people read there. */
+	readonly group?: true;
 }
 
 export interface InboxItem {
@@ -117,9 +122,13 @@ export interface InboxItem {
 	readonly role: PersonRole | null;
 	/** Who posted it; null where a channel brought it. Kept as long as the content. */
 	readonly poster: Poster | null;
+	/** Its sender changed it while it waited: never a command. */
+	readonly amended: boolean;
 	/** A command that took effect and is not yet answered. */
 	readonly command: { readonly name: string; readonly result: unknown } | null;
 	readonly acceptedAt: number;
+	/** When its sender wrote it, as far as known; kept as long as the content. */
+	readonly sentAt: number;
 	readonly turn: string | null;
 	readonly message: number | null;
 	readonly disposition: Disposition | null;
@@ -165,7 +174,51 @@ export interface DeliveryBody {
 	readonly plain: string;
 	/** With the first part of the answer to a command: no row and no inbound message keeps what was written. */
 	readonly asked?: Asked;
+	/** Files that go out with it; the text is what is said of them. */
+	readonly attachments?: readonly OutgoingFile[];
+	/** In rows. What pressing one does is in the store alone. */
+	readonly buttons?: readonly (readonly Button[])[];
+	/** The delivery whose message this one replaces. */
+	readonly edits?: string;
 }
+
+/** A file of the conversation on its way out. */
+export interface OutgoingFile {
+	/** The digest of its blob. */
+	readonly blob: string;
+	readonly name: string;
+	readonly mediaType: string;
+	/** In bytes. */
+	readonly size: number;
+	readonly caption?: string;
+}
+
+export interface Button {
+	/** Opaque, at most 64 bytes: all that the platform keeps of what it does. */
+	readonly id: string;
+	readonly label: string;
+	readonly style?: "primary" | "danger" | "plain";
+}
+
+/** What a button of a delivery does, and for whom. */
+export interface NewButton {
+	readonly id: string;
+	/** Carried out as if whoever presses had written it there. */
+	readonly command: string;
+	/** Who may press beside the owner; null: nobody. */
+	readonly principal: string | null;
+	/** False: only that person, not even the owner. */
+	readonly owner: boolean;
+	/** From then on it does nothing. */
+	readonly until: number;
+	/** The confirmation that it answers: when that is over, so is the button. */
+	readonly confirmation?: string;
+}
+
+/** What a question's message becomes when it was answered, in whatever way, or is over. */
+export type QuestionEnds = Readonly<
+	Record<"approved" | "denied" | "expired" | "cancelled", Pick<DeliveryBody, "text" | "plain">>
+>;
 
 /** A command as it was written. */
 export interface Asked {
@@ -186,6 +239,10 @@ export interface NewDelivery {
 	readonly body: DeliveryBody;
 	/** The platform asked for a pause: not due before this. */
 	readonly notBefore?: number;
+	/** What the body's buttons do; committed with it. */
+	readonly presses?: readonly NewButton[];
+	/** With the buttons of a confirmation, where messages can be edited. */
+	readonly ends?: QuestionEnds;
 }
 
 export interface Delivery extends NewDelivery {
@@ -199,19 +256,6 @@ export interface Delivery extends NewDelivery {
 	readonly createdAt: number;
 	readonly settledAt: number | null;
 	readonly dueAt: number | null;
-}
-
-export interface StoreEvent {
-	/** Opaque: hand it back to go on after this event. */
-	readonly cursor: string;
-	readonly at: number;
-	readonly type: string;
-	readonly conversation: ConversationId | null;
-	readonly session: SessionId | null;
-	readonly turn: string | null;
-	/** The message, inbox item, delivery or other thing it is about. */
-	readonly subject: string | null;
-	readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** Keryx itself, or who runs it. */
@@ -316,6 +360,9 @@ export interface AuditEntry {
 		| "grant_revoked"
 		| "token_created"
 		| "token_revoked"
+		/** A stranger was let in, refused, or sent away again. */
+		| "paired"
+		| "unpaired"
 		/** A human took the audit for right that was not what its witness saw. */
 		| "audit_accepted"
 		/** Programs run without walls from here on, because the configuration says so. */
@@ -354,6 +401,37 @@ export interface Token {
 	readonly createdBy: string;
 	readonly expiresAt: number | null;
 	readonly revokedAt: number | null;
+}
+
+/** As its owner set it in a chat. */
+export interface HomeChannel {
+	readonly platform: string;
+	readonly account: string;
+	readonly chatId: string;
+	readonly threadId?: string;
+	readonly name: string;
+	readonly setAt: number;
+}
+
+export type PairingState = "open" | "approved" | "denied" | "expired" | "revoked";
+
+/** A stranger's request to be let in, and what became of it. */
+export interface Pairing {
+	readonly n: number;
+	readonly platform: string;
+	readonly account: string;
+	/** The sender's id on the platform. */
+	readonly id: string;
+	/** What the sender calls itself; untrusted. */
+	readonly name: string | null;
+	readonly state: PairingState;
+	readonly role: PersonRole | null;
+	readonly principal: string | null;
+	readonly destination: Destination;
+	readonly askedAt: number;
+	readonly expiresAt: number;
+	readonly decidedAt: number | null;
+	readonly decidedBy: string | null;
 }
 
 export type ProcessStatus = "starting" | "running" | "exited" | "killed" | "lost" | "failed_start";

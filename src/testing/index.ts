@@ -7,6 +7,13 @@ export {
 	type Script,
 	type ScriptedStep,
 } from "../agents/index.ts";
+export {
+	type ChannelPeer,
+	PAUSE_MS,
+	type SeenMessage,
+	type TestRunner,
+	testChannel,
+} from "./channel-conformance.ts";
 export type { AgentUnderTest, Ask } from "./conformance/agent.ts";
 export {
 	countedIds,
@@ -42,5 +49,6 @@ export {
 } from "./scripted-channel.ts";
 export { type ConnectOptions, connectScriptedChannel } from "./socket-link.ts";
 export { testAgent, testProcessBackend, testStore } from "./suites.ts";
+export { TakingHost } from "./taking-host.ts";
 export { type TrackedEngine, trackedEngine } from "./tracked-engine.ts";
 export { createVirtualClock, type VirtualClock, type VirtualClockOptions } from "./virtual-clock.ts";

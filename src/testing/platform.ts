@@ -67,6 +67,9 @@ export interface Saying {
 	/** More of the source, on the wire. */
 	readonly source?: Readonly<Record<string, unknown>>;
 	readonly addressed?: boolean;
+	readonly mentioned?: boolean;
+	readonly quoted?: Inbound["quoted"];
+	readonly album?: string;
 	readonly sentAt?: number;
 	readonly transport?: Inbound["transport"];
 }
@@ -131,7 +134,8 @@ export class ScriptedPlatform {
 
 	/** A user writes; answers the platform's id of the message. */
 	say(saying: Saying): string {
-		const { chat, text = "", user, chatType = "dm", addressed, sentAt, transport } = saying;
+		const { chat, text = "", user, chatType = "dm", sentAt, transport } = saying;
+		const { addressed, mentioned, quoted, album } = saying;
 		const id = saying.id ?? `m${++this.#said}`;
 		this.#add({
 			source: {
@@ -146,6 +150,9 @@ export class ScriptedPlatform {
 			platformMessage: id,
 			content: saying.content ?? text,
 			...(addressed !== undefined && { addressed }),
+			...(mentioned !== undefined && { mentioned }),
+			...(quoted && { quoted }),
+			...(album !== undefined && { album }),
 			...(sentAt !== undefined && { sentAt }),
 			...(transport && { transport }),
 		});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noBlobs, quietHost } from "../../test/support/quiet-host.ts";
 import type { ChannelHost, Inbound, Outgoing } from "../gateway/index.ts";
 import { type Behaviour, ScriptedPlatform } from "./platform.ts";
 import { createScriptedChannel } from "./scripted-channel.ts";
@@ -10,16 +11,16 @@ const outgoing = (id: string, text = id): Outgoing => ({
 	destination: to,
 	body: { text, plain: text },
 	plain: false,
+	openBlob: noBlobs,
 });
 
 function host(taken: Inbound[] = []): ChannelHost {
-	return {
+	return quietHost({
 		accept: (inbound) => {
 			taken.push(inbound);
 			return Promise.resolve({ id: taken.length, conversation: null, duplicate: false, refused: null });
 		},
-		cursor: () => Promise.resolve(null),
-	};
+	});
 }
 
 async function connected(

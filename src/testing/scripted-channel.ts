@@ -47,6 +47,7 @@ export function channelOver(link: Link, settings: ChannelSettings): Channel {
 	const { platform, account = "", edit = true, lookup = false } = settings;
 	const line = new Line(link, settings);
 	return {
+		name: account === "" ? platform : `${platform}-${account}`,
 		platform,
 		account,
 		start: (host) => line.start(host),

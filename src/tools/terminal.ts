@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { KeryxError } from "../errors.ts";
 import type { PtySize } from "../processes/index.ts";
-import type { Process, ProcessNotify } from "../store/index.ts";
+import { OPERATOR, type Process, type ProcessNotify } from "../store/index.ts";
 import { type CommandWall, refusalInWords } from "../walls/index.ts";
 import { answer } from "./answer.ts";
 import { turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
@@ -27,7 +27,6 @@ const LEAST_CHECK_SECONDS = 30;
 /** Where progress is wanted and nobody said how often. */
 const USUAL_CHECK_SECONDS = 60;
 const SCREEN: PtySize = { rows: 30, cols: 120 };
-const OPERATOR = { kind: "operator" } as const;
 /** What a command says of its failure stands at the end. */
 const REFUSAL_LENGTH = 4000;
 

@@ -31,7 +31,8 @@ export function checkWall(wall: Wall): void {
 			checkReal(field, path);
 			if (isAtOrInside(path, wall.home)) throw wrong(field, path, "lies in Keryx's home");
 		}
-	for (const field of ["protect", "hide"] as const) for (const path of wall[field]) checkForm(field, path);
+	for (const field of ["protect", "hide", "keep"] as const)
+		for (const path of wall[field] ?? []) checkForm(field, path);
 	if (wall.tmp !== null && [wall.workspace, ...wall.read, ...wall.write].includes(wall.tmp))
 		throw wrong("tmp", wall.tmp, "is bound elsewhere, too");
 	if (wall.workspace === wall.home) throw wrong("workspace", wall.workspace, "is Keryx's home");

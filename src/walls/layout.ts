@@ -69,7 +69,7 @@ export function layoutOf(given: Wall, machine: Machine, hidden: readonly HiddenP
 		path,
 		access: access === "write" ? "write" : "read",
 		isOptional: access === "protected",
-		pins: access === "write" ? pinsIn(path, guarded) : [],
+		pins: access === "write" ? pinsIn(path, guarded, wall.keep) : [],
 	});
 	const bindings = wanted.filter((one) => !isHidden(one.path) && isNeeded(one)).map(binding);
 	const insideHidden = hidden.some(isAround)
@@ -124,7 +124,8 @@ function topsOf({ kind }: Wall, guarded: readonly string[]): Layout["tops"] {
 	return tops.map((path) => ({ path, pins: pinsIn(path, guarded) }));
 }
 
-function pinsIn(region: string, guarded: readonly string[]): string[] {
-	const between = guarded.flatMap((path) => foldersAbove(path).filter((folder) => isInside(folder, region)));
-	return unique(between).sort(byDepth);
+/** Of what is guarded the folders above it: it is a mount itself. Of what is to be kept all of it. */
+function pinsIn(region: string, guarded: readonly string[], kept: readonly string[] = []): string[] {
+	const pins = [...guarded, ...kept].flatMap(foldersAbove).concat(kept);
+	return unique(pins.filter((path) => isInside(path, region))).sort(byDepth);
 }

@@ -12,6 +12,7 @@ const wall: Wall = {
 	write: [],
 	hide: [],
 	protect: [],
+	keep: ["/w/below"],
 	devices: ["kvm"],
 	network: "none",
 	hasUnixSockets: false,
@@ -34,7 +35,7 @@ test("a request is the same after a wire", () => {
 });
 
 test("every field is missed when it is not there, and named", () => {
-	for (const name of Object.keys(wall).filter((one) => one !== "isWorkspaceReadonly")) {
+	for (const name of Object.keys(wall).filter((one) => !["isWorkspaceReadonly", "keep"].includes(one))) {
 		const { [name as keyof Wall]: _, ...rest } = wall;
 		expect(() => readWallRequest({ wall: rest, machine })).toThrow(`wall.wall.${name}`);
 	}

@@ -32,6 +32,7 @@ function readWall(fields: Fields, field: string): Wall {
 		write: texts(fields.write, at("write")),
 		hide: texts(fields.hide, at("hide")),
 		protect: texts(fields.protect, at("protect")),
+		...(fields.keep !== undefined && { keep: texts(fields.keep, at("keep")) }),
 		devices: texts(fields.devices, at("devices")),
 		network: one<WallNetwork>(fields.network, at("network"), ["host", "none"]),
 		hasUnixSockets: flag(fields.hasUnixSockets, at("hasUnixSockets")),

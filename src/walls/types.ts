@@ -27,6 +27,8 @@ export interface Wall {
 	readonly hide: readonly string[];
 	/** Read-only wherever they can be seen, and their parents cannot be renamed: what the gateway itself runs. */
 	readonly protect: readonly string[];
+	/** Stay where they are, with the folders above them, wherever they could be written: what another wall shows by these paths. */
+	readonly keep?: readonly string[];
 	/** Names below /dev that are passed on where they exist, as kvm or dri. */
 	readonly devices: readonly string[];
 	readonly network: WallNetwork;

@@ -107,6 +107,28 @@ for (const [how, spoil] of [
 		});
 	});
 
+for (const [how, spoil] of [
+	["missing", lose],
+	["damaged", damage],
+] as const)
+	test(`a content that is ${how} keeps no later checkpoint from being taken`, async () => {
+		const folder = bench.workspace();
+		const lost = `later ${how} ${"0123456789 abcdefgh\n".repeat(40)}`;
+		put(folder, "a", `first ${how}`);
+		put(folder, "b", lost);
+		const { repository } = await savedIn(() => takeTurn(bench, folder, () => put(folder, "a", `old ${how}`)));
+		spoil(repository, lost);
+		const id = await takeTurn(bench, folder, () => {
+			put(folder, "a", "agent a");
+			put(folder, "b", "agent b");
+		});
+		expect(await bench.checkpoints.restore(folder, id)).toMatchObject({
+			restored: ["a"],
+			kept: [{ path: "b", reason: "lost" }],
+		});
+		expect(filesOf(folder)).toEqual({ a: `file old ${how}`, b: "file agent b" });
+	});
+
 test("what was not saved and is gone is named, though nothing else has changed", async () => {
 	const folder = bench.workspace();
 	put(folder, ".env", "KEY=1");

@@ -271,6 +271,26 @@ describe("a restore", () => {
 		expect(filesOf(outside)).toEqual({ mode: "file same", text: "file agent" });
 	});
 
+	test("takes back every name of a file that has several, and says nothing else of it", async () => {
+		const folder = bench.workspace();
+		for (const name of ["a", "d/b"]) {
+			put(folder, name, "old\n");
+			linkSync(join(folder, name), join(folder, `${name}-too`));
+		}
+		const before = await turn(folder, () => {
+			put(folder, "a", "agent\n");
+			put(folder, "d/b", "agent\n");
+			linkSync(join(folder, "a"), join(folder, "a-made"));
+		});
+		const report = await bench.checkpoints.restore(folder, before);
+		expect(report).toMatchObject({
+			restored: ["a", "a-too", "d/b", "d/b-too"],
+			removed: ["a-made"],
+			kept: [],
+		});
+		expect(Object.values(filesOf(folder))).toEqual(Array(4).fill("file old\n"));
+	});
+
 	test("does not remove what was ignored when the turn began, though it came after the checkpoint it began with", async () => {
 		const folder = bench.workspace();
 		put(folder, ".gitignore", "*.tmp\n");

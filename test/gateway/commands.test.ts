@@ -2,7 +2,6 @@
 // between the effect and the answer.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import type { Agent } from "../../src/agents/index.ts";
 import type { ModelOverride } from "../../src/domain/index.ts";
 import { COMMANDS } from "../../src/gateway/commands/index.ts";
@@ -519,12 +518,24 @@ describe("what is told", () => {
 		expect(guest).toContain("Your role here is guest. You may use /status, /usage, /why, /whoami, /help.");
 	});
 
-	test("/sethome says what to write into the configuration, and changes nothing", async () => {
-		await start();
-		const answer = await ask("/sethome", { source: { user_name: "Ada\n``` x: y" } });
-		expect(answer).toContain("Nothing was changed");
-		const { home_channels } = yamlIn(answer) as { home_channels: unknown };
-		expect(home_channels).toEqual({ telegram: { chat_id: "ada", name: "Ada\n``` x: y" } });
+	test("/sethome makes this chat the home channel at once, over the configuration, and through a restart", async () => {
+		const home_channels = { telegram: { chat_id: "old", name: "Old room" } };
+		await start({ config: { home_channels }, durable: true });
+		expect(await ask("/sethome", { source: { user_name: "Ada's room" } })).toBe(
+			"This is the home channel of telegram now. /sethome off goes back to the one in config.yaml.",
+		);
+		await scene.say("one");
+		expect(scene.shown.at(-1)?.system).toContain("Ada's room");
+		await scene.crash();
+		await scene.say("/new");
+		await scene.say("two");
+		expect(scene.shown.at(-1)?.system).toContain("Ada's room");
+		expect(scene.shown.at(-1)?.system).not.toContain("Old room");
+		expect(await ask("/sethome", { chat: "bob" })).toBe("/sethome is not for you here. /help lists what is.");
+		expect(await ask("/sethome off")).toContain("is the one in config.yaml again");
+		await scene.say("/new");
+		await scene.say("three");
+		expect(scene.shown.at(-1)?.system).toContain("Old room");
 	});
 
 	test("/why counts messages back, or takes a message's own number; commands and others' messages are none", async () => {
@@ -760,11 +771,3 @@ test("docs/reference/commands.md has every command with an example", () => {
 	const headings = [...text.matchAll(/^### `\/(\w+)/gm)].map(([, name]) => name);
 	expect(headings).toEqual(COMMANDS.map(({ name }) => name));
 });
-
-/** The code in an answer as Telegram shows it. */
-function yamlIn(answer: string): unknown {
-	const code = /<code[^>]*>(.*?)<\/code>/s.exec(answer)?.[1] ?? "";
-	return parse(
-		code.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
-	);
-}

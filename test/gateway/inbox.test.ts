@@ -310,6 +310,20 @@ describe("after downtime", () => {
 		expect(scene.texts().length).toBe(1);
 		expect(await scene.why(accepted)).toContain("It was given up: too old after Keryx was away.");
 	});
+
+	test("a message is as old as it was when it was sent, also where Keryx dies before its turn", async () => {
+		await start({ durable: true, config });
+		const at = scene.clock.now();
+		await scene.die();
+		await scene.open(at + 2 * HOUR);
+		const old = scene.world.say({ chat: "bob", text: "old news", sentAt: at });
+		await scene.clock.advance(0);
+		expect(await scene.disposition(old)).toBe("none");
+		await scene.crash();
+		await scene.clock.advance(SECOND);
+		expect(await scene.disposition(old)).toBe("expired");
+		expect(scene.texts("bob").length).toBe(1);
+	});
 });
 
 describe("fairness", () => {

@@ -167,6 +167,18 @@ describe("which profile, tools and instructions", () => {
 		expect(profileFor(source({ chat_id: "-2", profile: "other" }), true, config)).toBeNull();
 	});
 
+	test("the channel's own profile answers where no rule fits", () => {
+		const withChannel = configSchema.parse({
+			profiles: { work: {}, play: {} },
+			profile_rules: [{ profile: "work", platform: "telegram", chat: "-1" }],
+			channels: { tg: { platform: "telegram", token_env: "A", profile: "play" } },
+		});
+		const of = (rest: object) => profileFor(source(rest), false, withChannel);
+		expect(of({})).toBe("work");
+		expect(of({ chat_id: "-2" })).toBe("play");
+		expect(of({ chat_id: "-2", account: "second" })).toBe("");
+	});
+
 	test("a rule for a profile that does not exist is a mistake of the configuration", () => {
 		const { error } = configSchema.safeParse({ profile_rules: [{ profile: "nobody" }] });
 		expect(error?.issues[0]).toMatchObject({ path: ["profile_rules", 0, "profile"] });

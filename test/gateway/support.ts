@@ -20,13 +20,18 @@ import {
 } from "../../src/confirmations/index.ts";
 import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
+import { CHANNEL_DEFAULTS } from "../../src/gateway/channel.ts";
 import {
 	type Channel,
+	type ChannelHost,
+	type ChannelSettings,
 	type Clock,
 	createGateway,
 	type Gateway,
 	type Walls,
 } from "../../src/gateway/index.ts";
+import { createOutlet, type Outlet } from "../../src/gateway/outbox/outlet.ts";
+import { questionDeliveries } from "../../src/gateway/outbox/question.ts";
 import { toDeliveries } from "../../src/gateway/outbox/reply.ts";
 import {
 	createProcesses,
@@ -136,6 +141,8 @@ export interface SceneOptions {
 	readonly config?: ConfigInput;
 	readonly platform?: Partial<PlatformOptions>;
 	readonly channel?: ChannelAbilities;
+	/** Of the channel's entry. */
+	readonly settings?: Partial<ChannelSettings>;
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
 	readonly programs?: Pick<ProcessHome, "path"> & {
@@ -184,6 +191,8 @@ export class Scene {
 	/** What the tool `danger` was run with. */
 	readonly dangers: string[] = [];
 	channel!: Channel;
+	/** What the channel was given at its start. */
+	host!: ChannelHost;
 	#engine!: TrackedEngine;
 
 	constructor(options: SceneOptions) {
@@ -218,7 +227,15 @@ export class Scene {
 		const channel = this.#noting(createScriptedChannel({ on: this.world, clock, ...options.channel }));
 		this.channel = options.wrap?.(channel, clock) ?? channel;
 		const config = configOf(options.config);
-		this.confirmations = confirmationsOn(this.store, clock, config);
+		this.confirmations = confirmationsOn(this.store, clock, config, {
+			platforms: {
+				traits: (name) => this.gateway.outlet.platforms.traits(name),
+				has: () => true,
+				names: () => [],
+			},
+			shows: (to) => this.gateway.outlet.shows(to),
+			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
+		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;
 		const { files } = options;
 		this.checkpoints = files ? this.#checkpoints(files, config) : null;
@@ -242,6 +259,7 @@ export class Scene {
 				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
 			channels: [this.channel],
+			settingsOf: () => ({ ...CHANNEL_DEFAULTS, ...options.settings }),
 			config,
 			clock,
 			pseudonymKey: new Uint8Array(32),
@@ -353,7 +371,8 @@ export class Scene {
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),
-			render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
+			render: (text, to) =>
+				toDeliveries(text, { ...to, kind: "notice", class: "status" }, this.gateway.outlet),
 			log: (message, error) => this.log.push(`${message}: ${String(error)}`),
 		});
 	}
@@ -382,15 +401,17 @@ export class Scene {
 	#noting(channel: Channel): Channel {
 		return {
 			...channel,
-			start: (host) =>
-				channel.start({
+			start: (host) => {
+				this.host = host;
+				return channel.start({
 					...host,
 					accept: async (inbound) => {
 						const admission = await host.accept(inbound);
 						this.#admissions.set(inbound.platformMessage, admission.id);
 						return admission;
 					},
-				}),
+				});
+			},
 		};
 	}
 }
@@ -487,12 +508,14 @@ export function confirmationsOn(
 	store: Store,
 	clock: Clock,
 	config: ReturnType<typeof configOf>,
+	outlet: Outlet = createOutlet({ channels: () => [] }),
 ): Confirmations {
 	return createConfirmations({
 		store,
 		clock,
 		settings: () => confirmationSettings(config, {}),
-		render: (text, { id, destination }) => toDeliveries(text, { id, kind: "notice", destination }),
+		render: (question, to) =>
+			questionDeliveries(question, { ...to, kind: "notice", class: "question" }, outlet),
 	});
 }
 

@@ -1,8 +1,9 @@
 // Which wall a turn's commands run behind, through the whole gateway: by role, in words, wider when the owner allows it, and what
 // happens where none can be made.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { workspaceFinder, workspaceFolders } from "../../src/gateway/files/workspaces.ts";
 import { chooseWall, createWalls, tidyWalls } from "../../src/gateway/index.ts";
 import { type ProbeResult, probeWalls, type WallProbe } from "../../src/walls/index.ts";
 import { ProcessHome, until } from "../support/process-home.ts";
@@ -95,6 +96,50 @@ test("/tmp of a conversation is removed when nothing began there for 30 days and
 	await tidyWalls(home, { running: ["running"], now });
 	expect([idle, running, recent].map((folder) => existsSync(folder as string))).toEqual([false, true, true]);
 	expect(existsSync(await tmpOf("idle"))).toBe(true);
+});
+
+describe("a workspace inside of what other commands can write", () => {
+	const wallOf = async (profile: string, config: ConfigInput) => {
+		const parsed = configOf(config);
+		const folders = workspaceFolders(join(root, "home"), parsed.workspace, { HOME: root });
+		const walls = createWalls({
+			home: join(root, "home"),
+			program: join(import.meta.dirname, "../.."),
+			env: { PATH: "/usr/bin:/bin", HOME: root },
+			workspaceOf: workspaceFinder(parsed, folders),
+			root: folders.root,
+			openEnvironment: () => ({}),
+			config: () => parsed,
+			probe: () => probeWalls(join(root, "home")),
+		});
+		const place = await walls.forCommand({ conversation: "0".repeat(32), profile, standing: "member" });
+		return place.run === "walled" ? place.request.wall : null;
+	};
+	const site = { mode: "fixed", path: "../work/site" } as const;
+	const cases: [what: string, config: ConfigInput][] = [
+		[
+			"another workspace",
+			{ workspace: { mode: "fixed", path: "../work" }, profiles: { site: { workspace: site } } },
+		],
+		["walls.write", { walls: { write: ["~/work"] }, profiles: { site: { workspace: site } } }],
+	];
+
+	test.each(cases)("cannot be exchanged there: %s", async (_, config) => {
+		mkdirSync(join(root, "work/site"));
+		expect(await wallOf("", config)).toMatchObject({ keep: [join(root, "work/site")] });
+		expect((await wallOf("site", config))?.workspace).toBe(join(root, "work/site"));
+	});
+
+	test.each(cases)("is not used once it is a link, whoever put that there: %s", async (_, config) => {
+		symlinkSync(join(root, "beside"), join(root, "work/site"));
+		await expect(wallOf("site", config)).rejects.toMatchObject({ code: "wall.path" });
+	});
+
+	test("may be a link where no command can write", async () => {
+		symlinkSync(join(root, "beside"), join(root, "linked"));
+		const config: ConfigInput = { workspace: { mode: "fixed", path: "../linked" } };
+		expect((await wallOf("", config))?.workspace).toBe(join(root, "beside"));
+	});
 });
 
 describe("by role", () => {

@@ -9,6 +9,7 @@ import {
 	type Followed,
 	serveOnSocket,
 	socketTransport,
+	type WireEvent,
 } from "../../src/http/index.ts";
 import type { Script } from "../../src/testing/index.ts";
 import { type Served, serve, TERMINAL } from "./support.ts";
@@ -65,7 +66,7 @@ async function collect(
 
 const typesOf = (frames: readonly Followed[]) =>
 	frames.flatMap((frame) => (frame.kind === "event" ? [frame.event.type] : []));
-const has = (type: string) => (frames: readonly Followed[]) => typesOf(frames).includes(type);
+const has = (type: WireEvent["type"]) => (frames: readonly Followed[]) => typesOf(frames).includes(type);
 
 describe("events over the socket", () => {
 	test("the socket is the user's alone", async () => {

@@ -5,9 +5,10 @@ import OpenAI, { APIError, NotFoundError } from "openai";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createOfflineAgent, type StepAgent, type StepInput } from "../../src/agents/index.ts";
+import type { ConversationId } from "../../src/domain/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
-import type { TokenRole } from "../../src/store/index.ts";
+import { exportJsonl, importJsonl, type TokenRole } from "../../src/store/index.ts";
 import { createScriptedAgent, type Script } from "../../src/testing/index.ts";
 import { defineTool } from "../../src/tools/index.ts";
 import { SECRET, type Served, serve } from "./support.ts";
@@ -432,6 +433,40 @@ describe("whose conversation", () => {
 				choices: [{ message: { content: `you said more, message ${n + 2}` } }],
 			});
 		}
+	});
+
+	test("an imported one of a token that had the same name elsewhere is not found", async () => {
+		const [elsewhere, next] = [await token(), `t${tokens + 1}`];
+		const theirs = await post(
+			"/chat/completions",
+			elsewhere.secret,
+			say("the password is heliotrope", { user: "ada" }),
+		);
+		const id = theirs.headers.get("x-keryx-conversation") as string;
+		const { principal } = await keryx.store.conversation({
+			scope: { kind: "operator" },
+			ref: { id: id as ConversationId },
+		});
+		const lines: string[] = [];
+		const what = { kind: "conversation", id: id as ConversationId } as const;
+		for await (const line of exportJsonl(keryx.store, { scope: { kind: "operator" }, what }))
+			lines.push(line);
+		const other = "0123456789abcdef0123456789abcdef";
+		const text = lines
+			.join("")
+			.replaceAll(id, other)
+			.replaceAll(`token:${elsewhere.name}`, `token:${next}`)
+			.replaceAll(principal as string, "fedcba9876543210fedcba9876543210");
+		await importJsonl(keryx.store, text.split("\n"), { origin: "elsewhere" });
+		const { secret, name } = await token();
+		expect(name).toBe(next);
+		const asked = say("what is it", { user: "ada" });
+		const named = await post("/chat/completions", secret, asked, { "x-keryx-conversation": other });
+		expect(named).toMatchObject({ status: 404, body: { error: { code: "store.not_found" } } });
+		const left = await post("/chat/completions", secret, asked);
+		expect(left.body).toMatchObject({
+			choices: [{ message: { content: "you said what is it, message 1" } }],
+		});
 	});
 
 	test("scenario 12: B names A's conversation: not found, in the words for what is not there; nothing of A is in B's prompt", async () => {

@@ -40,3 +40,16 @@ test("a workspace elsewhere keeps /tmp from command to command", async () => {
 	await scene.run(wall, "echo kept > /tmp/file");
 	expect((await scene.run(wall, "cat /tmp/file")).out).toBe("kept\n");
 });
+
+test.each(["view", "box"] as const)(
+	"behind %s, a folder that another wall shows stays where it is, with those above it, and can be written",
+	async (kind) => {
+		const inner = join(scene.workspace, "a/site");
+		mkdirSync(inner, { recursive: true });
+		const script =
+			"mv a/site away; mv a away; rmdir a/site; ln -sfn / a/site; echo kept > a/site/file; mv a/site/file a/b && ls a";
+		const { out } = await scene.run(scene.wall(kind, { keep: [inner] }), script);
+		expect(out.split("\n")).toEqual(["b", "site", ""]);
+		expect(readdirSync(join(scene.workspace, "a"))).toEqual(["b", "site"]);
+	},
+);

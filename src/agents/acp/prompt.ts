@@ -2,7 +2,7 @@
 // has gets what is new. In the record every line of what somebody said is marked, so that no text can pass for the frame (I11).
 import { createHash } from "node:crypto";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import type { Content, PromptMessage } from "../../domain/index.ts";
+import { type Content, contentText, type PromptMessage } from "../../domain/index.ts";
 import type { StepInput } from "../types.ts";
 
 /** Of a call's arguments or its result, in the record. */
@@ -95,13 +95,11 @@ function spoken(content: Content, isNote: boolean): string {
 
 /** Attachments are named: their bytes are not passed on. */
 function wordsIn(content: Content): string {
-	if (typeof content === "string") return content;
-	return content
-		.map((part) => {
-			if (part.type === "text") return part.text;
-			return `(${part.type} ${part.name ?? ""} of type ${part.mediaType}, which is not passed on to you)`;
-		})
-		.join("\n");
+	return contentText(
+		content,
+		({ type, name, mediaType }) =>
+			`(${type} ${name ?? ""} of type ${mediaType}, which is not passed on to you)`,
+	);
 }
 
 function short(text: string): string {

@@ -6,8 +6,8 @@ import type {
 	LanguageModelV4TextPart,
 	LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
-import type { Content, PromptMessage } from "../../domain/index.ts";
-import { textOf } from "../history.ts";
+import { type Content, contentText, type PromptMessage } from "../../domain/index.ts";
+import {} from "../history.ts";
 import type { StepInput } from "../types.ts";
 import {
 	type Attachment,
@@ -109,7 +109,7 @@ function assistantMessage(
 	message: Extract<PromptMessage, { role: "assistant" }>,
 	target: Target,
 ): LanguageModelV4Message[] {
-	const text = textOf(message.content);
+	const text = contentText(message.content);
 	const content = partsWithReasoning(message, target) ?? [
 		...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
 		...message.toolCalls.map(callPart),

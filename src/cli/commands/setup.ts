@@ -1,5 +1,5 @@
 // `keryx setup`: connects a model. Asks on a terminal, takes options elsewhere; tries the model before it writes anything.
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
@@ -12,6 +12,7 @@ import {
 	type ModelProvider,
 	nearest,
 	USUAL_KEY_VARIABLES,
+	writeConfig,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../gateway/index.ts";
@@ -90,7 +91,7 @@ async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 			"model.unreachable",
 			`${choice.provider} ${choice.model} did not answer: ${check.failure.kind}, ${check.failure.detail}`,
 		);
-	write(file, after);
+	writeConfig(file, after);
 	if (output.json) output.value({ file, ...choice, check });
 	else {
 		if (check) output.line(`${check.model} answered in ${check.ms} ms.`);
@@ -186,13 +187,6 @@ function tryModel(
 		readBlob: () => Promise.resolve(null),
 	});
 	return agent.check(AbortSignal.timeout(CHECK_MS));
-}
-
-/** Beside and renamed: a crash leaves the old one or the new one. */
-function write(file: string, text: string): void {
-	const beside = `${file}.new`;
-	writeFileSync(beside, text, { mode: 0o600 });
-	renameSync(beside, file);
 }
 
 function tellOfKey({ apiKeyEnv }: Choice, { env }: CliContext, output: Output): void {

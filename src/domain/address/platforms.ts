@@ -60,6 +60,14 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	entry("api_server", "API", UNLIMITED, "utf16", { markup: "markdown", notifyBoundaries: false }),
 ];
 
+/** Our own ways in for people: terminal, page, API. Keryx itself has authenticated whoever reaches them. */
+export const OWN_PLATFORMS = ["local", "web", "api_server"] as const;
+export type OwnPlatform = (typeof OWN_PLATFORMS)[number];
+
+export function isOwnPlatform(platform: string): platform is OwnPlatform {
+	return (OWN_PLATFORMS as readonly string[]).includes(platform);
+}
+
 const PLATFORM_NAME = /^[a-z][a-z0-9_]{1,31}$/;
 
 export function isPlatformName(name: string): boolean {

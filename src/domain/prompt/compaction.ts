@@ -1,6 +1,6 @@
 // Which rows a summary is made of. Rows are never changed: a summary names the ranges it stands for, and everything else about
 // them stays as it was.
-import type { Content, Message, Range } from "../message.ts";
+import { type Content, contentText, type Message, type Range } from "../message.ts";
 import { callKey, isCovered, type PromptMessage, promptHistory, standingRows } from "./prompt-history.ts";
 import { textTokens } from "./prompt-size.ts";
 
@@ -138,11 +138,8 @@ function recorded(message: PromptMessage): string[] {
 }
 
 function inWords(content: Content, most: number): string {
-	if (typeof content === "string") return shortened(content, most);
-	const parts = content.map((part) =>
-		part.type === "text" ? part.text : `[${part.type}${part.name === undefined ? "" : ` ${part.name}`}]`,
-	);
-	return shortened(parts.join("\n"), most);
+	const named = contentText(content, ({ type, name }) => `[${type}${name === undefined ? "" : ` ${name}`}]`);
+	return shortened(named, most);
 }
 
 function shortened(text: string, most: number): string {

@@ -2,6 +2,7 @@
 // covers, every tool call has exactly one result, what a provider has refused is left out, and nothing else is changed.
 import type { Content, Message, Part, ToolCall } from "../message.ts";
 import { inlineUntrusted } from "../text/untrusted.ts";
+import { quoteLine } from "./beside-words.ts";
 
 export type PromptMessage =
 	/** A person's words, or (kind note) Keryx's own about what happened. */
@@ -127,10 +128,12 @@ export function isCovered(row: Message, summary: Message): boolean {
 	);
 }
 
+/** What was not addressed to the agent says so wherever it stands; a name stands only where several people speak. */
 function withAuthor(row: Message, shared: boolean): Content {
-	if (!shared) return row.content;
 	const name = inlineUntrusted(row.author?.name ?? "") || "someone";
-	const prefix = row.observed ? `[${name}, not to you] ` : `[${name}] `;
+	const author = row.observed ? `[${name}, not to you] ` : shared ? `[${name}] ` : "";
+	const prefix = row.quoted ? `${quoteLine(row.quoted)}\n${author}` : author;
+	if (prefix === "") return row.content;
 	if (typeof row.content === "string") return prefix + row.content;
 	return [{ type: "text", text: prefix.trimEnd() }, ...row.content];
 }

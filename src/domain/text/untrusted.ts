@@ -10,18 +10,18 @@ const CONTROLS = /[\p{Cc}--[\n\t\u0085]]/gv;
 const INVISIBLE = /[[\u0085\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]--[\ufe0e\ufe0f]]/gv;
 
 /** The text without control characters, trimmed, at most 240 code points; "" counts as absent. Not safe to print yet. */
-export function cleanUntrusted(text: string): string {
+export function cleanUntrusted(text: string, most = MAX_CODE_POINTS): string {
 	const clean = text.toWellFormed().replace(/\r\n?/g, "\n").replace(CONTROLS, " ").trim();
-	if (clean.length <= MAX_CODE_POINTS) return clean;
+	if (clean.length <= most) return clean;
 	// A code point has at most two units, so this part of the text is enough to see whether it is too long.
-	const points = Array.from(clean.slice(0, 2 * (MAX_CODE_POINTS + 1)));
-	if (points.length <= MAX_CODE_POINTS) return clean;
-	return points.slice(0, MAX_CODE_POINTS - ELLIPSIS.length).join("") + ELLIPSIS;
+	const points = Array.from(clean.slice(0, 2 * (most + 1)));
+	if (points.length <= most) return clean;
+	return points.slice(0, most - ELLIPSIS.length).join("") + ELLIPSIS;
 }
 
-/** A JSON string: valid JSON, one line, everything invisible as \uXXXX. */
-export function quoteUntrusted(text: string): string {
-	return JSON.stringify(cleanUntrusted(text)).replace(INVISIBLE, escaped);
+/** A JSON string: valid JSON, one line, everything invisible as \uXXXX; at most 240 code points of the text, unless told otherwise. */
+export function quoteUntrusted(text: string, most = MAX_CODE_POINTS): string {
+	return JSON.stringify(cleanUntrusted(text, most)).replace(INVISIBLE, escaped);
 }
 
 /** For `[name]` before a message: one line, no quotes, no square brackets. "" when nothing is left of the name. */

@@ -12,6 +12,7 @@ import {
 	type Changed,
 	type Conversation,
 	destinationOf,
+	OPERATOR,
 	type Store,
 	type Undone,
 } from "../../store/index.ts";
@@ -104,7 +105,7 @@ export function createActions(options: ActionsOptions): Actions {
 	): Promise<Result> => {
 		const letGo = lanes.hold(conversation);
 		const done = store
-			.conversation({ scope: { kind: "operator" }, ref: { id: conversation } })
+			.conversation({ scope: OPERATOR, ref: { id: conversation } })
 			.then(work)
 			.finally(letGo);
 		track(done.then(nothing, nothing));
@@ -120,7 +121,8 @@ export function createActions(options: ActionsOptions): Actions {
 		const result = await changes[name](args);
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
-		afterChange(name, result, { lanes, place, toolProgress, runTurn, resolved });
+		const { surroundings } = options;
+		afterChange(name, result, { lanes, place, surroundings, toolProgress, runTurn, resolved });
 		return result;
 	};
 	const change = <Name extends ChangeName>(
@@ -206,9 +208,7 @@ export function createActions(options: ActionsOptions): Actions {
 		stop: async ({ conversation, all = false, turn }) => {
 			const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
 			const { stopped, dropped } = await change("stopTurn", conversation, plan);
-			const killed = all
-				? ((await options.processes?.killAll({ kind: "operator" }, conversation)) ?? [])
-				: [];
+			const killed = all ? ((await options.processes?.killAll(OPERATOR, conversation)) ?? []) : [];
 			return {
 				stopped,
 				dropped: dropped.length,

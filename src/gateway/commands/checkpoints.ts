@@ -3,7 +3,7 @@
 import type { FileDiff, Kept, KeptReason, RestoreSummary, Some } from "../../checkpoints/index.ts";
 import { cleanTitle, describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Checkpoint, CheckpointKind } from "../../store/index.ts";
+import { type Checkpoint, type CheckpointKind, OPERATOR } from "../../store/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import type { CommandContext, Telling } from "./types.ts";
@@ -16,7 +16,6 @@ const PATH = 80;
 const SHOWN_ID = 10;
 const DIFF_FILES = 20;
 const DIFF_TEXT = 3000;
-const OPERATOR = { kind: "operator" } as const;
 
 export const checkpoint: Telling = {
 	name: "checkpoint",

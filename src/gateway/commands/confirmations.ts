@@ -3,13 +3,12 @@
 import type { Caller } from "../../confirmations/index.ts";
 import { soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Confirmation, GrantScope } from "../../store/index.ts";
+import { type Confirmation, type GrantScope, OPERATOR } from "../../store/index.ts";
 import { WIDEN_WALL } from "../../tools/index.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
 import { asCode } from "./words.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** Of ids: whoever means one writes at least so much of it. */
 const ID = /^[0-9a-f]{4,12}$/;
 const MOST_LISTED = 10;

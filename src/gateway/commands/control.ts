@@ -1,11 +1,10 @@
 // Commands about the answer that is being worked on: end it, what a new message does meanwhile, what is shown of it, which model.
-import { quoteUntrusted } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../lanes/stopping.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
-import type { Changing, CommandContext, Telling } from "./types.ts";
+import type { Changing, CommandContext } from "./types.ts";
 import { asCode, counted, modelName } from "./words.ts";
 
 export const stop: Changing<"stopTurn"> = {
@@ -144,25 +143,32 @@ function modelInWords(override: Override): string {
 	return override === null ? "the configured model" : asCode(modelName(override));
 }
 
-/** The configuration is a file that people write: nothing here changes it. */
-export const setHome: Telling = {
+/** The configuration is a file that people write: what is set here stands in the store, and wins over it. */
+export const setHome: Changing<"setHome"> = {
 	name: "sethome",
-	usage: "/sethome",
+	usage: "/sethome [off]",
 	about: "make this chat the home channel",
 	group: "Information",
-	tell: ({ source }) => {
-		const { platform, chatId, threadId, chatName, userName } = source;
+	roles: ["owner"],
+	asksForProof: true,
+	change: "setHome",
+	plan: ({ source, args, conversationId, principal }) => {
+		if (args !== "" && args !== "off") throw wrongArgument("/sethome takes nothing or off", args, "/sethome");
+		const { platform, account, chatId, threadId, chatName, userName } = source;
 		const name = chatName ?? userName ?? platform;
-		return [
-			"Nothing was changed: the home channel stands in the configuration. To make it this chat, put this into config.yaml and start Keryx again:",
-			"```yaml",
-			"home_channels:",
-			`  ${platform}:`,
-			`    chat_id: ${JSON.stringify(chatId)}`,
-			`    name: ${quoteUntrusted(name)}`,
-			...(threadId === undefined ? [] : [`    thread_id: ${JSON.stringify(threadId)}`]),
-			"```",
-		].join("\n");
+		const home = { account, chatId, name, ...(threadId !== undefined && { threadId }) };
+		return {
+			args: { conversation: conversationId, platform, home: args === "off" ? null : home, by: principal },
+		};
+	},
+	answer: ({ isSet, changed }, { source: { platform }, config }) => {
+		const configured = Object.hasOwn(config.home_channels, platform);
+		if (isSet)
+			return `This is the home channel of ${platform} now. /sethome off ${configured ? "goes back to the one in config.yaml" : "undoes that"}.`;
+		if (!changed) return `No home channel of ${platform} was set in a chat, so nothing was changed.`;
+		return configured
+			? `The home channel of ${platform} is the one in config.yaml again. /sethome makes it this chat.`
+			: `${platform} has no home channel any more. /sethome makes it this chat.`;
 	},
 };
 

@@ -1,6 +1,6 @@
 // Commands that only tell: how things stand, what was spent, who one is, what became of a message, what there is to say.
 import { describeDuration, latestDailyBoundary, limitInfo, localDays } from "../../domain/index.ts";
-import { readInsights, type Session, type Spent } from "../../store/index.ts";
+import { OPERATOR, readInsights, type Session, type Spent } from "../../store/index.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import { type CommandContext, EVERYBODY, GROUPS, mayUse, type Telling } from "./types.ts";
 import { tellStory } from "./why.ts";
@@ -14,7 +14,7 @@ export const status: Telling = {
 	roles: EVERYBODY,
 	tell: async ({ store, lanes, conversation, conversationId, policy, now, walls, role, agent, config }) => {
 		const id = conversation.liveSession;
-		const live = id === null ? null : await store.session({ scope: { kind: "operator" }, id });
+		const live = id === null ? null : await store.session({ scope: OPERATOR, id });
 		const waiting = lanes.waiting(conversationId);
 		const { profile } = conversation;
 		const own = config.profiles[profile]?.agent ?? config.agent;
@@ -121,7 +121,7 @@ export const whoami: Telling = {
 	tell: async ({ store, source, role, principal, commands }) => {
 		const { platform, userId, userIdAlt, userName } = source;
 		const own = [userId, userIdAlt].filter((id) => id !== undefined);
-		const known = await store.knownIds({ scope: { kind: "operator" }, platform, ids: own });
+		const known = await store.knownIds({ scope: OPERATOR, platform, ids: own });
 		const ids = [...new Set([...own, ...known])].map((id) => literal(id, 100));
 		const usable = commands.filter((command) => mayUse(command, role));
 		const may =

@@ -2,7 +2,7 @@
 // somebody else's session from one that never was (scenario 12).
 import { cleanTitle, describeDuration, isSessionId, type SessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Reachable } from "../../store/index.ts";
+import { OPERATOR, type Reachable } from "../../store/index.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext, Telling } from "./types.ts";
 import { counted, literal, quoted } from "./words.ts";
@@ -42,7 +42,7 @@ export const resume: Changing<"switchSession"> = {
 		};
 	},
 	answer: async ({ session: id, ended, stopped }, { store }) => {
-		const { title, messages } = await store.session({ scope: { kind: "operator" }, id });
+		const { title, messages } = await store.session({ scope: OPERATOR, id });
 		const name = title === null ? id : quoted(title, NAME);
 		const back = ended === null ? "" : ` /resume ${ended} goes back to where you were.`;
 		return `${stoppedFirst(stopped)}You are in session ${name} now, with ${counted(messages, "message")}.${back}`;

@@ -3,7 +3,7 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, Source, Speaker } from "../../domain/index.ts";
+import { type ConversationId, contentText, type Source, type Speaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
@@ -11,6 +11,7 @@ import {
 	destinationOf,
 	type EndedRestore,
 	type InboxItem,
+	OPERATOR,
 	type Poster,
 	type Store,
 } from "../../store/index.ts";
@@ -18,10 +19,11 @@ import type { Clock } from "../../time/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
-import { plainText, roleOf } from "../inbox/admission.ts";
+import { roleOf } from "../inbox/admission.ts";
 import type { Authorisation } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { NOT_DONE } from "../sentences.ts";
 import { policyOf, type Surroundings } from "../surroundings.ts";
@@ -45,6 +47,7 @@ export interface CommandRunnerOptions {
 	readonly lanes: Lanes;
 	readonly commands: CommandList;
 	readonly surroundings: Surroundings;
+	readonly outlet: Outlet;
 	readonly agentOf: (place: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
@@ -67,6 +70,8 @@ export interface ReceivedCommand {
 	readonly authorisation: Authorisation;
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
+	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
+	readonly told?: (text: string) => boolean;
 }
 
 /** What a command will do: change something, take files back, or only say something. */
@@ -136,8 +141,7 @@ export class CommandRunner {
 
 	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
 	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
-		const scope = { kind: "operator" } as const;
-		const item = await this.#store().inboxItem({ scope, id: inbox });
+		const item = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
 		const received = receive(item);
 		if (!received) return;
 		if (item.command !== null)
@@ -162,6 +166,7 @@ export class CommandRunner {
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
 				place: context.conversation,
+				surroundings: this.#options.surroundings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
@@ -193,8 +198,7 @@ export class CommandRunner {
 		} catch (error) {
 			return this.#refuse(inbox, name, error);
 		}
-		const scope = { kind: "operator" } as const;
-		const { command } = await this.#store().inboxItem({ scope, id: inbox });
+		const { command } = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
 		return command === null ? { kind: "nothing" } : { kind: "done", result: command.result, changed: null };
 	}
 
@@ -209,11 +213,11 @@ export class CommandRunner {
 		const { inbox, conversation, parsed, source } = received;
 		const command = this.#options.commands.find(parsed.name);
 		const text = typeof result === "string" ? result : await inWords(command, result, context);
-		const deliveries = toDeliveries(text, {
-			id: `command:${inbox}`,
-			kind: "command",
-			destination: destinationOf(source),
-		});
+		const destination = destinationOf(source);
+		const { outlet } = this.#options;
+		const deliveries = received.told?.(text)
+			? []
+			: toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination }, outlet);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
@@ -232,7 +236,7 @@ export class CommandRunner {
 		const store = this.#store();
 		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
-		const conversation = await store.conversation({ scope: { kind: "operator" }, ref: { id } });
+		const conversation = await store.conversation({ scope: OPERATOR, ref: { id } });
 		return {
 			store,
 			lanes,
@@ -327,7 +331,7 @@ function receivedBefore({
 	role,
 	poster,
 }: InboxItem): ReceivedCommand | null {
-	const parsed = content === null ? null : parseCommand(plainText(content));
+	const parsed = content === null ? null : parseCommand(contentText(content));
 	if (source === null || conversation === null || !parsed) return null;
 	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
 	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;

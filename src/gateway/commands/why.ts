@@ -1,5 +1,5 @@
 // The story of one message in sentences with times, also when nothing came of it. Read back from the events, never guessed.
-import type { Disposition, InboxItem, StoreEvent } from "../../store/index.ts";
+import { type Disposition, type InboxItem, type StoreEvent, tellEvent } from "../../store/index.ts";
 
 export function tellStory({
 	item,
@@ -9,71 +9,10 @@ export function tellStory({
 	readonly events: readonly StoreEvent[];
 }): string {
 	const lines = events
-		.map((event) => `${time(event.at)} ${sentence(event)}`)
+		.map((event) => `${time(event.at)} ${tellEvent(event)}`)
 		.filter((line) => !line.endsWith(" "));
 	const first = lines.length === 0 ? [`${time(item.acceptedAt)} It arrived.`] : [];
 	return [`Message ${item.id}:`, ...first, ...lines, ending(item)].join("\n");
-}
-
-function sentence({ type, facts, subject, session }: StoreEvent): string {
-	// A delivery's id ends in the number of its part.
-	const part = `Part ${subject?.split(":").at(-1) ?? "?"}`;
-	switch (type) {
-		case "inbound.accepted":
-			return facts.kind === undefined
-				? "It was accepted and stored."
-				: `It was accepted and stored (${String(facts.kind)}).`;
-		case "inbound.observed":
-			return "It was seen, not addressed to the agent; it is shown to it with the next message.";
-		case "inbound.command":
-			return `It was carried out as the command /${String(facts.command)}.`;
-		case "inbound.expired":
-			return `It was given up: ${String(facts.reason)}.`;
-		case "inbound.dropped_by_user":
-			return "It was dropped from the queue by the user.";
-		case "turn.begun":
-			return `Work on it began in session ${session ?? "?"}.`;
-		case "turn.resumed":
-			return `Work on it went on after an interruption (${String(facts.reason)}).`;
-		case "turn.interrupted":
-			return `Work on it was interrupted (${String(facts.reason)}).`;
-		case "turn.ended":
-			return facts.reason === undefined
-				? `Work on it ended: ${String(facts.outcome)}.`
-				: `Work on it ended: ${String(facts.outcome)} (${String(facts.reason)}).`;
-		case "message.appended":
-			return `A row was written: ${String(facts.role)}, seq ${String(facts.seq)}.`;
-		case "call.started":
-			return `A call of ${String(facts.tool)} began.`;
-		case "checkpoint.taken":
-			return `A checkpoint of the files was taken ${when(facts)}: ${subject ?? "?"}.`;
-		case "checkpoint.unchanged":
-			return `No file had changed since checkpoint ${subject ?? "?"}, which stands for the one ${when(facts)}.`;
-		case "checkpoint.failed":
-			return `No checkpoint of the files was taken ${when(facts)} (${String(facts.code)}).`;
-		case "model.called":
-			return `The model was asked (${String(facts.status)}).`;
-		case "delivery.opened":
-			return "A preview of the answer was opened.";
-		case "delivery.pending":
-			return `${part} of the answer was put into the outbox.`;
-		case "delivery.sent":
-			return `${part} was delivered.`;
-		case "delivery.retry":
-			return `${part} will be tried again: ${String(facts.reason)}.`;
-		case "delivery.unknown":
-			return `It is not known whether ${part.toLowerCase()} arrived: ${String(facts.reason)}. \`keryx outbox retry\` sends it again.`;
-		case "delivery.dead":
-			return `${part} was given up: ${String(facts.reason ?? "")}.`;
-		case "session.suspended":
-			return "The session was suspended.";
-		default:
-			return type.replace(".", " ");
-	}
-}
-
-function when({ kind }: StoreEvent["facts"]): string {
-	return kind === "before" || kind === "after" ? `${kind} its changes` : "at the end of the session";
 }
 
 function ending(item: InboxItem): string {

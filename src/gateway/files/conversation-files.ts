@@ -9,10 +9,14 @@ import type {
 	TakeOutcome,
 } from "../../checkpoints/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Checkpoint, CheckpointWindow, Conversation, Store } from "../../store/index.ts";
+import {
+	type Checkpoint,
+	type CheckpointWindow,
+	type Conversation,
+	OPERATOR,
+	type Store,
+} from "../../store/index.ts";
 import type { ConversationPlace, Workspace } from "./workspaces.ts";
-
-const OPERATOR = { kind: "operator" } as const;
 
 export interface ConversationFilesOptions {
 	readonly store: Store;

@@ -4,13 +4,17 @@ import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport } from "../../checkpoints/index.ts";
 import type { Message } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Conversation, RestoreTogether, Store, UndoTarget } from "../../store/index.ts";
+import {
+	type Conversation,
+	OPERATOR,
+	type RestoreTogether,
+	type Store,
+	type UndoTarget,
+} from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { STOP_MS } from "../lanes/stopping.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
-
-const OPERATOR = { kind: "operator" } as const;
 
 export interface RestoreRequest {
 	/** The checkpoint's id, or enough of its beginning. */

@@ -1,13 +1,13 @@
 // The checkpoints of one turn: before the first of its calls that changes files, after all of them, and at a rotation. None of it fails
 // or holds up the turn: each wait has an end, and gives way when the turn is stopped.
 import type { TakeOutcome } from "../../checkpoints/index.ts";
-import { type CheckpointOutcome, cleanTitle, type Message } from "../../domain/index.ts";
+import { type CheckpointOutcome, cleanTitle, contentText, type Message } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { unagreedSentence } from "../sentences.ts";
-import { contentText } from "../turn/end.ts";
 import type { TurnStart } from "../turn/start.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 
@@ -21,6 +21,7 @@ export interface TurnCheckpointsOptions {
 	readonly files: ConversationFiles | null;
 	readonly store: Store;
 	readonly clock: Clock;
+	readonly outlet: Outlet;
 	readonly start: TurnStart;
 	readonly signal: AbortSignal;
 	readonly rows: () => readonly Message[];
@@ -106,13 +107,13 @@ export class TurnCheckpoints {
 
 	/** Once in a conversation: by its id, the delivery is made no second time. */
 	async #tellOnce(files: ConversationFiles): Promise<void> {
-		const { store, log } = this.#options;
+		const { store, log, outlet } = this.#options;
 		const { conversation, turn, destination, place } = this.#options.start;
-		const deliveries = toDeliveries(unagreedSentence(files.folderOf(place)), {
-			id: `${conversation}:checkpoints`,
-			kind: "notice",
-			destination,
-		});
+		const deliveries = toDeliveries(
+			unagreedSentence(files.folderOf(place)),
+			{ id: `${conversation}:checkpoints`, kind: "notice", class: "warning", destination },
+			outlet,
+		);
 		await store
 			.notify({ conversation, turn, deliveries })
 			.catch((error: unknown) => log("that no checkpoints are taken could not be told", error));

@@ -1,27 +1,40 @@
 // The way in: authorise, commit, then wake the lane or carry out the command. Resolves only after the commit (I3), so a channel
 // that waits for it never acknowledges what could be lost.
+import { createHash } from "node:crypto";
 import type { Config } from "../../config/index.ts";
 import {
-	type Content,
 	type ConversationId,
+	contentText,
+	isOwnPlatform,
 	type PersonRole,
 	parseSource,
 	personId,
+	type Quote,
 	type Source,
 	toWireSource,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { BusyMode, Poster, Store } from "../../store/index.ts";
+import {
+	type BusyMode,
+	destinationOf,
+	type NewDelivery,
+	OPERATOR,
+	type Poster,
+	type Store,
+} from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Admission, Inbound } from "../channel.ts";
+import type { Admission, ChannelSettings, Inbound, Quoted } from "../channel.ts";
 import { type Parsed, parseCommand } from "../commands/index.ts";
-import { type Authorisation, authorise } from "./authorise.ts";
+import type { Outlet } from "../outbox/outlet.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import { hopsSentence } from "../sentences.ts";
+import { type AddressedAlbums, isAddressed } from "./addressed.ts";
+import { type Authorisation, authorise, NOT_ALLOWED } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
 import type { Door } from "./door.ts";
+import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
 
-/** Ways in of our own are not held back for a burst: a person at a terminal or a page sends one message at a time. */
-const UNBATCHED: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
 /** Sent this long before it arrived: nobody was listening. */
 const LATE_MS = 60_000;
 
@@ -31,6 +44,11 @@ export interface AdmissionOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly config: Config;
+	/** Of the channel that brought it. */
+	readonly settings: ChannelSettings;
+	readonly albums: AddressedAlbums;
+	readonly randomBytes: (length: number) => Uint8Array;
+	readonly outlet: Outlet;
 	/** What a channel hands in at once is committed in its order. */
 	readonly door: Door;
 	/** An owner writes from here. */
@@ -62,28 +80,38 @@ export async function admit(
 	const source = withProfile(given, profile);
 	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
 	if (roleOf(authorisation) === "owner") options.onOwner(source);
-	const addressed = inbound.addressed ?? true;
+	const { settings, albums } = options;
+	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
+	if (addressed) albums.add(source, inbound.album);
 	const poster = inbound.transport?.poster ?? null;
-	const parsed = addressed ? parseCommand(plainText(inbound.content)) : null;
-	const batchMs = UNBATCHED.has(source.platform) || parsed ? 0 : config.gateway.batch_ms;
+	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
+	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
+	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
 	const args: AcceptArgs = {
 		kind: "person",
 		source: toWireSource(source),
 		platformMessage: inbound.platformMessage,
 		content: inbound.content,
-		routing: {
-			groupSessionsPerUser: config.routing.group_sessions_per_user,
-			threadSessionsPerUser: config.routing.thread_sessions_per_user,
-			profile,
-		},
-		as: profile === null ? UNKNOWN_PROFILE : asOf(authorisation, addressed),
+		...(inbound.quoted && { quoted: quoteOf(inbound.quoted) }),
+		routing: routingOf(config, profile),
+		as:
+			profile === null
+				? UNKNOWN_PROFILE
+				: mayAsk(authorisation, source, inbound, config)
+					? { kind: "refuse", reason: NOT_ALLOWED, pairing: pairingFor(source, options) }
+					: asOf(authorisation, addressed),
 		...(authorisation.kind === "allowed" && {
 			role: authorisation.role,
 			...(authorisation.platformRole !== undefined && { platformRole: authorisation.platformRole }),
 		}),
 		...(poster && { poster }),
+		...(parsed && { asCommand: true }),
+		...(inbound.transport?.isBot && {
+			bot: { limit: MOST_HOPS, notice: hopsNotice(source, inbound, options.outlet) },
+		}),
 		...(inbound.conversation !== undefined && { conversation: inbound.conversation }),
 		...(inbound.blobs && { blobs: inbound.blobs }),
+		...(inbound.sentAt !== undefined && { sentAt: inbound.sentAt }),
 		...(inbound.cursor !== undefined && {
 			cursor: { platform: source.platform, account: source.account, value: inbound.cursor },
 		}),
@@ -106,17 +134,52 @@ export async function admit(
 		else
 			options.onMessage(
 				conversation,
-				{ id, kind: "person", principal, role: roleOf(authorisation), arrivedAt, sentAt, batchMs, late },
+				{
+					id,
+					kind: "person",
+					principal,
+					role: roleOf(authorisation),
+					arrivedAt,
+					sentAt,
+					batchMs,
+					late,
+					...(inbound.album !== undefined && { album: inbound.album }),
+				},
 				accepted.busy ?? config.gateway.busy,
 			);
 	}
 	return { id, conversation, duplicate, refused };
 }
 
+export function routingOf({ routing }: Pick<Config, "routing">, profile: string | null) {
+	return {
+		groupSessionsPerUser: routing.group_sessions_per_user,
+		threadSessionsPerUser: routing.thread_sessions_per_user,
+		profile,
+	};
+}
+
+/** What the transcript keeps of the message that was replied to. */
+function quoteOf({ text, author, own }: Quoted): Quote {
+	return { text, own, ...(author !== undefined && { author }) };
+}
+
+/** So many messages of bots are answered in a chat until a person writes there. */
+const MOST_HOPS = 5;
+
+function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet): NewDelivery[] {
+	const { platform, account, chatId } = source;
+	const id = `hops:${createHash("sha256")
+		.update(JSON.stringify([platform, account, chatId, platformMessage]))
+		.digest("hex")}`;
+	const destination = destinationOf(source);
+	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", class: "warning", destination }, outlet);
+}
+
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
 /** What a source says of its profile counts only where it was honoured. */
-function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+export function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
 
@@ -130,29 +193,48 @@ export async function authorisationOf(
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
 ): Promise<Authorisation> {
 	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
-	// Other ids of the same person matter only where a list of ids could name them.
-	const ids = rules?.allow.length
-		? await store.knownIds({
-				scope: { kind: "operator" },
+	// What the store knows of them matters only where somebody may speak at all.
+	const facts = rules
+		? await store.callerFacts({
+				scope: OPERATOR,
 				platform: source.platform,
+				account: source.account,
+				chatId: source.chatId,
 				ids: sendersIds(source),
 			})
-		: [];
-	return authorise({ source, transport, ids }, config.auth);
+		: UNKNOWN;
+	return authorise({ source, transport, ...facts }, config.auth);
 }
 
+const UNKNOWN = { ids: [], chats: [], paired: null } as const;
+
+/** In a dm that names no sender, the chat is the person. */
 function sendersIds(source: Source): string[] {
-	return [source.userIdAlt, source.userId]
-		.filter((id) => id !== undefined)
-		.map((id) => personId(source.platform, id, []));
+	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
+	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
+	return ids.map((id) => personId(source.platform, id, []));
+}
+
+/** A person whom nobody knows writes directly to the bot, and may ask to be let in. */
+function mayAsk(
+	authorisation: Authorisation,
+	source: Source,
+	{ transport }: Inbound,
+	config: Config,
+): boolean {
+	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+	return (
+		authorisation.kind === "refused" &&
+		authorisation.reason === NOT_ALLOWED &&
+		rules?.pairing === true &&
+		source.chatType === "dm" &&
+		!transport?.isBot &&
+		transport?.poster === undefined &&
+		sendersIds(source).length > 0
+	);
 }
 
 function asOf(authorisation: Authorisation, addressed: boolean) {
 	if (authorisation.kind === "refused") return { kind: "refuse", reason: authorisation.reason } as const;
 	return { kind: addressed ? "accept" : "observe" } as const;
-}
-
-export function plainText(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

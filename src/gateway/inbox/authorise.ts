@@ -1,6 +1,6 @@
 // Who may speak. Default: nobody but the local user and the operator. Pure: facts in, a decision out.
 import type { Config } from "../../config/index.ts";
-import { type PersonRole, personId, type Source } from "../../domain/index.ts";
+import { isOwnPlatform, type PersonRole, personId, type Source } from "../../domain/index.ts";
 import type { Inbound } from "../channel.ts";
 
 export type Authorisation =
@@ -12,29 +12,30 @@ export type Authorisation =
 	  }
 	| { readonly kind: "refused"; readonly reason: string };
 
-/** Ways in of our own: whoever reaches them is the local user or has been authenticated already. */
-const OWN: ReadonlySet<string> = new Set(["local", "web", "api_server"]);
-
-export function isOwnWayIn(platform: string): boolean {
-	return OWN.has(platform);
-}
-
 export interface Caller {
 	readonly source: Source;
 	readonly transport: NonNullable<Inbound["transport"]>;
 	/** Every id that is known to be the same person on this platform. */
 	readonly ids: readonly string[];
+	/** Every id that the chat has had; a list may name any of them. */
+	readonly chats: readonly string[];
+	/** The role that they were let in with by pairing. */
+	readonly paired: PersonRole | null;
 }
 
-export function authorise({ source, transport, ids }: Caller, auth: Config["auth"]): Authorisation {
+export function authorise(
+	{ source, transport, ids, chats, paired }: Caller,
+	auth: Config["auth"],
+): Authorisation {
 	if (transport.own) return { kind: "refused", reason: "written by Keryx itself" };
 	const rules = Object.hasOwn(auth, source.platform) ? auth[source.platform] : undefined;
 	if (transport.isBot && !rules?.allow_bots) return { kind: "refused", reason: "written by a bot" };
 	if (transport.role) return { kind: "allowed", role: transport.role };
-	if (OWN.has(source.platform)) return { kind: "allowed", role: isProgram(source) ? "member" : "owner" };
-	if (!rules) return { kind: "refused", reason: "not allowed" };
-	const groupAllowed =
-		source.chatType === "dm" || rules.groups.length === 0 || rules.groups.includes(source.chatId);
+	if (isOwnPlatform(source.platform))
+		return { kind: "allowed", role: isProgram(source) ? "member" : "owner" };
+	if (!rules) return { kind: "refused", reason: NOT_ALLOWED };
+	const isListed = rules.groups.some((id) => id === source.chatId || chats.includes(id));
+	const groupAllowed = source.chatType === "dm" || rules.groups.length === 0 || isListed;
 	if (!groupAllowed) return { kind: "refused", reason: "this group is not allowed" };
 
 	const own = new Set(
@@ -44,15 +45,18 @@ export function authorise({ source, transport, ids }: Caller, auth: Config["auth
 	);
 	const entry = rules.allow.map(readEntry).find(({ id }) => own.has(personId(source.platform, id, [])));
 	if (entry) return { kind: "allowed", role: entry.role };
+	if (paired) return { kind: "allowed", role: paired };
 	for (const platformRole of transport.roles ?? []) {
 		const role = Object.hasOwn(rules.roles, platformRole) ? rules.roles[platformRole] : undefined;
 		if (role) return { kind: "allowed", role, platformRole };
 	}
 	if (rules.allow_all) return { kind: "allowed", role: "guest" };
-	if (source.chatType !== "dm" && rules.groups.includes(source.chatId))
-		return { kind: "allowed", role: "guest" };
-	return { kind: "refused", reason: "not allowed" };
+	if (source.chatType !== "dm" && isListed) return { kind: "allowed", role: "guest" };
+	return { kind: "refused", reason: NOT_ALLOWED };
 }
+
+/** Nobody knows the sender yet. */
+export const NOT_ALLOWED = "not allowed";
 
 /** Whoever speaks with a token through the API; its turns go on as such, also when nothing says any more who it was. */
 export function isProgram({ platform, chatId }: Pick<Source, "platform" | "chatId">): boolean {

@@ -13,8 +13,22 @@ export interface Waiting {
 	readonly sentAt: number;
 	/** A burst may still be going on until then. */
 	readonly batchMs: number;
+	/** Messages of one album are one turn, however slowly they come within ALBUM_MS of each other. */
+	readonly album?: string;
 	/** Accepted by an earlier owner of the store, or sent while nobody listened. */
 	readonly late: boolean;
+}
+
+/**
+ * A message that waited for Keryx is too old by when it was sent, not by when it was accepted: what the platform has kept is as old as
+ * what Keryx has.
+ */
+export function isTooOld(
+	{ kind, late, sentAt }: Pick<Waiting, "kind" | "late" | "sentAt">,
+	now: number,
+	{ max_age_minutes }: { readonly max_age_minutes: number },
+): boolean {
+	return kind === "person" && late && sentAt < now - max_age_minutes * 60_000;
 }
 
 export type Batch =
@@ -22,6 +36,11 @@ export type Batch =
 	/** The burst may not be over yet. By the monotonic clock. */
 	| { readonly kind: "wait"; readonly until: number }
 	| { readonly kind: "take"; readonly items: readonly Waiting[] };
+
+/** Platforms send an album as one message per picture, within a moment. */
+const ALBUM_MS = 1500;
+/** However many there are. */
+const ALBUM_CAP_MS = 15_000;
 
 /** First in, first out. `now` is the monotonic clock's. A burst of one sender is one turn; so is everything of a conversation that waited while Keryx was away. */
 export function nextBatch(queue: readonly Waiting[], now: number, capMs: number): Batch {
@@ -42,18 +61,27 @@ export function nextBatch(queue: readonly Waiting[], now: number, capMs: number)
 	const items: Waiting[] = [first];
 	for (const item of queue.slice(1)) {
 		const previous = items.at(-1) as Waiting;
+		const { ms, cap } = windowOf(item, previous, capMs);
 		const together =
 			item.kind === "person" &&
 			item.principal === first.principal &&
-			item.arrivedAt - previous.arrivedAt <= item.batchMs &&
-			item.arrivedAt - first.arrivedAt <= capMs &&
-			item.batchMs > 0;
+			item.arrivedAt - previous.arrivedAt <= ms &&
+			item.arrivedAt - first.arrivedAt <= cap &&
+			ms > 0;
 		if (!together) return { kind: "take", items };
 		items.push(item);
 	}
 	const last = items.at(-1) as Waiting;
-	const until = Math.min(last.arrivedAt + last.batchMs, first.arrivedAt + capMs);
-	return last.batchMs > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
+	const { ms, cap } = windowOf(last, last, capMs);
+	const until = Math.min(last.arrivedAt + ms, first.arrivedAt + cap);
+	return ms > 0 && until > now ? { kind: "wait", until } : { kind: "take", items };
+}
+
+/** How long after the one before it, and after the first, an item still belongs to the same turn. */
+function windowOf(item: Waiting, previous: Waiting, capMs: number): { ms: number; cap: number } {
+	if (item.album !== undefined && item.album === previous.album)
+		return { ms: Math.max(ALBUM_MS, item.batchMs), cap: Math.max(ALBUM_CAP_MS, capMs) };
+	return { ms: item.batchMs, cap: capMs };
 }
 
 function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): Item[] {

@@ -3,16 +3,20 @@ import type { Config } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
 
 /**
- * The profile of a message: the one its transport may choose, or that of the first rule that fits; "" is none. Null for one that
- * is not configured: it is refused, never served by another.
+ * The profile of a message: the one its transport may choose, that of the first rule that fits, or that of its channel; "" is none.
+ * Null for one that is not configured: it is refused, never served by another.
  */
 export function profileFor(
 	source: Source,
 	mayChoose: boolean,
-	{ profiles, profile_rules }: Pick<Config, "profiles" | "profile_rules">,
+	{ profiles, profile_rules, channels }: Pick<Config, "profiles" | "profile_rules" | "channels">,
 ): string | null {
 	const chosen = mayChoose ? profileName(source.profile) : "";
-	const name = chosen || (profile_rules.find((rule) => fits(rule, source))?.profile ?? "");
+	const channel = Object.values(channels).find(
+		({ platform, account }) => platform === source.platform && account === source.account,
+	);
+	const rule = profile_rules.find((one) => fits(one, source));
+	const name = chosen || (rule?.profile ?? channel?.profile ?? "");
 	return name === "" || Object.hasOwn(profiles, name) ? name : null;
 }
 

@@ -1,15 +1,15 @@
 // Whether a message proves who decides (I14, I17). A channel authenticates its platform's people. A program that posts a message
 // speaks for itself alone: the name that it puts into the source proves nothing, whatever rights its poster has.
+import { isOwnPlatform } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { CommandContext } from "../commands/index.ts";
-import { isOwnWayIn } from "./authorise.ts";
 
 const NOBODY = { who: "program", via: "api" } as const;
 
 /** Throws where it does not, after the audit has named the poster. */
 export async function assertProof(command: string, context: CommandContext): Promise<void> {
 	const { poster, source, confirmations } = context;
-	const own = isOwnWayIn(source.platform);
+	const own = isOwnPlatform(source.platform);
 	// No channel brings what comes by a way in of our own.
 	if (own ? poster?.decides : poster === null) return;
 	const name = `${source.platform}:${source.userId ?? source.chatId}`;

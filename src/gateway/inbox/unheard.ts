@@ -3,13 +3,12 @@
 // what no lane and no command knows is taken up. Without a fault nothing is read.
 import type { Config } from "../../config/index.ts";
 
-import type { BusyMode, InboxItem, Store } from "../../store/index.ts";
+import { type BusyMode, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { allWaiting, isCommand } from "../lifecycle/recovery.ts";
 import type { Waiting } from "./batch.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** A store that has just failed is left alone for a moment; most of what was asked has been asked again by then. */
 const AFTER_FAULT_MS = 1000;
 /** While it goes on failing, what is unfinished is read no more often than this. */
@@ -108,6 +107,6 @@ function busyFor({ kind }: InboxItem, busy: BusyMode): BusyMode | undefined {
 
 /** No burst is waited for: it has waited already. */
 function waitingOf(item: InboxItem, arrivedAt: number): Waiting {
-	const { id, kind, principal, role, acceptedAt: sentAt } = item;
+	const { id, kind, principal, role, sentAt } = item;
 	return { id, kind, principal, role, arrivedAt, sentAt, batchMs: 0, late: false };
 }

@@ -1,10 +1,9 @@
 // The first half of /stop: the running turn is asked to end by itself, so that it writes down what it has. What waits is found in
 // the store, not in the lane: it may wait there without a gateway that runs.
-import type { ConversationId } from "../../domain/index.ts";
-import type { Store } from "../../store/index.ts";
+import { type ConversationId, contentText } from "../../domain/index.ts";
+import { OPERATOR, type Store } from "../../store/index.ts";
 import type { ChangeArgs } from "../commands/changes.ts";
 import { parseCommand } from "../commands/parse.ts";
-import { contentText } from "../turn/end.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** A turn that has been told to stop writes its end within this; otherwise it is ended for it. */
@@ -38,10 +37,9 @@ export async function planStop(
 async function waiting(store: Store, conversation: ConversationId, before: number): Promise<number[]> {
 	const ids: number[] = [];
 	for (let after = 0; ; ) {
-		const scope = { kind: "operator" } as const;
-		const page = await store.waitingItems({ scope, conversation, after, limit: AT_ONCE });
-		for (const { id, kind, content } of page) {
-			const isCommand = kind === "person" && parseCommand(contentText(content ?? "")) !== null;
+		const page = await store.waitingItems({ scope: OPERATOR, conversation, after, limit: AT_ONCE });
+		for (const { id, kind, content, amended } of page) {
+			const isCommand = kind === "person" && !amended && parseCommand(contentText(content ?? "")) !== null;
 			if (id < before && !isCommand) ids.push(id);
 		}
 		const last = page.at(-1);

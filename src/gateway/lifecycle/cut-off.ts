@@ -1,6 +1,7 @@
 // A planned end of the process: what is still running is marked, so that it is no interruption that counts, and its user is told.
 import type { Config } from "../../config/index.ts";
 import type { Store } from "../../store/index.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { cutOffSentence } from "../sentences.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -10,10 +11,12 @@ export async function tellCutOff({
 	store,
 	config,
 	surroundings,
+	outlet,
 }: {
 	readonly store: Store;
 	readonly config: Config;
 	readonly surroundings: Surroundings;
+	readonly outlet: Outlet;
 }): Promise<void> {
 	const { turns } = await store.planInterruptions();
 	if (!config.shutdown.notify) return;
@@ -21,7 +24,11 @@ export async function tellCutOff({
 	for (const { turn, conversation, platform, chatType, destination } of turns) {
 		if (surroundings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
 		// By the turn's id: however often it is cut off, its user is told once.
-		const deliveries = toDeliveries(text, { id: `${turn}:cut-off`, kind: "notice", destination });
+		const deliveries = toDeliveries(
+			text,
+			{ id: `${turn}:cut-off`, kind: "notice", class: "status", destination },
+			outlet,
+		);
 		await store.notify({ conversation, turn, deliveries });
 	}
 }

@@ -1,19 +1,10 @@
 // Tells hooks what the event log says, in its order. Endings of sessions are told by finalising, which repeats until it is done;
 // everything else is told once, from the start of this process on.
 
-import type { Store, StoreEvent } from "../../store/index.ts";
+import { hookOf, OPERATOR, type Store, type StoreEvent } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
-const NAMES: Readonly<Record<string, string>> = {
-	"session.opened": "session:start",
-	"turn.begun": "turn:start",
-	"turn.ended": "turn:end",
-	"inbound.accepted": "message:in",
-	"delivery.sent": "message:out",
-};
-/** Of these every event is told, by its own name: `confirmation:requested`, `process:ended`. */
-const WHOLE = /^(confirmation|process)\.(.+)$/;
 const AT_ONCE = 200;
 
 export class HookFollower {
@@ -60,7 +51,7 @@ export class HookFollower {
 	async #look(): Promise<void> {
 		for (;;) {
 			const page = await this.#store.events({
-				scope: { kind: "operator" },
+				scope: OPERATOR,
 				after: this.#cursor,
 				limit: AT_ONCE,
 			});
@@ -72,7 +63,7 @@ export class HookFollower {
 	}
 
 	async #tell({ type, at, conversation, session, turn, subject, facts }: StoreEvent): Promise<void> {
-		const name = NAMES[type] ?? (WHOLE.test(type) ? type.replace(WHOLE, "$1:$2") : undefined);
+		const name = hookOf(type);
 		if (name) await this.#hooks.tell(name, { at, conversation, session, turn, subject, ...facts });
 	}
 }

@@ -1,18 +1,17 @@
 // What a start finds unfinished, and nothing else: turns of an earlier owner, deliveries that were being sent, messages that wait.
 // Its cost is that of the unfinished work (I16); it creates no conversation, session or message.
 import type { Config } from "../../config/index.ts";
-import { type ConversationId, cleanTitle } from "../../domain/index.ts";
-import { type BusyMode, destinationOf, type InboxItem, type Store } from "../../store/index.ts";
+import { type ConversationId, cleanTitle, contentText } from "../../domain/index.ts";
+import { type BusyMode, destinationOf, type InboxItem, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
-import { plainText } from "../inbox/admission.ts";
-import type { Waiting } from "../inbox/batch.ts";
+import { isTooOld, type Waiting } from "../inbox/batch.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { expiredSentence, SUSPENDED } from "../sentences.ts";
 
 const AT_ONCE = 500;
-const scope = { kind: "operator" } as const;
 
 export interface Unfinished {
 	readonly turns: readonly { readonly conversation: ConversationId; readonly turn: string }[];
@@ -31,6 +30,7 @@ export interface RecoveryOptions {
 	/** When Keryx last did anything, as far as the store knows. */
 	readonly aliveAt: number | null;
 	readonly channels: Iterable<Channel>;
+	readonly outlet: Outlet;
 }
 
 export async function recover(options: RecoveryOptions): Promise<Unfinished> {
@@ -43,7 +43,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 	await store.recoverDeliveries({ canAsk: canAsk.map(({ platform, account }) => ({ platform, account })) });
 	// All of them, due or not: the clock may have been set back since they were interrupted.
 	const turns = await store.dueTurns({
-		scope,
+		scope: OPERATOR,
 		now: Number.MAX_SAFE_INTEGER,
 		limit: Number.MAX_SAFE_INTEGER,
 	});
@@ -64,7 +64,7 @@ export async function recover(options: RecoveryOptions): Promise<Unfinished> {
 export async function allWaiting(store: Store): Promise<InboxItem[]> {
 	const items: InboxItem[] = [];
 	for (;;) {
-		const page = await store.waitingItems({ scope, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
+		const page = await store.waitingItems({ scope: OPERATOR, after: items.at(-1)?.id ?? 0, limit: AT_ONCE });
 		items.push(...page);
 		if (page.length < AT_ONCE) return items;
 	}
@@ -72,27 +72,27 @@ export async function allWaiting(store: Store): Promise<InboxItem[]> {
 
 export function isCommand(item: InboxItem): boolean {
 	if (item.command !== null) return true;
-	return item.kind === "person" && item.content !== null && parseCommand(plainText(item.content)) !== null;
+	if (item.amended) return false;
+	return item.kind === "person" && item.content !== null && parseCommand(contentText(item.content)) !== null;
 }
 
 /** Messages that are too old are given up, and listed to their user once; the rest wait as they did. */
 async function withoutExpired(
 	items: readonly InboxItem[],
-	{ store, clock, config }: RecoveryOptions,
+	{ store, clock, config, outlet }: RecoveryOptions,
 ): Promise<Unfinished["messages"]> {
-	const oldest = clock.now() - config.inbox.max_age_minutes * 60_000;
 	const messages: Unfinished["messages"][number][] = [];
 	const expired = new Map<ConversationId, InboxItem[]>();
 	const busy = new Map<ConversationId, BusyMode>();
 	for (const item of items) {
 		if (item.conversation === null) continue;
-		if (item.kind === "person" && item.acceptedAt < oldest) {
-			expired.set(item.conversation, [...(expired.get(item.conversation) ?? []), item]);
+		const { id, kind, principal, role, conversation, sentAt } = item;
+		if (isTooOld({ kind, sentAt, late: true }, clock.now(), config.inbox)) {
+			expired.set(conversation, [...(expired.get(conversation) ?? []), item]);
 			continue;
 		}
-		const { id, kind, principal, role, conversation, acceptedAt: sentAt } = item;
 		if (!busy.has(conversation)) {
-			const here = await store.conversation({ scope, ref: { id: conversation } });
+			const here = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 			busy.set(conversation, here.busy ?? config.gateway.busy);
 		}
 		const arrivedAt = clock.monotonic();
@@ -104,24 +104,30 @@ async function withoutExpired(
 			busy: busy.get(conversation) as BusyMode,
 		});
 	}
-	for (const [conversation, old] of expired) await expire(store, conversation, old);
+	for (const [conversation, old] of expired) await expire(store, outlet, conversation, old);
 	return messages;
 }
 
 /** Ends messages as too old, with one notice that lists them. */
 export async function expire(
 	store: Store,
+	outlet: Outlet,
 	conversation: ConversationId,
 	items: readonly InboxItem[],
 ): Promise<void> {
 	const last = items.at(-1);
-	const texts = items.map((item) => cleanTitle(plainText(item.content ?? "")) || "(an attachment)");
+	const texts = items.map((item) => cleanTitle(contentText(item.content ?? "")) || "(an attachment)");
 	const deliveries = last?.source
-		? toDeliveries(expiredSentence(texts), {
-				id: `expired:${last.id}`,
-				kind: "notice",
-				destination: destinationOf(last.source),
-			})
+		? toDeliveries(
+				expiredSentence(texts),
+				{
+					id: `expired:${last.id}`,
+					kind: "notice",
+					class: "warning",
+					destination: destinationOf(last.source),
+				},
+				outlet,
+			)
 		: [];
 	await store.endItems({
 		conversation,

@@ -2,7 +2,7 @@
 // store for what is due, by index.
 import type { Config } from "../../config/index.ts";
 import type { ChatType, ResetPolicy } from "../../domain/index.ts";
-import type { Store } from "../../store/index.ts";
+import { OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Hooks } from "./hooks.ts";
 
@@ -58,7 +58,7 @@ export class Watchers {
 		const { store, clock, hooks, policyFor } = this.#options;
 		for (;;) {
 			const due = await store.dueSessions({
-				scope: { kind: "operator" },
+				scope: OPERATOR,
 				now: clock.now(),
 				limit: AT_ONCE,
 			});

@@ -56,6 +56,8 @@ export class Audiences {
 		};
 		const { edit, typing, lookup } = channel;
 		return {
+			name: channel.name,
+			...(channel.traits && { traits: channel.traits }),
 			platform: channel.platform,
 			account: channel.account,
 			start: (host) => channel.start(host),

@@ -207,7 +207,13 @@ export class Outbox {
 			destination: delivery.destination,
 			body: delivery.body,
 			plain: false,
+			openBlob: (blob) => pieces(this.#options.store, delivery, blob),
 		};
+		const { edits } = delivery.body;
+		if (edits !== undefined && delivery.receipt === null)
+			return { kind: "dead", reason: "the message that it changes was never shown, as far as is known" };
+		if (edits !== undefined && !channel.edit)
+			return { kind: "dead", reason: `messages on ${platform} cannot be changed` };
 		let result = await this.#send(channel, delivery, outgoing);
 		if (result.kind === "markup_refused")
 			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
@@ -277,6 +283,14 @@ export class Outbox {
 		return { kind: "retry", at: clock.now() + ms, reason, pause };
 	}
 }
+
+/** The bytes of a file of the delivery's conversation, some at a time. */
+async function* pieces(store: Store, { conversation }: Delivery, digest: string): AsyncIterable<Uint8Array> {
+	const bytes = await store.blob({ scope: { kind: "operator" }, conversation, digest });
+	for (let at = 0; at < bytes.byteLength; at += PIECE) yield bytes.subarray(at, at + PIECE);
+}
+
+const PIECE = 256 * 1024;
 
 /** How soon to look again at a channel that has been without a connection for so long. */
 function lookPause(downMs: number): number {

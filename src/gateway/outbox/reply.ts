@@ -1,20 +1,26 @@
-// Turning texts into deliveries for where they go.
-import { platformTraits } from "../../domain/index.ts";
+// Turning texts into deliveries for where they go. The one place where a notice is made, so that none leaves without a class.
 import { renderParts } from "../../render/index.ts";
 import type { Destination, NewDelivery } from "../../store/index.ts";
+import type { NoticeClass } from "../channel.ts";
+import type { Outlet } from "./outlet.ts";
 
-/** Each part is one delivery, with an id derived from what it belongs to and its number, so that a repeated write is the same row. */
-export function toDeliveries(
-	text: string,
-	{
-		id,
-		kind,
-		destination,
-	}: { readonly id: string; readonly kind: NewDelivery["kind"]; readonly destination: Destination },
-): NewDelivery[] {
-	const { markup, messageLimit } = platformTraits(destination.platform);
+export type Posting = {
+	readonly id: string;
+	readonly destination: Destination;
+	/** The number of its first part: 1, unless others of the same id come before. */
+	readonly firstPart?: number;
+} & ({ readonly kind: "reply" | "command" } | { readonly kind: "notice"; readonly class: NoticeClass });
+
+/**
+ * Each part is one delivery, with an id derived from what it belongs to and its number, so that a repeated write is the same row. None
+ * where the chat is not sent notices of that class.
+ */
+export function toDeliveries(text: string, posting: Posting, outlet: Outlet): NewDelivery[] {
+	const { id, kind, destination, firstPart = 1 } = posting;
+	if (posting.kind === "notice" && !outlet.takes(destination, posting.class)) return [];
+	const { markup, messageLimit } = outlet.platforms.traits(destination.platform);
 	return renderParts(text, { markup, limit: messageLimit }).map((body, index) => ({
-		id: `${id}:${index + 1}`,
+		id: `${id}:${index + firstPart}`,
 		kind,
 		destination,
 		body,

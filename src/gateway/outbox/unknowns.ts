@@ -1,7 +1,7 @@
 // Deliveries whose outcome is unknown, of this life or an earlier one, are asked about again and again where the platform can be
 // asked (I7). What it still cannot say when they have got too old waits for a person. The first time the outbox asks.
 import type { Config } from "../../config/index.ts";
-import type { Delivery, Store } from "../../store/index.ts";
+import { type Delivery, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel } from "../channel.ts";
 import { lookUp } from "./lookup.ts";
@@ -46,7 +46,7 @@ export class Unknowns {
 	async #look(): Promise<void> {
 		const { store, clock, config } = this.#options;
 		const since = clock.now() - config.outbox.max_age_minutes * 60_000;
-		const unknown = await store.unknownDeliveries({ scope: { kind: "operator" }, since });
+		const unknown = await store.unknownDeliveries({ scope: OPERATOR, since });
 		// Oldest first: they are sent in this order where they were not taken.
 		for (const delivery of unknown.toReversed()) {
 			if (this.#stopped) return;

@@ -5,7 +5,7 @@
 import type { Permission } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { CallQuestion, Confirmations } from "../../confirmations/index.ts";
-import { questionText } from "../../confirmations/index.ts";
+import { type Question, questionOf, questionText } from "../../confirmations/index.ts";
 import {
 	INTERRUPTED_RESULT,
 	isAtLeast,
@@ -14,7 +14,7 @@ import {
 	type Standing,
 	type ToolCall,
 } from "../../domain/index.ts";
-import type { Confirmation, Store } from "../../store/index.ts";
+import { type Confirmation, OPERATOR, type Store } from "../../store/index.ts";
 import { type ConfirmationQuestion, WIDEN_WALL } from "../../tools/index.ts";
 import { type Patience, untilWritten } from "../until-written.ts";
 import type { TurnStart } from "./start.ts";
@@ -89,12 +89,12 @@ export class Asking {
 	}
 
 	/** The questions of this turn that nobody has answered: its reply puts them. */
-	async open(): Promise<readonly string[]> {
+	async open(): Promise<readonly Question[]> {
 		const { store, start, confirmations } = this.#options;
 		if (!confirmations) return [];
 		const now = this.#options.now();
 		const { conversation, turn } = start;
-		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now });
+		const open = await store.openConfirmations({ scope: OPERATOR, conversation, now });
 		return open.filter((one) => one.turn === turn).map((one) => this.#shown(one, now));
 	}
 
@@ -103,16 +103,30 @@ export class Asking {
 		const { store, start, confirmations, now } = this.#options;
 		if (!confirmations) return [];
 		const { conversation } = start;
-		const open = await store.openConfirmations({ scope: { kind: "operator" }, conversation, now: now() });
+		const open = await store.openConfirmations({ scope: OPERATOR, conversation, now: now() });
 		return open.map(({ id, action }) => ({ id, action }));
 	}
 
-	#shown(confirmation: Confirmation, now: number): string {
+	#shown(confirmation: Confirmation, now: number): Question {
 		const text = questionText(confirmation, now);
-		const needed = confirmation.action === WIDEN_WALL ? "owner" : "member";
-		if (isAtLeast(this.#options.standing, needed)) return text;
+		const answerer = this.#answerer(confirmation.action);
+		if (this.#mayAnswer(confirmation.action)) return questionOf(confirmation, { now, answerer, text });
 		const told = confirmation.notices.some(({ state }) => state !== "dead");
-		return `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`;
+		return questionOf(confirmation, {
+			now,
+			answerer,
+			text: `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`,
+		});
+	}
+
+	#mayAnswer(action: string): boolean {
+		return isAtLeast(this.#options.standing, action === WIDEN_WALL ? "owner" : "member");
+	}
+
+	/** The person that the conversation belongs to, as `/approve` has it. */
+	#answerer(action: string): string | null {
+		const { place } = this.#options.start;
+		return place.shared || !this.#mayAnswer(action) ? null : place.principal;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */
@@ -215,6 +229,7 @@ export class Asking {
 			details: details as CallQuestion["details"],
 			sessionKey: place.key,
 			askedBy: `agent:${place.profile || "default"}`,
+			answerer: this.#answerer(question.action),
 			from: { waiter, standing, conversation, turn, call: call.id, tool: call.name, destination },
 		};
 	}

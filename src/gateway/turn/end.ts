@@ -1,5 +1,6 @@
 // What the end of a turn says and stores, from its outcome: pure.
 import type { AssistantMessage } from "../../agents/index.ts";
+import type { Question } from "../../confirmations/index.ts";
 import {
 	type BoundaryFacts,
 	boundaryNotice,
@@ -9,12 +10,20 @@ import {
 	type ResetPolicy,
 } from "../../domain/index.ts";
 import type { NewDelivery, Store } from "../../store/index.ts";
+import type { Outlet } from "../outbox/outlet.ts";
+import { questionDeliveries } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import type { Surroundings } from "../surroundings.ts";
 import type { TurnStart } from "./start.ts";
 
 export type Outcome =
-	| { readonly kind: "completed"; readonly text: string; readonly last: readonly NewMessage[] }
+	| {
+			readonly kind: "completed";
+			readonly text: string;
+			/** Put after the text. */
+			readonly questions?: readonly Question[];
+			readonly last: readonly NewMessage[];
+	  }
 	| { readonly kind: "failed"; readonly reason: string; readonly sentence: string }
 	| { readonly kind: "stopped" };
 
@@ -38,28 +47,61 @@ export function lastRows(
 export function replyTo(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
 	const before = noticesBefore(start, about);
 	if (outcome.kind === "stopped") return before;
-	const text = outcome.kind === "completed" ? outcome.text : outcome.sentence;
 	return [
 		...before,
-		...toDeliveries(text, { id: start.turn, kind: "reply", destination: start.destination }),
+		...(outcome.kind === "completed" ? said(outcome, start, about) : failed(outcome, start, about)),
 	];
+}
+
+function failed(
+	{ sentence }: Extract<Outcome, { kind: "failed" }>,
+	start: TurnStart,
+	{ outlet }: NoticeAbout,
+) {
+	return toDeliveries(sentence, posting(start), outlet);
+}
+
+/** A question that has buttons is a message of its own, so that each has its own; any other is the end of the text. */
+function said(
+	{ text, questions = [] }: Extract<Outcome, { kind: "completed" }>,
+	start: TurnStart,
+	{ outlet }: NoticeAbout,
+): NewDelivery[] {
+	const to = posting(start);
+	if (questions.length === 0 || !outlet.shows(start.destination).buttons) {
+		const all = [...(text === "" ? [] : [text]), ...questions.map((question) => question.text)];
+		return toDeliveries(all.join("\n\n"), to, outlet);
+	}
+	const parts = text === "" ? [] : toDeliveries(text, to, outlet);
+	for (const question of questions)
+		parts.push(...questionDeliveries(question, { ...to, firstPart: parts.length + 1 }, outlet));
+	return parts;
+}
+
+function posting({ turn: id, destination }: TurnStart) {
+	return { id, kind: "reply", destination } as const;
 }
 
 export interface NoticeAbout {
 	readonly policy: ResetPolicy;
 	/** Which one answers; null: the agent names none. */
 	readonly model: string | null;
+	readonly outlet: Outlet;
 }
 
 /** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
-export function noticesBefore(start: TurnStart, { policy, model }: NoticeAbout): NewDelivery[] {
+export function noticesBefore(start: TurnStart, { policy, model, outlet }: NoticeAbout): NewDelivery[] {
 	const { away, boundary, turn, session, destination, place, cap } = start;
 	const began = { model, cap };
 	const notify = notifiesBoundaries(policy, place.platform);
 	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	const notice = { kind: "notice", destination } as const;
 	return [
-		...(away === null ? [] : toDeliveries(away, { id: `${turn}:away`, kind: "notice", destination })),
-		...(told === null ? [] : toDeliveries(told, { id: `${session}:opened`, kind: "notice", destination })),
+		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
+		// A session that ended unseen is what people of other gateways complain of.
+		...(told === null
+			? []
+			: toDeliveries(told, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
 	];
 }
 
@@ -74,6 +116,7 @@ export function rotation(
 	{
 		policy,
 		model,
+		outlet,
 		cap,
 		opening,
 		processes,
@@ -104,7 +147,13 @@ export function rotation(
 		...opening,
 		material,
 		notice:
-			notice === null ? [] : toDeliveries(notice, { id: `${session}:rotated`, kind: "notice", destination }),
+			notice === null
+				? []
+				: toDeliveries(
+						notice,
+						{ id: `${session}:rotated`, kind: "notice", class: "warning", destination },
+						outlet,
+					),
 	};
 }
 
@@ -117,9 +166,4 @@ export function asRow(message: AssistantMessage): NewMessage {
 		...(toolCalls.length > 0 && { toolCalls }),
 		...(reasoning !== undefined && { reasoning }),
 	};
-}
-
-export function contentText(content: NewMessage["content"]): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

@@ -1,11 +1,11 @@
 // Attachments that the model no longer reads, because its provider refused them: the row that says so, and what their user is told.
 import type { AgentFailure } from "../../agents/index.ts";
-import { bytesInWords, type Message, type NewMessage, type Part } from "../../domain/index.ts";
+import { bytesInWords, contentText, type Message, type NewMessage, type Part } from "../../domain/index.ts";
 import type { NewDelivery } from "../../store/index.ts";
 import { literal } from "../commands/words.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { leftOutSentence } from "../sentences.ts";
-import { contentText } from "./end.ts";
 import type { TurnStart } from "./start.ts";
 
 type Attachment = Exclude<Part, { readonly type: "text" }>;
@@ -31,12 +31,17 @@ export function leftOutNotice(
 	{ turn, destination }: TurnStart,
 	rows: readonly NewMessage[],
 	others: readonly string[],
+	outlet: Outlet,
 ): NewDelivery[] {
 	if (rows.length === 0) return [];
 	const lines = rows.map(({ content }) => contentText(content)).join("\n");
 	const attachments = rows.flatMap(({ leavesOut = [] }) => leavesOut).length;
 	const notice = leftOutSentence({ lines, attachments, others });
-	return toDeliveries(notice, { id: `${turn}:left-out`, kind: "notice", destination });
+	return toDeliveries(
+		notice,
+		{ id: `${turn}:left-out`, kind: "notice", class: "warning", destination },
+		outlet,
+	);
 }
 
 /** "image cat.png (3.1 MB)" */

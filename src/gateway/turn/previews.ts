@@ -1,7 +1,8 @@
 // Showing a reply while it is written, on platforms that can edit a message in place. It is marked as being sent before the first preview
 // leaves, and what comes of that is written down however long the store takes (I7). It is shown when nothing else is on its way to its chat
 // (I19); until then it waits, and what waits at the end of the turn comes through the outbox.
-import { platformTraits } from "../../domain/index.ts";
+
+import type { Platforms } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { renderParts } from "../../render/index.ts";
 import type { Destination, NewDelivery, Store } from "../../store/index.ts";
@@ -28,6 +29,7 @@ export class Preview {
 	readonly #clock: Clock;
 	readonly #turn: { readonly id: string; readonly token: number };
 	readonly #destination: Destination;
+	readonly #platforms: Platforms;
 	#state: State = "unopened";
 	#receipt = "";
 	#wanted = "";
@@ -46,6 +48,7 @@ export class Preview {
 		readonly clock: Clock;
 		readonly turn: { readonly id: string; readonly token: number };
 		readonly destination: Destination;
+		readonly platforms: Platforms;
 		readonly log: (message: string, error: unknown) => void;
 	}) {
 		this.#store = options.store;
@@ -53,6 +56,7 @@ export class Preview {
 		this.#clock = options.clock;
 		this.#turn = options.turn;
 		this.#destination = options.destination;
+		this.#platforms = options.platforms;
 		this.#log = options.log;
 	}
 
@@ -128,7 +132,7 @@ export class Preview {
 	async #push(): Promise<void> {
 		const body = this.#body();
 		if (!body || body.text === this.#shown || this.#state === "given up") return;
-		const outgoing = { id: this.id, destination: this.#destination, body, plain: false };
+		const outgoing = { id: this.id, destination: this.#destination, body, plain: false, openBlob: NO_FILES };
 		if (this.#state === "shown") return this.#edit(outgoing);
 		if (this.#channel.health().state !== "connected") return this.#wait();
 		this.#state = "sending";
@@ -248,12 +252,17 @@ export class Preview {
 
 	/** The first part only: the rest follows when the text is final. Hidden once more, since rendering takes marks and escapes away (I12). */
 	#body(): { text: string; plain: string } | undefined {
-		const { markup, messageLimit } = platformTraits(this.#destination.platform);
+		const { markup, messageLimit } = this.#platforms.traits(this.#destination.platform);
 		return this.#store.secrets.hideIn(renderParts(this.#wanted, { markup, limit: messageLimit })[0]);
 	}
 }
 
 type Unknown = Extract<SendResult, { kind: "unknown" }>;
+
+/** A preview has none. */
+const NO_FILES: Outgoing["openBlob"] = (blob) => {
+	throw new KeryxError("store.not_found", `no file ${blob} goes out with this message`, { field: "blob" });
+};
 
 const NO_EDIT: SendResult = { kind: "refused", reason: "messages cannot be edited here" };
 const STOPPED: Unknown = { kind: "unknown", reason: "Keryx stopped before the platform answered" };

@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import {
 	type Cover,
 	compactionRecord,
+	contentText,
 	lastMeasure,
 	type Measure,
 	type Message,
@@ -16,6 +17,7 @@ import {
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { Aborted } from "../deadline.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import {
 	COMPACTS_ITSELF,
@@ -26,7 +28,6 @@ import {
 	notCompressedSentence,
 	uncompactedSentence,
 } from "../sentences.ts";
-import { contentText } from "./end.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import { modelStep } from "./model-step.ts";
 import type { TurnStart } from "./start.ts";
@@ -42,6 +43,7 @@ export interface PromptRoomOptions {
 	readonly agent: StepAgent;
 	readonly clock: Clock;
 	readonly config: Config;
+	readonly outlet: Outlet;
 	readonly start: TurnStart;
 	readonly calls: ModelCalls;
 	/** Tokens of what is no row: the system text, the tools. */
@@ -147,7 +149,7 @@ export class PromptRoom {
 	}
 
 	async #attempt(rows: readonly Message[], size: number, tell: boolean): Promise<readonly Message[]> {
-		const { store, start } = this.#options;
+		const { store, start, outlet } = this.#options;
 		const compacted = await this.#compact(rows);
 		if (compacted.kind === "covered") return compacted.rows;
 		const { turn, token, session, destination } = start;
@@ -158,7 +160,11 @@ export class PromptRoom {
 			token,
 			compactAfter: this.#after,
 			deliveries: tell
-				? toDeliveries(notice, { id: `${session}:uncompacted`, kind: "notice", destination })
+				? toDeliveries(
+						notice,
+						{ id: `${session}:uncompacted`, kind: "notice", class: "warning", destination },
+						outlet,
+					)
 				: [],
 		});
 		return [];

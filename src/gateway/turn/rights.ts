@@ -1,7 +1,14 @@
 // What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
 import type { Config } from "../../config/index.ts";
-import { leastStanding, lesser, type Speaker, type Standing, soleSpeaker } from "../../domain/index.ts";
-import type { Conversation, Scope, SpeakerFacts, Store } from "../../store/index.ts";
+import {
+	isOwnPlatform,
+	leastStanding,
+	lesser,
+	type Speaker,
+	type Standing,
+	soleSpeaker,
+} from "../../domain/index.ts";
+import { type Conversation, OPERATOR, type Scope, type SpeakerFacts, type Store } from "../../store/index.ts";
 import { authorise } from "../inbox/authorise.ts";
 
 export interface Rights {
@@ -20,14 +27,14 @@ export async function rightsOf(
 		speakers.length > 0
 			? speakers
 			: [{ principal: place.principal, role: "owner", platform: place.platform }];
-	const facts = await store.speakerFacts({
-		scope: { kind: "operator" },
+	const { facts, chats } = await store.speakerFacts({
+		scope: OPERATOR,
 		conversation: place.id,
 		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
 		now,
 	});
 	const standings = known.map((speaker, index) =>
-		standingNow(speaker, facts[index] as SpeakerFacts, place, config),
+		standingNow(speaker, facts[index] as SpeakerFacts, place, chats, config),
 	);
 	const isTheirs = facts.every(({ isOwn }) => isOwn);
 	return { standing: leastStanding(standings), scope: reach(place, isTheirs ? soleSpeaker(known) : null) };
@@ -36,11 +43,13 @@ export async function rightsOf(
 /** Never more than they were let in as, and never more than they would be let in as now. */
 function standingNow(
 	{ principal, role, platform, platformRole }: Speaker,
-	{ ids, token }: SpeakerFacts,
+	{ ids, token, paired }: SpeakerFacts,
 	{ source }: Conversation,
+	chats: readonly string[],
 	{ auth }: Config,
 ): Standing {
-	if (OWN_WAYS.has(platform)) {
+	// Authenticated by Keryx itself: what they were let in as stands, as long as their token does.
+	if (isOwnPlatform(platform) || platform === "webhook") {
 		if (token === null) return role;
 		return token === "live" ? lesser(role, "member") : "none";
 	}
@@ -49,12 +58,9 @@ function standingNow(
 	const { userId: _, userIdAlt: __, ...chat } = source;
 	const writer = { ...chat, platform, ...(userId !== undefined && { userId }) };
 	const transport = platformRole === undefined ? {} : { roles: [platformRole] };
-	const now = authorise({ source: writer, transport, ids }, auth);
+	const now = authorise({ source: writer, transport, ids, chats, paired }, auth);
 	return now.kind === "allowed" ? lesser(role, now.role) : "none";
 }
-
-/** Whoever reaches these was authenticated by Keryx itself: what they were let in as stands, as long as their token does. */
-const OWN_WAYS: ReadonlySet<string> = new Set(["local", "web", "api_server", "webhook"]);
 
 /**
  * In a chat between one person and the agent, everything that is that person's; anywhere else the conversation alone, because

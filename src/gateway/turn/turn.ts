@@ -4,6 +4,7 @@ import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../..
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import {
+	contentText,
 	hasPlatformTools,
 	limitInfo,
 	type Message,
@@ -17,6 +18,7 @@ import { type ErrorCode, KeryxError } from "../../errors.ts";
 import {
 	type Conversation,
 	isPassing,
+	OPERATOR,
 	type Process,
 	type Store,
 	type ToolProgress,
@@ -28,6 +30,7 @@ import { answeringModel } from "../commands/words.ts";
 import { Aborted, DeadlinePassed } from "../deadline.ts";
 import type { ConversationFiles } from "../files/conversation-files.ts";
 import { TurnCheckpoints } from "../files/turn-checkpoints.ts";
+import type { Outlet } from "../outbox/outlet.ts";
 import {
 	DEADLINE,
 	failureSentence,
@@ -42,16 +45,7 @@ import { Pauses, patientStore } from "../until-written.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
 import type { Deltas } from "./deltas.ts";
-import {
-	asRow,
-	contentText,
-	lastRows,
-	type NoticeAbout,
-	noticesBefore,
-	type Outcome,
-	replyTo,
-	rotation,
-} from "./end.ts";
+import { asRow, lastRows, type NoticeAbout, noticesBefore, type Outcome, replyTo, rotation } from "./end.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";
@@ -97,6 +91,7 @@ export interface TurnTools {
 	readonly wallNote: () => Promise<string | null>;
 	readonly deltas: Deltas;
 	readonly channel: Channel | undefined;
+	readonly outlet: Outlet;
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
 	/** The context block of a session that would open now. */
 	readonly openingOf: Surroundings["openingOf"];
@@ -223,7 +218,7 @@ export class Turn {
 		try {
 			this.#openPreview();
 			this.#rows = [
-				...(await this.#with.store.transcript({ scope: { kind: "operator" }, session: this.#start.session })),
+				...(await this.#with.store.transcript({ scope: OPERATOR, session: this.#start.session })),
 			];
 			this.#trigger = await this.#findTrigger();
 			const { agent, tools } = this.#with;
@@ -396,10 +391,11 @@ export class Turn {
 	}
 
 	#room(agent: StepAgent): PromptRoom {
-		const { store, clock, config, tools } = this.#with;
+		const { store, clock, config, tools, outlet } = this.#with;
 		const start = this.#start;
 		return new PromptRoom({
 			store,
+			outlet,
 			agent,
 			clock,
 			config,
@@ -476,12 +472,13 @@ export class Turn {
 		// From the store, not from memory: a turn that was cut off after asking has its question still to put.
 		const questions = waits ? await this.#asking.open() : [];
 		if (asked === null && questions.length === 0) return null;
-		const content = [...(asked === null ? [] : [asked]), ...questions].join("\n\n");
+		const before = asked === null ? [] : [asked];
+		const content = [...before, ...questions.map(({ text }) => text)].join("\n\n");
 		const finishReason = questions.length > 0 ? "confirmation" : "clarify";
 		const last = [...asking, { role: "assistant" as const, content, finishReason }];
 		if (questions.length === 0) return this.#completed(last);
 		const said = this.#said.map((text) => text.trim()).filter(Boolean);
-		return { kind: "completed", text: [...said, content].join("\n\n"), last };
+		return { kind: "completed", text: [...said, ...before].join("\n\n"), questions, last };
 	}
 
 	/** What this turn was begun for: calls that a human has decided. Each approval is used, committed, then its call runs. */
@@ -605,14 +602,23 @@ export class Turn {
 	}
 
 	#openPreview(): void {
-		const { channel, clock, config, log } = this.#with;
+		const { channel, clock, config, log, outlet } = this.#with;
+		const { platforms } = outlet;
 		const { turn, token, destination } = this.#start;
 		// It tries again by itself, also after the turn was stopped.
 		const store = this.#unpatient;
 		if (!channel?.edit || !config.display.streaming) return;
 		// A preview stands where it was first shown: what must be said before the reply would come after it.
 		if (noticesBefore(this.#start, this.#about).length > 0) return;
-		this.#preview = new Preview({ store, channel, clock, turn: { id: turn, token }, destination, log });
+		this.#preview = new Preview({
+			store,
+			channel,
+			clock,
+			turn: { id: turn, token },
+			destination,
+			platforms,
+			log,
+		});
 	}
 
 	showTools(show: ToolProgress): void {
@@ -639,7 +645,7 @@ export class Turn {
 		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#about),
-			...leftOutNotice(this.#start, leftOut, this.#unshown),
+			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
 		];
 		return {
 			turn,
@@ -665,8 +671,12 @@ export class Turn {
 	}
 
 	get #about(): NoticeAbout {
-		const { config } = this.#with;
-		return { policy: this.#policy, model: answeringModel(config.agent, this.#start.place.modelOverride) };
+		const { config, outlet } = this.#with;
+		return {
+			policy: this.#policy,
+			outlet,
+			model: answeringModel(config.agent, this.#start.place.modelOverride),
+		};
 	}
 
 	#toShow(outcome: Outcome): Outcome {
@@ -679,7 +689,7 @@ export class Turn {
 		const { tools, store } = this.#with;
 		const { turn, place } = this.#start;
 		if (!hasPlatformTools(place.platform, tools.names)) return null;
-		const { inbox } = await store.turn({ scope: { kind: "operator" }, id: turn });
+		const { inbox } = await store.turn({ scope: OPERATOR, id: turn });
 		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}
 

@@ -1,7 +1,7 @@
 // The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
 // this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync, utimesSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
@@ -173,14 +173,25 @@ function wallOf(
 	const isRoot = process.getuid?.() === 0;
 	const isAdmin = isRoot && walls.root === "admin" && turn.standing === "owner" && kind !== "box";
 	const { open_files, memory_mb } = walls.limits;
+	const { folder } = options.workspaceOf(turn);
+	const workspace = realWorkspace(folder, options.home, home);
+	const write = paths(walls.write);
+	const others = otherWorkspaces(options);
+	const written = [workspace, ...write, ...others];
+	for (const path of [folder, ...[...walls.read, ...walls.write].map((one) => expanded(one, own))])
+		assertUnexchanged(path, written);
+	const isWritten = (path: string) => [workspace, ...write].some((outer) => isInside(path, outer));
+	// A mask can exchange them, but then it reaches whatever it could lead another wall to.
+	const keep = kind === "mask" ? [] : [...others, ...write, ...paths(walls.read)].filter(isWritten);
 	return {
 		kind,
 		home,
-		workspace: realWorkspace(options.workspaceOf(turn).folder, options.home, home),
+		workspace,
 		isWorkspaceReadonly: isReadonly,
 		tmp: tmpOf(turn.conversation, home),
 		read: paths(walls.read),
-		write: isReadonly ? [] : paths(walls.write),
+		write: isReadonly ? [] : write,
+		...(keep.length > 0 && { keep }),
 		hide: walls.hide.map((path) => expanded(path, own)),
 		protect: [
 			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
@@ -197,14 +208,51 @@ function wallOf(
 /** A link in the place of a workspace could lead into Keryx's home, and what it leads to would be shown. */
 function realWorkspace(folder: string, home: string, realHome: string): string {
 	const real = realpathSync(folder);
-	const inside = (path: string, of: string) => !relative(of, path).startsWith("..");
-	const isMeant = inside(resolve(folder), resolve(home));
+	const isMeant = isAtOrInside(resolve(folder), resolve(home));
 	const expected = isMeant ? join(realHome, relative(resolve(home), resolve(folder))) : real;
-	if (inside(real, realHome) !== isMeant || real !== expected)
+	if (isAtOrInside(real, realHome) !== isMeant || real !== expected)
 		throw new KeryxError("wall.path", `the workspace ${folder} is a link to ${real}`, {
 			field: "workspace.path",
 		});
 	return real;
+}
+
+/** Those that the configuration names, of every profile, as far as they exist. */
+function otherWorkspaces({ config, home }: WallsOptions): string[] {
+	const { workspace, profiles } = config();
+	return [workspace, ...Object.values(profiles).map((profile) => profile.workspace)].flatMap(({ path }) => {
+		const folder = path === undefined ? null : resolve(home, path);
+		return folder !== null && existsSync(folder) ? [realpathSync(folder)] : [];
+	});
+}
+
+/** A link that stands where commands can write may be one of theirs, and lead anywhere. */
+function assertUnexchanged(path: string, written: readonly string[]): void {
+	const link = linkIn(resolve(path), written);
+	if (link !== null)
+		throw new KeryxError(
+			"wall.path",
+			`${path} is reached through the link ${link}, which commands can exchange`,
+			{
+				field: "workspace.path",
+				hint: "name the folder that the link leads to",
+			},
+		);
+}
+
+/** The first link on the way to a path that stands in one of these folders. */
+function linkIn(path: string, folders: readonly string[]): string | null {
+	let at = "/";
+	for (const part of path.split("/").filter(Boolean)) {
+		const next = join(at, part);
+		if (lstatSync(next, { throwIfNoEntry: false })?.isSymbolicLink()) {
+			if (folders.some((folder) => isAtOrInside(at, folder))) return next;
+			const inTarget = linkIn(resolve(at, readlinkSync(next)), folders);
+			if (inTarget !== null) return inTarget;
+			at = realpathSync(next);
+		} else at = next;
+	}
+	return null;
 }
 
 /** One for each conversation, where no command reaches its parent. Its time says when something last began in it. */
@@ -249,6 +297,14 @@ function realOf(path: string, own: string): string {
 			cause,
 		});
 	}
+}
+
+function isInside(path: string, folder: string): boolean {
+	return path.startsWith(`${folder}/`);
+}
+
+function isAtOrInside(path: string, folder: string): boolean {
+	return path === folder || isInside(path, folder);
 }
 
 function expanded(path: string, own: string): string {

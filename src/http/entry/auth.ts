@@ -4,9 +4,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Caller, may } from "../../confirmations/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { COMPAT, type Poster, type Store, type Token, type TokenRole } from "../../store/index.ts";
+import { COMPAT, OPERATOR, type Poster, type Store, type Token, type TokenRole } from "../../store/index.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const DAY_MS = 86_400_000;
 const LINK_MS = 600_000;
 const COOKIE_DAYS = 30;

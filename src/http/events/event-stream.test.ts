@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { KeryxError } from "../../errors.ts";
+import type { WireEvent } from "../schemas.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Frame } from "./feed.ts";
 
@@ -10,9 +11,11 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 test("a batch is one piece, and each of its frames has its name, its id and its data", async () => {
-	const event = {
-		...{ cursor: "e2", at: "2026-03-01T12:00:00.000Z", type: "turn.ended", conversation: null },
-		...{ session: null, turn: null, subject: null, facts: { text: "two\nlines" } },
+	const event: WireEvent = {
+		...{ cursor: "e2", at: "2026-03-01T12:00:00.000Z", conversation: null },
+		...{ session: null, turn: null, subject: null },
+		type: "turn.resumed",
+		facts: { reason: "two\nlines" },
 	};
 	async function* batches(): AsyncGenerator<readonly Frame[]> {
 		yield [HELLO, { kind: "event", event }];
@@ -22,7 +25,7 @@ test("a batch is one piece, and each of its frames has its name, its id and its 
 	const pieces: string[] = [];
 	for (let read = await reader.read(); !read.done; read = await reader.read())
 		pieces.push(Buffer.from(read.value).toString("utf8"));
-	const told = `event: turn.ended\nid: e2\ndata: ${JSON.stringify(event)}\n\n`;
+	const told = `event: turn.resumed\nid: e2\ndata: ${JSON.stringify(event)}\n\n`;
 	const hello = `event: hello\nid: e1\ndata: ${JSON.stringify(HELLO)}\n\n`;
 	expect(pieces).toEqual([": following\n\n", hello + told, told]);
 });

@@ -4,7 +4,7 @@
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Delta, Gateway } from "../../gateway/index.ts";
-import type { Scope, Store, StoreEvent } from "../../store/index.ts";
+import { OPERATOR, type Scope, type Store, type StoreEvent } from "../../store/index.ts";
 import type { WireEvent } from "../schemas.ts";
 import { toWireDelivery, toWireEvent, toWireMessage } from "../wire.ts";
 
@@ -37,6 +37,8 @@ export class Feed {
 	readonly #followers = new Set<Follower>();
 	/** The newest events in order, and where in that order each cursor stands. */
 	#tail: WireEvent[] = [];
+	/** The cursor just before the oldest of them; null before the end of the log is known. */
+	#before: string | null = null;
 	#dropped = 0;
 	readonly #place = new Map<string, number>();
 	#reading: Promise<void> | null = null;
@@ -116,6 +118,7 @@ export class Feed {
 
 	#forget(): void {
 		this.#tail = [];
+		this.#before = null;
 		this.#dropped = 0;
 		this.#place.clear();
 	}
@@ -133,11 +136,11 @@ export class Feed {
 		scope: Scope,
 		conversation: ConversationId | undefined,
 	): Promise<Page | Resync> {
-		const keptTo = this.#tail.at(-1)?.cursor;
+		const keptTo = this.#keptTo();
 		const filter = conversation === undefined ? {} : { conversation };
 		const page = await this.page({ scope, after: cursor, limit: PAGE, ...filter });
 		// A short page reaches to the end of the log, and so to the end of what is kept: from there on, memory is enough.
-		if (page.kind === "resync" || keptTo === undefined || page.events.length === PAGE) return page;
+		if (page.kind === "resync" || keptTo === null || page.events.length === PAGE) return page;
 		return { ...page, cursor: later(page.cursor, keptTo) };
 	}
 
@@ -168,12 +171,11 @@ export class Feed {
 		try {
 			while (this.#more && this.#followers.size > 0) {
 				this.#more = false;
-				const last = this.#tail.at(-1)?.cursor;
-				const scope = { kind: "operator" } as const;
-				const page = await this.#store.events({ scope, after: last ?? "now", limit: PAGE });
+				const last = this.#keptTo();
+				const page = await this.#store.events({ scope: OPERATOR, after: last ?? "now", limit: PAGE });
 				if (page.kind === "resync") return this.#forget();
 				// The first reading only finds the end: what follows it is kept.
-				if (last === undefined) return this.#begin(page.cursor);
+				if (last === null) return this.#begin(page.cursor);
 				for (const event of await this.#bodies(page.events)) this.#keep(event);
 				for (const follower of this.#followers) follower.wake();
 				if (page.events.length === PAGE) this.#more = true;
@@ -186,8 +188,12 @@ export class Feed {
 
 	#begin(cursor: string): void {
 		this.#forget();
-		this.#tail.push({ ...NOTHING, cursor });
-		this.#place.set(cursor, 0);
+		this.#before = cursor;
+		this.#place.set(cursor, -1);
+	}
+
+	#keptTo(): string | null {
+		return this.#tail.at(-1)?.cursor ?? this.#before;
 	}
 
 	#keep(event: WireEvent): void {
@@ -196,7 +202,8 @@ export class Feed {
 		if (this.#tail.length <= KEPT) return;
 		const oldest = this.#tail.shift();
 		this.#dropped++;
-		if (oldest) this.#place.delete(oldest.cursor);
+		if (this.#before !== null) this.#place.delete(this.#before);
+		this.#before = oldest?.cursor ?? null;
 	}
 
 	/** Bodies are read when the event is sent: what has been deleted since is left out. */
@@ -206,17 +213,16 @@ export class Feed {
 
 	async #body(event: StoreEvent): Promise<WireEvent> {
 		const wire = toWireEvent(event);
-		const scope = { kind: "operator" } as const;
 		try {
 			if (event.type === "message.appended" && event.subject !== null)
 				return {
 					...wire,
-					message: toWireMessage(await this.#store.message({ scope, id: Number(event.subject) })),
+					message: toWireMessage(await this.#store.message({ scope: OPERATOR, id: Number(event.subject) })),
 				};
 			if (event.type.startsWith("delivery.") && event.subject !== null)
 				return {
 					...wire,
-					delivery: toWireDelivery(await this.#store.delivery({ scope, id: event.subject })),
+					delivery: toWireDelivery(await this.#store.delivery({ scope: OPERATOR, id: event.subject })),
 				};
 		} catch (error) {
 			if (!(error instanceof KeryxError && error.code === "store.not_found")) throw error;
@@ -237,18 +243,6 @@ interface Page {
 function later(a: string, b: string): string {
 	return a.length === b.length ? (a > b ? a : b) : a.length > b.length ? a : b;
 }
-
-/** Stands for the place where following began; it is never handed out. */
-const NOTHING: WireEvent = {
-	cursor: "",
-	at: "",
-	type: "",
-	conversation: null,
-	session: null,
-	turn: null,
-	subject: null,
-	facts: {},
-};
 
 /** One follower's waiting: woken by a commit, a delta, or its end. */
 class Follower {

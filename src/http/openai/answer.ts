@@ -1,16 +1,14 @@
 // One message through /v1: taken as any other, then followed until it has its end. Who hangs up stops listening, not the turn.
 import { randomUUID } from "node:crypto";
-import type { Content, ConversationId } from "../../domain/index.ts";
+import { type Content, type ConversationId, contentText } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { InboxItem, Spent, Store } from "../../store/index.ts";
+import { type InboxItem, OPERATOR, type Spent, type Store } from "../../store/index.ts";
 import { type ApiHost, running } from "../call.ts";
 import { posterOf, type Visitor } from "../entry/auth.ts";
 import type { Feed } from "../events/feed.ts";
-import type { WireEvent, WireMessage } from "../schemas.ts";
+import type { WireEvent } from "../schemas.ts";
 import { ownConversation, sourceOf } from "./place.ts";
 import { Said } from "./said.ts";
-
-const OPERATOR = { kind: "operator" } as const;
 
 export interface Asked {
 	readonly visitor: Visitor;
@@ -96,9 +94,10 @@ export async function* answerTo(
 	return { ...answered, text: answered.text || said.all };
 }
 
-function* rowOf({ message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {
-	if (turn === null || turn !== item.turn || message?.role !== "assistant") return;
-	yield* said.row(Number(facts.index), textOf(message));
+function* rowOf({ type, message, turn, facts }: WireEvent, item: InboxItem, said: Said): Generator<string> {
+	if (type !== "message.appended" || turn === null || turn !== item.turn || message?.role !== "assistant")
+		return;
+	yield* said.row(Number(facts.index), contentText(message.content));
 }
 
 /** A command that has taken effect has its end only when it is answered. */
@@ -129,11 +128,6 @@ async function replyOf(id: string, store: Store): Promise<string> {
 		.filter(({ kind }) => kind === "reply")
 		.map(({ body, destination }) => (destination.platform === "api_server" ? body.text : body.plain))
 		.join("\n\n");
-}
-
-function textOf({ content }: WireMessage): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (typeof part.text === "string" ? part.text : "")).join("\n");
 }
 
 function unanswered(id: number, why: string): KeryxError {

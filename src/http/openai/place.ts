@@ -2,9 +2,8 @@
 // its own is not found, in the words for what is not there.
 import type { ConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { Conversation, Store } from "../../store/index.ts";
+import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
 import type { Visitor } from "../entry/auth.ts";
-import { OPERATOR } from "../environment.ts";
 
 /** What a chat of a token begins with; no token's name has a slash. */
 function chatOf({ who }: Visitor, user: string | undefined): string {
@@ -41,9 +40,10 @@ async function isOwn(found: Conversation, visitor: Visitor, store: Store): Promi
 	const { role, who, sessionKey, principal } = visitor;
 	if (role === "operator") return true;
 	if (sessionKey !== null) return found.key === sessionKey;
-	const { platform, source, profile } = found;
-	if (platform === "api_server" && (source.chatId === who || source.chatId.startsWith(`${who}/`)))
-		return true;
+	const { platform, source, profile, isImported } = found;
+	const isNamed = source.chatId === who || source.chatId.startsWith(`${who}/`);
+	// Elsewhere a token of the same name was another one.
+	if (platform === "api_server" && isNamed && !isImported) return true;
 	if (principal === null) return false;
 	const scope = { kind: "principal", principal, profile } as const;
 	return (await store.conversation({ scope, ref: { id: found.id } }).catch(orNull)) !== null;

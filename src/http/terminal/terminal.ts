@@ -12,11 +12,10 @@ import {
 	resizeTerminal,
 	TerminalModes,
 } from "../../processes/index.ts";
-import type { Process } from "../../store/index.ts";
+import { OPERATOR, type Process } from "../../store/index.ts";
 import { toKeryxError } from "../errors.ts";
 import type { Audience, Audiences } from "./audience.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** Shown at first of a process on pipes. */
 const FIRST_SHOWN = 128 * 1024;
 /** How long the record of an end is waited for after the output has ended. */

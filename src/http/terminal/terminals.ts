@@ -3,6 +3,7 @@ import { upgradeWebSocket } from "@hono/node-server";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { WebSocket } from "ws";
 import { KeryxError } from "../../errors.ts";
+import { OPERATOR } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
 import type { Access, Visitor } from "../entry/auth.ts";
 import type { App } from "../environment.ts";
@@ -11,7 +12,6 @@ import { error } from "../schemas.ts";
 import { Audiences } from "./audience.ts";
 import { serveTerminal } from "./terminal.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 /** Open at once. Each has a connection to the process host, and a window of output. */
 const MOST = 64;
 const PATH = /^\/api\/processes\/[^/?]+\/terminal(?:\?|$)/;

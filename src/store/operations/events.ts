@@ -1,5 +1,6 @@
 // The append-only log of what happened. An event is written in the transaction that makes it true, holds ids and small
 // facts, and never message text.
+import type { EventFacts, EventType } from "../events.ts";
 import { type Context, type Op, run, sql } from "../query.ts";
 
 export interface EventIds {
@@ -33,11 +34,14 @@ export function* noteStoreBack(
 	yield* emit(context, "store.back", {}, args);
 }
 
-export function* emit(
+/** Facts are left out where an event has none. */
+export function* emit<Type extends EventType>(
 	context: Context,
-	type: string,
+	type: Type,
 	ids: EventIds,
-	facts?: Readonly<Record<string, unknown>>,
+	...[facts]: Record<never, never> extends EventFacts[Type]
+		? [facts?: EventFacts[Type] | undefined]
+		: [facts: EventFacts[Type]]
 ): Op<void> {
 	yield* run(
 		insert,

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
 	beginRestore,
 	checkpointFailed,
@@ -42,10 +43,16 @@ import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { homeChannels, setHome } from "./homes.ts";
+import { amend, react } from "./inbox/amendments.ts";
+import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
+import { pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
+import { callerFacts } from "./people/caller.ts";
+import { approvePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
@@ -139,6 +146,12 @@ export { auditStanding, markWitnessed, witnessOf } from "./confirmations/witness
 
 export const writes = {
 	accept,
+	moveCursor,
+	pressButton,
+	amend,
+	react,
+	chatGone,
+	chatMoved,
 	performCommand,
 	answerCommand,
 	endItems,
@@ -178,6 +191,7 @@ export const writes = {
 	setModelOverride,
 	setBusyMode,
 	setToolProgress,
+	setHome,
 	expireSession,
 	finaliseSession,
 	link,
@@ -209,6 +223,8 @@ export const writes = {
 	acceptAudit,
 	createToken,
 	revokeToken,
+	approvePairing,
+	denyPairing,
 	proveWritable,
 	beginProcess,
 	processStarted,
@@ -249,6 +265,7 @@ export const reads = {
 	unknownDeliveries,
 	channelCursor,
 	knownIds,
+	callerFacts,
 	speakerFacts,
 	story,
 	lastInbound,
@@ -282,6 +299,8 @@ export const reads = {
 	auditStanding,
 	tokenByDigest,
 	tokens,
+	homeChannels,
+	pairings,
 	workload,
 	process,
 	processes,
@@ -302,6 +321,7 @@ export const DRAWS: {
 	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };
 } = {
 	accept: { uuids: 2 },
+	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },
@@ -318,6 +338,7 @@ export const DRAWS: {
 	resolveConfirmation: { uuids: 1 },
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
+	approvePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
 };

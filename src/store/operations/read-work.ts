@@ -3,6 +3,7 @@ import type { ConversationId, SessionId, Source } from "../../domain/index.ts";
 import { parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { unseal } from "../codec.ts";
+import type { StoreEvent } from "../events.ts";
 import { all, get, type Op, sql } from "../query.ts";
 import type {
 	Content,
@@ -15,11 +16,12 @@ import type {
 	Poster,
 	Scope,
 	Speaker,
-	StoreEvent,
 	Turn,
 } from "../types.ts";
+import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
 import { toDisposition } from "./inbox/inbox.ts";
+import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
 import { assertSees } from "./people/scope.ts";
 import { speakersOf, TURN_COLUMNS, type TurnRow } from "./turns/turns.ts";
@@ -69,6 +71,8 @@ interface InboxBody {
 	readonly content: Content;
 	readonly role?: PersonRole;
 	readonly poster?: Poster;
+	readonly amended?: boolean;
+	readonly sentAt?: number;
 	readonly command?: string;
 	readonly result?: unknown;
 }
@@ -86,8 +90,10 @@ function toItem(row: InboxRow): InboxItem {
 		content: body?.content ?? null,
 		role: body?.role ?? null,
 		poster: body?.poster ?? null,
+		amended: body?.amended ?? false,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
 		acceptedAt: row.accepted_at,
+		sentAt: body?.sentAt ?? row.accepted_at,
 		turn: row.turn,
 		message: row.message,
 		disposition: toDisposition(row),
@@ -316,6 +322,8 @@ export interface SpeakerFacts {
 	readonly isOwn: boolean;
 	/** Of a program that speaks through the API: whether its token still holds; null: no program. */
 	readonly token: "live" | "ended" | null;
+	/** The role that they were let in with by pairing. */
+	readonly paired: PersonRole | null;
 }
 
 /** What has to be known of the people a turn speaks for before it is decided what they may do now. */
@@ -324,13 +332,19 @@ export function* speakerFacts(args: {
 	readonly conversation: ConversationId;
 	readonly speakers: readonly Pick<Speaker, "principal" | "platform">[];
 	readonly now: number;
-}): Op<readonly SpeakerFacts[]> {
-	const owner = (yield* get(ownerOf, args.conversation))?.principal ?? null;
+}): Op<{
+	readonly facts: readonly SpeakerFacts[];
+	/** The ids that the conversation's chat has had, its present one first. */
+	readonly chats: readonly string[];
+}> {
+	const place = yield* get(ownerOf, args.conversation);
+	const owner = place?.principal ?? null;
+	const chats = place ? yield* chatIds(parseSource(unseal(place.source_body, place.body_key))) : [];
 	const owners = owner === null ? [] : yield* samePrincipals(owner);
 	const facts: SpeakerFacts[] = [];
 	for (const { principal, platform } of args.speakers) {
 		if (principal === null) {
-			facts.push({ ids: [], isOwn: false, token: null });
+			facts.push({ ids: [], isOwn: false, token: null, paired: null });
 			continue;
 		}
 		const tokens = platform === "api_server" ? yield* all(tokensOf, principal) : [];
@@ -341,11 +355,14 @@ export function* speakerFacts(args: {
 			ids: yield* idsOf(platform, principal),
 			isOwn: owners.includes(principal),
 			token: tokens.length === 0 ? null : live ? "live" : "ended",
+			paired: yield* pairedRoleOf(platform, principal),
 		});
 	}
-	return facts;
+	return { facts, chats };
 }
-const ownerOf = sql<{ principal: string | null }>("SELECT principal FROM conversations WHERE id = ?");
+const ownerOf = sql<{ principal: string | null; source_body: string; body_key: number | null }>(
+	"SELECT principal, source_body, body_key FROM conversations WHERE id = ?",
+);
 const tokensOf = sql<{ revoked_at: number | null; expires_at: number | null }>(
 	"SELECT revoked_at, expires_at FROM tokens WHERE principal = ?",
 );
@@ -360,6 +377,7 @@ export function* knownIds(args: {
 	return principal === undefined ? [] : yield* idsOf(args.platform, principal);
 }
 
+/** What emit has written: type and facts are a pair of the table. */
 function toEvent(row: EventRow): StoreEvent {
 	return {
 		cursor: toCursor(row.id),
@@ -369,8 +387,8 @@ function toEvent(row: EventRow): StoreEvent {
 		session: row.session,
 		turn: row.turn,
 		subject: row.subject,
-		facts: row.facts === null ? {} : (JSON.parse(row.facts) as Record<string, unknown>),
-	};
+		facts: row.facts === null ? {} : JSON.parse(row.facts),
+	} as StoreEvent;
 }
 
 function toCursor(id: number): string {

@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { auditHead, auditStanding, markWitnessed, witnessOf } from "../operations/index.ts";
+import { OPERATOR } from "../operator.ts";
 import type { Witness, WitnessFound } from "../types.ts";
 import type { Connection } from "./connection.ts";
 
@@ -32,8 +33,7 @@ export class WitnessKeeper {
 		this.#options = options;
 		const { path, key, connection } = options;
 		const found = readWitness(path);
-		const scope = { kind: "operator" } as const;
-		const { problem } = connection.run(auditStanding({ scope }, key, () => found));
+		const { problem } = connection.run(auditStanding({ scope: OPERATOR }, key, () => found));
 		this.#isTrusted = problem === null;
 		this.#count = found.kind === "found" ? found.witness.count : -1;
 		if (!this.#isTrusted) return;

@@ -4,11 +4,12 @@ import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from "@t
 import type { Answer, CallInput, EndpointName } from "../../../src/http/endpoints.ts";
 import { call } from "./api.ts";
 import { ApiError, UNREACHABLE } from "./error.ts";
+import type { EventKind } from "./types.ts";
 
 declare module "@tanstack/react-query" {
 	interface Register {
 		defaultError: ApiError;
-		queryMeta: { readonly on?: readonly string[]; readonly of?: string | undefined };
+		queryMeta: { readonly on?: readonly EventKind[]; readonly of?: string | undefined };
 	}
 }
 
@@ -30,7 +31,7 @@ export const queryClient = new QueryClient({
 
 export interface ApiQueryOptions {
 	/** The first words of events after which it is read again: `process` for process.started and the like. */
-	readonly on?: readonly string[];
+	readonly on?: readonly EventKind[];
 	/** Only after events of this conversation. */
 	readonly of?: string;
 	readonly enabled?: boolean;

@@ -1,5 +1,7 @@
 // What stands on the wire, by the names the page uses.
 import type {
+	EventKind,
+	EventType,
 	WireConversation,
 	WireDelivery,
 	WireDelta,
@@ -8,6 +10,7 @@ import type {
 	WireSession,
 } from "../../../src/http/schemas.ts";
 
+export type { EventKind, EventType };
 export type Conversation = WireConversation;
 export type Session = WireSession;
 export type Message = WireMessage;

@@ -43,8 +43,7 @@ export function followPartials(): () => void {
 			if (frame.kind === "delta") takeDelta(frame.delta);
 			if (frame.kind !== "event" || frame.event.conversation === null || frame.event.turn === null) continue;
 			const { type, conversation, turn, facts } = frame.event;
-			if (type === "message.appended" && typeof facts.index === "number")
-				finish(conversation, turn, facts.index);
+			if (type === "message.appended" && facts.index !== undefined) finish(conversation, turn, facts.index);
 			if (type === "turn.ended" || type === "turn.interrupted")
 				finish(conversation, turn, Number.MAX_SAFE_INTEGER);
 			// The same turn begins anew, and counts its messages on from the rows that it has.

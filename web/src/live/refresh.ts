@@ -1,6 +1,7 @@
 // Events make queries old: each names in `meta.on` the first words of the events that change it. A query that is being read when an
 // event comes is read once more afterwards, because its answer may be from before.
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
+import type { EventKind, EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
 /** One query is not read more often than this, however much happens. */
@@ -50,6 +51,7 @@ function isPaged(data: unknown): data is InfiniteData<unknown> {
 	return typeof data === "object" && data !== null && "pages" in data && "pageParams" in data;
 }
 
-function kindOf(type: string): string {
-	return type.split(".", 1)[0] ?? "";
+/** The first word of an event's type. */
+function kindOf(type: EventType): EventKind {
+	return type.slice(0, type.indexOf(".")) as EventKind;
 }

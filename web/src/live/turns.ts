@@ -1,9 +1,10 @@
 // Which conversations work on an answer, as far as is known here.
 import { useCallback, useSyncExternalStore } from "react";
+import type { EventType } from "../api/types.ts";
 import { onFrames } from "./stream.ts";
 
-const BEGINS: ReadonlySet<string> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
-const ENDS: ReadonlySet<string> = new Set(["turn.ended", "turn.interrupted"]);
+const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
+const ENDS: ReadonlySet<EventType> = new Set(["turn.ended", "turn.interrupted"]);
 
 const running = new Map<string, string>();
 /** A turn that was seen to end is not taken for a running one by an answer from before. */

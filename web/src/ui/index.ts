@@ -4,6 +4,7 @@ export { Code, Command, CopyButton, copyText } from "./code.tsx";
 export { ConversationLink } from "./conversation-link.tsx";
 export { Dialog } from "./dialog.tsx";
 export { Diff } from "./diff.tsx";
+export { Field } from "./field.tsx";
 export { Input, Select, TextArea } from "./input.tsx";
 export { Kbd } from "./kbd.tsx";
 export { Menu, MenuChoice, MenuItem, MenuSeparator } from "./menu.tsx";

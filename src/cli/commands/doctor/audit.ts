@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { auditKeyIn, auditWitness, type Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
 import { systemClock } from "../../../gateway/index.ts";
-import { NO_SECRETS, openStore, systemIds } from "../../../store/index.ts";
+import { NO_SECRETS, OPERATOR, openStore, systemIds } from "../../../store/index.ts";
 import { counted } from "../../io/words.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 
-const OPERATOR = { kind: "operator" } as const;
 const REMEDY =
 	"`keryx confirm audit --verify` says more. After you restored a backup, `keryx confirm audit --accept` takes it as it is; otherwise somebody altered it: compare with a backup";
 

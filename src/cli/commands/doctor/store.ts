@@ -6,7 +6,7 @@ import { KeryxError } from "../../../errors.ts";
 import { systemClock } from "../../../gateway/index.ts";
 import type { Client } from "../../../http/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
-import { openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
+import { OPERATOR, openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
@@ -23,8 +23,6 @@ export interface StoreLook {
 	readonly fix: boolean;
 	readonly rebuild: boolean;
 }
-
-const OPERATOR = { kind: "operator" } as const;
 
 export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 	const { storePath } = look.home;

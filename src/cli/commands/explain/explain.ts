@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { homeAt } from "../../../app/home.ts";
+import { keryxHome } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
+import { withConnection } from "../../connect.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import { readTime } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import type { Moment } from "./decision-text.ts";
-import { type Explanation, explainSource } from "./explanation.ts";
+import { type Explanation, explainSource, type SetHomes } from "./explanation.ts";
 import { readSources } from "./read-sources.ts";
 
 interface Flags {
@@ -54,7 +58,10 @@ async function runExplain(context: CliContext, path: string, flags: Flags): Prom
 	const { config, output } = openConfig(context, flags.config);
 	const { shape, sources } = await readSources(path, context);
 	// The installation's key comes with the gateway; until then each run has pseudonyms of its own.
-	const options = { config, moment, prompt: flags.prompt ? { pseudonymKey: randomBytes(32) } : undefined };
+	const prompt = flags.prompt
+		? { pseudonymKey: randomBytes(32), homes: await homesSet(context, flags) }
+		: undefined;
+	const options = { config, moment, prompt };
 	if (shape === "one") {
 		const explanation = explainSource(sources[0], options);
 		if (output.json) output.value(explanation);
@@ -65,6 +72,19 @@ async function runExplain(context: CliContext, path: string, flags: Flags): Prom
 	if (results.some((result) => result instanceof KeryxError)) context.exitWith(EXIT.usage);
 	if (output.json) printJson(output, shape, results);
 	else printAll(output, results);
+}
+
+/** Those of this home's store, where there is one; another configuration is explained by itself. */
+async function homesSet(context: CliContext, flags: Flags): Promise<SetHomes> {
+	if (flags.config !== undefined || !existsSync(homeAt(keryxHome(context.env)).storePath)) return [];
+	return withConnection(context, "read", async ({ client }) =>
+		(await client.homeChannels({})).home_channels.map(({ platform, chat_id, thread_id, name }) => ({
+			platform,
+			chatId: chat_id,
+			name,
+			...(thread_id !== null && { threadId: thread_id }),
+		})),
+	);
 }
 
 /** One bad source does not hide what there is to say about the others. */

@@ -8,6 +8,7 @@ import {
 	contextPrompt,
 	describeSource,
 	isShared,
+	OWN_PLATFORMS,
 	parseSource,
 	type ResetPolicy,
 	readableKey,
@@ -20,8 +21,6 @@ import {
 import { homesOf, profileFor, toolsFor } from "../../../gateway/index.ts";
 import { OWN_TOOLS } from "../../../tools/index.ts";
 import { type Decision, explainDecision, type Moment } from "./decision-text.ts";
-
-const OWN_PLATFORMS = ["local", "web", "api_server"];
 
 export interface Explanation {
 	readonly source: WireSource;
@@ -45,12 +44,15 @@ interface PolicyField {
 	readonly origin: string;
 }
 
+/** The home channels that were set in a chat. */
+export type SetHomes = Parameters<typeof homesOf>[2];
+
 export interface ExplainOptions {
 	readonly config: LoadedConfig;
 	readonly moment: Moment;
 	readonly aliases?: readonly AliasPair[];
 	/** Render the context block too; the key makes its pseudonyms. */
-	readonly prompt?: { readonly pseudonymKey: Uint8Array } | undefined;
+	readonly prompt?: { readonly pseudonymKey: Uint8Array; readonly homes: SetHomes } | undefined;
 }
 
 /** Throws a KeryxError that names the field when the source cannot be routed. */
@@ -89,7 +91,7 @@ export function explainSource(
 				source,
 				shared,
 				connectedPlatforms: connected,
-				homeChannels: homesOf(config.values, connected),
+				homeChannels: homesOf(config.values, connected, prompt.homes),
 				redactPii: privacy.redact_pii,
 				pseudonymKey: prompt.pseudonymKey,
 				tools: toolsFor(OWN_TOOLS, config.values, { profile, platform: source.platform, role: null }),

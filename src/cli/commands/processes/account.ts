@@ -1,9 +1,9 @@
 // Every process that is anybody's business, put together from what the store says and what stands on the disk. The two can differ:
 // a host that dies tells nobody, and without a gateway nobody records an end. Both sides are shown then, and neither is believed alone.
 import type { ProcessInfo } from "../../../processes/index.ts";
-import type { Process } from "../../../store/index.ts";
+import { OPERATOR, type Process } from "../../../store/index.ts";
 import { found } from "../../place.ts";
-import { OPERATOR, type Reach } from "./reach.ts";
+import type { Reach } from "./reach.ts";
 
 export interface Account {
 	readonly id: string;

@@ -1,9 +1,10 @@
 // Which process is meant by the beginning of an id.
 import { KeryxError } from "../../../errors.ts";
 import type { ProcessInfo } from "../../../processes/index.ts";
+import { OPERATOR } from "../../../store/index.ts";
 import { listed } from "../../io/words.ts";
 import { found } from "../../place.ts";
-import { OPERATOR, type Reach } from "./reach.ts";
+import type { Reach } from "./reach.ts";
 
 const PREFIX = "proc_";
 const SHORTEST = 4;

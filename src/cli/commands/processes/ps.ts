@@ -2,12 +2,12 @@
 // what only one of store and host knows.
 import type { Command } from "commander";
 import { describeDuration } from "../../../domain/index.ts";
-import type { Process } from "../../../store/index.ts";
+import { OPERATOR, type Process } from "../../../store/index.ts";
 import type { CliContext } from "../../context.ts";
 import { cut } from "../../io/width.ts";
 import { found } from "../../place.ts";
 import { type Account, accounts, remarksOn, startOf, stateOf } from "./account.ts";
-import { conversationNamed, OPERATOR, type Reach, withProcesses } from "./reach.ts";
+import { conversationNamed, type Reach, withProcesses } from "./reach.ts";
 import { commandOf } from "./text.ts";
 
 interface Flags {

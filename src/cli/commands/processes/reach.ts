@@ -8,12 +8,10 @@ import { KeryxError } from "../../../errors.ts";
 import { systemClock } from "../../../gateway/index.ts";
 import { localPlace, type ProcessPlace } from "../../../processes/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
-import { type Conversation, openStore, type Store, systemIds } from "../../../store/index.ts";
+import { type Conversation, OPERATOR, openStore, type Store, systemIds } from "../../../store/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { found } from "../../place.ts";
-
-export const OPERATOR = { kind: "operator" } as const;
 
 export interface Reach {
 	readonly output: Output;

@@ -19,7 +19,8 @@ import type {
 	GrantScope,
 	NewDelivery,
 } from "../../types.ts";
-import { addDeliveries } from "../deliveries/deliveries.ts";
+import { addDeliveries, endQuestion } from "../deliveries/deliveries.ts";
+import { noticeLane } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { audit } from "./audit.ts";
@@ -232,11 +233,6 @@ function* tell(context: Context, { id, notices }: ConfirmationRequest): Op<void>
 /** Null for those who never say that they used an approval: it stays one. */
 function useByOf({ now }: Context, askedBy: string, useWithinMs: number): number | null {
 	return askedBy === COMPAT ? null : now + useWithinMs;
-}
-
-/** Stands where a delivery names its conversation; no conversation has such an id. */
-export function noticeLane({ platform, account, chatId }: Destination): string {
-	return `@${platform}:${account}:${chatId}`;
 }
 
 /** A conversation that has something new to look at. */
@@ -484,6 +480,7 @@ function* settle(
 		},
 	});
 	yield* emit(context, `confirmation.${to.status}`, idsOf(row), { action: row.action });
+	yield* endQuestion(context, row.id, to.status);
 }
 
 /** The outcome as an inbox event of the conversation that waits for it: it begins a turn, exactly once, also after a crash. */

@@ -2,6 +2,7 @@
 // ahead of it, since a crash can come between a commit and the witness. Behind it, or with another entry in that place, something was
 // taken away or replaced.
 import { KeryxError } from "../../../errors.ts";
+import { OPERATOR } from "../../operator.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { AuditVia, OperatorScope, Witness, WitnessFound } from "../../types.ts";
 import { audit, auditHead, codeOf, headProblem, isCode, keyOf, type Verified, verifyChain } from "./audit.ts";
@@ -109,11 +110,7 @@ export function* acceptAudit(
 	context: Context,
 	{ by, via }: { readonly by: string; readonly via: AuditVia },
 ): Op<AuditStanding> {
-	const { count, problem } = yield* auditStanding(
-		{ scope: { kind: "operator" } },
-		context.auditKey,
-		context.witness,
-	);
+	const { count, problem } = yield* auditStanding({ scope: OPERATOR }, context.auditKey, context.witness);
 	if (problem === null)
 		throw new KeryxError("audit.sound", "the audit holds what its witness saw: there is nothing to accept");
 	yield* audit(context, { kind: "audit_accepted", who: by, via, facts: { entries: count, problem } });

@@ -4,9 +4,18 @@ import type { ConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Delivery, DeliveryBody, DeliveryState, Destination, NewDelivery } from "../../types.ts";
+import type {
+	Delivery,
+	DeliveryBody,
+	DeliveryState,
+	Destination,
+	NewDelivery,
+	QuestionEnds,
+} from "../../types.ts";
+import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { findConversation } from "../sessions/sessions.ts";
+import { addButtons, endButtons } from "./buttons.ts";
 import { bringForward, laneOf, letIn } from "./lanes.ts";
 
 export interface DeliveryRow {
@@ -116,14 +125,16 @@ export function* addDeliveries(
 	turn: string | null,
 	deliveries: readonly NewDelivery[],
 ): Op<void> {
-	for (const delivery of deliveries)
-		if (yield* add(context, conversation, turn, delivery))
-			yield* emit(
-				context,
-				"delivery.pending",
-				{ conversation, turn, subject: delivery.id },
-				{ kind: delivery.kind },
-			);
+	for (const delivery of deliveries) {
+		const { destination, gone } = yield* reachOf(delivery.destination);
+		yield* addButtons(context, conversation, { ...delivery, destination });
+		if (!(yield* add(context, conversation, turn, { ...delivery, destination }))) continue;
+		const { id, kind } = delivery;
+		yield* emit(context, "delivery.pending", { conversation, turn, subject: id }, { kind });
+		if (gone === null) continue;
+		const row = yield* get(deliveryById, id);
+		if (row?.state === "pending") yield* settleRow(context, row, { kind: "dead", reason: gone });
+	}
 }
 
 function* add(
@@ -145,6 +156,18 @@ function* add(
 	// A preview that is on its way, or of unknown outcome, stays so; what is sent or edited afterwards is the final text.
 	yield* run(fillUncertain, seal(delivery.body), id);
 	return false;
+}
+
+/** A question is over, in whatever way: where its message can be edited, it says so. Behind the question itself (I19). */
+export function* endQuestion(context: Context, confirmation: string, as: keyof QuestionEnds): Op<void> {
+	for (const { delivery: id, body } of yield* endButtons(context, confirmation, as)) {
+		const asked = yield* get(deliveryById, id);
+		if (!asked) continue;
+		const { replyTo: _, ...destination } = JSON.parse(asked.destination) as Destination;
+		yield* addDeliveries(context, asked.conversation, null, [
+			{ id: `${id}:end`, kind: "reply", destination, body },
+		]);
+	}
 }
 
 /** Behind everything that is on its way to its destination. False where there is one of that id. */
@@ -213,7 +236,7 @@ export function* claimDeliveries(
 	const until = context.now + args.timeoutMs;
 	const deliveries: (Delivery & { readonly claim: string })[] = [];
 	for (const row of yield* all(due, context.now, args.limit)) {
-		const delivery = { ...toDelivery(row), claim };
+		const delivery = { ...(yield* withReceipt(toDelivery(row))), claim };
 		if (row.state === "unknown") {
 			yield* run(claimAsking, until, until, row.n);
 			deliveries.push(delivery);
@@ -223,6 +246,13 @@ export function* claimDeliveries(
 		deliveries.push({ ...delivery, state: "sending", attempts: row.attempts + 1 });
 	}
 	return { deliveries, nextDueAt: (yield* get(nextDueAt))?.first_at ?? null };
+}
+
+/** One that replaces the message of another is an edit of it; what never was shown has none. */
+function* withReceipt(delivery: Delivery): Op<Delivery> {
+	const { edits } = delivery.body;
+	if (edits === undefined) return delivery;
+	return { ...delivery, receipt: (yield* get(deliveryById, edits))?.receipt ?? null };
 }
 
 /**
@@ -262,7 +292,15 @@ export function* settleDelivery(
 	context: Context,
 	args: { readonly id: string; readonly claim: string; readonly settlement: Settlement },
 ): Op<void> {
-	yield* settleRow(context, yield* claimedRow(args), args.settlement);
+	const row = yield* claimedRow(args);
+	yield* settleRow(context, row, yield* unlessGone(row, args.settlement));
+}
+
+/** Nothing is tried again in a chat that was found to be gone meanwhile. */
+function* unlessGone(row: DeliveryRow, settlement: Settlement): Op<Settlement> {
+	if (settlement.kind !== "retry") return settlement;
+	const { gone } = yield* reachOf(JSON.parse(row.destination) as Destination);
+	return gone === null ? settlement : { kind: "dead", reason: gone };
 }
 
 /** The delivery that a claim holds. */

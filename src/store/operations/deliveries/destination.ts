@@ -10,5 +10,11 @@ export function destinationOf(source: Source): Destination {
 		...(source.threadId && { threadId: source.threadId }),
 		...(source.messageId && { replyTo: source.messageId }),
 		...(source.userId && { userId: source.userId }),
+		...(source.chatType !== "dm" && { group: true }),
 	};
+}
+
+/** Stands where a delivery names its conversation, for one that belongs to none; no conversation has such an id. */
+export function noticeLane({ platform, account, chatId }: Destination): string {
+	return `@${platform}:${account}:${chatId}`;
 }

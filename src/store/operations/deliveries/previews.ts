@@ -3,6 +3,7 @@
 // is committed meanwhile until its outcome is known (I19). A preview that is shown, or that was not taken, holds back nothing.
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { NewDelivery } from "../../types.ts";
+import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { heldTurn } from "../turns/turns.ts";
 import { claimedRow, DELIVERY_COLUMNS, type DeliveryRow, insertRow } from "./deliveries.ts";
@@ -42,6 +43,7 @@ export function* openDelivery(
 	if (row && row.due_at !== null) return { kind: "wait" };
 	if (row && row.state !== "open") return { kind: "uncertain" };
 	if (yield* isBusy(laneOf(delivery.destination))) return { kind: "wait" };
+	if ((yield* reachOf(delivery.destination)).gone !== null) return { kind: "wait" };
 	// One that was not taken has no place yet: it gets the one that it is shown at.
 	if (row) yield* run(removeRow, row.n);
 	const as = { state: "sending", dueAt: context.now, claim: claimOf(context, token) } as const;

@@ -1,6 +1,6 @@
 // The other ends of an accepted message: handled as a command, expired, or dropped by its user. Each sets the one disposition
 // in the transaction that makes it true.
-import { type ConversationId, parseSource } from "../../../domain/index.ts";
+import { type ConversationId, contentText, parseSource } from "../../../domain/index.ts";
 import { seal, unseal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Asked, Content, NewDelivery } from "../../types.ts";
@@ -8,6 +8,7 @@ import { cancelOpen } from "../confirmations/calls.ts";
 import { resolveConfirmation } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
+import { setHome } from "../homes.ts";
 import {
 	branchSession,
 	continueSession,
@@ -39,6 +40,7 @@ const CHANGES = {
 	retry,
 	compress,
 	stopTurn,
+	setHome,
 	resolveConfirmation,
 } as const;
 type Changes = typeof CHANGES;
@@ -142,16 +144,12 @@ export function* answerCommand(
 function askedIn(inbox: number, { platform_message, accepted_at, body, body_key }: UnansweredItem): Asked {
 	const { source, content } = unseal<{ readonly source: unknown; readonly content: Content }>(body, body_key);
 	const { platform, userName } = parseSource(source);
-	const text =
-		typeof content === "string"
-			? content
-			: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 	return {
 		inbox,
 		platformMessage: platform_message,
 		platform,
 		name: userName ?? null,
-		text,
+		text: contentText(content),
 		at: accepted_at,
 	};
 }

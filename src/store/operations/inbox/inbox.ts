@@ -16,10 +16,23 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
-import type { BusyMode, Content, Disposition, InboxKind, PersonRole, Poster } from "../../types.ts";
+import type {
+	BusyMode,
+	Content,
+	Disposition,
+	InboxKind,
+	NewDelivery,
+	PersonRole,
+	Poster,
+	Quote,
+} from "../../types.ts";
+import { botTurns, firstAddress, heardFrom } from "../chats/known.ts";
+import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
+import { askPairing, type PairingRequest } from "../people/pairings.ts";
 import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
+import { type Cursor, moveCursor } from "./cursors.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
@@ -28,6 +41,7 @@ export interface AcceptArgs {
 	/** Unique within (platform, account, chat); our own ways in send a client message id. */
 	readonly platformMessage: string;
 	readonly content: Content;
+	readonly quoted?: Quote;
 	readonly routing: {
 		readonly groupSessionsPerUser: boolean;
 		readonly threadSessionsPerUser: boolean;
@@ -38,17 +52,24 @@ export interface AcceptArgs {
 	/** accept: to be answered. observe: seen, not addressed. refuse: why. command: handled beside the turn, by this name. */
 	readonly as:
 		| { readonly kind: "accept" | "observe" }
-		| { readonly kind: "refuse"; readonly reason: string }
+		/** A stranger who may ask to be let in gets a code, where they have not got one lately. */
+		| { readonly kind: "refuse"; readonly reason: string; readonly pairing?: PairingRequest }
 		| { readonly kind: "command"; readonly name: string };
+	/** A bot wrote it. So many are answered in its chat until a person writes; with the last of them goes the notice that says so. */
+	readonly bot?: { readonly limit: number; readonly notice: readonly NewDelivery[] };
+	/** It is carried out as a command. */
+	readonly asCommand?: boolean;
 	/** What its sender was let in as: what only the transport knew is gone when a message is taken up after a crash. */
 	readonly role?: PersonRole;
 	/** The platform's own role that let its sender in. */
 	readonly platformRole?: string;
 	/** Left out: a channel brought it, and knows who wrote it. */
 	readonly poster?: Poster;
-	/** Blobs put beforehand that the content refers to. */
+	/** Blobs put beforehand. A part of the content names one by its digest, or by its id. */
 	readonly blobs?: readonly string[];
-	readonly cursor?: { readonly platform: string; readonly account: string; readonly value: string };
+	readonly cursor?: Cursor;
+	/** When its sender wrote it, as far as the platform tells. Left out: when it was accepted. */
+	readonly sentAt?: number;
 	/** When the lane should look at it: now, or a little later while a burst gathers. */
 	readonly dueAt?: number;
 }
@@ -76,16 +97,12 @@ const insertInbox = sql<{ id: number }>(
 		disposition, disposition_detail, disposed_at, body, due_at)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
-const upsertCursor = sql(
-	`INSERT INTO channel_cursors (platform, account, value, updated_at) VALUES (?, ?, ?, ?)
-	ON CONFLICT (platform, account) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-);
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.origin
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin
 	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, busy, last_activity_at, principal, origin FROM conversations WHERE id = ?",
+	"SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin FROM conversations WHERE id = ?",
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const insertConversation = sql(
@@ -118,21 +135,24 @@ interface FoundConversation {
 	readonly busy: BusyMode | null;
 	readonly last_activity_at: number;
 	readonly principal: string | null;
+	readonly profile: string;
+	readonly chat_type: string;
 	/** Where it was imported from; null for one that was made here. */
 	readonly origin: string | null;
 }
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	const source = parseSource(args.source);
-	if (args.cursor)
-		yield* run(upsertCursor, args.cursor.platform, args.cursor.account, args.cursor.value, context.now);
+	if (args.cursor) yield* moveCursor(context, args.cursor);
 
 	const before = yield* get(findInbox, source.platform, source.account, source.chatId, args.platformMessage);
 	if (before) return duplicate(before);
+	const heard = args.kind === "person" ? yield* hear(context, args, source) : null;
 	if (args.as.kind === "refuse") return yield* refuse(context, args, source, args.as.reason);
+	if (heard?.tooMany) return yield* refuse(context, args, source, TOO_MANY_BOTS);
 
 	const { conversation, principal } = yield* route(context, args, source);
-	if (args.blobs?.length) yield* adoptBlobs(args.blobs, conversation.id);
+	const content = yield* withBlobs(args, conversation.id);
 	const wire = toWireSource(source);
 	const done = disposedAtOnce(args.as);
 	const waits = done === null;
@@ -151,10 +171,13 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 		done ? context.now : null,
 		seal({
 			source: wire,
-			content: args.content,
+			content,
+			...(args.quoted && { quoted: args.quoted }),
+			...(args.asCommand && { asCommand: true }),
 			...(args.role && { role: args.role }),
 			...(args.platformRole && { platformRole: args.platformRole }),
 			...(args.poster && { poster: args.poster }),
+			...(args.sentAt !== undefined && { sentAt: args.sentAt }),
 		}),
 		waits ? (args.dueAt ?? context.now) : null,
 	);
@@ -162,6 +185,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
 	if (args.kind === "person" && args.conversation === undefined)
 		yield* run(updateSource, seal(wire), conversation.id);
+	if (heard?.isLast && args.bot) yield* addDeliveries(context, conversation.id, null, args.bot.notice);
 	yield* emit(
 		context,
 		waits ? "inbound.accepted" : `inbound.${done.kind}`,
@@ -180,7 +204,37 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	};
 }
 
-function disposedAtOnce(as: AcceptArgs["as"]): Disposition | null {
+const TOO_MANY_BOTS = "too many messages of bots without a person";
+
+/** The chat has been heard from. Of bots, only so many are answered until a person writes. */
+function* hear(
+	context: Context,
+	{ as, bot }: AcceptArgs,
+	source: Source,
+): Op<{ readonly tooMany: boolean; readonly isLast: boolean }> {
+	if (as.kind === "refuse" || !bot) {
+		yield* heardFrom(context, source, as.kind === "refuse" ? "stranger" : "person");
+		return { tooMany: false, isLast: false };
+	}
+	const tooMany = (yield* botTurns(source)) >= bot.limit;
+	const counts = as.kind === "accept" && !tooMany;
+	const turns = yield* heardFrom(context, source, counts ? "bot" : "stranger");
+	return { tooMany, isLast: counts && turns === bot.limit };
+}
+
+/** Makes the blobs the conversation's own; a row names them by their digests. */
+function* withBlobs({ content, blobs = [] }: AcceptArgs, conversation: string): Op<Content> {
+	if (blobs.length === 0) return content;
+	const digests = yield* adoptBlobs(blobs, conversation);
+	if (typeof content === "string") return content;
+	return content.map((part) =>
+		part.type === "text" ? part : { ...part, blob: digests.get(part.blob) ?? part.blob },
+	);
+}
+
+function disposedAtOnce(
+	as: AcceptArgs["as"],
+): { readonly kind: "observed" } | { readonly kind: "command"; readonly name: string } | null {
 	if (as.kind === "observe") return { kind: "observed" };
 	if (as.kind === "command") return { kind: "command", name: as.name };
 	return null;
@@ -243,6 +297,7 @@ function* refuse(context: Context, args: AcceptArgs, source: Source, reason: str
 	);
 	const id = (row as { id: number }).id;
 	yield* emit(context, "inbound.refused", { subject: id }, { platform: source.platform, reason });
+	if (args.as.kind === "refuse" && args.as.pairing) yield* askPairing(context, source, args.as.pairing);
 	return {
 		id,
 		conversation: null,
@@ -272,7 +327,7 @@ function* route(
 	}
 	const ids = principal ? yield* idsOf(source.platform, principal) : [];
 	const aliases = ids.slice(1).map((id): AliasPair => [ids[0] as string, id]);
-	const address = resolveAddress(source, { ...args.routing, aliases });
+	const address = yield* firstAddress(resolveAddress(source, { ...args.routing, aliases }));
 	const digest = addressDigest(address);
 	const known = yield* get(findAddress, digest);
 	const own = (yield* isTheirs(known, address, principal)) ? known : undefined;
@@ -297,13 +352,14 @@ function* isTheirs(
 ): Op<boolean> {
 	if (!found) return false;
 	if (found.origin === null) return true;
+	if (found.profile !== address.profile || found.chat_type !== address.chatType) return false;
 	if (found.shared === 1) return isShared(address);
 	if (found.principal === null || principal === null) return found.principal === principal;
 	return (yield* samePrincipals(found.principal)).includes(principal);
 }
 
 /** The ids a sender is known by. In a dm that names no sender, the chat is the person. */
-function personsIds(source: Source): string[] {
+export function personsIds(source: Source): string[] {
 	const ids = [source.userIdAlt, source.userId].filter((id) => id !== undefined);
 	if (ids.length === 0 && source.chatType === "dm" && source.chatId !== "") ids.push(source.chatId);
 	return ids.map((id) => personId(source.platform, id, []));
@@ -358,7 +414,9 @@ function* createConversation(
 	);
 	yield* pointAddress(digest, id, address);
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
-	return { id, key, shared, busy: null, last_activity_at: context.now, principal, origin: null };
+	const { profile, chatType: chat_type } = address;
+	const last_activity_at = context.now;
+	return { id, key, shared, busy: null, last_activity_at, principal, profile, chat_type, origin: null };
 }
 
 /** Also away from an imported conversation that is not its person's. */

@@ -39,12 +39,13 @@ interface ConversationRow {
 	readonly source_body: string;
 	readonly preview_body: string;
 	readonly body_key: number | null;
+	readonly origin: string | null;
 	readonly live_session: SessionId | null;
 	readonly first_session: SessionId | null;
 }
 
 const COLUMNS = `c.id, c.key, c.platform, c.profile, c.chat_type, c.principal, c.shared, c.model_override, c.busy, c.tool_progress,
-	c.message_count, c.created_at, c.last_activity_at, c.source_body, c.preview_body, c.body_key,
+	c.message_count, c.created_at, c.last_activity_at, c.source_body, c.preview_body, c.body_key, c.origin,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id AND s.ended_at IS NULL) AS live_session,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id ORDER BY s.key LIMIT 1) AS first_session`;
 
@@ -104,6 +105,7 @@ function toConversation(row: ConversationRow): Conversation {
 		modelOverride: row.model_override === null ? null : sanitizeModelOverride(JSON.parse(row.model_override)),
 		busy: row.busy,
 		toolProgress: row.tool_progress,
+		...(row.origin !== null && { isImported: true }),
 	};
 }
 

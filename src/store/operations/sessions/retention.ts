@@ -4,6 +4,7 @@ import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { all, type Context, get, type Op, run, type Statement, sql } from "../../query.ts";
 import { emit } from "../events.ts";
+import { prunePairings } from "../people/pairings.ts";
 import { unindexMessages } from "../search/index-rows.ts";
 import { dropBlob } from "../transcript/blobs.ts";
 import { end, findConversation, findLive } from "./sessions.ts";
@@ -159,6 +160,8 @@ const DELETES = [
 	`DELETE FROM messages WHERE session IN (${SESSIONS})`,
 	`DELETE FROM hidden_ranges WHERE session IN (${SESSIONS})`,
 	"DELETE FROM processes WHERE conversation = ?",
+	"DELETE FROM amendments WHERE conversation = ?",
+	"DELETE FROM buttons WHERE conversation = ?",
 	"DELETE FROM confirmation_notices WHERE confirmation IN (SELECT id FROM confirmations WHERE conversation = ?)",
 	"DELETE FROM confirmations WHERE conversation = ?",
 	`DELETE FROM calls WHERE turn IN (${TURNS})`,
@@ -245,12 +248,13 @@ const refused = sql<{ id: number }>(
 );
 const deleteInbox = sql("DELETE FROM inbox WHERE id = ?");
 
-/** Forgets messages that were refused a week ago or longer, some at a time. */
+/** Forgets messages that were refused a week ago or longer, some at a time, and requests of strangers that came to nothing. */
 export function* pruneRefused(
 	context: Context,
 	args: { readonly limit: number },
 ): Op<{ pruned: number; more: boolean }> {
 	const rows = yield* all(refused, context.now - REFUSED_KEPT_DAYS * DAY_MS, args.limit);
 	for (const { id } of rows) yield* run(deleteInbox, id);
+	yield* prunePairings(context, args.limit);
 	return { pruned: rows.length, more: rows.length === args.limit };
 }

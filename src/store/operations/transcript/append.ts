@@ -135,8 +135,8 @@ export function isCounted(message: Pick<NewMessage, "role" | "observed">): boole
 
 /** What stands in the body: everything that has no column of its own. */
 function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
-	const { toolCalls, reasoning, finishReason, tokens, observed, covers, leavesOut, confirmation, author } =
-		message;
+	const { toolCalls, reasoning, finishReason, tokens, quoted, observed } = message;
+	const { covers, leavesOut, confirmation, author } = message;
 	const authorName = author?.name;
 	return {
 		content,
@@ -144,6 +144,7 @@ function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
 		reasoning,
 		finishReason,
 		tokens,
+		quoted,
 		observed,
 		covers,
 		leavesOut,

@@ -81,18 +81,24 @@ export function* finishBlob(_: Context, args: { readonly id: string }): Op<{ dig
 	return { digest, size };
 }
 
-/** Makes blobs put beforehand a conversation's own; one that it has already is dropped in favour of that. */
-export function* adoptBlobs(ids: readonly string[], conversation: string): Op<void> {
+/**
+ * Makes blobs put beforehand a conversation's own; one that it has already is dropped in favour of that. Answers their digests by
+ * their ids.
+ */
+export function* adoptBlobs(ids: readonly string[], conversation: string): Op<ReadonlyMap<string, string>> {
+	const digests = new Map<string, string>();
 	for (const id of ids) {
 		const blob = yield* get(findBlob, id);
 		if (!blob?.complete)
 			throw new KeryxError("store.not_found", `no finished blob ${id}`, { field: "blobs" });
+		digests.set(id, blob.digest);
 		if (blob.conversation === conversation) continue;
 		if (blob.conversation !== null)
 			throw new KeryxError("store.not_found", `no finished blob ${id}`, { field: "blobs" });
 		if (yield* get(findByDigest, conversation, blob.digest)) yield* dropBlob(id);
 		else yield* run(adopt, conversation, id);
 	}
+	return digests;
 }
 
 /** Content as it stands in a row: text over the limit is a reference to a blob of the conversation. */

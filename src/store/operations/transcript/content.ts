@@ -1,5 +1,5 @@
 // A message's place and the part of it that stands in its body.
-import type { SessionId } from "../../../domain/index.ts";
+import { contentText, type SessionId } from "../../../domain/index.ts";
 import type { Content, NewMessage } from "../../types.ts";
 import type { StoredContent } from "./blobs.ts";
 
@@ -16,7 +16,15 @@ export interface Target {
 
 export type MessageBody = Pick<
 	NewMessage,
-	"toolCalls" | "reasoning" | "finishReason" | "tokens" | "observed" | "covers" | "leavesOut" | "confirmation"
+	| "toolCalls"
+	| "reasoning"
+	| "finishReason"
+	| "tokens"
+	| "quoted"
+	| "observed"
+	| "covers"
+	| "leavesOut"
+	| "confirmation"
 > & {
 	readonly content: StoredContent;
 	readonly authorName?: string;
@@ -24,8 +32,7 @@ export type MessageBody = Pick<
 
 /** The words of a content, for search, previews and titles; an attachment counts by its name. */
 export function textOf(content: Content): string {
-	if (typeof content === "string") return content;
-	return content.map((part) => (part.type === "text" ? part.text : (part.name ?? ""))).join("\n");
+	return contentText(content, ({ name }) => name ?? "");
 }
 
 /** The blobs a body refers to: large text, and attachments. */

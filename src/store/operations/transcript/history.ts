@@ -6,6 +6,7 @@ import {
 	type Speaker,
 } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
+import { OPERATOR } from "../../operator.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Destination, OperatorScope } from "../../types.ts";
 import { emit } from "../events.ts";
@@ -120,7 +121,7 @@ export function* undoAsDecided(
 	context: Context,
 	{ row, ...args }: { readonly conversation: ConversationId; readonly turns: number; readonly row: number },
 ): Op<Undone | null> {
-	const target = yield* undoTarget({ scope: { kind: "operator" }, ...args });
+	const target = yield* undoTarget({ scope: OPERATOR, ...args });
 	return target?.row === row ? yield* undo(context, args) : null;
 }
 

@@ -118,6 +118,7 @@ const addAlias = sql("INSERT INTO aliases (platform, alias, principal, created_a
 
 /** Somebody who is known here by one of the same ids stays who they are: the one of the export is merged into them. */
 function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
+	const aliases = line.aliases.filter((one) => !isTokens(one));
 	const there = yield* get(principalById, line.id);
 	let root = there?.merged_into ?? line.id;
 	if (!there) {
@@ -126,7 +127,7 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 			throw invalidLine(number, `mergedInto names ${into}, which no line before describes`, {
 				field: "mergedInto",
 			});
-		for (const { platform, alias } of line.aliases)
+		for (const { platform, alias } of aliases)
 			into ??= (yield* get(aliasOwner, platform, alias))?.principal ?? null;
 		if (into !== null) into = (yield* get(principalById, into))?.merged_into ?? into;
 		yield* run(addPrincipal, line.id, line.createdAt, into);
@@ -134,8 +135,13 @@ function* importPrincipal(line: PrincipalLine, number: number): Op<void> {
 	}
 	// A file makes nobody known here somebody else: to join two people is the operator's own decision (`keryx link`).
 	if (root !== line.id || there) return;
-	for (const { platform, alias, createdAt } of line.aliases)
+	for (const { platform, alias, createdAt } of aliases)
 		if (!(yield* get(aliasOwner, platform, alias))) yield* run(addAlias, platform, alias, root, createdAt);
+}
+
+/** A token's name means the token of this Keryx alone. */
+function isTokens({ platform, alias }: PrincipalLine["aliases"][number]): boolean {
+	return platform === "api_server" && alias.startsWith("token:");
 }
 
 const keyTaken = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
@@ -159,7 +165,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 			field: "principal",
 		});
 	for (const [index, address] of line.addresses.entries()) {
-		const problem = contradiction(line, address);
+		const problem = contradiction(line, address, profile);
 		if (problem) throw invalidLine(number, `addresses.${index} ${problem}`, { field: `addresses.${index}` });
 	}
 	const id = (isOwnId(line.id) ? line.id : derivedId(work.origin, line.id)) as ConversationId;
@@ -209,6 +215,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 function contradiction(
 	line: ConversationLine,
 	address: ConversationLine["addresses"][number],
+	profile: string,
 ): string | null {
 	if (address.platform !== line.platform)
 		return `is of the platform ${address.platform}, and the conversation of ${line.platform}`;
@@ -216,6 +223,11 @@ function contradiction(
 		return line.shared
 			? "is one person's, and the conversation is shared"
 			: "is that of a shared chat, and the conversation is private";
+	// What is said in a group is read by others: no private chat goes on there.
+	if (address.chatType !== line.chatType)
+		return `is of a chat of kind ${address.chatType}, and the conversation of kind ${line.chatType}`;
+	if (address.profile !== profile)
+		return `is of the profile ${JSON.stringify(address.profile)}, and the conversation of ${JSON.stringify(profile)}`;
 	return null;
 }
 

@@ -21,11 +21,13 @@ import type {
 	InboxKind,
 	Message,
 	NewMessage,
+	Quote,
 	TurnPurpose,
 	TurnState,
 } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
+import { takeAmendments } from "../inbox/amendments.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
@@ -294,7 +296,7 @@ export function* startTurn(
 	return { id, token };
 }
 
-/** The rows of a turn's items: what was observed before, then each item as its own row; bodies leave the inbox. */
+/** The rows of a turn's items: what was observed and what was changed before, then each item as its own row; bodies leave the inbox. */
 function* appendItems(
 	context: Context,
 	conversation: ConversationRow,
@@ -304,8 +306,10 @@ function* appendItems(
 ): Op<Message[]> {
 	const seen = yield* all(unseen, conversation.id);
 	const shown = seen.slice(0, OBSERVED_KEPT).reverse();
+	const amended = yield* takeAmendments(conversation.id);
 	const messages: IndexedMessage[] = [
 		...shown.map((item) => messageOf(item, true)),
+		...amended,
 		...items.map((item) => messageOf(item, false)),
 	];
 	const rows = yield* append(
@@ -316,12 +320,12 @@ function* appendItems(
 	for (const [index, item] of shown.entries()) yield* run(showUnseen, (rows[index] as Message).id, item.id);
 	for (const item of seen.slice(OBSERVED_KEPT)) yield* run(showUnseen, null, item.id);
 	for (const [index, item] of items.entries())
-		yield* run(takeInbox, turn, (rows[shown.length + index] as Message).id, item.id);
+		yield* run(takeInbox, turn, (rows[shown.length + amended.length + index] as Message).id, item.id);
 	return rows;
 }
 
 function messageOf(item: InboxRow, observed: boolean): NewMessage {
-	const { source, content, confirmation } = bodyOf(item);
+	const { source, content, quoted, confirmation } = bodyOf(item);
 	const author =
 		item.principal === null
 			? undefined
@@ -329,12 +333,19 @@ function messageOf(item: InboxRow, observed: boolean): NewMessage {
 	if (confirmation !== undefined)
 		return { role: "meta", kind: "note", content, confirmation: { id: confirmation, as: "outcome" } };
 	if (item.kind !== "person") return { role: "meta", kind: "note", content };
-	return { role: "user", content, ...(author && { author }), ...(observed && { observed }) };
+	return {
+		role: "user",
+		content,
+		...(quoted && { quoted }),
+		...(author && { author }),
+		...(observed && { observed }),
+	};
 }
 
 interface ItemBody {
 	readonly source: Source;
 	readonly content: Content;
+	readonly quoted?: Quote;
 	/** Of an internal event that answers an earlier turn: where that one's reply went. */
 	readonly destination?: Destination | null;
 	/** The confirmation that it is about. */

@@ -1,8 +1,10 @@
 // The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
-import { Plug } from "lucide-react";
+import { Plug, Plus } from "lucide-react";
+import { useState } from "react";
 import { useApi } from "../../api/index.ts";
 import {
 	Badge,
+	Button,
 	Empty,
 	ErrorState,
 	Page,
@@ -11,6 +13,7 @@ import {
 	SkeletonRows,
 	type Tone,
 } from "../../ui/index.ts";
+import { AddChannel } from "./add.tsx";
 import { Age } from "./age.tsx";
 import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
@@ -22,17 +25,29 @@ const STATES: Readonly<Record<string, { readonly name: string; readonly tone: To
 	connected: { name: "Connected", tone: "ok" },
 	starting: { name: "Starting", tone: "accent" },
 	degraded: { name: "Degraded", tone: "warn" },
+	down: { name: "Down", tone: "danger" },
+	needs_attention: { name: "Needs attention", tone: "danger" },
 	stopped: { name: "Stopped", tone: "danger" },
 };
 
 export function ChannelsView() {
+	const [adding, setAdding] = useState(false);
 	const { data, error, refetch, dataUpdatedAt } = useApi(
 		"channels",
 		{},
-		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
+		{ on: ["delivery"], refetchInterval: LOOK_MS },
 	);
 	return (
-		<Page title="Channels" about="the ways in and out for chats">
+		<Page
+			title="Channels"
+			about="the ways in and out for chats"
+			actions={
+				<Button size="sm" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
+					Add a channel
+				</Button>
+			}
+		>
+			{adding && <AddChannel onClose={() => setAdding(false)} />}
 			{data ? (
 				<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
 					<section aria-labelledby="channels-heading">

@@ -74,7 +74,7 @@ export interface Verified {
 	readonly bad: { readonly n: number; readonly problem: string } | null;
 }
 
-const CHANGES = { on: ["confirmation"] };
+const CHANGES = { on: ["confirmation"] } as const;
 const PAGE = 50;
 /** More than these wait for nobody: the server takes a thousand an hour. */
 const MOST_WAITING = 500;

@@ -65,6 +65,8 @@ const ENTRIES: Readonly<Record<string, { readonly name: string; readonly tone: T
 	refused: { name: "Refused attempt", tone: "danger" },
 	token_created: { name: "Token made", tone: "neutral" },
 	token_revoked: { name: "Token revoked", tone: "neutral" },
+	paired: { name: "Person let in", tone: "ok" },
+	unpaired: { name: "Person refused", tone: "neutral" },
 	audit_accepted: { name: "Audit accepted", tone: "warn" },
 	walls_off: { name: "Walls off", tone: "warn" },
 };

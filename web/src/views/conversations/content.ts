@@ -4,6 +4,6 @@ import type { Message } from "../../api/types.ts";
 export function textOf(content: Message["content"]): string {
 	if (typeof content === "string") return content;
 	return content
-		.map((part) => (part.type === "text" ? String(part.text) : `[${part.type} ${String(part.name ?? "")}]`))
+		.map((part) => (part.type === "text" ? part.text : `[${part.type} ${part.name ?? ""}]`))
 		.join("\n");
 }

@@ -165,14 +165,14 @@ export class Transcript {
 	take(event: LiveEvent): void {
 		const { type, turn, facts, message, delivery } = event;
 		if (type === "message.appended" && message) {
-			if (turn !== null && typeof facts.index === "number")
+			if (turn !== null && facts.index !== undefined)
 				this.#nameAsStreamed(message.id, `${turn}:${facts.index}`);
 			this.#late = [...this.#late.slice(-MOST_KEPT), message];
 			if (this.#state.status === "ready" && this.#state.isAtEnd) this.#putLate();
 			this.#refreshSessions();
 		} else if (type === "delivery.pending" && delivery) this.#takeDelivery(delivery);
 		else if (type === "turn.ended" && turn !== null) {
-			this.#tellFailure(turn, String(facts.outcome), event.at);
+			this.#tellFailure(turn, facts.outcome, event.at);
 			this.#refreshSessions();
 		} else if (type.startsWith("transcript.")) void this.#readTail();
 		else if (type.startsWith("session.")) this.#refreshSessions();

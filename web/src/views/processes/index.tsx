@@ -18,7 +18,7 @@ import { howItEnded, isRunning, type Process, ProcessState, Runtime } from "./st
 
 const PAGE = 100;
 const MOST_RUNNING = 200;
-const CHANGES = { on: ["process"] };
+const CHANGES = { on: ["process"] } as const;
 
 export function ProcessesView() {
 	const { conversation } = useSearch({ from: "/processes" });

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "../../api/index.ts";
-import { Button, CopyButton, Dialog, ErrorLine, Input, Select } from "../../ui/index.ts";
+import { Button, CopyButton, Dialog, ErrorLine, Field, Input, Select } from "../../ui/index.ts";
 
 const ROLES = [
 	["reader", "reads everything, changes nothing"],
@@ -108,26 +108,5 @@ export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 				</form>
 			)}
 		</Dialog>
-	);
-}
-
-function Field({
-	label,
-	about,
-	children,
-}: {
-	readonly label: string;
-	readonly about?: string;
-	readonly children: (id: string) => React.ReactNode;
-}) {
-	const id = useId();
-	return (
-		<div className="flex flex-col gap-1">
-			<label htmlFor={id} className="font-medium">
-				{label}
-			</label>
-			{children(id)}
-			{about !== undefined && <p className="text-xs text-ink-3">{about}</p>}
-		</div>
 	);
 }

@@ -10,7 +10,16 @@ import { type Step, type Story, stepsOf, verdictOf } from "./steps.ts";
 import { Timeline } from "./timeline.tsx";
 
 /** Whatever a turn does tells in events, and one of these is among them. */
-const CHANGED_BY = ["inbound", "turn", "message", "call", "model", "delivery", "checkpoint", "session"];
+const CHANGED_BY = [
+	"inbound",
+	"turn",
+	"message",
+	"call",
+	"model",
+	"delivery",
+	"checkpoint",
+	"session",
+] as const;
 
 export function WhyView() {
 	const { inbound } = useParams({ from: "/why/$inbound" });

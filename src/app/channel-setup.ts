@@ -1,0 +1,155 @@
+// Adding and removing a channel: tries the token, writes the key file and the entry of config.yaml. Used by `keryx channels` and the
+// page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+	CHANNEL_PLATFORMS,
+	checkConfig,
+	type Environment,
+	editConfig,
+	writeConfig,
+} from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { ChannelSetup } from "../http/index.ts";
+import { readToken, type TokenPlace } from "./channel-token.ts";
+
+export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
+
+/** Who the platform says the token is. */
+export interface ChannelIdentity {
+	readonly who: string;
+	/** What it cannot do as it is set up on the platform, each with the remedy. */
+	readonly remarks: readonly string[];
+}
+
+export interface NewChannel {
+	readonly platform: ChannelPlatform;
+	/** Of the entry; left out, the platform's. */
+	readonly name?: string;
+	readonly account?: string;
+	/** The token itself, for a key file; or the variable that holds it. */
+	readonly token: { readonly value: string } | { readonly variable: string };
+	readonly apiRoot?: string;
+}
+
+export interface SetupPlace {
+	readonly home: string;
+	readonly env: Environment;
+}
+
+/** The same for the page. */
+export function channelSetup(place: TokenPlace): ChannelSetup {
+	return {
+		platforms: CHANNEL_PLATFORMS,
+		add: ({ platform, name, account, token, apiRoot }) =>
+			addChannel(
+				{
+					platform: known(platform),
+					token: { value: token },
+					...(name !== undefined && { name }),
+					...(account !== undefined && { account }),
+					...(apiRoot !== undefined && { apiRoot }),
+				},
+				place,
+			),
+		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
+		remove: async (name) => removeChannel(name, place),
+	};
+}
+
+/** Asks the platform who the bot is, with the token as it is now. */
+export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
+	const settings = checkConfig(place).config?.values.channels[name];
+	if (!settings) throw noChannel(name);
+	const token = await readToken(name, settings, place);
+	return tryToken(known(settings.platform), { token, apiRoot: settings.api_root });
+}
+
+function known(platform: string): ChannelPlatform {
+	const found = CHANNEL_PLATFORMS.find((one) => one === platform);
+	if (found) return found;
+	throw new KeryxError(
+		"argument.invalid",
+		`platform must be one of ${CHANNEL_PLATFORMS.join(", ")}; a channel of a module is set up in config.yaml`,
+		{ field: "platform" },
+	);
+}
+
+/** Throws channel.refused where the platform does not accept the token. */
+export async function tryToken(
+	_platform: ChannelPlatform,
+	{ token, apiRoot }: { readonly token: string; readonly apiRoot?: string | undefined },
+): Promise<ChannelIdentity> {
+	const { identifyTelegram } = await import("../channels/telegram/index.ts");
+	return identifyTelegram({ token, ...(apiRoot !== undefined && { apiRoot }) });
+}
+
+/** Answers the entry's name and who the bot is. */
+export async function addChannel(
+	wanted: NewChannel,
+	place: SetupPlace,
+): Promise<ChannelIdentity & { readonly name: string }> {
+	const { platform, token, apiRoot, name = wanted.platform, account } = wanted;
+	const value = "value" in token ? token.value.trim() : place.env[token.variable]?.trim();
+	if (!value)
+		throw new KeryxError(
+			"channel.token_missing",
+			"variable" in token ? `${token.variable} is not set here` : "the token is empty",
+		);
+	const file = join(place.home, "config.yaml");
+	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+	const keyFile = join("keys", `${name}.token`);
+	const after = editConfig(before, {
+		[`channels.${name}`]: {
+			platform,
+			...(account && { account }),
+			...("value" in token ? { token_file: keyFile } : { token_env: token.variable }),
+			...(apiRoot !== undefined && { api_root: apiRoot }),
+		},
+	});
+	refuseTaken(before, name, place);
+	refuseInvalid(after, place);
+	const identity = await tryToken(platform, { token: value, apiRoot });
+	if ("value" in token) writeKey(join(place.home, keyFile), value);
+	writeConfig(file, after);
+	return { ...identity, name };
+}
+
+/** Takes the entry out, and the key file that `addChannel` wrote for it. */
+export function removeChannel(name: string, place: SetupPlace): void {
+	const file = join(place.home, "config.yaml");
+	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+	const settings = checkConfig({ ...place, text: before }).config?.values.channels[name];
+	if (!settings) throw noChannel(name);
+	writeConfig(file, editConfig(before, { [`channels.${name}`]: undefined }));
+	if (settings.token_file === join("keys", `${name}.token`))
+		rmSync(join(place.home, settings.token_file), { force: true });
+}
+
+export function noChannel(name: string): KeryxError {
+	return new KeryxError("store.not_found", `there is no channels.${name} in config.yaml`, {
+		field: "name",
+		hint: "`keryx channels list` names those there are",
+	});
+}
+
+function refuseTaken(text: string, name: string, place: SetupPlace): void {
+	if (checkConfig({ ...place, text }).config?.values.channels[name])
+		throw new KeryxError("argument.invalid", `there is a channels.${name} already`, {
+			field: "name",
+			hint: "choose another --name, or remove that one first",
+		});
+}
+
+function refuseInvalid(text: string, place: SetupPlace): void {
+	const [first] = checkConfig({ ...place, text }).problems;
+	if (first)
+		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
+}
+
+function writeKey(file: string, value: string): void {
+	mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
+	// Anew: a file that was there keeps its mode.
+	rmSync(file, { force: true });
+	writeFileSync(file, `${value}\n`, { mode: 0o600, flag: "wx" });
+}

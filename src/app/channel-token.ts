@@ -1,0 +1,46 @@
+// Where a channel's token is: an environment variable, or a file that only its owner can read. It is read at every connect, so
+// that a new one is used without a restart, and hidden from the moment it is read (I12).
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { ChannelSettings, Environment } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Secrets } from "../secrets/index.ts";
+
+export interface TokenPlace {
+	readonly env: Environment;
+	/** Relative names of files are looked for here. */
+	readonly home: string;
+	readonly secrets: Pick<Secrets, "learn">;
+}
+
+/** Throws channel.token_missing or channel.token_exposed, which name the entry and the remedy. */
+export async function readToken(
+	name: string,
+	settings: Pick<ChannelSettings, "token_env" | "token_file">,
+	{ env, home, secrets }: TokenPlace,
+): Promise<string> {
+	const { token_env, token_file } = settings;
+	const token = (
+		token_file === undefined ? env[token_env ?? ""] : await fromFile(name, token_file, home)
+	)?.trim();
+	if (!token)
+		throw new KeryxError(
+			"channel.token_missing",
+			`channels.${name} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
+		);
+	secrets.learn(new Map([[`channels.${name}`, token]]));
+	return token;
+}
+
+async function fromFile(name: string, file: string, home: string): Promise<string> {
+	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
+	const facts = await stat(path).catch(() => null);
+	if (!facts?.isFile())
+		throw new KeryxError("channel.token_missing", `channels.${name} has no token: there is no file ${path}`);
+	if ((facts.mode & 0o077) !== 0)
+		throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of channels.${name}`, {
+			hint: `run \`chmod 600 ${path}\``,
+		});
+	return readFile(path, "utf8");
+}

@@ -1,0 +1,133 @@
+// The channels of `channels.<name>`: made when Keryx starts, and kept as the configuration says while it runs. Only a channel whose
+// entry changed connects again. A platform's library is loaded when its first channel is made.
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import type { ChannelSettings, Config } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
+import { readToken, type TokenPlace } from "./channel-token.ts";
+
+/** What a channel is made with. A `module` exports `createChannel`, which takes these. */
+export interface ChannelOptions {
+	/** Of its entry in the configuration. */
+	readonly name: string;
+	readonly account: string;
+	readonly settings: ChannelSettings;
+	/** Read at every connect: it may have changed. */
+	readonly token: () => Promise<string>;
+	readonly clock: Clock;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export interface ChannelPlace extends TokenPlace {
+	readonly clock: Clock;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+/** Throws channel.module where a module cannot be loaded. */
+export async function makeChannel(
+	name: string,
+	settings: ChannelSettings,
+	place: ChannelPlace,
+): Promise<Channel> {
+	const options: ChannelOptions = {
+		name,
+		account: settings.account,
+		settings,
+		token: () => readToken(name, settings, place),
+		clock: place.clock,
+		log: place.log,
+	};
+	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
+	const { createTelegramChannel } = await import("../channels/telegram/index.ts");
+	return createTelegramChannel({
+		...options,
+		...(settings.api_root !== undefined && { apiRoot: settings.api_root }),
+	});
+}
+
+async function fromModule(module: string, options: ChannelOptions, home: string): Promise<Channel> {
+	const problem = (reason: string, cause?: unknown) =>
+		new KeryxError("channel.module", `channels.${options.name}.module ${module} ${reason}`, {
+			...(cause !== undefined && { cause }),
+		});
+	let loaded: { readonly createChannel?: (options: ChannelOptions) => Channel | Promise<Channel> };
+	try {
+		// A package is looked for in Keryx's home, a relative file is one in it.
+		const path = createRequire(join(home, "config.yaml")).resolve(module);
+		loaded = await import(pathToFileURL(path).href);
+	} catch (cause) {
+		throw problem(`cannot be loaded: ${(cause as Error).message}`, cause);
+	}
+	if (typeof loaded.createChannel !== "function") throw problem("does not export createChannel");
+	const channel = await loaded.createChannel(options);
+	const { platform, account } = options.settings;
+	if (channel.platform !== platform || channel.account !== account)
+		throw problem(
+			`made a channel of ${channel.platform} with the account ${JSON.stringify(channel.account)}, not of ${platform} with ${JSON.stringify(account)}`,
+		);
+	return channel;
+}
+
+/** What the gateway goes by for an entry; undefined for a channel that has none. */
+export function settingsOf(
+	{ channels }: Pick<Config, "channels">,
+	name: string,
+): GatewaySettings | undefined {
+	const entry = Object.hasOwn(channels, name) ? channels[name] : undefined;
+	if (!entry) return undefined;
+	const { edits, notices, require_mention, free_chats, alive_seconds } = entry;
+	return {
+		edits,
+		notices,
+		requireMention: require_mention,
+		freeChats: free_chats,
+		aliveSeconds: alive_seconds,
+	};
+}
+
+export interface ChannelFollowerOptions extends ChannelPlace {
+	/** Starts it, and sends through it from now on. */
+	readonly connect: (channel: Channel) => Promise<void>;
+	/** Stops it. What is to be sent there waits. */
+	readonly disconnect: (name: string) => Promise<void>;
+	/** A channel that could not be made: the others go on. */
+	readonly failed: (name: string, error: unknown) => void;
+}
+
+/** Follows `channels` of the configuration; one change at a time. */
+export class ChannelFollower {
+	readonly #options: ChannelFollowerOptions;
+	readonly #made = new Map<string, ChannelSettings>();
+	#last: Promise<void> = Promise.resolve();
+
+	constructor(options: ChannelFollowerOptions) {
+		this.#options = options;
+	}
+
+	/** Resolves when every channel is as the configuration says, or has failed. */
+	follow({ channels }: Pick<Config, "channels">): Promise<void> {
+		this.#last = this.#last.then(() => this.#apply(channels));
+		return this.#last;
+	}
+
+	async #apply(wanted: Config["channels"]): Promise<void> {
+		const { connect, disconnect, failed } = this.#options;
+		for (const [name, settings] of [...this.#made]) {
+			if (isDeepStrictEqual(wanted[name], settings)) continue;
+			this.#made.delete(name);
+			await disconnect(name);
+		}
+		for (const [name, settings] of Object.entries(wanted)) {
+			if (this.#made.has(name)) continue;
+			try {
+				await connect(await makeChannel(name, settings, this.#options));
+				this.#made.set(name, settings);
+			} catch (error) {
+				failed(name, error);
+			}
+		}
+	}
+}

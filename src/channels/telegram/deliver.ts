@@ -1,0 +1,231 @@
+// Deliveries as calls of the Bot API. Nothing is tried twice here: what Telegram said, or that it did not, is the answer.
+import type { Api } from "grammy";
+import type {
+	InlineKeyboardMarkup,
+	InputMediaAudio,
+	InputMediaDocument,
+	InputMediaPhoto,
+} from "grammy/types";
+import type { Outgoing, SendResult } from "../../gateway/index.ts";
+import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
+import { NotSent } from "./transport.ts";
+
+const CAPTION_LIMIT = 1024;
+const ALBUM = 10;
+const PHOTO = /^image\/(?:jpeg|png|webp)$/;
+const AUDIO = /^audio\/(?:mpeg|mp4|x-m4a)$/;
+
+type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
+type Kind = "photo" | "audio" | "document";
+
+export interface DeliverContext {
+	readonly api: Api;
+	/** grammY's, which is loaded when a channel starts. */
+	readonly InputFile: typeof import("grammy").InputFile;
+	/** The id of the chat today: a group that became a supergroup has another. */
+	readonly chatNow: (chatId: string) => string;
+	/** What of a delivery was shown by an earlier attempt. */
+	readonly shown: Map<string, readonly number[]>;
+}
+
+/** Rejects with the error of the call that failed; a group's move is the caller's. */
+export async function deliver(outgoing: Outgoing, context: DeliverContext): Promise<SendResult> {
+	const { id } = outgoing;
+	const steps = stepsOf(outgoing, context);
+	const ids = [...(context.shown.get(id) ?? [])];
+	// Each step shows at least one message; those before were shown by an attempt that failed at a later one.
+	let done = 0;
+	for (const step of steps) {
+		done += step.messages;
+		if (ids.length >= done) continue;
+		ids.push(...(await step.send()));
+		if (steps.length > 1) context.shown.set(id, ids);
+	}
+	context.shown.delete(id);
+	return { kind: "sent", receipt: ids.join(",") };
+}
+
+/** Changes the text and the buttons of a message in their place. */
+export async function change(
+	receipt: string,
+	outgoing: Outgoing,
+	context: DeliverContext,
+): Promise<SendResult> {
+	const id = Number(receipt.split(",")[0]);
+	if (!Number.isSafeInteger(id)) return { kind: "refused", reason: "this is no receipt of Telegram" };
+	const chat = context.chatNow(outgoing.destination.chatId);
+	const { text, mode } = textOf(outgoing);
+	const options = { ...mode, reply_markup: keyboardOf(outgoing) ?? { inline_keyboard: [] } };
+	try {
+		await context.api.editMessageText(chat, id, text, options).catch((error: unknown) => {
+			if (!isApiError(error) || !/no text in the message/i.test(error.description)) throw error;
+			return context.api.editMessageCaption(chat, id, { caption: text, ...options });
+		});
+	} catch (error) {
+		// It shows what it should: nothing is wrong.
+		if (!isApiError(error) || !/message is not modified/i.test(error.description)) throw error;
+	}
+	return { kind: "sent", receipt };
+}
+
+interface Step {
+	/** How many messages it shows. */
+	readonly messages: number;
+	send(): Promise<readonly number[]>;
+}
+
+function stepsOf(outgoing: Outgoing, context: DeliverContext): readonly Step[] {
+	const { api } = context;
+	const { destination, body } = outgoing;
+	const chat = context.chatNow(destination.chatId);
+	const { text, mode } = textOf(outgoing);
+	const keyboard = keyboardOf(outgoing);
+	const place = {
+		...(destination.threadId !== undefined && { message_thread_id: Number(destination.threadId) }),
+		...replyOf(destination),
+	};
+	const message: Step = {
+		messages: 1,
+		send: async () => [
+			(await api.sendMessage(chat, text, { ...place, ...mode, ...(keyboard && { reply_markup: keyboard }) }))
+				.message_id,
+		],
+	};
+	const attachments = body.attachments ?? [];
+	if (attachments.length === 0) return [message];
+	const isCaption = body.plain.length <= CAPTION_LIMIT;
+	const caption = isCaption && text !== "" ? { caption: text, ...mode } : {};
+	const files = runsOf(attachments).map((run, n): Step => {
+		const said = n === 0 ? caption : {};
+		const more = { ...place, ...(n === 0 && keyboard && { reply_markup: keyboard }) };
+		return {
+			messages: run.files.length,
+			send: async () => sendFiles(run, chat, { ...more, said }, outgoing, context),
+		};
+	});
+	return isCaption ? files : [message, ...files];
+}
+
+interface Run {
+	readonly kind: Kind;
+	readonly files: readonly Attachment[];
+}
+
+/** Albums hold files of one kind, at most ten. */
+function runsOf(attachments: readonly Attachment[]): readonly Run[] {
+	const runs: { kind: Kind; files: Attachment[] }[] = [];
+	for (const file of attachments) {
+		const kind = kindOf(file);
+		const last = runs.at(-1);
+		if (last?.kind === kind && last.files.length < ALBUM) last.files.push(file);
+		else runs.push({ kind, files: [file] });
+	}
+	return runs;
+}
+
+async function sendFiles(
+	{ kind, files }: Run,
+	chat: string,
+	{ said, ...place }: { readonly said: { readonly caption?: string; readonly parse_mode?: "HTML" } } & object,
+	outgoing: Outgoing,
+	context: DeliverContext,
+): Promise<readonly number[]> {
+	const { api, InputFile } = context;
+	const input = ({ blob, name }: Attachment) => new InputFile(readable(outgoing, blob), nameOf(name));
+	const [first] = files;
+	if (!first) return [];
+	if (files.length > 1) {
+		const media = files.map((file, n) => ({
+			type: kind,
+			media: input(file),
+			...(n === 0 ? said : file.caption ? { caption: file.caption } : {}),
+		}));
+		const sent = await api.sendMediaGroup(
+			chat,
+			media as InputMediaPhoto[] | InputMediaAudio[] | InputMediaDocument[],
+			place,
+		);
+		return sent.map(({ message_id: id }) => id);
+	}
+	const options = { ...place, ...said };
+	if (kind === "audio") return [(await api.sendAudio(chat, input(first), options)).message_id];
+	if (kind === "photo")
+		try {
+			return [(await api.sendPhoto(chat, input(first), options)).message_id];
+		} catch (error) {
+			// Too large or too long for a picture; as a file it is taken.
+			if (!isApiError(error) || !/PHOTO_|IMAGE_PROCESS|too big|too large/i.test(error.description))
+				throw error;
+		}
+	return [(await api.sendDocument(chat, input(first), options)).message_id];
+}
+
+/** A file that cannot be read whole is not uploaded whole, and so not taken. */
+async function* readable(outgoing: Outgoing, blob: string): AsyncGenerator<Uint8Array> {
+	try {
+		yield* outgoing.openBlob(blob);
+	} catch (error) {
+		throw new NotSent(`the file could not be read: ${reasonOf(error)}`);
+	}
+}
+
+function kindOf({ mediaType }: Attachment): Kind {
+	if (PHOTO.test(mediaType)) return "photo";
+	return AUDIO.test(mediaType) ? "audio" : "document";
+}
+
+/** The form in which it is uploaded has no way to quote. */
+function nameOf(name: string): string {
+	return name.replace(/[\r\n";\\/]/g, "_") || "file";
+}
+
+function textOf({ body, plain }: Outgoing): {
+	readonly text: string;
+	readonly mode: { readonly parse_mode?: "HTML" };
+} {
+	return plain ? { text: body.plain, mode: {} } : { text: body.text, mode: { parse_mode: "HTML" } };
+}
+
+/** In groups an answer shows what it answers; in a private chat that is plain. */
+function replyOf({ chatId, replyTo }: Outgoing["destination"]): object {
+	if (!chatId.startsWith("-") || replyTo === undefined || !/^\d+$/.test(replyTo)) return {};
+	return { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } };
+}
+
+const STYLES = { primary: "primary", danger: "danger", plain: undefined } as const;
+
+function keyboardOf({ body }: Outgoing): InlineKeyboardMarkup | undefined {
+	if (!body.buttons || body.buttons.length === 0) return undefined;
+	return {
+		inline_keyboard: body.buttons.map((row) =>
+			row.map(({ id, label, style = "plain" }) => {
+				const colour = STYLES[style];
+				return { text: label, callback_data: id, ...(colour && { style: colour }) };
+			}),
+		),
+	};
+}
+
+/** Carries out a call; where the chat has moved meanwhile, once more in its new place, since the first was refused. */
+export async function inPlace(
+	call: () => Promise<SendResult>,
+	onMoved: (toChatId: string) => Promise<void>,
+	onError: (error: unknown) => Promise<void>,
+): Promise<SendResult> {
+	try {
+		return await call();
+	} catch (error) {
+		const to = movedTo(error);
+		if (to === null) {
+			await onError(error);
+			return outcomeOf(error);
+		}
+		await onMoved(to);
+	}
+	try {
+		return await call();
+	} catch (error) {
+		await onError(error);
+		return outcomeOf(error);
+	}
+}

@@ -1,0 +1,210 @@
+// Telegram: a channel on the Api class of grammY. Its bot loop, runner and retries are not used: they confirm before Keryx has committed.
+import type { Api } from "grammy";
+import { platformTraits } from "../../domain/index.ts";
+import type {
+	Channel,
+	ChannelHost,
+	ChannelTraits,
+	Clock,
+	Outgoing,
+	SendResult,
+} from "../../gateway/index.ts";
+import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { Line } from "./line.ts";
+import { goneReason, reasonOf } from "./outcome.ts";
+import { Transport } from "./transport.ts";
+import { handIn } from "./updates.ts";
+
+export { identifyTelegram } from "./identify.ts";
+
+const API_ROOT = "https://api.telegram.org";
+const CALL_MS = 30_000;
+/** Below the time that the outbox gives a delivery. */
+const UPLOAD_MS = 55_000;
+const UPLOADS = /^send(?:Photo|Document|Audio|MediaGroup)$/;
+/** How many of its own messages a channel remembers, to tell reactions to them from others. */
+const REMEMBERED = 5000;
+const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
+
+export interface TelegramOptions {
+	/** The name of its entry in `channels`. */
+	readonly name: string;
+	/** Tells several bots apart; left out: the only one. */
+	readonly account?: string;
+	/** The profile that its messages are for. */
+	readonly profile?: string;
+	/** Read when it connects, and again when it was refused. */
+	readonly token: () => Promise<string>;
+	/** Another Bot API server than Telegram's own. */
+	readonly apiRoot?: string;
+	readonly clock: Clock;
+	readonly log: (message: string, error?: unknown) => void;
+	readonly random?: () => number;
+	/** How long a poll waits for news. Short, because a token that is revoked shows only at the next one. */
+	readonly pollSeconds?: number;
+	/** So long without an answer, and the channel counts as down. */
+	readonly aliveMs?: number;
+	/** How long one file may take to come. */
+	readonly downloadMs?: number;
+	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
+	readonly firstPauseMs?: number;
+	readonly longestPauseMs?: number;
+}
+
+export const TELEGRAM_TRAITS: ChannelTraits = {
+	...platformTraits("telegram"),
+	shows: {
+		attachments: true,
+		buttons: true,
+		edit: true,
+		typing: true,
+		threads: true,
+		idempotentSend: false,
+		lookup: false,
+		drafts: false,
+	},
+};
+
+export function createTelegramChannel(options: TelegramOptions): Channel {
+	const { name, account = "", clock, log, random = Math.random } = options;
+	const { pollSeconds = 8, aliveMs = 60_000, downloadMs = 60_000 } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000, apiRoot = API_ROOT } = options;
+	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
+	const moves = new Map<string, string>();
+	const own = new OwnMessages();
+	const shown: DeliverContext["shown"] = new Map();
+	let host: ChannelHost | undefined;
+	let grammy: typeof import("grammy") | undefined;
+
+	const transport = new Transport({
+		clock,
+		deadlineOf: (method) => {
+			if (method === "getUpdates") return (pollSeconds + 10) * 1000;
+			return UPLOADS.test(method) ? UPLOAD_MS : CALL_MS;
+		},
+	});
+	const note = (message: string, error?: unknown) => log(`${name}: ${message}`, error);
+	const line = new Line({
+		clock,
+		random,
+		transport,
+		pollSeconds,
+		aliveMs,
+		firstPauseMs,
+		longestPauseMs,
+		log: note,
+		open: async () => {
+			grammy ??= await import("grammy");
+			const fetch = transport.fetch as unknown as typeof globalThis.fetch;
+			return new grammy.Api((await options.token()).trim(), { apiRoot, fetch });
+		},
+		onConnected: ({ api }) => void showCommands(api),
+		handIn: async (update, cursor, { api, me }, batch) => {
+			if (!host) throw new Error("stopped");
+			await handIn(update, cursor, {
+				host,
+				bot: me,
+				of,
+				batch,
+				files: { api, transport, apiRoot, host, deadlineMs: downloadMs, isStopping: () => line.isStopping },
+				isOwn: (chat, message) => own.has(chat, message),
+				onMoved: (chat, to) => moves.set(chat, to),
+				answerPress: async (query, text) => {
+					// What the button did is done; a sentence that comes too late is lost alone.
+					await api
+						.answerCallbackQuery(query, { text })
+						.catch((error: unknown) => note("a pressed button was not answered", reasonOf(error)));
+				},
+			});
+		},
+	});
+
+	const showCommands = async (api: Api) => {
+		const commands = (host?.commands() ?? [])
+			.filter(({ name: command }) => /^[a-z0-9_]{1,32}$/.test(command))
+			.slice(0, 100)
+			.map(({ name: command, description }) => ({
+				command,
+				description: description.slice(0, 256) || command,
+			}));
+		if (commands.length === 0) return;
+		try {
+			for (const type of ["all_private_chats", "all_group_chats"] as const)
+				await api.setMyCommands(commands, { scope: { type } });
+		} catch (error) {
+			if (!line.isStopping) note("the menu of commands could not be set", reasonOf(error));
+		}
+	};
+	const chatNow = (chatId: string) => moves.get(chatId) ?? chatId;
+	const call = (
+		{ destination }: Outgoing,
+		work: (context: DeliverContext) => Promise<SendResult>,
+	): Promise<SendResult> => {
+		const { connection } = line;
+		if (!connection || !grammy) return Promise.resolve(NOT_CONNECTED);
+		const context = { api: connection.api, InputFile: grammy.InputFile, chatNow, shown };
+		const source = {
+			platform: "telegram",
+			account,
+			chat_id: destination.chatId,
+			chat_type: destination.chatId.startsWith("-") ? "group" : "dm",
+			...(destination.userId !== undefined && { user_id: destination.userId }),
+		};
+		return inPlace(
+			() => work(context),
+			async (toChatId) => {
+				await host?.moved({ source, toChatId });
+				moves.set(destination.chatId, toChatId);
+			},
+			async (error) => {
+				line.suspect(error);
+				const reason = goneReason(error);
+				if (reason !== null) await host?.gone({ source, reason });
+			},
+		);
+	};
+
+	return {
+		name,
+		platform: "telegram",
+		account,
+		traits: TELEGRAM_TRAITS,
+		start: async (given) => {
+			host = given;
+			await line.start(await given.cursor());
+		},
+		stop: async () => {
+			await line.stop();
+			transport.close();
+		},
+		send: async (outgoing) => {
+			const result = await call(outgoing, (context) => deliver(outgoing, context));
+			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
+			return result;
+		},
+		edit: (receipt, outgoing) => call(outgoing, (context) => change(receipt, outgoing, context)),
+		typing: async ({ chatId, threadId }) => {
+			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {
+				...(threadId !== undefined && { message_thread_id: Number(threadId) }),
+			});
+		},
+		health: () => line.health(),
+	};
+}
+
+/** The newest messages that were sent from here. */
+class OwnMessages {
+	readonly #ids = new Set<string>();
+
+	add(chat: string, receipt: string): void {
+		for (const id of receipt.split(",")) this.#ids.add(`${chat}/${id}`);
+		for (const oldest of this.#ids) {
+			if (this.#ids.size <= REMEMBERED) return;
+			this.#ids.delete(oldest);
+		}
+	}
+
+	has(chat: string, message: string): boolean {
+		return this.#ids.has(`${chat}/${message}`);
+	}
+}

@@ -1,0 +1,268 @@
+// The line to Telegram: connects, polls, hands in, confirms. An update is confirmed by asking for those after it, and that happens only
+// when the host has committed it. Nothing ends the line but `stop`: it comes back for ever, and says meanwhile what is wrong.
+import type { Api } from "grammy";
+import type { Update, UserFromGetMe } from "grammy/types";
+import { KeryxError } from "../../errors.ts";
+import type { ChannelHealth } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { takeBatch } from "./batch.ts";
+import { isApiError, isTokenRefused, reasonOf } from "./outcome.ts";
+import type { Transport } from "./transport.ts";
+import { ALLOWED_UPDATES } from "./updates.ts";
+
+const LIMIT = 100;
+/** How long a stop waits for Telegram to hear what was committed. */
+const GOODBYE_MS = 2000;
+
+export interface Connection {
+	readonly api: Api;
+	readonly me: UserFromGetMe;
+}
+
+export interface LineOptions {
+	readonly clock: Clock;
+	readonly random: () => number;
+	readonly transport: Transport;
+	readonly pollSeconds: number;
+	readonly aliveMs: number;
+	readonly firstPauseMs: number;
+	readonly longestPauseMs: number;
+	/** Reads the token anew each time, so that a changed one is used. */
+	readonly open: () => Promise<Api>;
+	/** Commits one update of a batch. */
+	readonly handIn: (
+		update: Update,
+		cursor: string | undefined,
+		connection: Connection,
+		batch: readonly Update[],
+	) => Promise<void>;
+	readonly onConnected: (connection: Connection) => void;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+/** Something that only a human can change. */
+interface Trouble {
+	readonly state: "degraded" | "needs_attention";
+	readonly detail: string;
+}
+
+export class Line {
+	readonly #options: LineOptions;
+	#state: ChannelHealth["state"] = "stopped";
+	#detail: string | undefined;
+	#aliveAt: number | null = null;
+	/** When Telegram last answered, by the monotonic clock. */
+	#alive = 0;
+	#connection: Connection | null = null;
+	/** Committed and not confirmed yet, so that it may come again. */
+	readonly #committed = new Set<number>();
+	#committedTo: number | null = null;
+	#offset: number | undefined;
+	#running: Promise<void> = Promise.resolve();
+	#wake: () => void = () => {};
+
+	constructor(options: LineOptions) {
+		this.#options = options;
+	}
+
+	/** While it is connected; else whoever wants to send waits. */
+	get connection(): Connection | null {
+		return this.#state === "connected" ? this.#connection : null;
+	}
+
+	get isStopping(): boolean {
+		return this.#state === "stopped";
+	}
+
+	health(): ChannelHealth {
+		const { clock, aliveMs, transport } = this.#options;
+		const isSilent =
+			(this.#state === "connected" || this.#state === "degraded") &&
+			clock.monotonic() - this.#alive > aliveMs;
+		const detail = this.#detail ?? (isSilent ? "Telegram does not answer" : undefined);
+		return {
+			state: isSilent ? "down" : this.#state,
+			aliveAt: this.#aliveAt,
+			...(this.#aliveAt !== null && { provenBy: "poll answered" }),
+			...(detail !== undefined && { detail }),
+			connections: transport.connections,
+		};
+	}
+
+	/** Resolves when it is under way; it connects by itself, now or later. */
+	async start(cursor: string | null): Promise<void> {
+		await this.#running;
+		if (this.#state !== "stopped") return;
+		this.#state = "starting";
+		this.#detail = undefined;
+		this.#alive = this.#options.clock.monotonic();
+		this.#committed.clear();
+		this.#committedTo = cursor === null ? null : Number(cursor);
+		this.#running = this.#run();
+	}
+
+	/** Hands in nothing more; what has been handed in is waited for, and Telegram is told of it. */
+	async stop(): Promise<void> {
+		if (this.#state !== "stopped") {
+			this.#state = "stopped";
+			this.#detail = undefined;
+			this.#wake();
+			this.#options.transport.abort(["getUpdates", "getMe", "getFile", "file", "setMyCommands"]);
+		}
+		await this.#running;
+	}
+
+	/** A call that was not a poll found the token refused: the line looks at once. */
+	suspect(error: unknown): void {
+		if (!isTokenRefused(error) || this.isStopping) return;
+		this.#troubled(error);
+		this.#options.transport.abort(["getUpdates"]);
+	}
+
+	async #run(): Promise<void> {
+		let failures = 0;
+		while (!this.isStopping)
+			try {
+				const connection = this.#connection ?? (await this.#connect());
+				await this.#poll(connection);
+				failures = 0;
+			} catch (error) {
+				if (this.isStopping) break;
+				this.#troubled(error);
+				await this.#pause(error, failures++);
+			}
+		await this.#goodbye();
+		this.#connection = null;
+	}
+
+	async #connect(): Promise<Connection> {
+		const api = await this.#options.open();
+		const connection = { api, me: await api.getMe() };
+		this.#connection = connection;
+		return connection;
+	}
+
+	async #poll(connection: Connection): Promise<void> {
+		const { pollSeconds } = this.#options;
+		const updates = await connection.api.getUpdates({
+			...(this.#offset !== undefined && { offset: this.#offset }),
+			limit: LIMIT,
+			// The first one is answered at once: it proves that the line works.
+			timeout: this.#state === "connected" ? pollSeconds : 0,
+			allowed_updates: ALLOWED_UPDATES,
+		});
+		if (this.isStopping) return;
+		this.#proven(connection);
+		// Said once: after a week of silence Telegram numbers updates anew, and an old offset would confirm them unseen.
+		this.#offset = undefined;
+		this.#forgetConfirmed(updates);
+		await this.#take(updates, connection);
+	}
+
+	async #take(updates: readonly Update[], connection: Connection): Promise<void> {
+		const unseen = updates.filter(({ update_id: id }) => !this.#isCommitted(id));
+		await takeBatch(
+			unseen,
+			async (update, cursor) => {
+				if (this.isStopping) throw new Error("stopped");
+				try {
+					await this.#options.handIn(update, cursor, connection, updates);
+				} catch (error) {
+					if (!isHopeless(error)) throw error;
+					// Whenever it is delivered again, it is the same: it must not block what comes after it.
+					this.#options.log(`update ${update.update_id} cannot be taken`, error);
+					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
+				}
+			},
+			({ update_id: id }) => this.#committed.add(id),
+		);
+		const last = updates.at(-1);
+		if (last) this.#offset = last.update_id + 1;
+	}
+
+	/** The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. */
+	#isCommitted(id: number): boolean {
+		const to = this.#committedTo;
+		return this.#committed.has(id) || (to !== null && id <= to && id > to - LIMIT);
+	}
+
+	/** What comes before the first that Telegram still has is confirmed. */
+	#forgetConfirmed(updates: readonly Update[]): void {
+		if (updates.length === 0) {
+			this.#committed.clear();
+			return;
+		}
+		const ids = new Set(updates.map(({ update_id: id }) => id));
+		for (const id of this.#committed) if (!ids.has(id)) this.#committed.delete(id);
+	}
+
+	#proven(connection: Connection): void {
+		const { clock, onConnected } = this.#options;
+		this.#aliveAt = clock.now();
+		this.#alive = clock.monotonic();
+		this.#detail = undefined;
+		if (this.#state === "connected") return;
+		this.#state = "connected";
+		onConnected(connection);
+	}
+
+	#troubled(error: unknown): void {
+		const { state, detail } = troubleOf(error);
+		if (isTokenRefused(error)) this.#connection = null;
+		if (this.#detail !== detail) this.#options.log(detail);
+		this.#state = state;
+		this.#detail = detail;
+	}
+
+	/** Longer each time, with chance in it, so that many channels do not come back at once; or as long as Telegram asks. */
+	async #pause(error: unknown, failures: number): Promise<void> {
+		const { clock, random, firstPauseMs, longestPauseMs } = this.#options;
+		const asked = isApiError(error) ? (error.parameters.retry_after ?? 0) * 1000 : 0;
+		const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+		const ms = Math.max(asked, most * (0.5 + random() / 2));
+		await new Promise<void>((resolve) => {
+			const cancel = clock.after(ms, resolve);
+			this.#wake = () => {
+				cancel();
+				resolve();
+			};
+		});
+	}
+
+	/** What is not confirmed now comes again at the next start, and is known then by its cursor. */
+	async #goodbye(): Promise<void> {
+		const { clock, transport } = this.#options;
+		if (this.#offset === undefined || !this.#connection) return;
+		const cancel = clock.after(GOODBYE_MS, () => transport.abort(["getUpdates"]));
+		await this.#connection.api
+			.getUpdates({ offset: this.#offset, limit: 1, timeout: 0, allowed_updates: ALLOWED_UPDATES })
+			.catch(() => undefined);
+		cancel();
+		this.#offset = undefined;
+	}
+}
+
+const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
+
+function isHopeless(error: unknown): boolean {
+	return error instanceof KeryxError && HOPELESS.has(error.code);
+}
+
+function troubleOf(error: unknown): Trouble {
+	if (error instanceof KeryxError)
+		return { state: "needs_attention", detail: `${error.message}: ${error.hint}` };
+	if (isTokenRefused(error))
+		return {
+			state: "needs_attention",
+			detail:
+				"Telegram refuses the bot's token: get a new one from @BotFather with /token and put it in the place of the old one; Keryx looks again by itself",
+		};
+	if (isApiError(error) && error.error_code === 409)
+		return {
+			state: "needs_attention",
+			detail: /webhook/i.test(error.description)
+				? "this bot has a webhook, so Telegram gives its messages there: remove the webhook with deleteWebhook, or use another bot"
+				: "another program reads this bot's messages: end it, or give each its own bot",
+		};
+	return { state: "degraded", detail: `Telegram is not reached: ${reasonOf(error)}` };
+}

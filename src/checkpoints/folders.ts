@@ -1,0 +1,97 @@
+// The folders of a workspace, by descriptor. A program that still runs there can put a link in the place of a folder between any two
+// calls of ours, and that link may lead into Keryx's home. What is reached through an open folder stays in the workspace.
+import { closeSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
+import { fullPath, nameOf, parentOf } from "./names.ts";
+import { type Reading, readAt, statOf } from "./read-file.ts";
+
+/** Good until another folder is opened. */
+export interface Folder {
+	/** The path of something in it. */
+	at(name: string): Buffer;
+}
+
+/** missing: nothing stands there. blocked: something else than a folder does, or a link stands on the way. */
+export type NoFolder = "missing" | "blocked";
+
+const DESCRIPTORS = "/proc/self/fd";
+/** Elsewhere nothing can be named by the descriptor of its folder; there are no walls, either. */
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
+/** Linux. It opens a folder that may not be listed, too. */
+const O_PATH = 0o10_000_000;
+const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Paths are relative to the root. Whoever is done with them closes them. */
+export class Folders {
+	readonly #root: string;
+	#held: { readonly path: string; readonly descriptor: number } | null = null;
+
+	/** A real path, in the place of which no program can put anything. */
+	constructor(root: string) {
+		this.#root = root;
+	}
+
+	/** As it stands there now. */
+	open(path: string): Folder | NoFolder {
+		if (!HAS_DESCRIPTORS) return this.#byPath(path);
+		this.close();
+		const full = path === "" ? Buffer.from(this.#root) : fullPath(this.#root, path);
+		let descriptor: number;
+		try {
+			descriptor = openSync(full, FLAGS);
+		} catch (error) {
+			return whyNot(error);
+		}
+		this.#held = { path, descriptor };
+		if (isAt(descriptor, full)) return folderAt(descriptor);
+		this.close();
+		return "blocked";
+	}
+
+	/** The one that was opened last, where it is the same: for many reads in a row. */
+	again(path: string): Folder | NoFolder {
+		return this.#held?.path === path ? folderAt(this.#held.descriptor) : this.open(path);
+	}
+
+	/** One file or link; null where there is none. Throws the system's error where it cannot be read. */
+	read(path: string): Reading | null {
+		const folder = this.again(parentOf(path));
+		return typeof folder === "string" ? null : readAt(folder.at(nameOf(path)));
+	}
+
+	close(): void {
+		if (this.#held) closeSync(this.#held.descriptor);
+		this.#held = null;
+	}
+
+	#byPath(path: string): Folder | NoFolder {
+		for (const part of partsOf(path)) {
+			const stats = statOf(this.#root, part);
+			if (!stats) return "missing";
+			if (!stats.isDirectory()) return "blocked";
+		}
+		return { at: (name: string) => fullPath(this.#root, path === "" ? name : `${path}/${name}`) };
+	}
+}
+
+function folderAt(descriptor: number): Folder {
+	return { at: (name) => Buffer.from(`${DESCRIPTORS}/${descriptor}/${name}`, "latin1") };
+}
+
+/** A folder that a link on the way led to has another path of its own. */
+function isAt(descriptor: number, full: Buffer): boolean {
+	return readlinkSync(`${DESCRIPTORS}/${descriptor}`, { encoding: "buffer" }).equals(full);
+}
+
+function whyNot(error: unknown): NoFolder {
+	const { code } = error as NodeJS.ErrnoException;
+	if (code === "ENOENT") return "missing";
+	if (code === "ENOTDIR" || code === "ELOOP") return "blocked";
+	throw error;
+}
+
+/** The path itself and the folders above it, the outermost first. */
+function partsOf(path: string): string[] {
+	if (path === "") return [];
+	const parts = path.split("/");
+	return parts.map((_, n) => parts.slice(0, n + 1).join("/"));
+}

@@ -1,0 +1,168 @@
+// `keryx channels`: connects a chat platform, shows the connections there are, tries one, takes one out.
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { addChannel, removeChannel, testChannel } from "../../app/channel-setup.ts";
+import { openHome } from "../../app/home.ts";
+import { CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
+import { running } from "../connect.ts";
+import { type CliContext, openConfig } from "../context.ts";
+
+import { readOneOf } from "../io/arguments.ts";
+import { addGroup } from "../io/group.ts";
+import { readText } from "../io/read-text.ts";
+import { ago } from "../io/words.ts";
+
+interface AddFlags {
+	readonly name?: string;
+	readonly account?: string;
+	readonly tokenEnv?: string;
+	readonly apiRoot?: string;
+}
+
+export function addChannels(program: Command, context: CliContext): void {
+	const channels = addGroup(program, "channels", "connections to chat platforms");
+	channels
+		.command("add")
+		.allowExcessArguments(false)
+		.description("connect a platform: asks for the bot's token, tries it, and writes config.yaml")
+		.argument("<platform>", CHANNEL_PLATFORMS.join(", "))
+		.option("--name <name>", "the entry's name in config.yaml (the platform's name)")
+		.option("--account <name>", "tells this bot apart from another one of the same platform")
+		.option("--token-env <variable>", "the environment variable that holds the token, instead of a key file")
+		.option("--api-root <address>", "another server that speaks the platform's protocol")
+		.addHelpText("after", ADD_EXAMPLES)
+		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
+	channels
+		.command("list")
+		.allowExcessArguments(false)
+		.description("each connection, whether it is there, and what waits to be sent")
+		.addHelpText("after", LIST_EXAMPLES)
+		.action(() => runList(context));
+	channels
+		.command("test")
+		.allowExcessArguments(false)
+		.description("ask the platform who the bot is, with the token as it is now")
+		.argument("<name>", "of the entry in config.yaml")
+		.action((name: string) => runTest(context, name));
+	channels
+		.command("remove")
+		.allowExcessArguments(false)
+		.description("take a connection out of config.yaml, and delete its key file")
+		.argument("<name>", "of the entry in config.yaml")
+		.action((name: string) => runRemove(context, name));
+}
+
+const ADD_EXAMPLES = `
+The token is kept in a file in Keryx's home that only you can read. A Keryx that runs connects at once.
+
+Examples:
+  $ keryx channels add telegram
+  $ keryx channels add telegram < token.txt
+  $ keryx channels add telegram --token-env TELEGRAM_TOKEN
+  $ keryx channels add telegram --name second --account second
+
+Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`;
+
+const LIST_EXAMPLES = `
+States: connected, starting, degraded, down (no sign of life), needs_attention (it says what to do), stopped.
+
+Examples:
+  $ keryx channels list
+  $ keryx channels list --json
+
+Exit codes: 0 done, 1 failure.`;
+
+async function runAdd(context: CliContext, given: string, flags: AddFlags): Promise<void> {
+	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
+	const { output } = openConfig(context);
+	const { path: home } = openHome(keryxHome(context.env));
+	const token =
+		flags.tokenEnv === undefined
+			? { value: await askForToken(platform, context) }
+			: { variable: flags.tokenEnv };
+	const added = await addChannel(
+		{
+			platform,
+			token,
+			...(flags.name !== undefined && { name: flags.name }),
+			...(flags.account !== undefined && { account: flags.account }),
+			...(flags.apiRoot !== undefined && { apiRoot: flags.apiRoot }),
+		},
+		{ home, env: context.env },
+	);
+	if (output.json) return output.value(added);
+	output.line(`${added.who} is connected as channels.${added.name}.`);
+	for (const remark of added.remarks) output.warn(remark);
+	if ((await running(context)) === null) output.note("Start Keryx, and it answers there.");
+	output.note(
+		`Nobody may write to it yet: send it a message, then run \`keryx pair list\`, or name people in auth.${platform}.allow.`,
+	);
+}
+
+/** Not shown while it is typed. A pipe gives it on stdin. */
+async function askForToken(platform: string, context: CliContext): Promise<string> {
+	if (context.stdin.isTTY !== true) return (await readText("-", context)).trim();
+	const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+	context.stderr.write(`Token of the ${platform} bot (it is not shown): `);
+	const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+	try {
+		return (await lines.question("")).trim();
+	} finally {
+		lines.close();
+		context.stderr.write("\n");
+	}
+}
+
+async function runList(context: CliContext): Promise<void> {
+	const { config, output } = openConfig(context);
+	const entries = Object.entries(config.values.channels);
+	const client = await running(context);
+	const live = client === null ? null : (await client.channels({})).channels;
+	const channels = entries.map(([name, { platform, account }]) => {
+		const found = live?.find((one) => one.platform === platform && one.account === account);
+		return {
+			name,
+			platform,
+			account,
+			state: live === null ? "not running" : (found?.state ?? "not connected"),
+			alive_at: found?.alive_at ?? null,
+			pending: found?.pending ?? null,
+			detail: found?.detail ?? null,
+		};
+	});
+	if (output.json) return output.value({ channels });
+	if (channels.length === 0)
+		return output.note("No chat platform is connected: `keryx channels add telegram`.");
+	output.table(
+		["name", "platform", "account", "state", "alive", "waiting", "detail"],
+		channels.map(({ name, platform, account, state, alive_at, pending, detail }) => [
+			name,
+			platform,
+			account,
+			state,
+			alive_at === null ? "" : ago(alive_at, context.now()),
+			pending === null ? "" : String(pending),
+			detail ?? "",
+		]),
+		{ elastic: [6] },
+	);
+}
+
+async function runTest(context: CliContext, name: string): Promise<void> {
+	const { config, output } = openConfig(context);
+	const place = { home: keryxHome(context.env), env: context.env, secrets: config.secrets };
+	const identity = await testChannel(name, place);
+	if (output.json) return output.value({ name, ...identity });
+	output.line(`${identity.who} answers: the token of channels.${name} is accepted.`);
+	for (const remark of identity.remarks) output.warn(remark);
+}
+
+async function runRemove(context: CliContext, name: string): Promise<void> {
+	const { output } = openConfig(context);
+	removeChannel(name, { home: keryxHome(context.env), env: context.env });
+	if (output.json) return output.value({ name, removed: true });
+	output.line(
+		`channels.${name} is removed. What was to be sent there waits until a channel of that platform is back.`,
+	);
+}

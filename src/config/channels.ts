@@ -1,0 +1,99 @@
+// `channels.<name>`: the chat platforms this Keryx is connected to, one entry for each connection. Everything here is in force as
+// soon as the file has changed: only the channel whose entry changed connects again.
+import { z } from "zod";
+import { isOwnPlatform } from "../domain/index.ts";
+import { variableSchema } from "./models.ts";
+
+/** Ways in of our own need no entry, and none may take their name. */
+function isOwn(name: string): boolean {
+	return isOwnPlatform(name) || name === "webhook";
+}
+
+/** Platforms whose channel comes with Keryx. Any other needs a `module`. */
+export const CHANNEL_PLATFORMS = ["telegram"] as const;
+
+export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
+
+const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
+
+export const channelSchema = z.strictObject({
+	/** telegram, or any name with a `module`. */
+	platform: z
+		.string()
+		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
+		.refine((name) => !isOwn(name), "must be a chat platform: this one needs no channel"),
+	/** Tells several connections to one platform apart. */
+	account: z
+		.string()
+		.regex(/^[A-Za-z0-9_.-]{0,64}$/, "must be at most 64 of letters, digits, _, . and -")
+		.default(""),
+	/** The variable that holds the token; it is read at every connect. */
+	token_env: variableSchema.optional(),
+	/** Or the file, readable by its owner only. */
+	token_file: z.string().min(1).optional(),
+	/** A package or file that exports `createChannel`. */
+	module: z.string().min(1).optional(),
+	/** Given to the module as they are. */
+	options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+	/** Another server that speaks the platform's protocol. */
+	api_root: z.url({ protocol: /^https?$/ }).optional(),
+	/** Which profile answers here, where no rule of profile_rules fits. */
+	profile: z.string().optional(),
+	/** In a group, only what mentions the bot or replies to it is a message to the agent. */
+	require_mention: z.boolean().default(true),
+	/** Groups, by chat id, where everything is. */
+	free_chats: z.array(z.string()).default([]),
+	/** What becomes of a message that is edited after the agent has read it: a line in its next turn, or nothing. */
+	edits: z.enum(["note", "ignore"]).default("note"),
+	/** Which notices are sent, to one person and to groups. */
+	notices: z
+		.strictObject({
+			dms: noticesSchema.default([...NOTICE_CLASSES]),
+			groups: noticesSchema.default(["answer", "question", "warning"]),
+		})
+		.prefault({}),
+	/** A thumb up or down decides a confirmation where the platform shows no buttons. */
+	confirm_by_reaction: z.boolean().default(false),
+	/** Without a sign of life for so long, the channel counts as down. */
+	alive_seconds: z.number().int().min(5).max(86_400).default(60),
+});
+
+export type ChannelSettings = z.output<typeof channelSchema>;
+
+export const channelNameSchema = z
+	.string()
+	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
+	.refine((name) => !isOwn(name), "must be another name: Keryx uses it itself");
+
+/** What is wrong with the entries together, each with the key that it is told of. */
+export function* channelProblems(
+	channels: Readonly<Record<string, ChannelSettings>>,
+	profiles: object,
+): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+	const seen = new Map<string, string>();
+	for (const [name, { platform, account, module, profile, token_env, token_file }] of Object.entries(
+		channels,
+	)) {
+		const connection = `${platform} ${account}`;
+		const other = seen.get(connection);
+		seen.set(connection, name);
+		if (other !== undefined)
+			yield {
+				path: [name, "account"],
+				message: `must differ from that of channels.${other}: two connections to ${platform} need two accounts`,
+			};
+		const known = CHANNEL_PLATFORMS.some((one) => one === platform);
+		if (!known && module === undefined)
+			yield {
+				path: [name, "platform"],
+				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module`,
+			};
+		if (known && (token_env === undefined) === (token_file === undefined))
+			yield {
+				path: [name, "token_env"],
+				message: "or token_file must name where the token is, one of the two",
+			};
+		if (profile !== undefined && !Object.hasOwn(profiles, profile))
+			yield { path: [name, "profile"], message: `must name one of profiles, not ${profile}` };
+	}
+}

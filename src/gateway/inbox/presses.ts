@@ -1,0 +1,103 @@
+// A press of a button. It is admitted as the command that the store holds for the button, written by whoever pressed: the same
+// authorisation, the same door, the same runner (I14, I17). Whatever comes of it, whoever pressed is told.
+import type { Config } from "../../config/index.ts";
+import type { Confirmations } from "../../confirmations/index.ts";
+import { parseSource, toWireSource } from "../../domain/index.ts";
+import type { Pressed, Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Press } from "../channel.ts";
+import { parseCommand } from "../commands/index.ts";
+import type { ReceivedCommand } from "../commands/runner.ts";
+import { DeadlinePassed, within } from "../deadline.ts";
+import { authorisationOf, roleOf, routingOf, withProfile } from "./admission.ts";
+import type { Door } from "./door.ts";
+import { profileFor } from "./profiles.ts";
+
+/** Platforms let whoever pressed wait for a few seconds only. */
+const ANSWER_MS = 5000;
+
+export interface PressOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly confirmations: Confirmations | null;
+	readonly door: Door;
+	readonly onCommand: (command: ReceivedCommand) => void;
+}
+
+/** Resolves after the commit, with what to show. Rejects when nothing was committed: the platform must deliver the press again. */
+export async function press(
+	{ source: from, button, cursor, transport = {} }: Press,
+	account: string,
+	options: PressOptions,
+): Promise<{ readonly text: string }> {
+	const { store, config, confirmations, door } = options;
+	const given = parseSource({ ...from, account: from.account ?? account });
+	const profile = profileFor(given, transport.mayChooseProfile ?? false, config);
+	const source = withProfile(given, profile);
+	const authorisation = await door.pass(authorisationOf(source, transport, options));
+	const isAllowed = authorisation.kind === "allowed" && profile !== null && !transport.poster;
+	const pressed = await store.pressButton({
+		button,
+		source: toWireSource(source),
+		routing: routingOf(config, profile),
+		...(isAllowed && {
+			role: authorisation.role,
+			...(authorisation.platformRole !== undefined && { platformRole: authorisation.platformRole }),
+		}),
+		...(cursor !== undefined && {
+			cursor: { platform: source.platform, account: source.account, value: cursor },
+		}),
+	});
+	if (pressed.kind === "not_theirs" && isAllowed && pressed.confirmation !== null)
+		await confirmations?.refused(
+			{ who: `${source.platform}:${source.userId ?? source.chatId}`, via: "chat" },
+			"resolve",
+			`pressed a button that is not theirs, as ${roleOf(authorisation)}`,
+			pressed.confirmation,
+		);
+	if (pressed.kind !== "taken") return { text: REFUSALS[pressed.kind] };
+	const parsed = parseCommand(pressed.command);
+	const { id: inbox, conversation, principal } = pressed.accepted;
+	if (!parsed || conversation === null || pressed.accepted.duplicate) return { text: REFUSALS.used };
+	return answered(
+		{ inbox, conversation, principal, source, parsed, authorisation, poster: null },
+		pressed,
+		options,
+	);
+}
+
+/** The answer to the command. It is no message of its own where the message with the button says what became of it. */
+async function answered(
+	command: ReceivedCommand,
+	{ edited }: Extract<Pressed, { kind: "taken" }>,
+	{ clock, onCommand }: PressOptions,
+): Promise<{ readonly text: string }> {
+	let isWaiting = true;
+	const { signal } = new AbortController();
+	const text = new Promise<string>((resolve) => {
+		onCommand({
+			...command,
+			told: (said) => {
+				resolve(said);
+				return isWaiting && edited;
+			},
+		});
+	});
+	try {
+		return { text: await within(text, { clock, ms: ANSWER_MS, signal }) };
+	} catch (error) {
+		if (!(error instanceof DeadlinePassed)) throw error;
+		return { text: UNDER_WAY };
+	} finally {
+		isWaiting = false;
+	}
+}
+
+const REFUSALS: Readonly<Record<Exclude<Pressed["kind"], "taken">, string>> = {
+	unknown: "This button does nothing any more.",
+	over: "Too late: this was decided already, or its time has passed. Nothing was done.",
+	used: "This was pressed already. Nothing more was done.",
+	not_theirs: "This is not yours to answer. Nothing was done.",
+};
+const UNDER_WAY = "It is being done; the answer follows here.";

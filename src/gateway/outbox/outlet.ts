@@ -1,0 +1,62 @@
+// What leaves Keryx goes by what its chat can show: limits and markup of its platform, files, buttons, edits, and the classes of notices
+// that it is sent. Channels say what they can show; a platform that none of them describes has the registry's traits.
+import { builtInPlatforms, createPlatforms, type Platforms } from "../../domain/index.ts";
+import type { Destination } from "../../store/index.ts";
+import {
+	CHANNEL_DEFAULTS,
+	type Channel,
+	type ChannelSettings,
+	type ChannelTraits,
+	type NoticeClass,
+} from "../channel.ts";
+
+type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit">;
+
+export interface Outlet {
+	readonly platforms: Platforms;
+	shows(destination: Destination): Shows;
+	/** Whether a chat is sent notices of this class. */
+	takes(destination: Destination, notice: NoticeClass): boolean;
+}
+
+type Described = Pick<Channel, "name" | "platform" | "account" | "traits">;
+
+export interface OutletOptions {
+	/** Asked each time: channels come and go. */
+	readonly channels: () => Iterable<Described>;
+	/** Left out: the defaults of each. */
+	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
+}
+
+export function createOutlet({ channels, settingsOf = () => undefined }: OutletOptions): Outlet {
+	const find = ({ platform, account }: Destination) =>
+		[...channels()].find((one) => one.platform === platform && one.account === account);
+	return {
+		platforms: platformsOf(channels),
+		shows: (destination) => find(destination)?.traits?.shows ?? NOTHING,
+		takes: (destination, notice) => {
+			const { notices } = settingsOf(find(destination)?.name ?? "") ?? CHANNEL_DEFAULTS;
+			const isPrivate = !destination.group && destination.platform !== "email";
+			return notices[isPrivate ? "dms" : "groups"].includes(notice);
+		},
+	};
+}
+
+/** The registry, with the traits that channels bring in place of its own. */
+function platformsOf(channels: OutletOptions["channels"]): Platforms {
+	const given = (name: string) => [...channels()].find((one) => one.platform === name)?.traits;
+	return {
+		traits: (name) => given(name) ?? builtInPlatforms.traits(name),
+		has: (name) => given(name) !== undefined || builtInPlatforms.has(name),
+		names: () => [
+			...new Set([...builtInPlatforms.names(), ...[...channels()].map(({ platform }) => platform)]),
+		],
+	};
+}
+
+/** Throws argument.invalid for traits that cannot be used. */
+export function checkTraits({ platform, traits }: Described): void {
+	if (traits) createPlatforms([{ ...traits, name: platform }]);
+}
+
+const NOTHING: Shows = { attachments: false, buttons: false, edit: false };

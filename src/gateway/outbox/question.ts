@@ -1,0 +1,63 @@
+// A question to a human as a message with buttons, where the chat can show them. Each stands for the command that would be typed there
+// (`/approve <id>`), so a press can do what that person could write, and nothing else. Writing it stays possible everywhere.
+import { createHash } from "node:crypto";
+import type { Question } from "../../confirmations/index.ts";
+import { renderParts } from "../../render/index.ts";
+import type { Button, NewButton, NewDelivery, QuestionEnds } from "../../store/index.ts";
+import type { Outlet } from "./outlet.ts";
+import { type Posting, toDeliveries } from "./reply.ts";
+
+export function questionDeliveries(question: Question, posting: Posting, outlet: Outlet): NewDelivery[] {
+	const { id: confirmation, until, answerer: principal } = question;
+	const press = { principal, owner: true, until, confirmation };
+	const choices = [
+		{ label: "Approve", style: "primary", command: `/approve ${confirmation}`, ...press },
+		{ label: "Deny", style: "danger", command: `/deny ${confirmation}`, ...press },
+	] as const;
+	const deliveries = withButtons(toDeliveries(question.text, posting, outlet), [choices], outlet);
+	const last = deliveries.at(-1);
+	if (!last?.presses || !outlet.shows(last.destination).edit) return deliveries;
+	// Of a long one only the last part changes: the rest stays readable above it.
+	const ends = deliveries.length === 1 ? question.ends : question.shortEnds;
+	return [...deliveries.slice(0, -1), { ...last, ends: rendered(ends, last, outlet) }];
+}
+
+type Choice = Omit<Button, "id"> & Omit<NewButton, "id">;
+
+/** Rows of buttons below the last part; nothing of them where the chat shows none. */
+function withButtons(
+	deliveries: readonly NewDelivery[],
+	rows: readonly (readonly Choice[])[],
+	outlet: Outlet,
+): NewDelivery[] {
+	const last = deliveries.at(-1);
+	if (!last || !outlet.shows(last.destination).buttons) return [...deliveries];
+	const buttons = rows.map((row) =>
+		row.map(
+			({ label, style, command }): Button => ({
+				id: buttonId(last, command),
+				label,
+				...(style && { style }),
+			}),
+		),
+	);
+	const presses = rows
+		.flat()
+		.map(({ label: _, style: __, ...press }): NewButton => ({ id: buttonId(last, press.command), ...press }));
+	return [...deliveries.slice(0, -1), { ...last, body: { ...last.body, buttons }, presses }];
+}
+
+/** From what it belongs to, so that a repeated write is the same row. Knowing it is worth nothing: who presses is checked. */
+function buttonId({ id }: NewDelivery, command: string): string {
+	return createHash("sha256").update(`${id}\n${command}`).digest("base64url").slice(0, 32);
+}
+
+function rendered(ends: Question["ends"], { destination }: NewDelivery, outlet: Outlet): QuestionEnds {
+	const { markup, messageLimit: limit } = outlet.platforms.traits(destination.platform);
+	const one = (text: string) => {
+		const [first = { text, plain: text }] = renderParts(text, { markup, limit });
+		return { text: first.text, plain: first.plain };
+	};
+	const { approved, denied, expired, cancelled } = ends;
+	return { approved: one(approved), denied: one(denied), expired: one(expired), cancelled: one(cancelled) };
+}

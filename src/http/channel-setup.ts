@@ -1,0 +1,89 @@
+// Connecting a chat platform from the page: the same as `keryx channels add`, `test` and `remove`. It changes config.yaml, so it asks
+// for proof of a human; a token goes in and never comes out.
+import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../errors.ts";
+import type { ApiHost, HandlersOf } from "./call.ts";
+import { endpoint } from "./endpoint.ts";
+
+/** What writes the configuration; the app has it. */
+export interface ChannelSetup {
+	/** Platforms that can be added by a token alone. */
+	readonly platforms: readonly string[];
+	add(wanted: {
+		readonly platform: string;
+		readonly name?: string | undefined;
+		readonly account?: string | undefined;
+		readonly token: string;
+		readonly apiRoot?: string | undefined;
+	}): Promise<ChannelFound>;
+	test(name: string): Promise<ChannelFound>;
+	remove(name: string): Promise<void>;
+}
+
+export interface ChannelFound {
+	readonly name: string;
+	/** Who the platform says the token is. */
+	readonly who: string;
+	readonly remarks: readonly string[];
+}
+
+const found = z
+	.object({
+		name: z.string().openapi({ description: "of its entry in config.yaml" }),
+		who: z.string().openapi({ description: "who the platform says the token is" }),
+		remarks: z
+			.array(z.string())
+			.openapi({ description: "what the bot cannot do as it is set up, each with the remedy" }),
+	})
+	.openapi("ChannelFound");
+const name = z.string().min(1).max(64);
+
+export const channelSetupEndpoints = {
+	channelPlatforms: endpoint("get", "/api/channels/platforms", {
+		about: "platforms that can be connected with a token",
+		answer: z.object({ platforms: z.array(z.string()) }),
+	}),
+	addChannel: endpoint("post", "/api/channels", {
+		about: "connects a platform: tries the token, then writes config.yaml and a key file",
+		body: {
+			platform: z.string().min(1).max(64),
+			name: name.optional(),
+			account: z.string().max(64).optional(),
+			token: z.string().min(1).max(10_000),
+			api_root: z.url({ protocol: /^https?$/ }).optional(),
+		},
+		answer: found,
+	}),
+	testChannel: endpoint("post", "/api/channels/{name}/test", {
+		about: "asks the platform who the bot is, with the token as it is now",
+		params: { name },
+		answer: found,
+	}),
+	removeChannel: endpoint("post", "/api/channels/{name}/remove", {
+		about: "takes a connection out of config.yaml, and deletes its key file",
+		params: { name },
+		answer: z.object({ name: z.string(), removed: z.literal(true) }),
+	}),
+} as const;
+
+export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
+	channelPlatforms: (_input, { host }) => ({ platforms: [...(host.channelSetup?.platforms ?? [])] }),
+	addChannel: async ({ platform, name: called, account, token, api_root }, { host }) =>
+		toWire(await setupOf(host).add({ platform, name: called, account, token, apiRoot: api_root })),
+	testChannel: async ({ name: called }, { host }) => toWire(await setupOf(host).test(called)),
+	removeChannel: async ({ name: called }, { host }) => {
+		await setupOf(host).remove(called);
+		return { name: called, removed: true };
+	},
+};
+
+function setupOf({ channelSetup }: ApiHost): ChannelSetup {
+	if (channelSetup) return channelSetup;
+	throw new KeryxError("gateway.stopped", "no gateway runs, so no channel can be connected", {
+		hint: "start Keryx, then try again",
+	});
+}
+
+function toWire({ remarks, ...rest }: ChannelFound) {
+	return { ...rest, remarks: [...remarks] };
+}

@@ -1,0 +1,107 @@
+// Strangers who have asked to be let in, and what whoever runs Keryx decides about them.
+import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../errors.ts";
+import { codeDigest, LET_IN } from "../gateway/index.ts";
+import type { Pairing, PairingDecision, PairingRef } from "../store/index.ts";
+import { type HandlersOf, operator } from "./call.ts";
+import { endpoint } from "./endpoint.ts";
+import { time } from "./schemas.ts";
+import { iso, isoOrNull } from "./wire.ts";
+
+const role = z.enum(["owner", "member", "guest"]);
+
+const pairing = z
+	.object({
+		n: z.int(),
+		platform: z.string(),
+		account: z.string(),
+		id: z.string().openapi({ description: "the sender's id on the platform" }),
+		name: z.string().nullable().openapi({ description: "what the sender calls itself" }),
+		state: z.enum(["open", "approved", "denied", "expired", "revoked"]),
+		role: role.nullable(),
+		principal: z.string().nullable(),
+		asked_at: time,
+		expires_at: time.openapi({ description: "of the code" }),
+		decided_at: time.nullable(),
+		decided_by: z.string().nullable(),
+	})
+	.openapi("Pairing");
+
+const which = {
+	n: z.int().min(1).optional().openapi({ description: "of the list; or platform and code" }),
+	platform: z.string().min(1).max(64).optional(),
+	code: z.string().min(1).max(64).optional().openapi({ description: "as the person was sent it" }),
+};
+
+export const pairingEndpoints = {
+	pairings: endpoint("get", "/api/pairings", {
+		about: "strangers whose request is open and people who were let in, the newest first",
+		answer: z.object({ pairings: z.array(pairing) }),
+	}),
+	approvePairing: endpoint("post", "/api/pairings/approve", {
+		about: "lets a person in, who is told so",
+		body: { ...which, role: role.default("member") },
+		answer: pairing,
+	}),
+	denyPairing: endpoint("post", "/api/pairings/deny", {
+		about: "refuses a request, or sends away somebody who was let in",
+		body: which,
+		answer: pairing,
+	}),
+} as const;
+
+export const pairingHandlers: HandlersOf<typeof pairingEndpoints> = {
+	pairings: async (_input, { host: { store, now }, scope }) => ({
+		pairings: (await store.pairings({ scope: operator(scope), now: now() })).map(toWirePairing),
+	}),
+	approvePairing: async (input, { host: { store }, visitor: { who: by, via } }) =>
+		decided(await store.approvePairing({ which: refOf(input), role: input.role, welcome: LET_IN, by, via })),
+	denyPairing: async (input, { host: { store }, visitor: { who: by, via } }) =>
+		decided(await store.denyPairing({ which: refOf(input), by, via })),
+};
+
+function refOf({
+	n,
+	platform,
+	code,
+}: {
+	readonly n?: number | undefined;
+	readonly platform?: string | undefined;
+	readonly code?: string | undefined;
+}): PairingRef {
+	if (n !== undefined) return { n, ...(platform !== undefined && { platform }) };
+	if (platform !== undefined && code !== undefined) return { platform, digest: codeDigest(platform, code) };
+	throw new KeryxError("argument.invalid", "n is needed, or platform and code", { field: "n" });
+}
+
+function decided(decision: PairingDecision) {
+	if (decision.kind === "done") return toWirePairing(decision.pairing);
+	if (decision.kind === "wrong")
+		throw new KeryxError(
+			"pairing.wrong",
+			`no open request has this code; after ${decision.left} more wrong ones none is taken for an hour`,
+			{ field: "code" },
+		);
+	throw new KeryxError(
+		"pairing.locked",
+		`too many wrong codes: none is taken until ${new Date(decision.until).toISOString()}`,
+		{ field: "code" },
+	);
+}
+
+function toWirePairing(one: Pairing): z.output<typeof pairing> {
+	return {
+		n: one.n,
+		platform: one.platform,
+		account: one.account,
+		id: one.id,
+		name: one.name,
+		state: one.state,
+		role: one.role,
+		principal: one.principal,
+		asked_at: iso(one.askedAt),
+		expires_at: iso(one.expiresAt),
+		decided_at: isoOrNull(one.decidedAt),
+		decided_by: one.decidedBy,
+	};
+}

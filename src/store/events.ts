@@ -1,0 +1,296 @@
+// Every event there is: the one table that they are emitted, followed and shown through. To add an event is to add an entry: its facts
+// (ids and small values, never message text), its sentence in the story of a message, and the hook that is told of it. Nothing can
+// emit, subscribe to or compare with an event that has no entry.
+import type {
+	ConversationId,
+	EndReason,
+	ModelOverride,
+	PersonRole,
+	Role,
+	SessionId,
+} from "../domain/index.ts";
+import type {
+	BusyMode,
+	CheckpointKind,
+	Disposition,
+	GrantScope,
+	InboxKind,
+	NewDelivery,
+	ProcessEnd,
+	TokenRole,
+	ToolProgress,
+	TurnState,
+} from "./types.ts";
+
+/** What a sentence is made from. */
+interface Telling<Facts> {
+	readonly facts: Facts;
+	readonly subject: string | null;
+	readonly session: string | null;
+}
+
+interface Entry<Facts> {
+	/** Its sentence in the story of a message. Left out: its name in words. */
+	readonly tell?: (event: Telling<Facts>) => string;
+	/** The hook that is told of it. */
+	readonly hook?: string;
+}
+
+type None = Readonly<Record<never, never>>;
+
+/** For the compiler alone: which facts go with an entry. */
+declare const FACTS: unique symbol;
+interface Event<Facts> extends Entry<Facts> {
+	readonly [FACTS]?: Facts;
+}
+
+function event<Facts extends object = None>(entry: Entry<Readonly<Facts>> = {}): Event<Readonly<Facts>> {
+	return entry;
+}
+
+interface InternalKind {
+	/** Left out: a person's message. */
+	readonly kind?: Exclude<InboxKind, "person">;
+}
+interface Why {
+	readonly reason?: string;
+}
+interface Checked {
+	readonly workspace: string;
+	readonly kind: CheckpointKind;
+}
+interface Amended {
+	/** It had not been read yet. */
+	readonly waited: boolean;
+	/** The agent hears of it in its next turn. */
+	readonly told: boolean;
+}
+interface Reacted {
+	readonly emoji: string;
+	readonly on: "own" | "other";
+}
+interface Connection {
+	readonly platform: string;
+	readonly account: string;
+}
+interface Action {
+	readonly action: string;
+}
+
+export const EVENTS = {
+	"inbound.accepted": event<InternalKind>({
+		tell: ({ facts: { kind } }) =>
+			kind === undefined ? "It was accepted and stored." : `It was accepted and stored (${kind}).`,
+		hook: "message:in",
+	}),
+	"inbound.observed": event<InternalKind>({
+		tell: () => "It was seen, not addressed to the agent; it is shown to it with the next message.",
+	}),
+	"inbound.command": event<InternalKind & { command?: string }>({
+		tell: ({ facts }) => `It was carried out as the command /${facts.command}.`,
+	}),
+	"inbound.expired": event<Why>({ tell: ({ facts }) => `It was given up: ${facts.reason}.` }),
+	"inbound.dropped_by_user": event<Why>({ tell: () => "It was dropped from the queue by the user." }),
+	"inbound.edited": event<Amended>({
+		tell: ({ facts }) =>
+			facts.waited
+				? "Its sender changed it while it waited; the changed text counts."
+				: `Its sender changed it afterwards${told(facts)}.`,
+	}),
+	"inbound.deleted": event<Amended>({
+		tell: ({ facts }) =>
+			facts.waited
+				? "Its sender deleted it while it waited."
+				: `Its sender deleted it afterwards${told(facts)}.`,
+	}),
+	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Somebody reacted to it with ${facts.emoji}.` }),
+	"inbound.refused": event<{ platform: string; reason: string }>(),
+
+	"conversation.created": event(),
+	"conversation.imported": event<{ rows: number }>(),
+	"conversation.model": event<{ override: ModelOverride | null }>(),
+	"conversation.busy": event<{ busy: BusyMode }>(),
+	"conversation.tool_progress": event<{ show: ToolProgress | null }>(),
+	"conversation.deleted": event<{ archive: { readonly name: string; readonly digest: string } }>(),
+
+	"session.opened": event<{ by: "first" | EndReason }>({ hook: "session:start" }),
+	// The hook of an end is told by finalising, which repeats until it is done.
+	"session.ended": event<{ reason: EndReason }>(),
+	"session.continued": event<{ base: string }>(),
+	"session.switched": event<{ to: string }>(),
+	"session.copied": event<{ from: string }>(),
+	"session.extended": event<{ by: number; cap: number }>(),
+	"session.titled": event<{ source: "derived" | "model" | "user" }>(),
+	"session.suspended": event({ tell: () => "The session was suspended." }),
+
+	"turn.begun": event({
+		tell: ({ session }) => `Work on it began in session ${session ?? "?"}.`,
+		hook: "turn:start",
+	}),
+	"turn.resumed": event<{ reason: string }>({
+		tell: ({ facts }) => `Work on it went on after an interruption (${facts.reason}).`,
+	}),
+	"turn.interrupted": event<{ reason: "restart" | "crash" }>({
+		tell: ({ facts }) => `Work on it was interrupted (${facts.reason}).`,
+	}),
+	"turn.ended": event<{
+		outcome: Exclude<TurnState, "running" | "interrupted">;
+		disposition: Disposition["kind"];
+		items: number;
+		reason?: string;
+	}>({
+		tell: ({ facts: { outcome, reason } }) =>
+			reason === undefined ? `Work on it ended: ${outcome}.` : `Work on it ended: ${outcome} (${reason}).`,
+		hook: "turn:end",
+	}),
+	"message.appended": event<{ seq: number; role: Role; index?: number }>({
+		tell: ({ facts }) => `A row was written: ${facts.role}, seq ${facts.seq}.`,
+	}),
+	"call.started": event<{ tool: string }>({ tell: ({ facts }) => `A call of ${facts.tool} began.` }),
+	"model.called": event<{ n: number; status: "ok" | "error" | "aborted" }>({
+		tell: ({ facts }) => `The model was asked (${facts.status}).`,
+	}),
+
+	"transcript.undone": event<{ rows: number; turns: number }>(),
+	"transcript.redone": event<{ rows: number }>(),
+	"transcript.retried": event<{ hidden: number }>(),
+	"transcript.covered": event<{ ranges: number }>(),
+	"transcript.not_covered": event<{ compactAfter: number }>(),
+
+	"delivery.opened": event({ tell: () => "A preview of the answer was opened." }),
+	"delivery.pending": event<Pick<NewDelivery, "kind">>({
+		tell: (delivery) => `${part(delivery)} of the answer was put into the outbox.`,
+	}),
+	"delivery.sent": event({ tell: (delivery) => `${part(delivery)} was delivered.`, hook: "message:out" }),
+	"delivery.retry": event<Why>({
+		tell: (delivery) => `${part(delivery)} will be tried again: ${delivery.facts.reason}.`,
+	}),
+	"delivery.unknown": event<Why>({
+		tell: (delivery) =>
+			`It is not known whether ${part(delivery).toLowerCase()} arrived: ${delivery.facts.reason}. \`keryx outbox retry\` sends it again.`,
+	}),
+	"delivery.reacted": event<Reacted>(),
+	"delivery.dead": event<Why>({
+		tell: (delivery) => `${part(delivery)} was given up: ${delivery.facts.reason ?? ""}.`,
+	}),
+
+	"process.begun": event({ hook: "process:begun" }),
+	"process.started": event<{ pid: number }>({ hook: "process:started" }),
+	"process.adopted": event({ hook: "process:adopted" }),
+	"process.ended": event<{ status: ProcessEnd["status"]; exitCode?: number; signal?: string }>({
+		hook: "process:ended",
+	}),
+
+	"confirmation.requested": event<Action>({ hook: "confirmation:requested" }),
+	"confirmation.auto_approved": event<Action>({ hook: "confirmation:auto_approved" }),
+	"confirmation.approved": event<Action>({ hook: "confirmation:approved" }),
+	"confirmation.denied": event<Action>({ hook: "confirmation:denied" }),
+	"confirmation.expired": event<Action>({ hook: "confirmation:expired" }),
+	"confirmation.cancelled": event<Action>({ hook: "confirmation:cancelled" }),
+	"confirmation.consumed": event<Action>({ hook: "confirmation:consumed" }),
+	"grant.added": event<{ scope: GrantScope; action: string }>(),
+	"grant.revoked": event(),
+	"grant.dated": event<{ count: number }>(),
+
+	"checkpoint.taken": event<Checked>({
+		tell: ({ facts, subject }) => `A checkpoint of the files was taken ${when(facts)}: ${subject ?? "?"}.`,
+	}),
+	"checkpoint.unchanged": event<Checked>({
+		tell: ({ facts, subject }) =>
+			`No file had changed since checkpoint ${subject ?? "?"}, which stands for the one ${when(facts)}.`,
+	}),
+	"checkpoint.failed": event<{ workspace?: string; kind: CheckpointKind; code: string }>({
+		tell: ({ facts }) => `No checkpoint of the files was taken ${when(facts)} (${facts.code}).`,
+	}),
+	"checkpoint.dropped": event<{ workspace: string }>(),
+	"restore.begun": event<{ workspace: string; target: string }>(),
+	"restore.ended": event<{
+		workspace: string;
+		restored: number;
+		removed: number;
+		kept: number;
+		/** How far the chat went back with the files. */
+		turns?: number;
+	}>(),
+	"restore.unfinished": event<{ workspace: string; left: number }>(),
+
+	"chat.gone": event<Connection & { reason: string }>(),
+	"chat.back": event<Connection>(),
+	"chat.moved": event<Connection & { to: string }>(),
+	"home.set": event(),
+	"home.unset": event(),
+	"pairing.requested": event<Connection>(),
+	"pairing.approved": event<{ platform: string; role: PersonRole; principal: string }>(),
+	"pairing.denied": event<{ platform: string }>(),
+	"pairing.revoked": event<{ platform: string }>(),
+	"pairing.locked": event<{ platform: string; until: number }>(),
+
+	"principal.linked": event<{ merged?: string }>(),
+	"token.created": event<{ role: TokenRole }>(),
+	"token.revoked": event(),
+
+	"config.changed": event<{ keys: readonly string[]; restart: readonly string[] }>(),
+	"config.refused": event<{ key: string | null; line: number | null }>(),
+	"config.held": event<{ sections: readonly string[] }>(),
+	"store.back": event<{ code: string; lostAt: number }>(),
+} as const satisfies Readonly<Record<`${string}.${string}`, Entry<never>>>;
+
+export type EventType = keyof typeof EVENTS;
+
+/** The first word of an event's type: what views subscribe to. */
+export type EventKind = EventType extends infer Type
+	? Type extends `${infer Kind}.${string}`
+		? Kind
+		: never
+	: never;
+
+/** Type -> facts. */
+export type EventFacts = {
+	readonly [Type in EventType]: (typeof EVENTS)[Type] extends Event<infer Facts> ? Facts : never;
+};
+
+/** One pair of type and facts for each event, joined with what all events have. */
+export type EventOf<Common> = {
+	[Type in EventType]: Common & { readonly type: Type; readonly facts: EventFacts[Type] };
+}[EventType];
+
+/** One row of the log. */
+export type StoreEvent = EventOf<{
+	/** Opaque: hand it back to go on after this event. */
+	readonly cursor: string;
+	readonly at: number;
+	readonly conversation: ConversationId | null;
+	readonly session: SessionId | null;
+	readonly turn: string | null;
+	/** The message, inbox item, delivery or other thing it is about. */
+	readonly subject: string | null;
+}>;
+
+const ENTRIES: { readonly [Type in EventType]: Entry<EventFacts[Type]> } = EVENTS;
+
+/** The sentence of an event. A type that this version does not know is from a store that another one has written. */
+export function tellEvent<Type extends EventType>(
+	event: Telling<EventFacts[Type]> & { readonly type: Type },
+): string {
+	const entry: Entry<EventFacts[Type]> | undefined = ENTRIES[event.type];
+	return entry?.tell?.(event) ?? event.type.replace(".", " ");
+}
+
+/** The hook that is told of an event, if any. */
+export function hookOf(type: EventType): string | undefined {
+	const entry: Entry<never> | undefined = ENTRIES[type];
+	return entry?.hook;
+}
+
+function told({ told: isTold }: Amended): string {
+	return isTold ? "; the agent's next turn is told" : "";
+}
+
+/** A delivery's id ends in the number of its part. */
+function part({ subject }: { readonly subject: string | null }): string {
+	return `Part ${subject?.split(":").at(-1) ?? "?"}`;
+}
+
+function when({ kind }: { readonly kind: CheckpointKind }): string {
+	return kind === "before" || kind === "after" ? `${kind} its changes` : "at the end of the session";
+}

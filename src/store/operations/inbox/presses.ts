@@ -1,0 +1,76 @@
+// A press of a button: the command that the store holds for it, accepted as the message of whoever pressed, in the transaction that uses
+// the button up (I3, I4). Nothing that the platform sends but the button's id and who pressed it has any say.
+import { parseSource } from "../../../domain/index.ts";
+import type { Context, Op } from "../../query.ts";
+import { chatIds } from "../chats/known.ts";
+import { findButton, markPressed } from "../deliveries/buttons.ts";
+import { findPrincipal, samePrincipals } from "../people/principals.ts";
+import { moveCursor } from "./cursors.ts";
+import { type AcceptArgs, type Accepted, accept, personsIds } from "./inbox.ts";
+
+export interface PressArgs
+	extends Omit<AcceptArgs, "kind" | "platformMessage" | "content" | "as" | "asCommand"> {
+	readonly button: string;
+	/** Left out: they may not speak here. */
+	readonly role?: AcceptArgs["role"];
+}
+
+export type Pressed =
+	| {
+			readonly kind: "taken";
+			readonly command: string;
+			/** Whether the message with the button will say what became of it. */
+			readonly edited: boolean;
+			readonly accepted: Accepted;
+	  }
+	/** unknown: there is none of that id here. over: its question has been answered, or its time has passed. Nothing was done. */
+	| { readonly kind: "unknown" | "over" | "used" }
+	| { readonly kind: "not_theirs"; readonly confirmation: string | null };
+
+export function* pressButton(context: Context, { button: id, ...args }: PressArgs): Op<Pressed> {
+	const found = yield* usable(context, id, args);
+	if ("kind" in found) {
+		if (args.cursor) yield* moveCursor(context, args.cursor);
+		return found;
+	}
+	const { command, edited } = found;
+	yield* markPressed(context, id);
+	const accepted = yield* accept(context, {
+		...args,
+		kind: "person",
+		platformMessage: `button:${id}`,
+		content: command,
+		as: { kind: "accept" },
+		asCommand: true,
+	});
+	return { kind: "taken", command, edited, accepted };
+}
+
+/** The button, where this person may press it now. */
+function* usable(
+	context: Context,
+	id: string,
+	args: Omit<PressArgs, "button">,
+): Op<Exclude<Pressed, { kind: "taken" }> | { readonly command: string; readonly edited: boolean }> {
+	const source = parseSource(args.source);
+	const button = yield* findButton(id);
+	const { platform, account } = source;
+	const isHere =
+		button?.platform === platform &&
+		button.account === account &&
+		(yield* chatIds(source)).includes(button.chat);
+	if (!button || !isHere) return { kind: "unknown" };
+	const isOwners = args.role === "owner" && button.owner;
+	if (args.role === undefined || !(isOwners || (yield* isTheirs(button.principal, source))))
+		return { kind: "not_theirs", confirmation: button.confirmation };
+	if (button.pressed_at !== null) return { kind: "used" };
+	if (button.ended_at !== null || button.until <= context.now) return { kind: "over" };
+	const { command, edited } = button;
+	return { command, edited };
+}
+
+function* isTheirs(principal: string | null, source: ReturnType<typeof parseSource>): Op<boolean> {
+	if (principal === null) return false;
+	const presser = yield* findPrincipal(source.platform, personsIds(source));
+	return presser !== undefined && (yield* samePrincipals(principal)).includes(presser);
+}

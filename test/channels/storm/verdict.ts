@@ -1,0 +1,137 @@
+// What must hold after the storm, asked of the store and of what people see on Telegram.
+import type { Content, Part } from "../../../src/domain/index.ts";
+import type { Delivery, InboxItem, Store } from "../../../src/store/index.ts";
+import type { SaidMessage, World } from "./world.ts";
+
+const scope = { kind: "operator" } as const;
+
+type Turn = Awaited<ReturnType<Store["turn"]>>;
+
+interface Verdict {
+	/** Empty when all is well. */
+	readonly problems: readonly string[];
+	/** Of messages, by disposition. */
+	readonly dispositions: Readonly<Record<string, number>>;
+	/** Of deliveries, by state. */
+	readonly deliveries: Readonly<Record<string, number>>;
+}
+
+export async function judge(store: Store, world: World): Promise<Verdict> {
+	const problems: string[] = [];
+	const items = new Map<string, InboxItem>();
+	const turns = new Map<string, Turn>();
+	const deliveries: Delivery[] = [];
+	for await (const { type, subject, turn } of eventsOf(store)) {
+		if (type === "turn.begun") turns.set(turn as string, await store.turn({ scope, id: turn as string }));
+		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
+		const item = await store.inboxItem({ scope, id: Number(subject) });
+		const name = `${await chatOf(store, item)} ${item.platformMessage}`;
+		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
+		items.set(name, item);
+		if (item.disposition?.kind === "command")
+			deliveries.push(await store.delivery({ scope, id: `command:${item.id}:1` }));
+	}
+	for (const turn of turns.values()) deliveries.push(...turn.deliveries);
+
+	const dispositions: Record<string, number> = {};
+	for (const said of world.said) {
+		const name = `${said.chat.chat.id} ${said.id}`;
+		const item = items.get(name);
+		const end = item?.disposition?.kind ?? "none";
+		dispositions[end] = (dispositions[end] ?? 0) + 1;
+		if (!item || end === "none")
+			problems.push(`I3: message ${name} ${item ? "has no disposition" : "was lost"}`);
+		else problems.push(...(await endOf(store, said, item)).map((problem) => `message ${name} ${problem}`));
+	}
+	problems.push(...shownOnce(world, deliveries));
+	const { problems: damage } = await store.checkIntegrity({ scope });
+	return {
+		problems: [...problems, ...damage],
+		dispositions,
+		deliveries: Object.fromEntries(
+			Object.entries(Object.groupBy(deliveries, ({ state }) => state)).map(([state, of]) => [
+				state,
+				of?.length ?? 0,
+			]),
+		),
+	};
+}
+
+/** The source is kept as long as the content; the key names the chat for ever. */
+async function chatOf(store: Store, { conversation }: InboxItem): Promise<string> {
+	if (conversation === null) return "nowhere";
+	const { key } = await store.conversation({ scope, ref: { id: conversation } });
+	return key.split(":")[4] ?? "";
+}
+
+async function* eventsOf(store: Store) {
+	for (let cursor = ""; ; ) {
+		const page = await store.events({ scope, after: cursor, limit: 1000 });
+		if (page.kind === "resync") throw new Error("events are missing");
+		if (page.events.length === 0) return;
+		yield* page.events;
+		cursor = page.cursor;
+	}
+}
+
+/** One end that fits what was said, and files byte for byte. */
+async function endOf(store: Store, said: SaidMessage, item: InboxItem): Promise<string[]> {
+	const { disposition } = item;
+	const kind = disposition?.kind ?? "none";
+	if (said.kind === "command") return kind === "command" ? [] : [`(${said.text}) ended as ${kind}`];
+	// A file without words whose album was cut in two by a kill: nobody remembers that its other half named the bot.
+	if (kind === "observed" && said.kind === "file" && said.text === "") return [];
+	// A turn that was cut off too often is given up, and its session waits for a person.
+	const isGivenUp = disposition?.kind === "failed" && disposition.reason === "interrupted";
+	if (kind !== "answered" && kind !== "merged" && !isGivenUp)
+		return [`(${said.text}) ended as ${JSON.stringify(disposition)}`];
+	if (said.digest === undefined || item.message === null) return [];
+	const session = item.turn === null ? null : (await store.turn({ scope, id: item.turn })).session;
+	const rows = session === null ? [] : await store.transcript({ scope, session });
+	const content = rows.find(({ id }) => id === item.message)?.content;
+	const kept = content === undefined ? [] : blobsOf(content);
+	return kept.includes(said.digest) ? [] : [`holds the files ${kept.join(", ")}, not ${said.digest}`];
+}
+
+function blobsOf(content: Content): string[] {
+	const parts: readonly Part[] = typeof content === "string" ? [] : content;
+	return parts.flatMap((part) => (part.type === "text" ? [] : [part.blob]));
+}
+
+/** What was sent is seen once, in the order in which it was made; what is seen was sent, or its outcome is unknown (I7, I19). */
+function shownOnce(world: World, deliveries: readonly Delivery[]): string[] {
+	const problems: string[] = [];
+	const byChat = Object.groupBy(deliveries, ({ destination }) => destination.chatId);
+	for (const chat of new Set(world.places.map((place) => place.chat))) {
+		const seen = new Map(world.peer.answers(chat).map((shown) => [String(shown.id), shown]));
+		const of = (byChat[String(chat.chat.id)] ?? []).toSorted((a, b) => a.n - b.n);
+		const receipts: number[] = [];
+		for (const { id, state, receipt, reason, body } of of) {
+			if (state === "unknown") continue;
+			// A preview that was never sent ends with a turn that is given up.
+			if (state === "dead" && receipt === null) continue;
+			if (state !== "sent" || receipt === null) problems.push(`I7: delivery ${id} is ${state} (${reason})`);
+			else if (seen.get(receipt)?.text !== body.plain.trim())
+				problems.push(
+					`I7: delivery ${id} shows ${JSON.stringify(seen.get(receipt)?.text)}, not ${JSON.stringify(body.plain)}`,
+				);
+			else receipts.push(Number(receipt));
+		}
+		if (new Set(receipts).size !== receipts.length)
+			problems.push(`two deliveries of ${chat.key} have one receipt`);
+		if (receipts.some((receipt, n) => n > 0 && receipt < (receipts[n - 1] as number)))
+			problems.push(`I19: ${chat.key} shows its answers as ${receipts.join(", ")}`);
+		const unknown = of.filter(({ state }) => state === "unknown").length;
+		const extra = [...seen.keys()].filter((id) => !receipts.includes(Number(id)));
+		if (extra.length > unknown)
+			problems.push(
+				`${chat.key} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`,
+			);
+		const answers = [...seen.values()].map(({ text }) => text).filter((text) => /^answer to ./.test(text));
+		for (const text of new Set(answers)) {
+			const times = answers.filter((answer) => answer === text).length;
+			if (times > 1) problems.push(`${chat.key} shows ${JSON.stringify(text)} ${times} times`);
+		}
+	}
+	return problems;
+}

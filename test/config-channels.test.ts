@@ -1,0 +1,113 @@
+// `channels.<name>`: what an entry may be, and what is said of one that cannot work.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readToken } from "../src/app/channel-token.ts";
+import { checkConfig, connections, describeProblem, unreached } from "../src/config/index.ts";
+import { createSecrets } from "../src/secrets/index.ts";
+
+const TOKEN = "123456789:AAF-a-token-of-some-length-0123456";
+let home: string;
+beforeAll(() => {
+	home = mkdtempSync(join(tmpdir(), "keryx-channels-"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+function check(text: string, env: Record<string, string> = {}) {
+	return checkConfig({ home, env, text });
+}
+const problemsOf = (text: string) => check(text).problems.map((problem) => describeProblem(problem));
+
+describe("an entry", () => {
+	test("has defaults for everything but its platform and where its token is", () => {
+		const { config, problems } = check("channels: { tg: { platform: telegram, token_env: TG } }");
+		expect(problems).toEqual([]);
+		expect(config?.values.channels.tg).toEqual({
+			platform: "telegram",
+			account: "",
+			token_env: "TG",
+			options: {},
+			require_mention: true,
+			free_chats: [],
+			edits: "note",
+			notices: {
+				dms: ["answer", "question", "warning", "status"],
+				groups: ["answer", "question", "warning"],
+			},
+			confirm_by_reaction: false,
+			alive_seconds: 60,
+		});
+	});
+
+	test("is a connection: what is set for its platform has an effect", () => {
+		const { config } = check(
+			`channels: { tg: { platform: telegram, token_env: TG } }
+auth: { telegram: { allow: ["1"] } }
+home_channels: { telegram: { chat_id: "2", name: home } }
+confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: telegram, account: b, chat_id: "4" }] }`,
+		);
+		if (!config) throw new Error("not taken");
+		expect(connections(config.values)).toContainEqual({ platform: "telegram", account: "" });
+		expect(unreached(config.values)).toEqual([
+			"confirmations.notify: telegram 4 is told nothing: this Keryx has no channel for telegram with the account b",
+		]);
+	});
+
+	test.each([
+		[
+			"channels: { tg: { platform: telegram } }",
+			"channels.tg.token_env or token_file must name where the token is",
+		],
+		["channels: { tg: { platform: telegram, token_env: A, token_file: b } }", "one of the two"],
+		["channels: { fax: { platform: fax, token_env: A } }", "any other platform needs a module"],
+		["channels: { x: { platform: web, token_env: A } }", "this one needs no channel"],
+		["channels: { local: { platform: telegram, token_env: A } }", "Keryx uses it itself"],
+		["channels: { x: { platform: telegram, token_env: A, profile: work } }", "must name one of profiles"],
+		[
+			"channels: { a: { platform: telegram, token_env: A }, b: { platform: telegram, token_env: B } }",
+			"channels.b.account must differ from that of channels.a",
+		],
+		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "never a value"],
+	])("is refused with its remedy: %s", (text, said) => {
+		const problems = problemsOf(text).join("\n");
+		expect(problems).toContain(said);
+		expect(problems).not.toContain(TOKEN);
+	});
+
+	test("two accounts of one platform are two connections", () => {
+		const { problems } = check(
+			"channels: { a: { platform: telegram, token_env: A }, b: { platform: telegram, account: b, token_env: B } }",
+		);
+		expect(problems).toEqual([]);
+	});
+
+	test("the value of its variable is a secret", () => {
+		const { config } = check("channels: { tg: { platform: telegram, token_env: TG } }", { TG: TOKEN });
+		expect(config?.secrets.hide(`the bot ${TOKEN} is here`)).not.toContain(TOKEN);
+	});
+});
+
+describe("a token in a file", () => {
+	const read = (file: string) =>
+		readToken("tg", { token_file: file }, { env: {}, home, secrets: createSecrets() });
+
+	test("is read from Keryx's home, and hidden from then on", async () => {
+		writeFileSync(join(home, "tg.token"), `${TOKEN}\n`, { mode: 0o600 });
+		const secrets = createSecrets();
+		expect(await readToken("tg", { token_file: "tg.token" }, { env: {}, home, secrets })).toBe(TOKEN);
+		expect(secrets.hide(TOKEN)).not.toContain(TOKEN);
+	});
+
+	test("that others can read is not used", async () => {
+		const file = join(home, "open.token");
+		writeFileSync(file, TOKEN);
+		chmodSync(file, 0o640);
+		await expect(read(file)).rejects.toMatchObject({ code: "channel.token_exposed" });
+	});
+
+	test.each(["missing.token", "empty.token"])("%s is told", async (file) => {
+		writeFileSync(join(home, "empty.token"), "\n", { mode: 0o600 });
+		await expect(read(file)).rejects.toMatchObject({ code: "channel.token_missing" });
+	});
+});

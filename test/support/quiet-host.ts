@@ -1,0 +1,41 @@
+// A host that takes everything and remembers nothing but its cursor: the ground for the hosts of tests that look at one part.
+import type { ChannelHost } from "../../src/gateway/index.ts";
+
+/** Of a message without files. */
+export function noBlobs(blob: string): never {
+	throw new Error(`there is no blob ${blob}`);
+}
+
+export function quietHost(own: Partial<ChannelHost> = {}): ChannelHost {
+	let cursor: string | null = null;
+	let blobs = 0;
+	let accepted = 0;
+	const passed = (next: string | undefined) => {
+		cursor = next ?? cursor;
+		return Promise.resolve();
+	};
+	const happened = (what: { readonly cursor?: string }) => passed(what.cursor);
+	return {
+		accept: async (inbound) => {
+			await happened(inbound);
+			return { id: ++accepted, conversation: null, duplicate: false, refused: null };
+		},
+		cursor: () => Promise.resolve(cursor),
+		putBlob: async (bytes) => {
+			for await (const piece of bytes) void piece;
+			return `blob-${++blobs}`;
+		},
+		edited: happened,
+		deleted: happened,
+		reacted: happened,
+		pressed: async (press) => {
+			await happened(press);
+			return { text: "done" };
+		},
+		gone: happened,
+		moved: happened,
+		passed,
+		commands: () => [],
+		...own,
+	};
+}

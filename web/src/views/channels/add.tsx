@@ -1,0 +1,113 @@
+// Connecting a chat platform: the bot's token is tried before anything is written.
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { api, useApi } from "../../api/index.ts";
+import { Button, Dialog, ErrorLine, Field, Input, platformName, Select } from "../../ui/index.ts";
+
+/** Where a token comes from, by platform. */
+const WHERE: Readonly<Record<string, string>> = {
+	telegram: "In Telegram, write /newbot to @BotFather. It answers with the token.",
+};
+
+/** The token is known to this dialog alone, and gone when it closes. */
+export function AddChannel({ onClose }: { readonly onClose: () => void }) {
+	const { data: known } = useApi("channelPlatforms", {});
+	const [platform, setPlatform] = useState("telegram");
+	const [token, setToken] = useState("");
+	const [account, setAccount] = useState("");
+	const form = useId();
+	const { mutate, data, isPending, error } = useMutation({
+		mutationFn: () => {
+			const second = account.trim();
+			return api.addChannel({
+				platform,
+				token: token.trim(),
+				...(second !== "" && { account: second, name: `${platform}-${second.toLowerCase()}` }),
+			});
+		},
+		gcTime: 0,
+	});
+	const submit = (event: FormEvent) => {
+		event.preventDefault();
+		mutate();
+	};
+	return (
+		<Dialog
+			open
+			onOpenChange={(open) => !open && onClose()}
+			title={data ? `${data.who} is connected` : "Add a channel"}
+			about={
+				data
+					? `Write to it in ${platformName(platform)}. The first message shows here as a request to be let in.`
+					: "Talk to your agent in a chat app."
+			}
+			actions={
+				data ? (
+					<Button look="primary" onClick={onClose}>
+						Done
+					</Button>
+				) : (
+					<>
+						<Button onClick={onClose}>Cancel</Button>
+						<Button look="primary" type="submit" form={form} disabled={isPending || token.trim() === ""}>
+							{isPending ? "Trying the token…" : "Connect"}
+						</Button>
+					</>
+				)
+			}
+		>
+			{data ? (
+				data.remarks.length === 0 ? (
+					<p>
+						Saved as <code className="font-mono text-sm">channels.{data.name}</code> in config.yaml.
+					</p>
+				) : (
+					<ul className="list-disc pl-5">
+						{data.remarks.map((remark) => (
+							<li key={remark}>{remark}</li>
+						))}
+					</ul>
+				)
+			) : (
+				<form id={form} className="flex flex-col gap-3" onSubmit={submit}>
+					<Field label="Platform">
+						{(id) => (
+							<Select id={id} value={platform} onChange={({ target }) => setPlatform(target.value)}>
+								{(known?.platforms ?? [platform]).map((name) => (
+									<option key={name} value={name}>
+										{platformName(name)}
+									</option>
+								))}
+							</Select>
+						)}
+					</Field>
+					<Field label="Bot token" about={WHERE[platform]}>
+						{(id) => (
+							<Input
+								id={id}
+								type="password"
+								value={token}
+								autoComplete="off"
+								spellCheck={false}
+								onChange={({ target }) => setToken(target.value)}
+							/>
+						)}
+					</Field>
+					<Field label="Account" about="Only for a second bot on the same platform.">
+						{(id) => (
+							<Input
+								id={id}
+								value={account}
+								maxLength={64}
+								autoComplete="off"
+								spellCheck={false}
+								onChange={({ target }) => setAccount(target.value)}
+							/>
+						)}
+					</Field>
+					{error && <ErrorLine error={error} />}
+				</form>
+			)}
+		</Dialog>
+	);
+}
