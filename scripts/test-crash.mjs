@@ -1,6 +1,7 @@
 // `npm run test:crash [-- <kills> [<messages> [<schedules>]]]`: the crash tests of the store, the gateway, its programs and their walls
 // alone, with many more kills, messages and random schedules than `npm test` has, drawn from a seed of their own (KERYX_SEED), and with
-// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net.
+// every operation of the net. KERYX_NET_RUNS=<n> takes a sample of the net. The programs of the guide to embedding run on the package as it
+// is published, where `npm test` runs them on the sources.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 
@@ -32,6 +33,7 @@ process.exitCode = await run(
 		"test/checkpoints/refused.test.ts",
 		"test/checkpoints/ignore.test.ts",
 		"test/http/port-fuzz.test.ts",
+		"test/app/embedding.test.ts",
 		"test/channels/telegram-storm.test.ts",
 	],
 	{
@@ -44,6 +46,7 @@ process.exitCode = await run(
 		KERYX_RESTORE_RUNS: env.KERYX_RESTORE_RUNS ?? "2000",
 		KERYX_STORM_MESSAGES: env.KERYX_STORM_MESSAGES ?? "1000",
 		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
+		KERYX_PACKED: "1",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

@@ -1,10 +1,11 @@
 // The examples in the guides, run as they stand: with the sources in place of the package.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseScript } from "../src/agents/index.ts";
+import { examples, onSources } from "./support/guides.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-guides-"));
 /** Leaders of process groups that run. */
@@ -14,18 +15,9 @@ afterAll(() => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-function examples(guide: string, language: string): string[] {
-	const text = readFileSync(new URL(`../docs/guides/${guide}`, import.meta.url), "utf8");
-	return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
-		([, code]) => code as string,
-	);
-}
-
 function run(code: string, name: string): Promise<{ code: number | null; said: string }> {
 	const file = join(folder, `${name}.mts`);
-	const source = (_found: string, part: string) =>
-		JSON.stringify(new URL(`../src/${part}/index.ts`, import.meta.url));
-	writeFileSync(file, code.replace(/"keryx\/(\w+)"/g, source));
+	writeFileSync(file, onSources(code));
 	const env = { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" };
 	const child = spawn(process.execPath, [file], { env, detached: true });
 	groups.add(child.pid as number);

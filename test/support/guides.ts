@@ -1,0 +1,17 @@
+// The examples in the guides, and how they find Keryx.
+import { readFileSync } from "node:fs";
+
+/** In the order of the guide. `language` is all that stands behind the fence. */
+export function examples(guide: string, language: string): string[] {
+	const text = readFileSync(new URL(`../../docs/guides/${guide}`, import.meta.url), "utf8");
+	return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
+		([, code]) => code as string,
+	);
+}
+
+/** With the sources in place of the package. */
+export function onSources(code: string): string {
+	return code.replace(/"keryx(?:\/(\w+))?"/g, (_found, part: string | undefined) =>
+		JSON.stringify(new URL(`../../src/${part ?? "app"}/index.ts`, import.meta.url)),
+	);
+}
