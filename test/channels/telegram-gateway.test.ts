@@ -155,9 +155,10 @@ describe("Telegram through a real gateway", () => {
 		await expect.poll(() => shown).toHaveLength(1);
 		peer.remove(dm, bob);
 		go();
-		const dead = () => store.deliveries({ scope: { kind: "operator" }, which: "dead", limit: 10 });
-		await expect.poll(async () => (await dead()).length).toBe(1);
-		expect((await dead())[0]?.reason).toMatch(/blocked/);
+		const reply = () =>
+			store.delivery({ scope: { kind: "operator" }, id: `${shown[0]?.turn}:1` }).catch(() => null);
+		await expect.poll(async () => (await reply())?.state).toBe("dead");
+		expect((await reply())?.reason).toMatch(/blocked/);
 		peer.restore(dm, bob);
 		peer.say(bob, dm, "here I am");
 		await expect.poll(() => peer.answers(dm)).toHaveLength(1);

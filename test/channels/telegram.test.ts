@@ -283,20 +283,29 @@ describe("more than messages", () => {
 });
 
 describe("what only a human can mend", () => {
-	test("a second poller is named as the cause, and when it is gone the channel comes back", async () => {
-		const { peer, channel } = scene;
-		await scene.start();
-		await scene.until(() => peer.bot.queue.isPolled);
-		peer.faults = ({ method }) =>
-			method === "getUpdates"
-				? { status: 409, description: "Conflict: terminated by other getUpdates request" }
-				: undefined;
-		peer.bot.queue.poll({ timeout: 0 });
-		await scene.until(() => channel.health().state === "needs_attention");
-		expect(channel.health().detail).toContain("another program reads this bot's messages");
-		peer.faults = () => undefined;
+	test("a second poller is named as the cause for as long as it polls, and when it is gone the channel comes back", async () => {
+		await scene.channel.stop();
+		const { peer, host } = scene;
+		let now = 0;
+		const channel = channelOn(peer, { clock: { ...systemClock, monotonic: () => now } });
+		await channel.start(host);
+		await scene.until(() => channel.health().state === "connected");
+		for (let n = 0; n < 3; n++) {
+			await scene.until(() => peer.bot.queue.isPolled);
+			await peer.bot.queue.poll({ timeout: 0 }).updates;
+			await scene.until(() => channel.health().state === "needs_attention");
+			expect(channel.health().detail).toContain("another program reads this bot's messages");
+			now += 3000;
+			// An answer in between does not show that the other is gone.
+			peer.say(ada, peer.dm(ada), `message ${n}`);
+			await taken(n + 1);
+			expect(channel.health().state).toBe("needs_attention");
+		}
+		now += 8000;
+		peer.say(ada, peer.dm(ada), "alone");
 		await scene.until(() => channel.health().state === "connected");
 		expect(channel.health().detail).toBeUndefined();
+		await channel.stop();
 	});
 
 	test("a webhook that is set is named as the cause", async () => {

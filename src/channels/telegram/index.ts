@@ -9,9 +9,10 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { change, type DeliverContext, deliver, inPlace, isReceipt } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
+import { Pace } from "./pace.ts";
 import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
@@ -70,6 +71,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
 	const own = new OwnMessages();
+	const pace = new Pace(clock);
 	const shown: DeliverContext["shown"] = new Map();
 	let host: ChannelHost | undefined;
 	let grammy: typeof import("grammy") | undefined;
@@ -176,11 +178,22 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			transport.close();
 		},
 		send: async (outgoing) => {
-			const result = await call(outgoing, (context) => deliver(outgoing, context));
+			const result = await call(outgoing, (context) => {
+				pace.sent(outgoing.destination.chatId);
+				return deliver(outgoing, context);
+			});
 			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
 			return result;
 		},
-		edit: (receipt, outgoing) => call(outgoing, (context) => change(receipt, outgoing, context)),
+		edit: (receipt, outgoing) => {
+			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
+			if (!isReceipt(receipt))
+				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Telegram" });
+			const afterMs = pace.change(outgoing.destination.chatId);
+			if (afterMs > 0)
+				return Promise.resolve({ kind: "retry", afterMs, reason: "Telegram allows no more at once" });
+			return call(outgoing, (context) => change(receipt, outgoing, context));
+		},
 		typing: async ({ chatId, threadId }) => {
 			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {
 				...(threadId !== undefined && { message_thread_id: Number(threadId) }),

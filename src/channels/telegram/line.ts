@@ -6,7 +6,7 @@ import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { takeBatch } from "./batch.ts";
-import { isApiError, isTokenRefused, reasonOf } from "./outcome.ts";
+import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
 import type { Transport } from "./transport.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 
@@ -58,6 +58,10 @@ export class Line {
 	readonly #committed = new Set<number>();
 	#committedTo: number | null = null;
 	#offset: number | undefined;
+	/** The next poll is answered at once: it proves that the line works. */
+	#isFirst = true;
+	/** When another program last took the updates, by the monotonic clock. */
+	#conflictAt = Number.NEGATIVE_INFINITY;
 	#running: Promise<void> = Promise.resolve();
 	#wake: () => void = () => {};
 
@@ -94,6 +98,7 @@ export class Line {
 		await this.#running;
 		if (this.#state !== "stopped") return;
 		this.#state = "starting";
+		this.#isFirst = true;
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
 		this.#committed.clear();
@@ -147,11 +152,11 @@ export class Line {
 		const updates = await connection.api.getUpdates({
 			...(this.#offset !== undefined && { offset: this.#offset }),
 			limit: LIMIT,
-			// The first one is answered at once: it proves that the line works.
-			timeout: this.#state === "connected" ? pollSeconds : 0,
+			timeout: this.#isFirst ? 0 : pollSeconds,
 			allowed_updates: ALLOWED_UPDATES,
 		});
 		if (this.isStopping) return;
+		this.#isFirst = false;
 		this.#proven(connection);
 		// Said once: after a week of silence Telegram numbers updates anew, and an old offset would confirm them unseen.
 		this.#offset = undefined;
@@ -197,9 +202,11 @@ export class Line {
 	}
 
 	#proven(connection: Connection): void {
-		const { clock, onConnected } = this.#options;
+		const { clock, onConnected, pollSeconds } = this.#options;
 		this.#aliveAt = clock.now();
 		this.#alive = clock.monotonic();
+		// Two programs take turns at being thrown out: only a poll's time without a conflict shows that the other is gone.
+		if (this.#alive - this.#conflictAt < pollSeconds * 1000) return;
 		this.#detail = undefined;
 		if (this.#state === "connected") return;
 		this.#state = "connected";
@@ -209,6 +216,8 @@ export class Line {
 	#troubled(error: unknown): void {
 		const { state, detail } = troubleOf(error);
 		if (isTokenRefused(error)) this.#connection = null;
+		if (isConflict(error)) this.#conflictAt = this.#options.clock.monotonic();
+		else this.#isFirst = true;
 		if (this.#detail !== detail) this.#options.log(detail);
 		this.#state = state;
 		this.#detail = detail;
@@ -257,7 +266,7 @@ function troubleOf(error: unknown): Trouble {
 			detail:
 				"Telegram refuses the bot's token: get a new one from @BotFather with /token and put it in the place of the old one; Keryx looks again by itself",
 		};
-	if (isApiError(error) && error.error_code === 409)
+	if (isApiError(error) && isConflict(error))
 		return {
 			state: "needs_attention",
 			detail: /webhook/i.test(error.description)
