@@ -67,7 +67,8 @@ export const TELEGRAM_TRAITS: ChannelTraits = {
 export function createTelegramChannel(options: TelegramOptions): Channel {
 	const { name, account = "", clock, log, random = Math.random } = options;
 	const { pollSeconds = 8, aliveMs = 60_000, downloadMs = 60_000 } = options;
-	const { firstPauseMs = 500, longestPauseMs = 30_000, apiRoot = API_ROOT } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
+	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
 	const own = new OwnMessages();
