@@ -3,6 +3,7 @@ import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import type { User } from "grammy/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseSource } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import type { Outgoing } from "../../src/gateway/index.ts";
 import { TakingHost } from "../../src/testing/index.ts";
 import { type Clock, systemClock } from "../../src/time/index.ts";
@@ -406,6 +407,30 @@ describe("what breaks between Telegram and us", () => {
 		expect(later.taken.map(({ content }) => JSON.stringify(content))).toEqual(
 			expect.arrayContaining([expect.stringContaining("a picture"), '"hello"']),
 		);
+	});
+
+	test("updates of unknown kinds, of forms that nobody expects, and those that belong nowhere hold up nothing", async () => {
+		const { peer, host, logged } = scene;
+		const dm = peer.dm(ada);
+		await scene.start();
+		peer.say(ada, dm, "broken", { entities: [{ type: "text_mention", offset: 0, length: 6 } as never] });
+		for (const title of ["Team", "Family"])
+			peer.say(ada, peer.group(title), "broken too", {
+				entities: [{ type: "text_mention", offset: 0, length: 6 } as never],
+			});
+		for (const odd of [{ message: { message_id: 7 } }, { callback_query: { id: "1", from: ada, data: "x" } }])
+			peer.update(odd as never);
+		const accept = host.accept.bind(host);
+		host.accept = (inbound) =>
+			inbound.content === "nowhere"
+				? Promise.reject(new KeryxError("address.incomplete", "no chat"))
+				: accept(inbound);
+		peer.say(ada, dm, "nowhere");
+		peer.say(ada, dm, "fine");
+		await scene.until(() => host.taken.some(({ content }) => content === "fine"));
+		await scene.until(() => peer.bot.queue.waiting.length === 0);
+		expect(host.taken.map(({ content }) => content)).toEqual(["broken", "fine"]);
+		expect(logged.filter((line) => line.includes("cannot be taken"))).toHaveLength(3);
 	});
 
 	test("an answer of 5xx leaves open what became of a message", async () => {

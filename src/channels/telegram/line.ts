@@ -13,6 +13,8 @@ import { ALLOWED_UPDATES } from "./updates.ts";
 const LIMIT = 100;
 /** How long a stop waits for Telegram to hear what was committed. */
 const GOODBYE_MS = 2000;
+/** An update that cannot be read so often is passed over, or nothing would come after it. */
+const STUMBLES = 3;
 
 export interface Connection {
 	readonly api: Api;
@@ -57,6 +59,8 @@ export class Line {
 	/** Committed and not confirmed yet, so that it may come again. */
 	readonly #committed = new Set<number>();
 	#committedTo: number | null = null;
+	/** How often each update of this batch could not be read. */
+	readonly #stumbles = new Map<number, number>();
 	#offset: number | undefined;
 	/** The next poll is answered at once: it proves that the line works. */
 	#isFirst = true;
@@ -173,7 +177,7 @@ export class Line {
 				try {
 					await this.#options.handIn(update, cursor, connection, updates);
 				} catch (error) {
-					if (!isHopeless(error)) throw error;
+					if (!this.#isHopeless(update, error)) throw error;
 					// Whenever it is delivered again, it is the same: it must not block what comes after it.
 					this.#options.log(`update ${update.update_id} cannot be taken`, error);
 					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
@@ -181,8 +185,18 @@ export class Line {
 			},
 			({ update_id: id }) => this.#committed.add(id),
 		);
+		this.#stumbles.clear();
 		const last = updates.at(-1);
 		if (last) this.#offset = last.update_id + 1;
+	}
+
+	/** What no address can be made of, or what is not built as Telegram builds it, is the same at every try. */
+	#isHopeless({ update_id: id }: Update, error: unknown): boolean {
+		if (error instanceof KeryxError) return HOPELESS.has(error.code);
+		if (!(error instanceof TypeError)) return false;
+		const tries = (this.#stumbles.get(id) ?? 0) + 1;
+		this.#stumbles.set(id, tries);
+		return tries >= STUMBLES;
 	}
 
 	/** The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. */
@@ -252,10 +266,6 @@ export class Line {
 }
 
 const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
-
-function isHopeless(error: unknown): boolean {
-	return error instanceof KeryxError && HOPELESS.has(error.code);
-}
 
 function troubleOf(error: unknown): Trouble {
 	if (error instanceof KeryxError)
