@@ -329,6 +329,27 @@ describe("what only a human can mend", () => {
 		await channel.stop();
 	});
 
+	test("a token that a message finds refused is said at once, and nothing else is said until it is taken again", async () => {
+		const { peer, channel, logged } = scene;
+		let token = peer.bot.token;
+		await channel.stop();
+		const other = channelOn(peer, { token: () => Promise.resolve(token) }, logged as string[]);
+		peer.say(ada, peer.dm(ada), "hello");
+		await other.start(scene.host);
+		await scene.until(() => peer.bot.commands.size === 2 && peer.bot.queue.isPolled);
+		peer.revokeToken();
+		expect(await other.send(outgoing(ada.id, "hello"))).toMatchObject({ kind: "retry" });
+		const asked = peer.calls.length;
+		await scene.until(() => {
+			expect(other.health().state).toBe("needs_attention");
+			return peer.calls.slice(asked).filter(({ status }) => status === 401).length > 2;
+		});
+		token = peer.bot.token;
+		await scene.until(() => other.health().state === "connected");
+		await other.stop();
+		expect(logged.filter((line) => !line.includes("refuses the bot's token"))).toEqual([]);
+	});
+
 	test("a token that is revoked while nobody writes is found at the next poll", async () => {
 		await scene.channel.stop();
 		const channel = channelOn(scene.peer, { pollSeconds: 0 });
@@ -425,12 +446,26 @@ describe("what breaks between Telegram and us", () => {
 			inbound.content === "nowhere"
 				? Promise.reject(new KeryxError("address.incomplete", "no chat"))
 				: accept(inbound);
+		host.moved = () => Promise.reject(new KeryxError("store.conflict", "both have a past"));
+		peer.migrate(peer.group("Old"), ada);
 		peer.say(ada, dm, "nowhere");
 		peer.say(ada, dm, "fine");
 		await scene.until(() => host.taken.some(({ content }) => content === "fine"));
 		await scene.until(() => peer.bot.queue.waiting.length === 0);
 		expect(host.taken.map(({ content }) => content)).toEqual(["broken", "fine"]);
-		expect(logged.filter((line) => line.includes("cannot be taken"))).toHaveLength(3);
+		expect(logged.filter((line) => line.includes("cannot be taken"))).toHaveLength(5);
+	});
+
+	test("for as long as the store is in trouble nothing is passed over", async () => {
+		const { peer, host } = scene;
+		await scene.start();
+		let tries = 0;
+		const accept = host.accept.bind(host);
+		host.accept = (inbound) =>
+			++tries < 10 ? Promise.reject(new KeryxError("store.full", "the disk is full")) : accept(inbound);
+		peer.say(ada, peer.dm(ada), "hello");
+		await taken(1);
+		expect([tries, host.taken.length]).toEqual([10, 1]);
 	});
 
 	test("an answer of 5xx leaves open what became of a message", async () => {

@@ -165,6 +165,20 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		);
 	};
 
+	/** Waits for its turn, which changes nothing on Telegram; then it goes, if the line still works. */
+	const inTurn = async (
+		{ destination }: Outgoing,
+		what: "message" | "change",
+		go: () => Promise<SendResult>,
+	): Promise<SendResult> => {
+		if (!line.connection) return NOT_CONNECTED;
+		const place = pace.take(destination.chatId, what);
+		if ("askAfterMs" in place)
+			return { kind: "retry", afterMs: place.askAfterMs, reason: "Telegram allows no more at once" };
+		if (place.afterMs > 0) await new Promise<void>((resolve) => void clock.after(place.afterMs, resolve));
+		return go();
+	};
+
 	return {
 		name,
 		platform: "telegram",
@@ -179,10 +193,9 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			transport.close();
 		},
 		send: async (outgoing) => {
-			const result = await call(outgoing, (context) => {
-				pace.sent(outgoing.destination.chatId);
-				return deliver(outgoing, context);
-			});
+			const result = await inTurn(outgoing, "message", () =>
+				call(outgoing, (context) => deliver(outgoing, context)),
+			);
 			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
 			return result;
 		},
@@ -190,10 +203,9 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
 				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Telegram" });
-			const afterMs = pace.change(outgoing.destination.chatId);
-			if (afterMs > 0)
-				return Promise.resolve({ kind: "retry", afterMs, reason: "Telegram allows no more at once" });
-			return call(outgoing, (context) => change(receipt, outgoing, context));
+			return inTurn(outgoing, "change", () =>
+				call(outgoing, (context) => change(receipt, outgoing, context)),
+			);
 		},
 		typing: async ({ chatId, threadId }) => {
 			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {

@@ -64,6 +64,8 @@ export class Line {
 	#offset: number | undefined;
 	/** The next poll is answered at once: it proves that the line works. */
 	#isFirst = true;
+	/** The poll was broken off because a token was refused. */
+	#isInterrupted = false;
 	/** When another program last took the updates, by the monotonic clock. */
 	#conflictAt = Number.NEGATIVE_INFINITY;
 	#running: Promise<void> = Promise.resolve();
@@ -125,6 +127,7 @@ export class Line {
 	suspect(error: unknown): void {
 		if (!isTokenRefused(error) || this.isStopping) return;
 		this.#troubled(error);
+		this.#isInterrupted = true;
 		this.#options.transport.abort(["getUpdates"]);
 	}
 
@@ -137,7 +140,9 @@ export class Line {
 				failures = 0;
 			} catch (error) {
 				if (this.isStopping) break;
-				this.#troubled(error);
+				// A poll that was broken off here says nothing about Telegram.
+				if (!this.#isInterrupted) this.#troubled(error);
+				this.#isInterrupted = false;
 				await this.#pause(error, failures++);
 			}
 		await this.#goodbye();
@@ -190,10 +195,10 @@ export class Line {
 		if (last) this.#offset = last.update_id + 1;
 	}
 
-	/** What no address can be made of, or what is not built as Telegram builds it, is the same at every try. */
+	/** What no address can be made of is the same at every try; so is, most likely, what fails for another reason than the store's trouble. */
 	#isHopeless({ update_id: id }: Update, error: unknown): boolean {
-		if (error instanceof KeryxError) return HOPELESS.has(error.code);
-		if (!(error instanceof TypeError)) return false;
+		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
+		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
 		const tries = (this.#stumbles.get(id) ?? 0) + 1;
 		this.#stumbles.set(id, tries);
 		return tries >= STUMBLES;
@@ -266,6 +271,11 @@ export class Line {
 }
 
 const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
+
+/** The store is in trouble, or Keryx stops: later the same is taken. */
+function mayPass({ code }: KeryxError): boolean {
+	return /^(?:store|gateway)\./.test(code) && code !== "store.conflict" && code !== "store.not_found";
+}
 
 function troubleOf(error: unknown): Trouble {
 	if (error instanceof KeryxError)

@@ -1,6 +1,6 @@
 // How fast a bot may speak: about 30 messages a second in all, one a second in a private chat, 20 a minute in a group. Changing a message
-// counts as much as a new one. New ones are never held back here: Telegram says itself when it is too much, and nothing is lost by asking.
-// Changes are, because they are previews for the most part, and a pause that they cause would hold up everybody's answers.
+// counts as much as a new one. Everybody waits in the order in which they came, so that many answers at once get slower together. What a
+// single chat is allowed holds back changes alone: those are previews for the most part, while a new message says something.
 import type { Clock } from "../../time/index.ts";
 
 interface Allowance {
@@ -10,12 +10,20 @@ interface Allowance {
 	readonly everyMs: number;
 }
 
-/** A little below what Telegram allows. */
-const ALL: Allowance = { burst: 20, everyMs: 50 };
+/** At most 27 in any second: on the way some catch up with others. */
+const ALL: Allowance = { burst: 5, everyMs: 45 };
 const PRIVATE: Allowance = { burst: 5, everyMs: 1000 };
 const GROUP: Allowance = { burst: 20, everyMs: 3000 };
+/** Whoever would wait longer is sent away. */
+const LONGEST_WAIT_MS = 5000;
 /** Chats that have not been written to for long are forgotten when there are so many. */
 const REMEMBERED = 1000;
+
+export type Place =
+	/** It has its place: it may go after so long. */
+	| { readonly afterMs: number }
+	/** It has none: it may ask again after so long. */
+	| { readonly askAfterMs: number };
 
 export class Pace {
 	readonly #clock: Pick<Clock, "monotonic">;
@@ -26,17 +34,13 @@ export class Pace {
 		this.#clock = clock;
 	}
 
-	/** How long a change must wait; 0: not at all, and it counts. */
-	change(chatId: string): number {
-		const wait = Math.ceil(Math.max(this.#waitOf("", ALL), this.#waitOf(chatId, allowanceOf(chatId))));
-		if (wait === 0) this.sent(chatId);
-		return wait;
-	}
-
-	/** A message goes out, whatever the allowance. */
-	sent(chatId: string): void {
+	take(chatId: string, what: "message" | "change"): Place {
+		const ofChat = chatId.startsWith("-") ? GROUP : PRIVATE;
+		const wait = Math.max(this.#waitOf("", ALL), what === "change" ? this.#waitOf(chatId, ofChat) : 0);
+		if (wait > LONGEST_WAIT_MS) return { askAfterMs: Math.ceil(wait - LONGEST_WAIT_MS / 2) };
 		this.#use("", ALL);
-		this.#use(chatId, allowanceOf(chatId));
+		this.#use(chatId, ofChat);
+		return { afterMs: Math.ceil(wait) };
 	}
 
 	#waitOf(chat: string, { burst, everyMs }: Allowance): number {
@@ -50,8 +54,4 @@ export class Pace {
 		if (this.#wholeAt.size <= REMEMBERED) return;
 		for (const [known, at] of this.#wholeAt) if (at <= now) this.#wholeAt.delete(known);
 	}
-}
-
-function allowanceOf(chatId: string): Allowance {
-	return chatId.startsWith("-") ? GROUP : PRIVATE;
 }
