@@ -5,6 +5,7 @@ import {
 	type AliasPair,
 	addressDigest,
 	type ConversationId,
+	conversationId,
 	isShared,
 	parseSource,
 	personId,
@@ -343,7 +344,7 @@ function* createConversation(
 	principal: string | null,
 	source: Source,
 ): Op<FoundConversation> {
-	const id = context.uuid() as ConversationId;
+	const id = conversationId(context.uuid());
 	const plain = readableKey(address);
 	let key = plain;
 	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;

@@ -1,7 +1,12 @@
 // Reading everything out again, page by page (transfer-format.ts says in which form). Each page is one short read, so that
 // neither memory nor the writer's log grows with the store. A conversation's head (its line, sessions and hidden ranges) is
 // one read, and names the last row of each session: rows are immutable, so what follows belongs to that same moment.
-import type { ConversationId, EndReason, SessionId } from "../../../domain/index.ts";
+import {
+	type ConversationId,
+	conversationId,
+	type EndReason,
+	type SessionId,
+} from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
@@ -102,7 +107,7 @@ function* conversationNamed(
 	const id =
 		what.kind === "conversation" ? what.id : ((yield* get(conversationOf, what.id))?.conversation ?? "");
 	yield* assertSees(scope, id, `${what.kind} ${what.id}`);
-	return id as ConversationId;
+	return conversationId(id);
 }
 
 function* principalLines(rows: readonly PrincipalRow[]): Op<string[]> {

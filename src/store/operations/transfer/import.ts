@@ -6,6 +6,7 @@ import {
 	addressDigest,
 	type ConversationId,
 	cleanTitle,
+	conversationId,
 	isSessionId,
 	isShared,
 	newSessionId,
@@ -162,7 +163,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		const problem = contradiction(line, address);
 		if (problem) throw invalidLine(number, `addresses.${index} ${problem}`, { field: `addresses.${index}` });
 	}
-	const id = (isOwnId(line.id) ? line.id : derivedId(work.origin, line.id)) as ConversationId;
+	const id = conversationId(isOwnId(line.id) ? line.id : derivedId(work.origin, line.id));
 	let key = line.key;
 	for (let n = 2; yield* get(keyTaken, key); n++) key = `${line.key}~${n}`;
 	yield* run(
