@@ -369,18 +369,11 @@ function* createConversation(
 
 /** Also away from an imported conversation that is not its person's. */
 function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
+	yield* run(insertAddress, digest, conversation, ...addressColumns(address));
+}
+
+/** In the order of the table's columns. */
+export function addressColumns(address: Address): string[] {
 	const { profile, platform, account, scope, chatType, chat, thread, participant } = address;
-	yield* run(
-		insertAddress,
-		digest,
-		conversation,
-		profile,
-		platform,
-		account,
-		scope,
-		chatType,
-		chat,
-		thread,
-		participant,
-	);
+	return [profile, platform, account, scope, chatType, chat, thread, participant];
 }

@@ -20,7 +20,7 @@ import {
 import type { Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { assertSees, sees } from "../people/scope.ts";
-import { SESSION_COLUMNS, type SessionRow, titleOf } from "../sessions/sessions.ts";
+import { countersOf, SESSION_COLUMNS, type SessionRow } from "../sessions/sessions.ts";
 import { lastSeqOf } from "../transcript/chain.ts";
 
 /** One session with those it goes on from, one conversation, or everything the scope sees. */
@@ -332,17 +332,7 @@ function sessionLine(
 		suspendedAt: row.suspended_at,
 		resumePendingSince: row.resume_pending_since,
 		noticePending: row.notice_pending === 1,
-		cap: row.cap,
-		messages: row.messages,
-		toolCalls: row.tool_calls,
-		toolErrors: row.tool_errors,
-		inputTokens: row.input_tokens,
-		outputTokens: row.output_tokens,
-		lastPromptTokens: row.last_prompt_tokens,
-		costMicros: row.cost_micros,
-		costStatus: row.cost_status,
-		title: titleOf(row),
-		titleSource: row.title_source,
+		...countersOf(row),
 	};
 }
 

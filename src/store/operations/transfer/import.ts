@@ -29,6 +29,7 @@ import {
 	type SessionLine,
 } from "../../transfer-format.ts";
 import { emit } from "../events.ts";
+import { addressColumns } from "../inbox/inbox.ts";
 import { indexTitle } from "../search/index-rows.ts";
 import { titleDigest } from "../sessions/titles.ts";
 import {
@@ -185,22 +186,8 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		line.origin?.name ?? work.origin,
 		line.origin?.id ?? line.id,
 	);
-	for (const address of line.addresses) {
-		const { account, scope, chatType, chat, thread, participant } = address;
-		yield* run(
-			addAddress,
-			addressDigest(address),
-			id,
-			address.profile,
-			address.platform,
-			account,
-			scope,
-			chatType,
-			chat,
-			thread,
-			participant,
-		);
-	}
+	for (const address of line.addresses)
+		yield* run(addAddress, addressDigest(address), id, ...addressColumns(address));
 	work.conversations.set(line.id, { id, platform: line.platform, profile, principal: line.principal });
 	work.counts.conversations++;
 	wrote(work, id);
