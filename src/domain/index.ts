@@ -19,6 +19,7 @@ export {
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
+export { conversationId, isConversationId, sessionId } from "./ids.ts";
 export {
 	type Content,
 	contentText,

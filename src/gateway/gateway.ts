@@ -201,8 +201,8 @@ class RunningGateway implements Gateway {
 				return live.values.gateway.batch_cap_ms;
 			},
 			work: {
-				begin: (conversation, items) => this.#begin(conversation as ConversationId, items),
-				resume: (conversation, turn) => this.#resume(conversation as ConversationId, turn),
+				begin: (conversation, items) => this.#begin(conversation, items),
+				resume: (conversation, turn) => this.#resume(conversation, turn),
 				log,
 			},
 		});

@@ -12,6 +12,15 @@ export {
 	type TransportOptions,
 } from "./client/client.ts";
 export type { Patience } from "./client/patience.ts";
+export {
+	type ConfirmAnswer,
+	type ConfirmBody,
+	type ConfirmCallName,
+	confirmCalls,
+	type WireAuditEntry,
+	type WireConfirmation,
+	type WireGrant,
+} from "./confirm/schemas.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
 	EventType,

@@ -1,6 +1,6 @@
 // What the API takes and gives, on the wire: snake_case JSON, times as ISO strings in UTC. Server, OpenAPI and client share these.
 import { z } from "@hono/zod-openapi";
-import type { ConversationId, SessionId } from "../domain/index.ts";
+import { conversationId as toConversationId, sessionId as toSessionId } from "../domain/index.ts";
 import type { EventKind, EventOf, EventType } from "../store/index.ts";
 
 export type { EventKind, EventType };
@@ -9,12 +9,12 @@ export const conversationId = z
 	.string()
 	.min(1)
 	.max(64)
-	.transform((id) => id as ConversationId);
+	.transform((id) => toConversationId(id));
 export const sessionId = z
 	.string()
 	.min(1)
 	.max(64)
-	.transform((id) => id as SessionId);
+	.transform((id) => toSessionId(id));
 export const time = z.iso.datetime().openapi({ example: "2026-03-01T12:00:00.000Z" });
 
 const busyMode = z.enum(["queue", "interrupt", "steer"]);

@@ -5,6 +5,7 @@ import {
 	type AliasPair,
 	addressDigest,
 	type ConversationId,
+	conversationId,
 	isShared,
 	parseSource,
 	personId,
@@ -396,7 +397,7 @@ function* createConversation(
 	principal: string | null,
 	source: Source,
 ): Op<FoundConversation> {
-	const id = context.uuid() as ConversationId;
+	const id = conversationId(context.uuid());
 	const plain = readableKey(address);
 	let key = plain;
 	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;
@@ -423,18 +424,11 @@ function* createConversation(
 
 /** Also away from an imported conversation that is not its person's. */
 function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
+	yield* run(insertAddress, digest, conversation, ...addressColumns(address));
+}
+
+/** In the order of the table's columns. */
+export function addressColumns(address: Address): string[] {
 	const { profile, platform, account, scope, chatType, chat, thread, participant } = address;
-	yield* run(
-		insertAddress,
-		digest,
-		conversation,
-		profile,
-		platform,
-		account,
-		scope,
-		chatType,
-		chat,
-		thread,
-		participant,
-	);
+	return [profile, platform, account, scope, chatType, chat, thread, participant];
 }

@@ -133,8 +133,8 @@ export interface BeginTurnArgs extends Opening {
 	readonly deadlineAt: number;
 }
 
-export interface BegunTurn extends PromptFacts {
-	readonly kind: "begun";
+/** A turn that has begun or goes on: what running it needs, however it came about. */
+export interface OpenTurn extends PromptFacts {
 	readonly turn: string;
 	readonly token: number;
 	readonly session: SessionId;
@@ -147,6 +147,10 @@ export interface BegunTurn extends PromptFacts {
 	readonly context: string;
 	/** The position that the next message of this turn takes. */
 	readonly nextIndex: number;
+}
+
+export interface BegunTurn extends OpenTurn {
+	readonly kind: "begun";
 	readonly appended: readonly Message[];
 	/** A boundary that the user has not been told of yet. */
 	readonly boundary: BoundaryFacts | null;
