@@ -15,15 +15,7 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type {
-	Content,
-	Destination,
-	InboxKind,
-	Message,
-	NewMessage,
-	TurnPurpose,
-	TurnState,
-} from "../../types.ts";
+import type { Content, Destination, InboxKind, Message, TurnPurpose, TurnState } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import {
@@ -320,7 +312,7 @@ function* appendItems(
 	return rows;
 }
 
-function messageOf(item: InboxRow, observed: boolean): NewMessage {
+function messageOf(item: InboxRow, observed: boolean): IndexedMessage {
 	const { source, content, confirmation } = bodyOf(item);
 	const author =
 		item.principal === null
@@ -329,7 +321,13 @@ function messageOf(item: InboxRow, observed: boolean): NewMessage {
 	if (confirmation !== undefined)
 		return { role: "meta", kind: "note", content, confirmation: { id: confirmation, as: "outcome" } };
 	if (item.kind !== "person") return { role: "meta", kind: "note", content };
-	return { role: "user", content, ...(author && { author }), ...(observed && { observed }) };
+	return {
+		role: "user",
+		content,
+		...(author && { author }),
+		...(observed && { observed }),
+		inbound: item.id,
+	};
 }
 
 interface ItemBody {
