@@ -92,8 +92,21 @@ describe.each(KINDS)("$kind", ({ open: how }) => {
 	});
 
 	it("gives the same bytes whether small conversations are read together or part by part", async () => {
-		const { store, ...told } = await opened(how);
-		await tellAll({ store, ...told });
+		const { store, scene, ...told } = await opened(how);
+		await tellAll({ store, scene, ...told });
+		const cleo = { platform: "telegram", chat_id: "300", user_id: "300", user_name: "Cleo" };
+		const work = await scene.turn("a small talk", cleo);
+		const { conversation, turn, token } = work;
+		const call = { provider: "here", model: "small", inputTokens: 100, outputTokens: 7, costMicros: 42 };
+		for (const n of [1, 2])
+			await store.recordModelCall({ turn, token, n, ...call, currency: "USD", status: "ok" });
+		await scene.reply(work, "about this and that");
+		for (const words of ["one", "two"]) {
+			await scene.exchange(`${words} to regret`, "as you wish", cleo);
+			await store.undo({ conversation, turns: 1 });
+			await store.branchSession({ conversation, policy: QUIET, context: words, title: words });
+			await scene.exchange(`branch ${words}`, "indeed", cleo);
+		}
 		let together = 0;
 		const counting = override(store, async (args) => {
 			const answer = await store.exportSmall(args);

@@ -54,8 +54,8 @@ const delivery = (kind: WireDelivery["kind"], plain: string) =>
 describe("a conversation as a chat shows it", () => {
 	test("what is written here is shown once, what another client writes is shown with its author", () => {
 		const { view, event, shown } = watch();
-		view.sent("mine");
-		event("message.appended", { message: row("user", "mine") });
+		view.sent("mine")(7);
+		event("message.appended", { message: row("user", "mine"), facts: { inbound: 7 } });
 		event("message.appended", { message: row("user", "theirs", { author: { principal: "p", name: "Bo" } }) });
 		expect(shown).toEqual([
 			{ kind: "user", author: null, text: "mine", mine: true },
@@ -65,10 +65,46 @@ describe("a conversation as a chat shows it", () => {
 
 	test("a message that was not taken does not hide the same words of another", () => {
 		const { view, event, shown } = watch();
-		view.sent("hello");
-		view.notSent("hello");
+		view.sent("hello")(null);
 		event("message.appended", { message: row("user", "hello") });
 		expect(shown.at(-1)).toMatchObject({ mine: false });
+	});
+
+	test("what is written here is shown once, though the store has it in other words", () => {
+		const { view, event, shown } = watch();
+		view.sent("the key is AKIA...")(7);
+		event("message.appended", { message: row("user", "the key is [masked AWS key]"), facts: { inbound: 7 } });
+		expect(shown).toEqual([{ kind: "user", author: null, text: "the key is AKIA...", mine: true }]);
+	});
+
+	test("what comes before it is known which of it was written here waits for that, in its order", () => {
+		const { view, event, shown } = watch();
+		const first = view.sent("first");
+		const second = view.sent("second");
+		event("turn.begun");
+		for (const [inbound, text] of [
+			[7, "first"],
+			[8, "theirs"],
+		] as const)
+			event("message.appended", { message: row("user", text), facts: { inbound } });
+		event("message.appended", { message: row("assistant", "the answer") });
+		first(7);
+		expect(shown.map(({ kind }) => kind)).toEqual(["user", "user", "turn"]);
+		second(9);
+		expect(shown.slice(3)).toMatchObject([
+			{ kind: "user", text: "theirs", mine: false },
+			{ kind: "answer", text: "the answer" },
+		]);
+	});
+
+	test("what was written before is shown as one's own", () => {
+		const { view, shown } = watch();
+		view.load([row("user", "mine")], true);
+		view.load([row("user", "theirs", { author: { principal: "p", name: "Bo" } })], false);
+		expect(shown).toEqual([
+			{ kind: "user", author: null, text: "mine", mine: true },
+			{ kind: "user", author: "Bo", text: "theirs", mine: false },
+		]);
 	});
 
 	test("rows that were loaded are not shown again when their events come", () => {

@@ -8,8 +8,12 @@ const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "t
 
 export class ConversationView {
 	readonly #show: (event: ChatEvent) => void;
-	/** Written here and shown already: the row that arrives for each is not shown again. */
-	readonly #mine: string[] = [];
+	/** Written here and shown already, by what each was accepted as: the rows that arrive for them are not shown again. */
+	readonly #mine = new Set<number>();
+	/** On their way: what they are accepted as is not known yet. */
+	#sending = 0;
+	/** What came meanwhile, from the first message on that may be one of these. */
+	#waiting: Followed[] = [];
 	/** What stands in the outbox for a turn that has not ended: shown if the transcript does not say it. */
 	readonly #replies = new Map<string, string[]>();
 	readonly #answered = new Set<string>();
@@ -25,27 +29,28 @@ export class ConversationView {
 		return this.#running;
 	}
 
-	/** A message that is being sent from here. */
-	sent(text: string): void {
-		this.#mine.push(text);
+	/** A message that is being sent from here. Its end says what it was accepted as, or null: it was not taken after all. */
+	sent(text: string): (inbound: number | null) => void {
+		this.#sending++;
 		this.#show({ kind: "user", author: null, text, mine: true });
-	}
-
-	/** It was not taken after all. */
-	notSent(text: string): void {
-		const at = this.#mine.indexOf(text);
-		if (at !== -1) this.#mine.splice(at, 1);
+		return (inbound) => {
+			if (inbound !== null) this.#mine.add(inbound);
+			if (--this.#sending > 0) return;
+			for (const frame of this.#waiting.splice(0)) this.#take(frame);
+		};
 	}
 
 	/** Rows of the transcript as it stands, with one's own as such; those that come again as events are passed over. */
 	load(messages: readonly WireMessage[], isMine: boolean): void {
-		for (const message of messages) {
-			if (isMine && message.role === "user") this.sent(textOf(message.content));
-			this.#message(message, null);
-		}
+		for (const message of messages) this.#message(message, { index: null, isMine, isShown: false });
 	}
 
 	take(frame: Followed): void {
+		if (this.#sending > 0 && (this.#waiting.length > 0 || isFromPerson(frame))) this.#waiting.push(frame);
+		else this.#take(frame);
+	}
+
+	#take(frame: Followed): void {
 		if (frame.kind === "delta") {
 			const { turn, index, offset, text } = frame.delta;
 			this.#show({ kind: "delta", turn, index, offset, text });
@@ -57,7 +62,12 @@ export class ConversationView {
 	}
 
 	#event({ type, turn, facts, message, delivery }: WireEvent): void {
-		if (type === "message.appended" && message) this.#message(message, facts.index ?? null);
+		if (type === "message.appended" && message)
+			this.#message(message, {
+				index: facts.index ?? null,
+				isMine: false,
+				isShown: facts.inbound !== undefined && this.#mine.delete(facts.inbound),
+			});
 		else if (type === "delivery.pending" && delivery) this.#delivery(delivery);
 		else if (turn !== null && BEGINS.has(type)) {
 			this.#running = turn;
@@ -81,13 +91,22 @@ export class ConversationView {
 		this.#show({ kind: "turn", turn, state: "ended", outcome });
 	}
 
-	#message(message: WireMessage, index: number | null): void {
+	#message(
+		message: WireMessage,
+		{ index, isMine, isShown }: { index: number | null; isMine: boolean; isShown: boolean },
+	): void {
 		if (message.id <= this.#lastMessage) return;
 		this.#lastMessage = message.id;
 		if (message.hidden) return;
 		const text = textOf(message.content);
 		const turn = message.turn ?? "";
-		if (message.role === "user") this.#user(text, message.author?.name ?? null);
+		if (message.role === "user" && !isShown)
+			this.#show({
+				kind: "user",
+				author: isMine ? null : (message.author?.name ?? null),
+				text,
+				mine: isMine,
+			});
 		if (message.role === "assistant") {
 			if (text !== "") this.#show({ kind: "answer", turn, index, text });
 			if (text !== "" && message.tool_calls.length === 0) this.#answered.add(turn);
@@ -105,12 +124,10 @@ export class ConversationView {
 		if (message.role === "meta" && message.kind === "carry_over")
 			this.#show({ kind: "boundary", text: "a new session" });
 	}
+}
 
-	#user(text: string, author: string | null): void {
-		const at = this.#mine.indexOf(text);
-		if (at === -1) this.#show({ kind: "user", author, text, mine: false });
-		else this.#mine.splice(at, 1);
-	}
+function isFromPerson(frame: Followed): boolean {
+	return frame.kind === "event" && frame.event.message?.role === "user";
 }
 
 /** The words of a message; an attachment counts by its name. */

@@ -143,7 +143,7 @@ export const EVENTS = {
 			reason === undefined ? `Work on it ended: ${outcome}.` : `Work on it ended: ${outcome} (${reason}).`,
 		hook: "turn:end",
 	}),
-	"message.appended": event<{ seq: number; role: Role; index?: number }>({
+	"message.appended": event<{ seq: number; role: Role; index?: number; inbound?: number }>({
 		tell: ({ facts }) => `A row was written: ${facts.role}, seq ${facts.seq}.`,
 	}),
 	"call.started": event<{ tool: string }>({ tell: ({ facts }) => `A call of ${facts.tool} began.` }),

@@ -73,15 +73,18 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 		const undo = /^\/undo(?:\s+(\d+))?\s*$/.exec(text);
 		try {
 			if (undo && talk.conversation) await takeBack(talk.conversation.id, Number(undo[1] ?? 1));
-			else {
-				view.sent(text);
-				await talk.send(text);
-			}
+			else await say(text);
 		} catch (error) {
-			view.notSent(text);
 			show({ kind: "notice", text: problemOf(error) });
 			setInput(text);
 		}
+	};
+	const say = async (text: string): Promise<void> => {
+		const ended = view.sent(text);
+		await talk.send(text).then(ended, (error: unknown) => {
+			ended(null);
+			throw error;
+		});
 	};
 	/** Here, where there is a box to put the text back into. */
 	const takeBack = async (conversation: string, turns: number): Promise<void> => {
@@ -132,8 +135,10 @@ async function overPipe(context: CliContext, talk: Talk): Promise<void> {
 	const accepted: number[] = [];
 	for await (const line of createInterface({ input: process.stdin, terminal: false })) {
 		if (line.trim() === "") continue;
-		view.sent(line);
-		accepted.push(await talk.send(line));
+		const ended = view.sent(line);
+		const id = await talk.send(line);
+		ended(id);
+		accepted.push(id);
 	}
 	for (const id of accepted) await talk.ended(id);
 	leaving.abort();

@@ -38,6 +38,8 @@ const countOnly = sql("UPDATE conversations SET message_count = message_count + 
 export interface IndexedMessage extends NewMessage {
 	/** Position within its turn: a repeated write of the same position is answered with the row that exists. */
 	readonly index?: number;
+	/** The message in the inbox that it is, for those who follow what they have sent. */
+	readonly inbound?: number;
 }
 
 /** Appends rows in order and answers them as they stand; rows that exist already (same turn and index) are not written again. */
@@ -63,7 +65,7 @@ export function* append(
 			}
 		}
 		id = Math.max(id, context.now * IDS_PER_MS);
-		const { index, ...plain } = message;
+		const { index, inbound, ...plain } = message;
 		const content = yield* storeLargeText(context, target.conversation, message.content);
 		const counts = isCounted(message);
 		yield* run(
@@ -88,7 +90,12 @@ export function* append(
 			context,
 			"message.appended",
 			{ conversation: target.conversation, session: target.sessionId, turn: target.turn, subject: id },
-			{ seq, role: message.role, ...(index !== undefined && { index }) },
+			{
+				seq,
+				role: message.role,
+				...(index !== undefined && { index }),
+				...(inbound !== undefined && { inbound }),
+			},
 		);
 		rows.push(asMessage(plain, target, id, seq, context.now));
 		if (counts) counted++;

@@ -10,7 +10,7 @@ import { blobsOf, type MessageBody, textBlobsOf } from "../transcript/content.ts
 import { MESSAGE_COLUMNS, type MessageRow } from "../transcript/rows.ts";
 import { originUnless, type SessionHead } from "./export.ts";
 
-interface TurnRow {
+export interface TurnRow {
 	readonly id: string;
 	readonly principal: string | null;
 	readonly state: string;
@@ -22,16 +22,16 @@ interface TurnRow {
 	readonly ended_at: number | null;
 }
 
+export const TURN_COLUMNS =
+	"t.id, t.principal, t.state, t.detail, t.attempts, t.destination, t.started_at, t.interrupted_at, t.ended_at";
 const turnsOf = sql<TurnRow>(
-	`SELECT id, principal, state, detail, attempts, destination, started_at, interrupted_at, ended_at
-	FROM turns WHERE session = ? AND conversation = ? AND id > ? ORDER BY id LIMIT ?`,
+	`SELECT ${TURN_COLUMNS} FROM turns t WHERE session = ? AND conversation = ? AND id > ? ORDER BY id LIMIT ?`,
 );
-const modelCallsOf = sql<ModelCallRow>(
-	`SELECT n, principal, profile, provider, model, input_tokens, output_tokens, cached_tokens, cost_micros, currency, status, ended_at
-	FROM model_calls WHERE turn = ? ORDER BY n`,
-);
+export const CALL_COLUMNS = `c.n, c.principal, c.profile, c.provider, c.model, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost_micros,
+	c.currency, c.status, c.ended_at`;
+const modelCallsOf = sql<ModelCallRow>(`SELECT ${CALL_COLUMNS} FROM model_calls c WHERE turn = ? ORDER BY n`);
 
-interface ModelCallRow {
+export interface ModelCallRow {
 	readonly n: number;
 	readonly principal: string | null;
 	readonly profile: string;
@@ -57,44 +57,55 @@ export function* exportTurns(args: {
 	yield* assertSees(args.scope, args.conversation, `conversation ${args.conversation}`);
 	const lines: string[] = [];
 	const rows = yield* all(turnsOf, args.session.key, args.conversation, args.after, args.limit);
-	for (const row of rows) {
-		const isOpen = row.state === "running" || row.state === "interrupted";
-		const calls = yield* all(modelCallsOf, row.id);
+	for (const row of rows)
 		lines.push(
-			toLine({
-				type: "turn",
-				conversation: args.conversation,
-				session: args.session.line.id,
-				id: row.id,
-				principal: row.principal,
-				state: isOpen ? "stopped" : (row.state as TurnLine["state"]),
-				detail: isOpen ? null : row.detail,
-				attempts: row.attempts,
-				destination: JSON.parse(row.destination) as Record<string, unknown>,
-				startedAt: row.started_at,
-				interruptedAt: row.interrupted_at,
-				endedAt: row.ended_at ?? row.interrupted_at ?? row.started_at,
-				modelCalls: calls.map((call) => ({
-					n: call.n,
-					principal: call.principal,
-					profile: call.profile,
-					provider: call.provider,
-					model: call.model,
-					inputTokens: call.input_tokens,
-					outputTokens: call.output_tokens,
-					cachedInputTokens: call.cached_tokens,
-					costMicros: call.cost_micros,
-					currency: call.currency,
-					status: call.status,
-					endedAt: call.ended_at,
-				})),
-			}),
+			toLine(turnLine(args.conversation, args.session.line.id, row, yield* all(modelCallsOf, row.id))),
 		);
-	}
 	return { lines, last: rows.length === args.limit ? (rows.at(-1) as TurnRow).id : null };
 }
 
-type StoredMessage = MessageRow & { readonly origin: string | null; readonly origin_id: string | null };
+/** One that has not ended is told as stopped: nobody goes on with it elsewhere. */
+export function turnLine(
+	conversation: ConversationId,
+	session: string,
+	row: TurnRow,
+	calls: readonly ModelCallRow[],
+): TurnLine {
+	const isOpen = row.state === "running" || row.state === "interrupted";
+	return {
+		type: "turn",
+		conversation,
+		session,
+		id: row.id,
+		principal: row.principal,
+		state: isOpen ? "stopped" : (row.state as TurnLine["state"]),
+		detail: isOpen ? null : row.detail,
+		attempts: row.attempts,
+		destination: JSON.parse(row.destination) as Record<string, unknown>,
+		startedAt: row.started_at,
+		interruptedAt: row.interrupted_at,
+		endedAt: row.ended_at ?? row.interrupted_at ?? row.started_at,
+		modelCalls: calls.map((call) => ({
+			n: call.n,
+			principal: call.principal,
+			profile: call.profile,
+			provider: call.provider,
+			model: call.model,
+			inputTokens: call.input_tokens,
+			outputTokens: call.output_tokens,
+			cachedInputTokens: call.cached_tokens,
+			costMicros: call.cost_micros,
+			currency: call.currency,
+			status: call.status,
+			endedAt: call.ended_at,
+		})),
+	};
+}
+
+export type StoredMessage = MessageRow & {
+	readonly origin: string | null;
+	readonly origin_id: string | null;
+};
 const messagesOf = sql<StoredMessage>(
 	`SELECT ${MESSAGE_COLUMNS}, m.origin, m.origin_id FROM messages m JOIN sessions s ON s.key = m.session
 	WHERE m.session = ? AND s.conversation = ? AND m.seq > ? AND m.seq <= ? ORDER BY m.seq LIMIT ?`,
@@ -131,7 +142,7 @@ export function* exportMessages(args: {
 	return { messages, last: rows.at(-1)?.seq ?? null };
 }
 
-function messageLine(
+export function messageLine(
 	conversation: ConversationId,
 	session: string,
 	row: StoredMessage,

@@ -5,6 +5,7 @@ import type { Op } from "../../query.ts";
 import { toLine } from "../../transfer-format.ts";
 import type { Scope } from "../../types.ts";
 import { exportHead, exportSessions } from "./export.ts";
+import { exportRange } from "./export-range.ts";
 import { exportMessages, exportTurns } from "./export-rows.ts";
 
 /** More sessions, or more turns or rows in one of them, are read page by page. */
@@ -12,6 +13,8 @@ const SMALL = 100;
 const MOST_SESSIONS = 10;
 /** A read ends after so many characters: the conversations that are left are asked for again. */
 const ENOUGH = 1024 * 1024;
+/** So many are read as one range. */
+const TOGETHER = 50;
 
 export interface SmallConversations {
 	/** For each, in their order, as far as it came: its lines; none where it is gone; null where it is not small. */
@@ -24,20 +27,30 @@ export function* exportSmall(args: {
 }): Op<SmallConversations> {
 	const conversations: (readonly string[] | null)[] = [];
 	let characters = 0;
-	for (const id of args.ids) {
-		const lines = yield* linesOf(args.scope, id);
-		conversations.push(lines);
-		for (const line of lines ?? []) characters += line.length;
-		if (characters > ENOUGH) break;
+	for (let at = 0; at < args.ids.length && characters <= ENOUGH; at = conversations.length) {
+		const ids = args.ids.slice(at, at + TOGETHER);
+		// Between those that somebody else may see stand others.
+		const together =
+			args.scope.kind === "operator" && ids.length > 1 ? yield* exportRange(ids, isSmall) : null;
+		for (const [n, id] of ids.entries()) {
+			const lines = together ? (together[n] ?? null) : yield* linesOf(args.scope, id);
+			conversations.push(lines);
+			for (const line of lines ?? []) characters += line.length;
+			if (!together && characters > ENOUGH) break;
+		}
 	}
 	return { conversations };
+}
+
+function isSmall(sessions: readonly { readonly upTo: number }[]): boolean {
+	return sessions.length <= MOST_SESSIONS && sessions.every(({ upTo }) => upTo <= SMALL);
 }
 
 function* linesOf(scope: Scope, conversation: ConversationId): Op<readonly string[] | null> {
 	const head = yield* exportHead({ scope, conversation });
 	if (!head) return [];
 	const { sessions, hidden, live } = head;
-	if (sessions.length > MOST_SESSIONS || sessions.some(({ upTo }) => upTo > SMALL)) return null;
+	if (!isSmall(sessions)) return null;
 	const lines = [head.conversation, ...(yield* exportSessions({ scope, conversation, heads: sessions }))];
 	let turns = 0;
 	for (const session of sessions) {

@@ -42,8 +42,9 @@ const merged = sql<PrincipalRow>(
 	"SELECT id, created_at, merged_into FROM principals WHERE merged_into IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
 );
 const principalById = sql<PrincipalRow>("SELECT id, created_at, merged_into FROM principals WHERE id = ?");
-const aliasesOf = sql<{ platform: string; alias: string; created_at: number }>(
-	"SELECT platform, alias, created_at FROM aliases WHERE principal = ? ORDER BY platform, alias",
+const aliasesBetween = sql<{ principal: string; platform: string; alias: string; created_at: number }>(
+	`SELECT principal, platform, alias, created_at FROM aliases WHERE principal >= ? AND principal <= ?
+	ORDER BY principal, platform, alias`,
 );
 const ownerOf = sql<{ principal: string | null }>("SELECT principal FROM conversations WHERE id = ?");
 const conversationOf = sql<{ conversation: ConversationId }>(
@@ -111,24 +112,24 @@ function* conversationNamed(
 }
 
 function* principalLines(rows: readonly PrincipalRow[]): Op<string[]> {
-	const lines: string[] = [];
-	for (const row of rows) {
-		const aliases = (yield* all(aliasesOf, row.id)).map(({ platform, alias, created_at }) => ({
-			platform,
-			alias,
-			createdAt: created_at,
-		}));
-		lines.push(
-			toLine({
-				type: "principal",
-				id: row.id,
-				createdAt: row.created_at,
-				mergedInto: row.merged_into,
-				aliases,
-			} satisfies PrincipalLine),
-		);
-	}
-	return lines;
+	// A page of them stands together; the few of one owner need not.
+	const isTogether = rows.every((row, n) => n === 0 || row.id > (rows[n - 1] as PrincipalRow).id);
+	const pages = isTogether ? [rows] : rows.map((row) => [row]);
+	const aliases = new Map<string, PrincipalLine["aliases"][number][]>(rows.map(({ id }) => [id, []]));
+	for (const page of pages)
+		for (const row of yield* all(aliasesBetween, page[0]?.id ?? "", page.at(-1)?.id ?? ""))
+			aliases
+				.get(row.principal)
+				?.push({ platform: row.platform, alias: row.alias, createdAt: row.created_at });
+	return rows.map((row) =>
+		toLine({
+			type: "principal",
+			id: row.id,
+			createdAt: row.created_at,
+			mergedInto: row.merged_into,
+			aliases: aliases.get(row.id) ?? [],
+		} satisfies PrincipalLine),
+	);
 }
 
 const conversationsAfter = sql<{ id: ConversationId }>(
@@ -160,7 +161,7 @@ export function* exportConversations(args: {
 	return [...ids].sort().slice(0, limit);
 }
 
-interface ConversationRow {
+export interface ConversationRow {
 	readonly id: ConversationId;
 	readonly key: string;
 	readonly platform: string;
@@ -180,25 +181,34 @@ interface ConversationRow {
 	readonly origin_id: string | null;
 }
 
+export const CONVERSATION_COLUMNS = `id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress,
+	created_at, last_activity_at, source_body, preview_body, body_key, origin, origin_id`;
 const conversationById = sql<ConversationRow>(
-	`SELECT id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress, created_at, last_activity_at,
-		source_body, preview_body, body_key, origin, origin_id FROM conversations WHERE id = ?`,
+	`SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE id = ?`,
 );
-const addressesOf = sql<ConversationLine["addresses"][number] & { readonly chat_type: string }>(
+export type AddressRow = Omit<ConversationLine["addresses"][number], "chatType"> & {
+	readonly chat_type: string;
+};
+const addressesOf = sql<AddressRow>(
 	`SELECT profile, platform, account, scope, chat_type, chat, thread, participant FROM addresses
 	WHERE conversation = ? ORDER BY digest`,
 );
-type StoredSession = SessionRow & { readonly origin: string | null; readonly origin_id: string | null };
+export type StoredSession = SessionRow & {
+	readonly origin: string | null;
+	readonly origin_id: string | null;
+};
 const sessionsOf = sql<StoredSession>(
 	`SELECT ${SESSION_COLUMNS.replace("context_body", "'' AS context_body")}, origin, origin_id
 	FROM sessions WHERE conversation = ? ORDER BY key`,
 );
+export const HIDDEN_COLUMNS =
+	"h.session, h.from_seq, h.to_seq, h.counted, h.undo, h.live, h.live_seq, h.by_whom, h.at, h.undone_at";
 const hiddenOf = sql<HiddenRow>(
-	`SELECT h.session, h.from_seq, h.to_seq, h.counted, h.undo, h.live, h.live_seq, h.by_whom, h.at, h.undone_at
+	`SELECT ${HIDDEN_COLUMNS}
 	FROM hidden_ranges h JOIN sessions s ON s.key = h.session WHERE s.conversation = ? ORDER BY h.id`,
 );
 
-interface HiddenRow {
+export interface HiddenRow {
 	readonly session: number;
 	readonly from_seq: number;
 	readonly to_seq: number;
@@ -246,7 +256,7 @@ export function* exportHead(args: {
 			upTo: yield* lastSeqOf(session.key),
 		});
 	return {
-		conversation: toLine(yield* conversationLine(row)),
+		conversation: toLine(conversationLine(row, yield* all(addressesOf, row.id))),
 		sessions,
 		hidden: ranges.map((range) => toLine(hiddenLine(row.id, range, ids))),
 		live: chosen.find((session) => session.ended_at === null)?.id ?? null,
@@ -264,8 +274,7 @@ function withBases(sessions: readonly StoredSession[], id: SessionId): StoredSes
 	return chosen;
 }
 
-function* conversationLine(row: ConversationRow): Op<ConversationLine> {
-	const addresses = yield* all(addressesOf, row.id);
+export function conversationLine(row: ConversationRow, addresses: readonly AddressRow[]): ConversationLine {
 	return {
 		type: "conversation",
 		id: row.id,
@@ -306,7 +315,7 @@ export function originUnless(
 	return { origin: { name: row.origin, id: row.origin_id } };
 }
 
-function sessionLine(
+export function sessionLine(
 	conversation: ConversationId,
 	row: StoredSession,
 	ids: ReadonlyMap<number, SessionId>,
@@ -336,7 +345,7 @@ function sessionLine(
 	};
 }
 
-function hiddenLine(
+export function hiddenLine(
 	conversation: ConversationId,
 	row: HiddenRow,
 	ids: ReadonlyMap<number, SessionId>,

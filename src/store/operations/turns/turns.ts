@@ -20,7 +20,6 @@ import type {
 	Destination,
 	InboxKind,
 	Message,
-	NewMessage,
 	Quote,
 	TurnPurpose,
 	TurnState,
@@ -326,7 +325,7 @@ function* appendItems(
 	return rows;
 }
 
-function messageOf(item: InboxRow, observed: boolean): NewMessage {
+function messageOf(item: InboxRow, observed: boolean): IndexedMessage {
 	const { source, content, quoted, confirmation } = bodyOf(item);
 	const author =
 		item.principal === null
@@ -341,6 +340,7 @@ function messageOf(item: InboxRow, observed: boolean): NewMessage {
 		...(quoted && { quoted }),
 		...(author && { author }),
 		...(observed && { observed }),
+		inbound: item.id,
 	};
 }
 

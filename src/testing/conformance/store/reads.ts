@@ -301,6 +301,8 @@ export function readConformance(tell: Tell): void {
 			"turn.ended",
 			"delivery.sent",
 		]);
+		// By which whoever sent it knows it again, though secrets are hidden in its text.
+		expect(events[2]?.facts).toMatchObject({ role: "user", inbound: id });
 	});
 
 	tell("when anything last happened can be asked", async (scene) => {
