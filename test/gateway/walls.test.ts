@@ -279,6 +279,13 @@ describe("a wider wall", () => {
 		const [asked] = await scene.store.confirmations({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 		expect(asked).toMatchObject({ action: "widen_wall", status: "pending" });
 	});
+
+	test("is the owner's to allow where nothing else is asked about, too", async () => {
+		await start({ approvals: { mode: "off" } });
+		const id = await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");
+		expect(scene.texts("bob").at(-1)).toContain("Only the owner can answer.");
+		expect(JSON.stringify(await scene.rows(id))).not.toContain("notes of somebody");
+	});
 });
 
 describe("where no wall can be made", () => {
