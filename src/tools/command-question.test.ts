@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TRIED_FACTS as facts } from "../../test/support/tried-lines.ts";
 import { ONCE_ONLY } from "./classifier/index.ts";
-import { commandQuestion } from "./command-question.ts";
+import { commandQuestion, inputQuestion } from "./command-question.ts";
 
 describe("a question names the classes, so that it is known what may be granted for longer", () => {
 	test.each([
@@ -43,5 +43,51 @@ describe("a question names the classes, so that it is known what may be granted 
 		expect(question).toMatchObject({ action: "run_command", description: expect.stringContaining(unwalled) });
 		expect(commandQuestion("ls", facts, { mode: "manual", unwalled })).toBeNull();
 		expect(commandQuestion("npm test", facts, { mode: "off", unwalled })).toBeNull();
+	});
+});
+
+describe("what is typed into a program", () => {
+	const asked = (command: string, input: string) =>
+		inputQuestion(command, input, facts, { mode: "manual" })?.classes ?? [];
+
+	test.each([
+		["bash", "rm -rf src\n", "delete"],
+		['"bash"', "rm -rf src\r", "delete"],
+		["ba''sh -i", "rm -rf src\n", "delete"],
+		["cd x && env -i busybox ash", "rm -rf src\n", "delete"],
+		["script -q /dev/null", "rm -rf src\n", "delete"],
+		["python3", "import shutil; shutil.rmtree('src')\n", "code"],
+		["node -i", "require('fs').rmSync('src', { recursive: true })\n", "code"],
+		["psql app", "DROP TABLE users;\n", "database"],
+		["sqlite3 app.db", ".shell rm -rf src\n", "database"],
+	] as const)("%s: %j asks", (command, input, wanted) => {
+		expect(asked(command, input)).toContain(wanted);
+	});
+
+	test.each(["rm -r", "x", "rm \\\n"])(
+		"a piece of a line for a shell asks, as it can become anything: %j",
+		(piece) => {
+			expect(asked("bash", piece)).toContain("unseen");
+		},
+	);
+
+	test.each([
+		["bash", "echo $((6*7))\n"],
+		["bash", "\u0003"],
+		["bash", "\n"],
+		["python3", "print(1)\n"],
+		["psql app", "SELECT 1;\n"],
+		["npm init", "y"],
+		["bash ./install.sh", "yes\n"],
+		["cat", "rm -rf src\n"],
+	])("%s: %j does not", (command, input) => {
+		expect(asked(command, input)).toEqual([]);
+	});
+
+	test("without a wall, whatever is not plainly read-only asks where a shell gets it", () => {
+		const options = { mode: "manual", unwalled: "bubblewrap is not installed" } as const;
+		expect(inputQuestion("bash", "npm test\n", facts, options)).toMatchObject({ action: "run_command" });
+		expect(inputQuestion("bash", "ls\n", facts, options)).toBeNull();
+		expect(inputQuestion("bash", "rm -rf src\n", facts, { mode: "off" })).toBeNull();
 	});
 });

@@ -1,5 +1,6 @@
 // Whether a human is asked about a command, and what for.
 
+import { terminalText } from "../domain/index.ts";
 import type { CommandFacts, DangerReason } from "./classifier/index.ts";
 import { classifyCommand, ONCE_ONLY } from "./classifier/index.ts";
 import type { ConfirmationQuestion } from "./types.ts";
@@ -24,15 +25,7 @@ export function commandQuestion(
 ): ConfirmationQuestion | null {
 	if (mode === "off") return null;
 	const verdict = classifyCommand(command, facts);
-	if (verdict.kind === "dangerous") {
-		const classes = [...new Set(verdict.reasons.map((reason) => reason.class))];
-		return {
-			action: actionOf(verdict.reasons),
-			description: described(verdict.reasons),
-			classes,
-			once: classes.some((one) => ONCE_ONLY.has(one)),
-		};
-	}
+	if (verdict.kind === "dangerous") return questionOf(verdict.reasons);
 	if (mode === "readonly" && verdict.kind === "ordinary")
 		return { action: "run_command", description: "This command may change something." };
 	if (unwalled !== null && verdict.kind === "ordinary")
@@ -41,6 +34,70 @@ export function commandQuestion(
 			description: `This command may change something, and it runs without a wall: ${unwalled}.`,
 		};
 	return null;
+}
+
+/**
+ * The same for what is typed into a program that runs: a shell, an interpreter or a database makes commands of it, and what they are is
+ * judged with the program that reads them. What any other program makes of its input nobody can say. A piece of a line can become
+ * anything with the next one.
+ */
+export function inputQuestion(
+	command: string,
+	input: string,
+	facts: CommandFacts,
+	options: QuestionOptions,
+): ConfirmationQuestion | null {
+	if (options.mode === "off") return null;
+	const typed = terminalText(input.replaceAll("\r", "\n"));
+	if (typed.trim() === "") return null;
+	if (SHOWS_A_SHELL.test(command)) return commandQuestion(typed.trim(), facts, options);
+	const added = reasonsAdded(command, `{ ${command}\n} <<< ${quoted(typed)}`, facts);
+	// Of a program that does not run its input, nothing.
+	const unseen = reasonsAdded(command, `{ ${command}\n} < input`, facts);
+	const reasons = isWhole(typed) ? added : [...added, ...unseen];
+	if (reasons.length > 0) return questionOf(reasons);
+	return unseen.length > 0 ? unwalledQuestion(typed, facts, options) : null;
+}
+
+/** They run a shell on a terminal of their own, here or elsewhere. */
+const SHOWS_A_SHELL =
+	/(?:^|[\s;&|("'/])(?:script|tmux|screen|byobu|zellij|dtach|abduco|su|ssh|mosh)(?=$|[\s;&|)"'])/;
+
+/** Why the second is dangerous and the first is not. */
+function reasonsAdded(alone: string, fed: string, facts: CommandFacts): readonly DangerReason[] {
+	const [before, after] = [alone, fed].map((command) => {
+		const verdict = classifyCommand(command, facts);
+		return verdict.kind === "dangerous" ? verdict.reasons : [];
+	}) as [readonly DangerReason[], readonly DangerReason[]];
+	const known = new Set(before.map(({ class: of, why }) => `${of} ${why}`));
+	return after.filter(({ class: of, why }) => !known.has(`${of} ${why}`));
+}
+
+function isWhole(typed: string): boolean {
+	return /\n$/.test(typed) && !/\\\n$/.test(typed);
+}
+
+/** Where there is no wall, whatever is not plainly read-only. */
+function unwalledQuestion(
+	typed: string,
+	facts: CommandFacts,
+	options: QuestionOptions,
+): ConfirmationQuestion | null {
+	return (options.unwalled ?? null) === null ? null : commandQuestion(typed.trim(), facts, options);
+}
+
+function quoted(text: string): string {
+	return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function questionOf(reasons: readonly DangerReason[]): ConfirmationQuestion {
+	const classes = [...new Set(reasons.map((reason) => reason.class))];
+	return {
+		action: actionOf(reasons),
+		description: described(reasons),
+		classes,
+		once: classes.some((one) => ONCE_ONLY.has(one)),
+	};
 }
 
 /**

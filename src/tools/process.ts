@@ -2,13 +2,12 @@
 // another's nothing is said but that it is not there.
 import { constants } from "node:os";
 import { z } from "zod";
-import { terminalText } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ListedProcess, ProcessActor } from "../processes/index.ts";
 import type { Process, ProcessScope } from "../store/index.ts";
 import { answer } from "./answer.ts";
 import { turnOf, unwalledReason } from "./call-wall.ts";
-import { commandQuestion } from "./command-question.ts";
+import { inputQuestion } from "./command-question.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
 	type CallPlace,
@@ -261,7 +260,6 @@ async function close({ processes }: Options, { id }: Named, context: ToolContext
 	return answer({ status: "ok", process_id: process.id });
 }
 
-/** What is typed into a shell is a command like any other; what another program makes of its input nobody can say. */
 async function questionAbout(
 	{ processes, facts: known, mode, wallOf }: Options,
 	given: Input,
@@ -271,15 +269,11 @@ async function questionAbout(
 	if (mode() === "readonly")
 		return { action: "run_command", description: "What a program does with its input may change something." };
 	const process = await processes.find(scopeOf(place), idOf(given)).catch(ifNotThere);
-	if (!process || !RUNS_A_SHELL.test(process.command)) return null;
-	const typed = terminalText((given.data ?? "").replaceAll("\r", "\n")).trim();
-	if (typed === "") return null;
+	if (!process) return null;
+	const typed = `${given.data ?? ""}${given.action === "submit" ? ENTER : ""}`;
 	const unwalled = unwalledReason(await wallOf(turnOf(place)));
-	return commandQuestion(typed, { ...known, cwd: process.cwd }, { mode: mode(), unwalled });
+	return inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, { mode: mode(), unwalled });
 }
-
-/** A shell by its name, wherever in the command it stands. */
-const RUNS_A_SHELL = /(?:^|[\s;&|(/])(?:ba|da|z|k|fi|c|tc|a)?sh(?=$|[\s;&|)])/;
 
 function ifNotThere(error: unknown): null {
 	if (error instanceof KeryxError && (error.code === "store.not_found" || error.code === "argument.invalid"))

@@ -1,6 +1,15 @@
 // Which wall a turn's commands run behind, through the whole gateway: by role, in words, wider when the owner allows it, and what
 // happens where none can be made.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	utimesSync,
+	writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { workspaceFinder, workspaceFolders } from "../../src/gateway/files/workspaces.ts";
@@ -96,6 +105,20 @@ test("/tmp of a conversation is removed when nothing began there for 30 days and
 	await tidyWalls(home, { running: ["running"], now });
 	expect([idle, running, recent].map((folder) => existsSync(folder as string))).toEqual([false, true, true]);
 	expect(existsSync(await tmpOf("idle"))).toBe(true);
+});
+
+test.each(["view", "mask"] as const)("behind %s, what a hook runs cannot be written", async (kind) => {
+	writeFileSync(join(root, "work/hook.sh"), "as it was");
+	await start({
+		approvals: { mode: "off" },
+		walls: { by_role: { owner: kind } },
+		hooks: [{ on: ["turn:never"], command: ["/bin/sh", join(root, "work/hook.sh"), "/dev/null", "word"] }],
+	});
+	const { output } = await run(
+		"echo mine > hook.sh; mv hook.sh away; rm hook.sh; cat hook.sh; echo x > other && cat other",
+	);
+	expect(output).toMatch(/as it wasx\n$/);
+	expect(readFileSync(join(root, "work/hook.sh"), "utf8")).toBe("as it was");
 });
 
 describe("a workspace inside of what other commands can write", () => {
@@ -255,6 +278,13 @@ describe("a wider wall", () => {
 		expect(scene.texts("bob").at(-1)).toContain("A wider wall is the owner's to allow");
 		const [asked] = await scene.store.confirmations({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 		expect(asked).toMatchObject({ action: "widen_wall", status: "pending" });
+	});
+
+	test("is the owner's to allow where nothing else is asked about, too", async () => {
+		await start({ approvals: { mode: "off" } });
+		const id = await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");
+		expect(scene.texts("bob").at(-1)).toContain("Only the owner can answer.");
+		expect(JSON.stringify(await scene.rows(id))).not.toContain("notes of somebody");
 	});
 });
 

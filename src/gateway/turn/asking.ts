@@ -56,7 +56,9 @@ export class Asking {
 
 	async about(call: ToolCall, question: ConfirmationQuestion | null, index: number): Promise<Asked> {
 		const { confirmations, mode, start } = this.#options;
-		if (!question || mode === "off") return { kind: "go", started: false };
+		// A wall is no doubt about a command but a right: that nobody is asked about commands widens none.
+		if (!question || (mode === "off" && question.action !== WIDEN_WALL))
+			return { kind: "go", started: false };
 		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} It was not done.` });
 		if (mode === "readonly")
 			return refused(`${question.action} changes something, and Keryx is set to readonly.`);

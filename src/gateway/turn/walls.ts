@@ -1,9 +1,9 @@
 // The one place that decides which wall a turn's programs run behind (I17): from the configuration, the rights of the turn, and what
 // this machine can do. Folders are looked at again at every start: a command may have put a link in their place.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, utimesSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Config, Environment } from "../../config/index.ts";
 import { isAtLeast, type Standing } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -196,6 +196,7 @@ function wallOf(
 		protect: [
 			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
 			...(existsSync(options.root) ? [realpathSync(options.root)] : []),
+			...hookFiles(options.config()),
 		],
 		devices: [],
 		network,
@@ -215,6 +216,16 @@ function realWorkspace(folder: string, home: string, realHome: string): string {
 			field: "workspace.path",
 		});
 	return real;
+}
+
+/** Hooks run outside of walls: nothing behind one writes what they run. */
+function hookFiles({ hooks }: Config): string[] {
+	const files = hooks.flatMap(({ command }) => command).filter((word) => isAbsolute(word) && isFile(word));
+	return [...new Set(files.map((file) => realpathSync(file)))];
+}
+
+function isFile(path: string): boolean {
+	return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Those that the configuration names, of every profile, as far as they exist. */

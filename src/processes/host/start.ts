@@ -1,7 +1,8 @@
 // Whether a program can be started at all, told before anything is: afterwards a missing directory and a missing program look alike.
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import type { OnReadOpts, Socket } from "node:net";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
+import type { Wall } from "../../walls/index.ts";
 import type { PtySize, SpawnRequest } from "../types.ts";
 
 export interface Exit {
@@ -49,9 +50,51 @@ const OWN_FOLDER = "/tmp";
 
 /** Throws like `programOf`; what only the inside of the wall can tell is left to it. */
 export function checkWalled(request: SpawnRequest): void {
-	const { argv, cwd } = request;
-	if (`${cwd}/`.startsWith(`${OWN_FOLDER}/`) || argv[0]?.startsWith(`${OWN_FOLDER}/`)) return;
+	const { argv, cwd, wall } = request;
+	if (isIn(cwd, OWN_FOLDER) || argv[0]?.startsWith(`${OWN_FOLDER}/`)) return;
+	// Whether it is there or not: the words must not tell.
+	if (wall && !isShown(realOf(cwd), wall.wall)) throw missing(cwd);
 	programOf(request);
+}
+
+/** Of what a box shows of the system. */
+const SYSTEM = [
+	"/usr",
+	"/bin",
+	"/sbin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/etc",
+	"/var/tmp",
+	"/run",
+	"/proc",
+	"/dev",
+];
+
+function isShown(real: string, { kind, home, hide, workspace, read, write }: Wall): boolean {
+	if (isIn(real, workspace)) return true;
+	if ([home, ...hide].some((folder) => isIn(real, folder))) return false;
+	return (
+		kind !== "box" || real === "/" || [...read, ...write, ...SYSTEM].some((folder) => isIn(real, folder))
+	);
+}
+
+/** Where a path leads to, as far as it leads anywhere. */
+function realOf(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		return path === "/" ? path : realOf(dirname(path));
+	}
+}
+
+function isIn(path: string, folder: string): boolean {
+	return `${path}/`.startsWith(`${folder}/`);
+}
+
+function missing(cwd: string): Error {
+	return new Error(`the directory ${cwd} does not exist`);
 }
 
 /** The program's file. Throws with words for people when there is none, or no directory to start it in. */
@@ -72,7 +115,7 @@ export function programOf({ argv, cwd, env }: SpawnRequest): string {
 
 function checkDirectory(cwd: string): void {
 	const found = statSync(cwd, { throwIfNoEntry: false });
-	if (!found) throw new Error(`the directory ${cwd} does not exist`);
+	if (!found) throw missing(cwd);
 	if (!found.isDirectory()) throw new Error(`${cwd} is no directory`);
 	accessSync(cwd, constants.X_OK);
 }

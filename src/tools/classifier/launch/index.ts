@@ -1,6 +1,7 @@
 // What an invocation runs in its turn. Pure: the walker goes on with what comes out.
 import type { Scope } from "../shell/scope.ts";
 import type { Invocation } from "../types.ts";
+import { carriedInner } from "./carried.ts";
 import { DOORS } from "./doors.ts";
 import type { Inner } from "./inner.ts";
 import { afterPrefix, afterSubcommand, PREFIXES, RUNNERS } from "./prefixes.ts";
@@ -22,14 +23,13 @@ export function innerOf(invocation: Invocation, scope: Scope): Inner[] {
 	if (name === "command" && /^-[pvV]*[vV]/.test(args[0]?.text ?? "")) return [];
 	const prefix = PREFIXES.get(name);
 	const runs = RUNNERS.get(name);
-	return [
-		...file,
-		...doors(invocation),
+	const known = [
 		...(prefix ? afterPrefix(invocation, prefix) : []),
 		...(runs ? afterSubcommand(invocation, runs) : []),
 		...(SPAWNERS.get(name)?.(invocation) ?? []),
 		...loaderInner(invocation),
 	];
+	return [...file, ...doors(invocation), ...known, ...(known.length === 0 ? carriedInner(invocation) : [])];
 }
 
 function doors({ name, args }: Invocation): Inner[] {

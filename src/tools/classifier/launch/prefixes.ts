@@ -21,6 +21,7 @@ const PLAIN_NAMES =
 	`unshare setpriv nohup setsid prlimit command builtin noglob nocorrect busybox toybox unbuffer rlwrap chronic ts-node-dev valgrind
 	dbus-run-session systemd-inhibit entr bunx pnpx torsocks fakeroot firejail arch tsocks linux64 linux32 i386 x86_64 proot daemonize
 	catchsegv ssh-agent with-contenv s6-setuidgid chpst softlimit setlock unlink-run uchroot dumb-init tini catatonit shx
+	watchexec timelimit heaptrack
 	winpty cygstart env-cmd dotenvx pseudo eatmydata libeatmydata`.split(/\s+/);
 
 export const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
@@ -107,6 +108,7 @@ export const RUNNERS: ReadonlyMap<string, readonly string[]> = new Map([
 	["conda", ["run"]],
 	["mamba", ["run"]],
 	["bundle", ["exec"]],
+	["composer", ["exec"]],
 	["npm", ["exec", "x"]],
 	["pnpm", ["exec", "dlx"]],
 	["yarn", ["exec", "dlx", "run"]],

@@ -7,7 +7,9 @@ import type { Field, Invocation, Stdin } from "../types.ts";
 import type { Inner } from "./inner.ts";
 
 export const SHELLS: ReadonlySet<string> = new Set(
-	`sh bash zsh dash ash ksh ksh93 mksh fish csh tcsh rbash pwsh powershell xonsh nu elvish`.split(" "),
+	`sh bash zsh dash ash ksh ksh93 mksh fish csh tcsh rbash yash osh ysh rc es pwsh powershell xonsh nu elvish`.split(
+		" ",
+	),
 );
 
 /** Their text is no shell's of this family, so it cannot be read here. */

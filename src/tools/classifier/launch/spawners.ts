@@ -12,6 +12,7 @@ type Spawner = (invocation: Invocation) => Inner[];
 export const SPAWNERS: ReadonlyMap<string, Spawner> = new Map<string, Spawner>([
 	["find", findInner],
 	["gfind", findInner],
+	["bfs", findInner],
 	["fd", fdInner],
 	["fdfind", fdInner],
 	["xargs", xargsInner],

@@ -19,6 +19,7 @@ export const deleteRule: Rule = {
 				return { why: `overwrites files so that they cannot be had back: ${listed(operands(args))}` };
 			case "find":
 			case "gfind":
+			case "bfs":
 				return args.some((arg) => arg.text === "-delete")
 					? { why: `deletes every file that it finds in ${listed(operands(args).slice(0, 1))}` }
 					: null;

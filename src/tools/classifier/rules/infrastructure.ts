@@ -56,6 +56,8 @@ const DESTROYS: ReadonlyMap<string, readonly string[]> = new Map([
 	["vercel", ["rm", "remove", "env rm"]],
 	["nomad", ["job stop", "stop"]],
 	["gh", ["repo delete", "secret delete", "run delete", "repo archive"]],
+	["glab", ["repo delete", "project delete", "release delete", "variable delete"]],
+	["hub", ["delete"]],
 	["gsutil", ["rm", "rb"]],
 	["consul", ["kv delete"]],
 	["minikube", ["delete"]],
