@@ -8,11 +8,11 @@ export {
 	type Client,
 	createClient,
 	type Followed,
+	type Patience,
 	socketTransport,
 	type Transport,
 	type TransportOptions,
-} from "./client/client.ts";
-export type { Patience } from "./client/patience.ts";
+} from "./client/index.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
 	EventType,
