@@ -19,7 +19,14 @@ import {
 } from "../gateway/index.ts";
 import { createProcesses, localPlace, type Processes, processSettings } from "../processes/index.ts";
 import type { Ids, Store } from "../store/index.ts";
-import { clarify, createAttachTool, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
+import {
+	clarify,
+	createAttachTool,
+	createTools,
+	sessionRead,
+	sessionSearch,
+	type Tool,
+} from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
 import { settingsOf } from "./channels.ts";
 import { createTerminal } from "./terminal.ts";

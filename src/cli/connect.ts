@@ -1,7 +1,5 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
-
 import { type Home, homeAt, readOperatorSecret } from "../app/home.ts";
-import { openHost } from "../app/host.ts";
 import { type Config, keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
@@ -11,7 +9,7 @@ import {
 	type Patience,
 	socketTransport,
 	type TransportOptions,
-} from "../http/index.ts";
+} from "../http/client/index.ts";
 import { ownerOf } from "../store/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
 import { explained, insideKeryx } from "./inside.ts";
@@ -32,6 +30,8 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 	const remote = await running(context);
 	if (remote)
 		return { client: remote, config: config.values, output, isRemote: true, close: () => Promise.resolve() };
+	// Most commands find a Keryx that runs: only the others put one together.
+	const { openHost } = await import("../app/host.ts");
 	const host = await openHost({ context, config, output, as: need });
 	return {
 		client: createClient(apiTransport(host.api, asOperator(context))),

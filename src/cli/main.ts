@@ -1,7 +1,7 @@
 // The `keryx` command: hands the process to the program, and turns what goes wrong into words and an exit code.
 import type { CliContext } from "./context.ts";
 import { reportError } from "./io/report.ts";
-import { createProgram } from "./program.ts";
+import { runProgram } from "./program.ts";
 
 // A reader that has seen enough, such as `head`, closes the pipe; that is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -24,7 +24,7 @@ const context: CliContext = {
 };
 
 try {
-	await createProgram(context).parseAsync(words, { from: "user" });
+	await runProgram(context, words);
 } catch (error) {
 	context.exitWith(reportError(error, context));
 }

@@ -3,7 +3,6 @@ import { userInfo } from "node:os";
 import type { Config } from "../config/index.ts";
 import { parseSource, readableKey, resolveAddress } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { profileFor } from "../gateway/index.ts";
 import type { Client, WireConversation } from "../http/index.ts";
 
 /** Who speaks from this terminal: the user of this machine. */
@@ -13,7 +12,8 @@ export function localSource() {
 }
 
 /** The terminal's own conversation; null before its first message. */
-export function ownConversation(client: Client, config: Config): Promise<WireConversation | null> {
+export async function ownConversation(client: Client, config: Config): Promise<WireConversation | null> {
+	const { profileFor } = await import("../gateway/index.ts");
 	const { routing } = config;
 	const source = parseSource(localSource());
 	const address = resolveAddress(source, {

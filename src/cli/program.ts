@@ -1,68 +1,168 @@
-// The commands and what `--help` says about them.
-import { Command } from "commander";
+// The program and what `--help` says about it. Only the command that is asked for is loaded, with all that it uses; of the others the
+// list below says enough for the help.
+import { Command, Help } from "commander";
 import { version } from "../app/version.ts";
-import { addChannels } from "./commands/channels.ts";
-import { addChat } from "./commands/chat.ts";
-import { addCheckpoints } from "./commands/checkpoints/index.ts";
-import { addConfigCheck } from "./commands/config-check.ts";
-import { addConfigShow } from "./commands/config-show.ts";
-import { addConfirm } from "./commands/confirm/index.ts";
-import { addConfirmd } from "./commands/confirmd/index.ts";
-import { addDoctor } from "./commands/doctor/index.ts";
-import { addExplain } from "./commands/explain/explain.ts";
-import { addLink } from "./commands/link.ts";
-import { addOutbox } from "./commands/outbox.ts";
-import { addPair } from "./commands/pair.ts";
-import { addProcesses } from "./commands/processes/index.ts";
-import { runGateway } from "./commands/run.ts";
-import { addSend } from "./commands/send.ts";
-import { addSessions } from "./commands/sessions/index.ts";
-import { addSetup } from "./commands/setup.ts";
-import { addToken } from "./commands/token.ts";
-import { addWhy } from "./commands/why.ts";
 import type { CliContext } from "./context.ts";
 import { readCount } from "./io/arguments.ts";
-import { addGroup, refuseUnknown } from "./io/group.ts";
+import { refuseUnknown } from "./io/group.ts";
 
-export function createProgram(given: CliContext): Command {
+/** Runs the command that these words, without the program's name, ask for. */
+export async function runProgram(given: CliContext, words: readonly string[]): Promise<void> {
 	const program = new Command("keryx");
 	const context: CliContext = { ...given, timeoutMs: () => program.opts<GlobalFlags>().timeout };
+	const listed = new Map<Command, string>();
 	program
 		.description("The session gateway for AI agents.")
 		.version(version())
 		.option("--json", "print JSON, errors too")
 		.option("--timeout <seconds>", "give up when Keryx says nothing for so long (30)", readTimeout)
-		.configureHelp({ showGlobalOptions: true })
+		.configureHelp({
+			showGlobalOptions: true,
+			subcommandTerm: (command) => listed.get(command) ?? new Help().subcommandTerm(command),
+		})
 		.configureOutput({ writeOut: (text) => context.stdout.write(text), outputError: () => {} })
 		.exitOverride()
 		.addHelpText("after", EXAMPLES)
 		.allowExcessArguments()
-		.action((_options, command: Command) => {
-			refuseUnknown(command);
+		.action(async (_options, command: Command) => {
+			await refuseUnknown(command);
+			const { runGateway } = await import("./commands/run.ts");
 			return runGateway(context);
 		});
-	addChat(program, context);
-	addSend(program, context);
-	addSessions(program, context);
-	addChannels(program, context);
-	addOutbox(program, context);
-	addWhy(program, context);
-	addProcesses(program, context);
-	addCheckpoints(program, context);
-	addConfirm(program, context);
-	addConfirmd(program, context);
-	addToken(program, context);
-	addPair(program, context);
-	addLink(program, context);
-	addExplain(program, context);
-	addDoctor(program, context);
-	addSetup(program, context);
-
-	const config = addGroup(program, "config", "check and show the configuration");
-	addConfigCheck(config, context);
-	addConfigShow(config, context);
-	return program;
+	const asked = commandIn(words);
+	for (const { term, about, load } of COMMANDS) {
+		const name = nameIn(term);
+		if (name === asked) (await load())(program, context);
+		else listed.set(program.command(name).description(about), term);
+	}
+	await program.parseAsync([...words], { from: "user" });
 }
+
+/** The first word that is no option, nor the value of one. */
+function commandIn(words: readonly string[]): string | undefined {
+	return words.find((word, at) => !word.startsWith("-") && words[at - 1] !== "--timeout");
+}
+
+function nameIn(term: string): string {
+	return term.split(" ", 1)[0] as string;
+}
+
+export interface Listed {
+	/** As the help shows it: its name, and what it takes. */
+	readonly term: string;
+	readonly about: string;
+	/** What adds it to the program. */
+	readonly load: () => Promise<(program: Command, context: CliContext) => void>;
+}
+
+/** In the order of the help. A test compares what is said here with what each command says of itself. */
+export const COMMANDS: readonly Listed[] = [
+	{
+		term: "chat [options]",
+		about: "talk to the agent in this terminal, or over a pipe",
+		load: async () => (await import("./commands/chat.ts")).addChat,
+	},
+	{
+		term: "send [options] <text...>",
+		about: "send one message and print its answer",
+		load: async () => (await import("./commands/send.ts")).addSend,
+	},
+	{
+		term: "sessions",
+		about: "list, read, search, export, import, resume, name sessions",
+		load: async () => (await import("./commands/sessions/index.ts")).addSessions,
+	},
+	{
+		term: "channels",
+		about: "connections to chat platforms",
+		load: async () => (await import("./commands/channels.ts")).addChannels,
+	},
+	{
+		term: "outbox [options]",
+		about: "answers that wait, whose arrival is unknown, or that were given up",
+		load: async () => (await import("./commands/outbox.ts")).addOutbox,
+	},
+	{
+		term: "why <message>",
+		about: "what became of a message, step by step",
+		load: async () => (await import("./commands/why.ts")).addWhy,
+	},
+	{
+		term: "ps [options]",
+		about: "the processes that the agent started and that still run",
+		load: async () => (await import("./commands/processes/ps.ts")).addPs,
+	},
+	{
+		term: "logs [options] <id>",
+		about: "what a process has printed",
+		load: async () => (await import("./commands/processes/logs.ts")).addLogs,
+	},
+	{
+		term: "attach [options] <id>",
+		about: "use a process in this terminal, and leave it running",
+		load: async () => (await import("./commands/processes/attach.ts")).addAttach,
+	},
+	{
+		term: "kill [options] [id...]",
+		about: "end processes, with everything they started",
+		load: async () => (await import("./commands/processes/kill.ts")).addKill,
+	},
+	{
+		term: "checkpoint [options] [label...]",
+		about: "take a snapshot of the agent's files as they are now",
+		load: async () => (await import("./commands/checkpoints/take.ts")).addTake,
+	},
+	{
+		term: "checkpoints",
+		about: "snapshots of the agent's files: list, compare, go back",
+		load: async () => (await import("./commands/checkpoints/index.ts")).addCheckpoints,
+	},
+	{
+		term: "confirm",
+		about: "what waits for a human's yes: list, answer, audit",
+		load: async () => (await import("./commands/confirm/index.ts")).addConfirm,
+	},
+	{
+		term: "confirmd [options]",
+		about: "run confirmations alone, for agents of other programs",
+		load: async () => (await import("./commands/confirmd/index.ts")).addConfirmd,
+	},
+	{
+		term: "token",
+		about: "tokens for programs and people that use the API",
+		load: async () => (await import("./commands/token.ts")).addToken,
+	},
+	{
+		term: "pair",
+		about: "let people in who have asked for it in a chat",
+		load: async () => (await import("./commands/pair.ts")).addPair,
+	},
+	{
+		term: "link [platform:id] [platform:id]",
+		about: "log a browser in; or say that two ids of platforms are one person",
+		load: async () => (await import("./commands/link.ts")).addLink,
+	},
+	{
+		term: "explain [options] <source.json>",
+		about: "which conversation a message belongs to, which policy holds, and what it would do",
+		load: async () => (await import("./commands/explain/explain.ts")).addExplain,
+	},
+	{
+		term: "doctor [options]",
+		about: "find out what is wrong, and what to do",
+		load: async () => (await import("./commands/doctor/index.ts")).addDoctor,
+	},
+	{
+		term: "setup [options]",
+		about: "connect a model: asks, tries it, and writes config.yaml",
+		load: async () => (await import("./commands/setup.ts")).addSetup,
+	},
+	{
+		term: "config",
+		about: "check and show the configuration",
+		load: async () => (await import("./commands/config.ts")).addConfig,
+	},
+];
 
 interface GlobalFlags {
 	/** Milliseconds. */

@@ -1,8 +1,8 @@
 // One conversation as seen and spoken in from a terminal: found by its address, followed by events, spoken in by messages.
 import { KeryxError } from "../errors.ts";
-import { systemClock } from "../gateway/index.ts";
 import type { Client, WireConversation } from "../http/index.ts";
 import { systemIds } from "../store/index.ts";
+import { systemClock } from "../time/index.ts";
 import type { Connection } from "./connect.ts";
 import type { ConversationView } from "./conversation-view.ts";
 import { localSource, namedConversation, ownConversation } from "./place.ts";

@@ -68,10 +68,7 @@ const profileNameSchema = z
 const authSchema = z.strictObject({
 	allow: z
 		.array(
-			z.union([
-				z.string(),
-				z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
-			]),
+			z.union([z.string(), z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) })]),
 		)
 		.default([]),
 	allow_all: z.boolean().default(false),

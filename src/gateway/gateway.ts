@@ -8,7 +8,14 @@ import type { Confirmations } from "../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import { type Conversation, type Destination, OPERATOR, type Scope, type Store, type Woken } from "../store/index.ts";
+import {
+	type Conversation,
+	type Destination,
+	OPERATOR,
+	type Scope,
+	type Store,
+	type Woken,
+} from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import {

@@ -3,7 +3,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { conversationId, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import { putBlobStream } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
 import { tooLarge } from "./entry/guards.ts";
@@ -86,6 +85,8 @@ export function addAttachments(app: App, host: ApiHost): void {
 		const bytes = host.attachmentLimit ?? USUAL_BYTES;
 		const body: ReadableStream<Uint8Array> =
 			c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() });
+		// Here, because clients load this file, too, for its schema.
+		const { putBlobStream } = await import("../gateway/index.ts");
 		// Left, not cancelled, where it is too long: the connection must live to hear the answer.
 		const { id, digest, size } = await putBlobStream(host.store, body.values({ preventCancel: true }), {
 			mediaType,

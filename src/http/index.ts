@@ -2,15 +2,19 @@
 
 export { type Api, createApi } from "./app.ts";
 export type { ApiHost, ChannelFound, ChannelSetup, WebhookRoute } from "./call.ts";
-export {
+export type {
 	apiTransport,
-	type Client,
+	Client,
 	createClient,
-	type Followed,
+	Followed,
+	Patience,
 	socketTransport,
-	type Transport,
-	type TransportOptions,
+	Transport,
+	TransportOptions,
+
+<<<<<<< HEAD
 } from "./client/client.ts";
+
 export type { Patience } from "./client/patience.ts";
 export {
 	type ConfirmAnswer,
@@ -21,6 +25,11 @@ export {
 	type WireConfirmation,
 	type WireGrant,
 } from "./confirm/schemas.ts";
+
+=======
+} from "./client/index.ts";
+>>>>>>> door
+
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
 	EventType,

@@ -1,7 +1,6 @@
 // Strangers who have asked to be let in, and what whoever runs Keryx decides about them.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
-import { codeDigest, LET_IN } from "../gateway/index.ts";
 import type { Pairing, PairingDecision, PairingRef } from "../store/index.ts";
 import { type HandlersOf, operator } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
@@ -54,13 +53,21 @@ export const pairingHandlers: HandlersOf<typeof pairingEndpoints> = {
 	pairings: async (_input, { host: { store, now }, scope }) => ({
 		pairings: (await store.pairings({ scope: operator(scope), now: now() })).map(toWirePairing),
 	}),
-	approvePairing: async (input, { host: { store }, visitor: { who: by, via } }) =>
-		decided(await store.approvePairing({ which: refOf(input), role: input.role, welcome: LET_IN, by, via })),
+	approvePairing: async (input, { host: { store }, visitor: { who: by, via } }) => {
+		const { LET_IN: welcome } = await gateway();
+		const which = await refOf(input);
+		return decided(await store.approvePairing({ which, role: input.role, welcome, by, via }));
+	},
 	denyPairing: async (input, { host: { store }, visitor: { who: by, via } }) =>
-		decided(await store.denyPairing({ which: refOf(input), by, via })),
+		decided(await store.denyPairing({ which: await refOf(input), by, via })),
 };
 
-function refOf({
+/** When it is needed: clients load this file, too, for its schemas. */
+function gateway() {
+	return import("../gateway/index.ts");
+}
+
+async function refOf({
 	n,
 	platform,
 	code,
@@ -68,9 +75,10 @@ function refOf({
 	readonly n?: number | undefined;
 	readonly platform?: string | undefined;
 	readonly code?: string | undefined;
-}): PairingRef {
+}): Promise<PairingRef> {
 	if (n !== undefined) return { n, ...(platform !== undefined && { platform }) };
-	if (platform !== undefined && code !== undefined) return { platform, digest: codeDigest(platform, code) };
+	if (platform !== undefined && code !== undefined)
+		return { platform, digest: (await gateway()).codeDigest(platform, code) };
 	throw new KeryxError("argument.invalid", "n is needed, or platform and code", { field: "n" });
 }
 

@@ -16,10 +16,16 @@ export async function setup(): Promise<void> {
 	process.env.KERYX_CHECKPOINTS_THREAD = await bundled("src/checkpoints/worker.ts");
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
 	// Compiled once before hundreds start it, instead of by each that starts meanwhile.
+	const [program, host] = ["src/cli/program.ts", "src/app/host.ts"].map((file) =>
+		JSON.stringify(join(ROOT, file)),
+	);
+	const everything = `const { COMMANDS } = await import(${program});
+		await Promise.all([import(${host}), ...COMMANDS.map(({ load }) => load())]);`;
 	await promisify(execFile)(process.execPath, [
 		"--disable-warning=ExperimentalWarning",
-		join(ROOT, "src/cli/main.ts"),
-		"--version",
+		"--input-type=module",
+		"--eval",
+		everything,
 	]);
 }
 

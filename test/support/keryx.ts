@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { CliContext } from "../../src/cli/context.ts";
 import { reportError } from "../../src/cli/io/report.ts";
-import { createProgram } from "../../src/cli/program.ts";
+import { runProgram } from "../../src/cli/program.ts";
 import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../../src/testing/conformance/store/scene.ts";
@@ -124,7 +124,7 @@ export async function call(
 		},
 	};
 	try {
-		await createProgram(context).parseAsync([...args], { from: "user" });
+		await runProgram(context, args);
 	} catch (error) {
 		context.exitWith(reportError(error, context));
 	}

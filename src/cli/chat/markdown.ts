@@ -1,5 +1,5 @@
 // Markdown on a terminal. Text is made printable after it is parsed: an entity in the source can name any character.
-import { type MarkdownBlock, type MarkdownList, parseMarkdown } from "../../gateway/index.ts";
+import { type Block as MarkdownBlock, type List as MarkdownList, parseMarkdown } from "../../render/index.ts";
 import { inlineLines } from "./inline.ts";
 import { printable } from "./printable.ts";
 import { createPaint, type Line, type Look, lineColumns, span } from "./style.ts";

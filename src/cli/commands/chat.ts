@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
-import { systemClock } from "../../gateway/index.ts";
+import { systemClock } from "../../time/index.ts";
 import { type ChatEvent, createChatTerminal, createPlainChat } from "../chat/index.ts";
 import { type Connection, connect } from "../connect.ts";
 import type { CliContext } from "../context.ts";

@@ -24,8 +24,8 @@ export function addOutbox(program: Command, context: CliContext): void {
 		.option("--all", `every one, not only the newest ${SHOWN} of each`)
 		.allowExcessArguments()
 		.addHelpText("after", EXAMPLES)
-		.action((_options, command: Command) => {
-			refuseUnknown(command);
+		.action(async (_options, command: Command) => {
+			await refuseUnknown(command);
 			return list(command);
 		});
 	outbox

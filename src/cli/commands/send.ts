@@ -1,9 +1,9 @@
 // `keryx send`: one message as the user of this machine, and its answer.
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
-import { systemClock } from "../../gateway/index.ts";
 import type { Client, WireDelivery, WireInbound } from "../../http/index.ts";
 import { systemIds } from "../../store/index.ts";
+import { systemClock } from "../../time/index.ts";
 import { type Connection, withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
 import { whileWaiting } from "../io/progress.ts";

@@ -15,7 +15,7 @@ import {
 	writeConfig,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { systemClock } from "../../gateway/index.ts";
+import { systemClock } from "../../time/index.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
 

@@ -1,8 +1,6 @@
-// Commands that hold commands, and what is said to a word that is none of them.
+// Commands that hold commands, and what is said to a word that is none of them. What only an error needs is loaded for it.
 import type { Command } from "commander";
-import { nearest } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { listed } from "./words.ts";
 
 /** A command that does nothing by itself. */
 export function addGroup(parent: Command, name: string, description: string): Command {
@@ -10,16 +8,18 @@ export function addGroup(parent: Command, name: string, description: string): Co
 		.command(name)
 		.description(description)
 		.allowExcessArguments()
-		.action((_options, command: Command) => {
-			refuseUnknown(command);
+		.action(async (_options, command: Command) => {
+			await refuseUnknown(command);
+			const { listed } = await import("./words.ts");
 			throw new KeryxError("usage.invalid", `${name} takes a command: ${listed(namesOf(command), "or")}`);
 		});
 }
 
 /** For the action of a command that has others below it: whatever stands behind its name is a command it does not know. */
-export function refuseUnknown(command: Command): void {
+export async function refuseUnknown(command: Command): Promise<void> {
 	const [word] = command.args;
 	if (word === undefined) return;
+	const { nearest } = await import("../../config/index.ts");
 	const near = nearest(word, namesOf(command));
 	const message = `unknown command ${JSON.stringify(word)}${near ? `; did you mean ${near}?` : ""}`;
 	throw new KeryxError("usage.invalid", message);

@@ -45,15 +45,7 @@ import { Pauses, patientStore } from "../until-written.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
 import type { Deltas } from "./deltas.ts";
-import {
-	asRow,
-	lastRows,
-	type NoticeAbout,
-	noticesBefore,
-	type Outcome,
-	replyTo,
-	rotation,
-} from "./end.ts";
+import { asRow, lastRows, type NoticeAbout, noticesBefore, type Outcome, replyTo, rotation } from "./end.ts";
 import { filesOf } from "./files-out.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";

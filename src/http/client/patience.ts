@@ -2,7 +2,7 @@
 // health beside it, and only one that does not answer that either is given up.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { KeryxError } from "../../errors.ts";
-import { type Clock, systemClock } from "../../gateway/index.ts";
+import { type Clock, systemClock } from "../../time/index.ts";
 
 export interface Patience {
 	/** Until the connection stands. */

@@ -1,14 +1,12 @@
-// `keryx checkpoint` and `keryx checkpoints`: snapshots of the folder that a conversation's agent works in, and the way back.
+// `keryx checkpoints`: snapshots of the folder that a conversation's agent works in, and the way back.
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { addGroup } from "../../io/group.ts";
 import { addDiff } from "./diff.ts";
 import { addList } from "./list.ts";
 import { addRestore } from "./restore.ts";
-import { addTake } from "./take.ts";
 
 export function addCheckpoints(program: Command, context: CliContext): void {
-	addTake(program, context);
 	const checkpoints = addGroup(
 		program,
 		"checkpoints",

@@ -15,12 +15,12 @@ import {
 	type Webhook,
 } from "../../../confirmations/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import { systemClock } from "../../../gateway/index.ts";
 import { type Api, createApi } from "../../../http/index.ts";
 import { openStore, systemIds } from "../../../store/index.ts";
+import { systemClock } from "../../../time/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
-import type { ConfirmdOptions } from "./options.ts";
+import { type ConfirmdOptions, socketBeside } from "./options.ts";
 
 export interface ConfirmdHostOptions {
 	readonly context: CliContext;
@@ -96,11 +96,6 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 		await store.close();
 		throw error;
 	}
-}
-
-/** Beside the database: who knows the one finds the other. */
-export function socketBeside(dbPath: string): string {
-	return `${dbPath}.sock`;
 }
 
 /** Only for the owner of the database. */

@@ -77,3 +77,8 @@ function readWebhook(
 		field: "--webhook-secret-env",
 	});
 }
+
+/** Beside the database: who knows the one finds the other. */
+export function socketBeside(dbPath: string): string {
+	return `${dbPath}.sock`;
+}

@@ -4,13 +4,13 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { keryxHome } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import { apiTransport, type Client, createClient } from "../../../http/index.ts";
+import { apiTransport, type Client, createClient } from "../../../http/client/index.ts";
 import { asOperator, running, withConnection } from "../../connect.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import { explained } from "../../inside.ts";
 import type { Output } from "../../io/output.ts";
-import { type ConfirmdHost, openConfirmd, socketBeside } from "./host.ts";
-import { databasePath } from "./options.ts";
+import type { ConfirmdHost, ConfirmdHostOptions } from "./host.ts";
+import { databasePath, socketBeside } from "./options.ts";
 
 export interface DbPathFlag {
 	readonly dbPath?: string;
@@ -48,7 +48,7 @@ export async function withKeeper(
 	const { timezone } = config.values.session_reset;
 	const path = databasePath(dbPath, keryxHome(context.env));
 	const remote = await running(context, { socketPath: socketBeside(path), storePath: path });
-	const host = remote ? null : await openConfirmd({ context, config, output, dbPath: path, as: need });
+	const host = remote ? null : await openHere({ context, config, output, dbPath: path, as: need });
 	try {
 		const client = remote ?? createClient(apiTransport((host as ConfirmdHost).api, asOperator(context)));
 		await use({ client, output, timezone, isRunning: remote !== null });
@@ -57,6 +57,11 @@ export async function withKeeper(
 	} finally {
 		await host?.close();
 	}
+}
+
+async function openHere(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
+	const { openConfirmd } = await import("./host.ts");
+	return openConfirmd(options);
 }
 
 /** Where nothing was found: it may be that the other one is meant. */

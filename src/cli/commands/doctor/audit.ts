@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { auditKeyIn, auditWitness, type Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
-import { systemClock } from "../../../gateway/index.ts";
 import { NO_SECRETS, OPERATOR, openStore, systemIds } from "../../../store/index.ts";
+import { systemClock } from "../../../time/index.ts";
 import { counted } from "../../io/words.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 

@@ -3,10 +3,10 @@
 import { existsSync, statSync } from "node:fs";
 import type { Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
-import { systemClock } from "../../../gateway/index.ts";
 import type { Client } from "../../../http/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
 import { OPERATOR, openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
+import { systemClock } from "../../../time/index.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
 import { bytesInWords, counted } from "../../io/words.ts";

@@ -15,15 +15,7 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type {
-	Content,
-	Destination,
-	InboxKind,
-	Message,
-	Quote,
-	TurnPurpose,
-	TurnState,
-} from "../../types.ts";
+import type { Content, Destination, InboxKind, Message, Quote, TurnPurpose, TurnState } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";

@@ -1,0 +1,12 @@
+// `keryx config`: looks at the configuration.
+import type { Command } from "commander";
+import type { CliContext } from "../context.ts";
+import { addGroup } from "../io/group.ts";
+import { addConfigCheck } from "./config-check.ts";
+import { addConfigShow } from "./config-show.ts";
+
+export function addConfig(program: Command, context: CliContext): void {
+	const config = addGroup(program, "config", "check and show the configuration");
+	addConfigCheck(config, context);
+	addConfigShow(config, context);
+}
