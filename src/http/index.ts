@@ -2,20 +2,16 @@
 
 export { type Api, createApi } from "./app.ts";
 export type { ApiHost, ChannelFound, ChannelSetup, WebhookRoute } from "./call.ts";
-export type {
+export {
 	apiTransport,
-	Client,
+	type Client,
 	createClient,
-	Followed,
-	Patience,
+	type Followed,
+	type Patience,
 	socketTransport,
-	Transport,
-	TransportOptions,
-
-<<<<<<< HEAD
-} from "./client/client.ts";
-
-export type { Patience } from "./client/patience.ts";
+	type Transport,
+	type TransportOptions,
+} from "./client/index.ts";
 export {
 	type ConfirmAnswer,
 	type ConfirmBody,
@@ -25,11 +21,6 @@ export {
 	type WireConfirmation,
 	type WireGrant,
 } from "./confirm/schemas.ts";
-
-=======
-} from "./client/index.ts";
->>>>>>> door
-
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
 	EventType,
