@@ -14,8 +14,11 @@ interface Allowance {
 const ALL: Allowance = { burst: 5, everyMs: 45 };
 const PRIVATE: Allowance = { burst: 5, everyMs: 1000 };
 const GROUP: Allowance = { burst: 20, everyMs: 3000 };
-/** Whoever would wait longer is sent away. */
-const LONGEST_WAIT_MS = 5000;
+/**
+ * Whoever would wait longer is sent away. A message waits in the store then: what is killed while it waits here would be of unknown outcome,
+ * though it never left. A change may be repeated.
+ */
+const LONGEST_WAIT_MS = { message: 2500, change: 5000 } as const;
 /** Chats that have not been written to for long are forgotten when there are so many. */
 const REMEMBERED = 1000;
 
@@ -37,7 +40,8 @@ export class Pace {
 	take(chatId: string, what: "message" | "change"): Place {
 		const ofChat = chatId.startsWith("-") ? GROUP : PRIVATE;
 		const wait = Math.max(this.#waitOf("", ALL), what === "change" ? this.#waitOf(chatId, ofChat) : 0);
-		if (wait > LONGEST_WAIT_MS) return { askAfterMs: Math.ceil(wait - LONGEST_WAIT_MS / 2) };
+		const longest = LONGEST_WAIT_MS[what];
+		if (wait > longest) return { askAfterMs: Math.ceil(wait - longest / 2) };
 		this.#use("", ALL);
 		this.#use(chatId, ofChat);
 		return { afterMs: Math.ceil(wait) };
