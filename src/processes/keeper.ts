@@ -22,6 +22,7 @@ import { completionNote, endOf } from "./words.ts";
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
+/** For who asks without a signal, and cannot be waited for any longer. */
 const SOON_TRIES = 10;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
@@ -318,19 +319,22 @@ export class ProcessKeeper {
 		this.#considerIdle();
 	}
 
-	/** For who is waited for by somebody: a store in trouble is asked again for a while. */
-	soon<Value>(work: () => Promise<Value>): Promise<Value> {
-		return this.#written(work, SOON_TRIES);
+	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
+	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+		return this.#written(work, (tried) => tried < SOON_TRIES || signal?.aborted === false);
 	}
 
 	/** Tries again while the store is in trouble, with a pause each time, until Keryx ends. */
-	async #written<Value>(work: () => Promise<Value>, tries = Infinity): Promise<Value> {
+	async #written<Value>(
+		work: () => Promise<Value>,
+		isTriedAgain: (tried: number) => boolean = () => true,
+	): Promise<Value> {
 		const { clock, log } = this.#options;
 		for (let tried = 1; ; tried++) {
 			try {
 				return await work();
 			} catch (error) {
-				if (!isPassing(error) || this.#closed || tried >= tries) throw error;
+				if (!isPassing(error) || this.#closed || !isTriedAgain(tried)) throw error;
 				log("processes wait for the store", error);
 			}
 			await new Promise<void>((resolve) => {

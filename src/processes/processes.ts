@@ -111,12 +111,12 @@ class StoredProcesses implements Processes {
 				...(checkMs !== undefined && { checkMs }),
 				limits: { inAll: maxRunning, perConversation: maxPerConversation },
 			};
-			const answer = await this.#keeper.soon(() => store.beginProcess(begin));
+			const answer = await this.#keeper.soon(() => store.beginProcess(begin), request.signal);
 			if (answer.kind === "limit") throw tooMany(answer.of, answer.limit);
 			await this.#keeper.spawn(answer.process, request);
 		});
 		this.#watch.look();
-		return this.find(OPERATOR, id);
+		return this.find(OPERATOR, id, request.signal);
 	}
 
 	async list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]> {
@@ -147,8 +147,8 @@ class StoredProcesses implements Processes {
 		this.#keeper.discard(id);
 	}
 
-	find(scope: ProcessScope, id: string): Promise<Process> {
-		return this.#keeper.soon(() => this.#options.store.process({ scope, id }));
+	find(scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Process> {
+		return this.#keeper.soon(() => this.#options.store.process({ scope, id }), signal);
 	}
 
 	async poll(scope: ProcessScope, id: string, most: number) {
@@ -173,9 +173,16 @@ class StoredProcesses implements Processes {
 	async output(
 		scope: ProcessScope,
 		id: string,
-		options: { readonly most: number; readonly mark: (leftOut: string) => string },
+		{
+			signal,
+			...options
+		}: {
+			readonly most: number;
+			readonly mark: (leftOut: string, isKept: boolean) => string;
+			readonly signal?: AbortSignal;
+		},
 	): Promise<WholeOutput> {
-		const process = await this.find(scope, id);
+		const process = await this.find(scope, id, signal);
 		return bothEnds(this.#options.place.read, process.id, { ...options, hide: this.#hide });
 	}
 
@@ -220,7 +227,7 @@ class StoredProcesses implements Processes {
 		id: string,
 		{ ms, signal }: { readonly ms: number; readonly signal?: AbortSignal },
 	): Promise<Process> {
-		const { id: whole } = await this.find(scope, id);
+		const { id: whole } = await this.find(scope, id, signal);
 		const waiting = this.#waiting.get(whole) ?? new Set();
 		this.#waiting.set(whole, waiting);
 		let end = () => {};
@@ -230,10 +237,10 @@ class StoredProcesses implements Processes {
 		signal?.addEventListener("abort", end, { once: true });
 		try {
 			// It may have ended before anybody waited here.
-			const before = await this.find(scope, whole);
+			const before = await this.find(scope, whole, signal);
 			if (before.endedAt !== null || signal?.aborted) return before;
 			await ended;
-			return await this.find(scope, whole);
+			return await this.find(scope, whole, signal);
 		} finally {
 			cancel();
 			signal?.removeEventListener("abort", end);
@@ -277,8 +284,8 @@ class StoredProcesses implements Processes {
 		await (await this.#keeper.connected()).write(process.id, data);
 	}
 
-	async endInput(actor: ProcessActor, id: string): Promise<void> {
-		const process = await this.#running(actor, id);
+	async endInput(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<void> {
+		const process = await this.#running(actor, id, signal);
 		await (await this.#keeper.connected()).endInput(process.id);
 	}
 
@@ -293,16 +300,16 @@ class StoredProcesses implements Processes {
 	}
 
 	/** Found by somebody who may end it and write to it. */
-	async #touched(actor: ProcessActor, id: string): Promise<Process> {
-		const process = await this.find(actor, id);
+	async #touched(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
+		const process = await this.find(actor, id, signal);
 		if (mayTouch(actor, process)) return process;
 		throw new KeryxError("process.refused", `${process.id} was started for somebody of a greater role`, {
 			field: "id",
 		});
 	}
 
-	async #running(actor: ProcessActor, id: string): Promise<Process> {
-		const process = await this.#touched(actor, id);
+	async #running(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
+		const process = await this.#touched(actor, id, signal);
 		if (process.endedAt === null) return process;
 		throw new KeryxError("process.ended", `${process.id} has ended: it takes no input any more`, {
 			field: "id",

@@ -111,7 +111,8 @@ export interface Processes {
 	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */
 	discard(id: string): void;
 	/** By its id or the beginning of it. Throws store.not_found, also for another conversation's. */
-	find(scope: ProcessScope, id: string): Promise<Process>;
+	/** Here and below, a store in trouble is asked again for as long as a signal is given and not aborted, else for ten seconds. */
+	find(scope: ProcessScope, id: string, signal?: AbortSignal): Promise<Process>;
 	/** What is new since the last poll: each byte is answered once. */
 	poll(
 		scope: ProcessScope,
@@ -124,7 +125,11 @@ export interface Processes {
 	output(
 		scope: ProcessScope,
 		id: string,
-		options: { readonly most: number; readonly mark: (leftOut: string) => string },
+		options: {
+			readonly most: number;
+			readonly mark: (leftOut: string, isKept: boolean) => string;
+			readonly signal?: AbortSignal;
+		},
 	): Promise<WholeOutput>;
 	log(
 		scope: ProcessScope,
@@ -153,7 +158,7 @@ export interface Processes {
 	/** Those of the conversation that the actor may end. */
 	killAll(actor: ProcessActor, conversation: Process["conversation"]): Promise<readonly KilledProcess[]>;
 	write(actor: ProcessActor, id: string, data: Uint8Array): Promise<void>;
-	endInput(actor: ProcessActor, id: string): Promise<void>;
+	endInput(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<void>;
 	resize(actor: ProcessActor, id: string, size: PtySize): Promise<void>;
 	/** Told of each conversation that has an end to look at. */
 	onWoken(listener: (woken: Woken) => void): () => void;

@@ -231,7 +231,7 @@ async function finished(
 ): Promise<ToolResult> {
 	const { processes } = options;
 	// Nobody will type anything: what reads its input comes to the end of it.
-	if (!pty) await processes.endInput(OPERATOR, id).catch(unlessOver);
+	if (!pty) await processes.endInput(OPERATOR, id, signal).catch(unlessOver);
 	const { foregroundSeconds } = options.limits();
 	const seconds = Math.min(timeout ?? foregroundSeconds, foregroundSeconds);
 	let process = await processes.wait(OPERATOR, id, { ms: seconds * 1000, signal });
@@ -242,7 +242,8 @@ async function finished(
 	if (killed) process = killed.process;
 	const { text, truncated } = await processes.output(OPERATOR, id, {
 		most: LONGEST_OUTPUT,
-		mark: (left) => `[... ${left} left out; process log ${id} has all of it ...]`,
+		mark: (left, isKept) => `[... ${left} left out${isKept ? `; process log ${id} has all of it` : ""} ...]`,
+		signal,
 	});
 	const { exitCode, signal: by, endedAt } = process;
 	const failed = killed !== null || exitCode !== 0;

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConversationId } from "../../src/domain/index.ts";
+import { KeryxError } from "../../src/errors.ts";
 import {
 	createProcesses,
 	type Processes,
@@ -664,6 +665,64 @@ describe("without anybody", () => {
 		const next = await start("echo x");
 		await ended(next.id);
 		expect(await output(next.id)).toBe("x\n");
+	});
+});
+
+describe("while the store is in trouble", () => {
+	/** A store whose disk is full. Answers when it has been asked once more. */
+	async function openFull() {
+		let asked = 0;
+		const trouble = { isFull: true };
+		const full = new Proxy(store, {
+			get: (target, name) => {
+				const own: unknown = Reflect.get(target, name);
+				if (name !== "beginProcess" && name !== "process") return own;
+				return async (args: never) => {
+					asked++;
+					if (trouble.isFull) throw new KeryxError("store.full", "the disk is full");
+					return (own as (args: never) => unknown).call(target, args);
+				};
+			},
+		});
+		await restart({ store: full });
+		const oneMore = async () => {
+			const before = asked;
+			await until(() => {
+				clock.advance(1000);
+				expect(asked).toBeGreaterThan(before);
+			});
+		};
+		return { trouble, oneMore };
+	}
+
+	test("a command waits for as long as somebody waits for it, and runs once", async () => {
+		const { trouble, oneMore } = await openFull();
+		const { signal } = new AbortController();
+		const starting = start("echo ran >> ran; echo done", { signal });
+		for (let n = 0; n < 40; n++) await oneMore();
+		trouble.isFull = false;
+		clock.advance(1000);
+		const { id } = await starting;
+		expect(await processes.wait(OPERATOR, id, { ms: LONG, signal })).toMatchObject({ exitCode: 0 });
+		trouble.isFull = true;
+		const read = processes.output(OPERATOR, id, { most: 100, mark: String, signal });
+		for (let n = 0; n < 40; n++) await oneMore();
+		trouble.isFull = false;
+		clock.advance(1000);
+		expect(await read).toMatchObject({ text: "done\n" });
+		expect(readFileSync(join(home.path, "ran"), "utf8")).toBe("ran\n");
+	});
+
+	test("it is not started any more once nobody waits for it", async () => {
+		const { oneMore } = await openFull();
+		const waiting = new AbortController();
+		const starting = start("echo ran >> ran", { signal: waiting.signal });
+		const refused = expect(starting).rejects.toMatchObject({ code: "store.full" });
+		for (let n = 0; n < 20; n++) await oneMore();
+		waiting.abort();
+		await oneMore();
+		await refused;
+		expect(existsSync(join(home.path, "ran"))).toBe(false);
 	});
 });
 

@@ -67,7 +67,12 @@ export async function bothEnds(
 		most,
 		mark,
 		hide,
-	}: { readonly most: number; readonly mark: (leftOut: string) => string; readonly hide: Hide },
+	}: {
+		readonly most: number;
+		/** `isKept`: the log has what is left out here. */
+		readonly mark: (leftOut: string, isKept: boolean) => string;
+		readonly hide: Hide;
+	},
 ): Promise<WholeOutput> {
 	const { size } = await read(id, { from: 0, limit: 1 });
 	const head = Math.floor(most * 0.4);
@@ -77,14 +82,15 @@ export async function bothEnds(
 		const { data, lost } = await bytesBetween(read, id, 0, size);
 		const text = hide(terminalText(decode(data, false)));
 		if (text.length <= most && lost === 0) return { text, truncated: false };
-		const left = `${Math.max(0, text.length - most)} characters${lost > 0 ? `, and ${lost} bytes that the log has lost,` : ""}`;
-		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left)), truncated: true };
+		const over = text.length > most ? [`${text.length - most} characters`] : [];
+		const left = [...over, ...(lost > 0 ? [`${lost} bytes that the log has lost`] : [])].join(", and ");
+		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left, lost === 0)), truncated: true };
 	}
 	const first = hide(terminalText(decode((await bytesBetween(read, id, 0, window)).data, false)));
 	const last = hide(terminalText(decode((await bytesBetween(read, id, size - window, size)).data, true)));
 	const [begins, ends] = [firstOf(first, head), lastOf(last, tail)];
 	const left = `about ${size - Buffer.byteLength(begins) - Buffer.byteLength(ends)} bytes`;
-	return { text: joined(begins, ends, mark(left)), truncated: true };
+	return { text: joined(begins, ends, mark(left, true)), truncated: true };
 }
 
 function joined(begins: string, ends: string, mark: string): string {
