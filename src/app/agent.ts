@@ -10,7 +10,7 @@ import {
 	parseScript,
 } from "../agents/index.ts";
 import { type Config, type Environment, keryxHome } from "../config/index.ts";
-import type { ConversationId } from "../domain/index.ts";
+import { conversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
@@ -96,7 +96,7 @@ async function readBlob(
 	try {
 		return await store.blob({
 			scope: OPERATOR,
-			conversation: conversation as ConversationId,
+			conversation: conversationId(conversation),
 			digest,
 		});
 	} catch (error) {

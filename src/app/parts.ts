@@ -19,7 +19,7 @@ import {
 } from "../gateway/index.ts";
 import { createProcesses, localPlace, type Processes, processSettings } from "../processes/index.ts";
 import type { Ids, Store } from "../store/index.ts";
-import { clarify, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
+import { clarify, createAttachTool, createTools, sessionRead, sessionSearch, type Tool } from "../tools/index.ts";
 import { createAgent } from "./agent.ts";
 import { settingsOf } from "./channels.ts";
 import { createTerminal } from "./terminal.ts";
@@ -103,11 +103,15 @@ export function createParts(options: PartsOptions): Parts {
 		now: clock.now,
 		config: () => config.values,
 	});
+	const attach = createAttachTool({
+		workspaceOf: (place) => workspaceOf(place).folder,
+		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
+	});
 	const gateway = createGateway({
 		store,
 		agent,
 		profiles,
-		tools: createTools([sessionSearch, sessionRead, clarify, ...terminal, ...options.tools]),
+		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
 		commands: options.commands,
 		confirmations,
 		processes,

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
+import { isAlive } from "../store/index.ts";
 
 const LOOK_AGAIN_MS = 25;
 let drafts = 0;
@@ -116,15 +117,6 @@ async function takeOver(file: string, theirs: string): Promise<void> {
 		await rm(aside, { force: true });
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-	}
-}
-
-function isAlive(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === "EPERM";
 	}
 }
 

@@ -1,8 +1,9 @@
 // Files that a large restore replaces or removes keep a second name beside the repository, and are freed in the background. To free the
 // blocks of a file can take a millisecond (a disk that is told of each freed block does that), which is most of a restore of many files.
 import { linkSync, mkdirSync } from "node:fs";
-import { readdir, rmdir, unlink } from "node:fs/promises";
+import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { namesIn } from "./repository.ts";
 
 const SUFFIX = ".replaced";
 /** A smaller restore is fast enough without. */
@@ -49,12 +50,4 @@ export async function withReplaced(folder: string): Promise<readonly string[]> {
 	return names
 		.filter((name) => name.endsWith(SUFFIX))
 		.map((name) => join(folder, name.slice(0, -SUFFIX.length)));
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-	try {
-		return await readdir(folder);
-	} catch {
-		return [];
-	}
 }

@@ -369,7 +369,8 @@ export async function dropRefs(repository: string, keep: ReadonlySet<string>): P
 		if (!keep.has(name)) await rm(join(folder, name), { force: true });
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+/** Empty where there is no such folder. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
 	try {
 		return await readdir(folder);
 	} catch {

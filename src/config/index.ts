@@ -20,7 +20,7 @@ export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./mode
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
-export { CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
+export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";

@@ -64,6 +64,34 @@ const profileNameSchema = z
 	)
 	.refine((name) => name !== "default", "must be another name: default stands for no profile");
 
+/** Who may speak on one platform. */
+const authSchema = z.strictObject({
+	allow: z
+		.array(
+			z.union([
+				z.string(),
+				z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
+			]),
+		)
+		.default([]),
+	allow_all: z.boolean().default(false),
+	groups: z.array(z.string()).default([]),
+	roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
+	allow_bots: z.boolean().default(false),
+	/** An unknown person who writes directly gets a code, by which whoever runs Keryx lets them in. */
+	pairing: z.boolean().default(true),
+});
+const USUAL_RULES = authSchema.parse({});
+
+/** Where a platform is connected and `auth` says nothing of it, the defaults hold. Undefined: nobody may speak there. */
+export function authRules(
+	{ auth, channels }: Pick<Config, "auth" | "channels">,
+	platform: string,
+): z.output<typeof authSchema> | undefined {
+	if (Object.hasOwn(auth, platform)) return auth[platform];
+	return Object.values(channels).some((one) => one.platform === platform) ? USUAL_RULES : undefined;
+}
+
 const wallSchema = z.enum(["view", "mask", "box"]);
 const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), wallSchema);
 /** What is done in the name of these is never covered by a standing yes. */
@@ -186,27 +214,7 @@ export const configSchema = z
 		/** Chat platforms, by a name of the operator's choice. */
 		channels: z.record(channelNameSchema, channelSchema).default({}),
 		/** Who may speak, by platform. */
-		auth: z
-			.record(
-				z.string(),
-				z.strictObject({
-					allow: z
-						.array(
-							z.union([
-								z.string(),
-								z.strictObject({ id: z.string(), role: z.enum(["owner", "member", "guest"]) }),
-							]),
-						)
-						.default([]),
-					allow_all: z.boolean().default(false),
-					groups: z.array(z.string()).default([]),
-					roles: z.record(z.string(), z.enum(["owner", "member", "guest"])).default({}),
-					allow_bots: z.boolean().default(false),
-					/** An unknown person who writes directly gets a code, by which whoever runs Keryx lets them in. */
-					pairing: z.boolean().default(false),
-				}),
-			)
-			.default({}),
+		auth: z.record(z.string(), authSchema).default({}),
 		/** Whether dangerous calls are asked about: each; only non-mutating ones run at all; or not at all. */
 		approvals: z.strictObject({ mode: z.enum(["manual", "readonly", "off"]).default("manual") }).prefault({}),
 		confirmations: z

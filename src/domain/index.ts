@@ -19,6 +19,7 @@ export {
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
+export { conversationId, isConversationId, sessionId } from "./ids.ts";
 export {
 	type Content,
 	contentText,
@@ -29,6 +30,7 @@ export {
 	type Quote,
 	type Range,
 	type Role,
+	type SentFile,
 	type ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";

@@ -11,7 +11,15 @@ export type Part =
 			readonly blob: string;
 			readonly mediaType: string;
 			readonly name?: string;
+			/** The agent sends it to the people of the chat. A prompt names it, and shows nothing of it. */
+			readonly sent?: SentFile;
 	  };
+
+export interface SentFile {
+	/** In bytes. */
+	readonly size: number;
+	readonly caption?: string;
+}
 export type Content = string | readonly Part[];
 
 /**

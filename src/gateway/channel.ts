@@ -18,8 +18,8 @@ export interface Inbound {
 	/** Somebody who was found to be allowed to speaks in this conversation, whatever the source's address leads to. */
 	readonly conversation?: ConversationId;
 	/**
-	 * Whether the bot was named or replied to. The gateway decides from it, `require_mention` and `free_chats` whether the message is
-	 * addressed to the agent; left out, it is.
+	 * Whether the bot was named. The gateway decides from it, `require_mention` and `free_chats` whether the message is
+	 * addressed to the agent; a reply to Keryx always is. Left out, it is.
 	 */
 	readonly mentioned?: boolean;
 	/** Overrides that decision: false for what was seen in a group and not meant for the agent. */

@@ -8,14 +8,13 @@ import type { Confirmations } from "../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
-import { type Conversation, OPERATOR, type Scope, type Store, type Woken } from "../store/index.ts";
+import { type Conversation, type Destination, OPERATOR, type Scope, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../tools/index.ts";
 import {
 	type Admission,
 	CHANNEL_DEFAULTS,
 	type Channel,
-	type ChannelHealth,
 	type ChannelSettings,
 	type Inbound,
 	type Press,
@@ -36,6 +35,7 @@ import { press } from "./inbox/presses.ts";
 import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { type Begun, Lanes } from "./lanes/lanes.ts";
+import { ChannelWatch, type NamedHealth } from "./lifecycle/channel-watch.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
@@ -112,7 +112,8 @@ export interface Gateway {
 	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
 	/** What each chat can show, and is told: for whoever else makes deliveries. */
 	readonly outlet: Outlet;
-	health(): readonly (ChannelHealth & { readonly platform: string; readonly account: string })[];
+	/** As each channel says, and as its silence says. */
+	health(): readonly NamedHealth[];
 	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
 	connect(channel: Channel): Promise<void>;
 	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
@@ -151,6 +152,7 @@ class RunningGateway implements Gateway {
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
 	readonly #unknowns: Unknowns;
+	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
@@ -199,8 +201,8 @@ class RunningGateway implements Gateway {
 				return live.values.gateway.batch_cap_ms;
 			},
 			work: {
-				begin: (conversation, items) => this.#begin(conversation as ConversationId, items),
-				resume: (conversation, turn) => this.#resume(conversation as ConversationId, turn),
+				begin: (conversation, items) => this.#begin(conversation, items),
+				resume: (conversation, turn) => this.#resume(conversation, turn),
 				log,
 			},
 		});
@@ -216,6 +218,15 @@ class RunningGateway implements Gateway {
 		};
 		this.#outbox = new Outbox(sending);
 		this.#unknowns = new Unknowns(sending);
+		this.#channelWatch = new ChannelWatch({
+			store,
+			clock,
+			channels: () => this.#channels.values(),
+			settingsOf: (name) => this.#settingsOf(name),
+			homes: () => this.#homes(),
+			outlet: this.outlet,
+			log,
+		});
 		const { checkpoints, workspaceOf } = options;
 		const files =
 			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
@@ -327,6 +338,7 @@ class RunningGateway implements Gateway {
 		await this.#patiently(() => this.#follower.start());
 		for (const channel of this.#channels.values()) await this.#open(channel);
 		this.#unknowns.start();
+		this.#channelWatch.start();
 	}
 
 	async connect(channel: Channel): Promise<void> {
@@ -384,7 +396,12 @@ class RunningGateway implements Gateway {
 		const { store, clock, config, processes } = this.#options;
 		this.#accepting = false;
 		this.#stopping.abort();
-		await Promise.all([this.#unknowns.stop(), this.#unheard.stop(), ...this.#working]);
+		await Promise.all([
+			this.#channelWatch.stop(),
+			this.#unknowns.stop(),
+			this.#unheard.stop(),
+			...this.#working,
+		]);
 		const unplanned = (error: unknown) => this.#log("the end could not be planned", error);
 		const drained = this.#lanes.drain();
 		const cancel = clock.after(config.shutdown.drain_seconds * 1000, () => {
@@ -447,11 +464,29 @@ class RunningGateway implements Gateway {
 	}
 
 	health() {
-		return [...this.#channels.values()].map((channel) => ({
-			platform: channel.platform,
-			account: channel.account,
-			...channel.health(),
-		}));
+		return this.#channelWatch.health();
+	}
+
+	/** Those that there is a channel to. What its owner set in a chat goes before the configuration. */
+	async #homes(): Promise<readonly Destination[]> {
+		const { store, config } = this.#options;
+		const set = await store.homeChannels({ scope: OPERATOR });
+		const configured = Object.entries(config.home_channels)
+			.filter(([platform]) => !set.some((home) => home.platform === platform))
+			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({
+				platform,
+				account: "",
+				chatId,
+				threadId,
+			}));
+		return [...set, ...configured]
+			.filter(({ platform, account }) => this.#channels.has(`${platform} ${account}`))
+			.map(({ platform, account, chatId, threadId }) => ({
+				platform,
+				account,
+				chatId,
+				...(threadId !== undefined && { threadId }),
+			}));
 	}
 
 	async reconfigure(config: Config) {

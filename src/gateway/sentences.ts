@@ -1,8 +1,16 @@
 // What users are told when something did not work: one plain sentence each, never a stack trace.
 import type { AgentFailure } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
-import { describeDuration, type Message, messagesIn, rowsCovered, summaryWords } from "../domain/index.ts";
-import { asCode, counted } from "./commands/words.ts";
+import {
+	bytesInWords,
+	describeDuration,
+	type Message,
+	messagesIn,
+	rowsCovered,
+	summaryWords,
+} from "../domain/index.ts";
+import type { OutgoingFile } from "../store/index.ts";
+import { asCode, counted, literal } from "./commands/words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -48,6 +56,33 @@ export const NOT_DONE =
 export const NO_TEXT = "(The agent ended without a text.)";
 export const SUSPENDED =
 	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";
+
+/** Where a chat cannot show a file. */
+export function fileSentence({
+	name,
+	size,
+	caption,
+}: Pick<OutgoingFile, "name" | "size" | "caption">): string {
+	const about = caption === undefined ? "" : `\n${literal(caption, 1000)}`;
+	return `The file ${asCode(name)} (${bytesInWords(size)}) belongs to this answer. It cannot be shown here: Keryx's page has it, in this conversation.${about}`;
+}
+
+interface NamedChannel {
+	readonly name: string;
+	readonly state: string;
+	readonly detail?: string;
+}
+
+export function channelDownSentence({ name, state, detail }: NamedChannel): string {
+	const why = detail === undefined ? "" : `: ${detail}`;
+	return state === "needs_attention"
+		? `The channel ${asCode(name)} needs you${why}. What is to be sent there waits.`
+		: `The channel ${asCode(name)} is down${why}. Keryx goes on trying; what is to be sent there waits.`;
+}
+
+export function channelBackSentence({ name }: Pick<NamedChannel, "name">): string {
+	return `The channel ${asCode(name)} is back.`;
+}
 
 export function loopSentence(tool: string, times: number): string {
 	return `I stopped: the same call of ${tool} failed ${times} times in a row.`;

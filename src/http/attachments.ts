@@ -1,7 +1,7 @@
 // Files that come with a message: put first, then named in the message, which makes them its conversation's own. One that no message
 // names within an hour goes. What is read back is never run or shown as a page by a browser.
 import { createRoute, z } from "@hono/zod-openapi";
-import type { ConversationId, Part } from "../domain/index.ts";
+import { conversationId, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
@@ -123,7 +123,7 @@ export function addAttachments(app: App, host: ApiHost): void {
 		const { media_type: asked = "" } = c.req.valid("query");
 		const bytes = await host.store.blob({
 			scope: OPERATOR,
-			conversation: conversation as ConversationId,
+			conversation: conversationId(conversation),
 			digest,
 		});
 		const isShown = SHOWN.test(asked);

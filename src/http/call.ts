@@ -8,7 +8,6 @@ import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Scope, Store } from "../store/index.ts";
-import type { ChannelSetup } from "./channel-setup.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
 import type { Feed } from "./events/feed.ts";
@@ -67,6 +66,28 @@ export interface WebhookRoute {
 	readonly profile: string | null;
 	/** With {{body}}, or {{a.b}} for what stands there in a body of JSON; null: the body as it is. */
 	readonly text: string | null;
+}
+
+/** Connects chat platforms by writing the configuration. */
+export interface ChannelSetup {
+	/** Platforms that can be added by a token alone. */
+	readonly platforms: readonly string[];
+	add(wanted: {
+		readonly platform: string;
+		readonly name?: string | undefined;
+		readonly account?: string | undefined;
+		readonly token: string;
+		readonly apiRoot?: string | undefined;
+	}): Promise<ChannelFound>;
+	test(name: string): Promise<ChannelFound>;
+	remove(name: string): Promise<void>;
+}
+
+export interface ChannelFound {
+	readonly name: string;
+	/** Who the platform says the token is. */
+	readonly who: string;
+	readonly remarks: readonly string[];
 }
 
 export interface Call {

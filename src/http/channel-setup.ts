@@ -2,30 +2,8 @@
 // for proof of a human; a token goes in and never comes out.
 import { z } from "@hono/zod-openapi";
 import { KeryxError } from "../errors.ts";
-import type { ApiHost, HandlersOf } from "./call.ts";
+import type { ApiHost, ChannelFound, ChannelSetup, HandlersOf } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
-
-/** What writes the configuration; the app has it. */
-export interface ChannelSetup {
-	/** Platforms that can be added by a token alone. */
-	readonly platforms: readonly string[];
-	add(wanted: {
-		readonly platform: string;
-		readonly name?: string | undefined;
-		readonly account?: string | undefined;
-		readonly token: string;
-		readonly apiRoot?: string | undefined;
-	}): Promise<ChannelFound>;
-	test(name: string): Promise<ChannelFound>;
-	remove(name: string): Promise<void>;
-}
-
-export interface ChannelFound {
-	readonly name: string;
-	/** Who the platform says the token is. */
-	readonly who: string;
-	readonly remarks: readonly string[];
-}
 
 const found = z
 	.object({

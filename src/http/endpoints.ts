@@ -191,9 +191,9 @@ export const endpoints = {
 	}),
 	resolveDelivery: endpoint("post", "/api/deliveries/{delivery}/resolve", {
 		about:
-			"a person's decision about a delivery that is unknown or dead: send it again, or say that it arrived",
+			"a person's decision about a delivery that is unknown or dead: send it again, say that it arrived, or drop it; one that waits can be dropped, too",
 		params: { delivery: z.string().min(1).max(200) },
-		body: { as: z.enum(["retry", "sent"]) },
+		body: { as: z.enum(["retry", "sent", "drop"]) },
 		answer: delivery,
 	}),
 	eventsAfter: endpoint("get", "/api/events", {

@@ -1,5 +1,5 @@
 // What each call does: a few words to the store or the gateway, and the answer on its way to the wire.
-import { type ConversationId, type SessionId, toWireLimitInfo } from "../domain/index.ts";
+import { type ConversationId, conversationId, sessionId, toWireLimitInfo } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
@@ -56,11 +56,11 @@ export const handlers: HandlersOf<Endpoints> = {
 			});
 		const ref: ConversationRef =
 			id !== undefined
-				? { id: id as ConversationId }
+				? { id: conversationId(id) }
 				: key !== undefined
 					? { key }
 					: session !== undefined
-						? { session: session as SessionId }
+						? { session: sessionId(session) }
 						: { platform: platform ?? "", account, chat: chat ?? "", platformMessage: message ?? "" };
 		return toWireConversation(await host.store.conversation({ scope, ref }));
 	},
@@ -154,13 +154,15 @@ export const handlers: HandlersOf<Endpoints> = {
 	resolveDelivery: async ({ delivery, as }, { host, scope }) => {
 		operator(scope);
 		running(host);
-		await host.store.resolveDelivery({
-			id: delivery,
-			settlement:
-				as === "retry"
-					? { kind: "retry", at: host.now(), reason: "sent again by a person" }
-					: { kind: "sent", receipt: "confirmed by a person" },
-		});
+		if (as === "drop") await host.store.dropDelivery({ id: delivery });
+		else
+			await host.store.resolveDelivery({
+				id: delivery,
+				settlement:
+					as === "retry"
+						? { kind: "retry", at: host.now(), reason: "sent again by a person" }
+						: { kind: "sent", receipt: "confirmed by a person" },
+			});
 		return toWireDelivery(await host.store.delivery({ scope, id: delivery }));
 	},
 	eventsAfter: async ({ after, conversation, limit }, { feed, scope }) => {
@@ -272,7 +274,7 @@ function parsePlace(after: string): { lastActivityAt: number; id: ConversationId
 	const [, at, id] = /^(\d{1,16})\.(.{1,64})$/.exec(after) ?? [];
 	if (at === undefined || id === undefined)
 		throw new KeryxError("argument.invalid", "after must be the next of an earlier page", { field: "after" });
-	return { lastActivityAt: Number(at), id: id as ConversationId };
+	return { lastActivityAt: Number(at), id: conversationId(id) };
 }
 
 /** A command that has taken effect has its end only when it is answered. */

@@ -1,8 +1,7 @@
 // keryx/http: the API, how it is served, and a client for it.
 
 export { type Api, createApi } from "./app.ts";
-export type { ApiHost, WebhookRoute } from "./call.ts";
-export type { ChannelFound, ChannelSetup } from "./channel-setup.ts";
+export type { ApiHost, ChannelFound, ChannelSetup, WebhookRoute } from "./call.ts";
 export {
 	apiTransport,
 	type Client,
@@ -13,6 +12,15 @@ export {
 	type Transport,
 	type TransportOptions,
 } from "./client/index.ts";
+export {
+	type ConfirmAnswer,
+	type ConfirmBody,
+	type ConfirmCallName,
+	confirmCalls,
+	type WireAuditEntry,
+	type WireConfirmation,
+	type WireGrant,
+} from "./confirm/schemas.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
 export type {
 	EventType,

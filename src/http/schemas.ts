@@ -1,6 +1,6 @@
 // What the API takes and gives, on the wire: snake_case JSON, times as ISO strings in UTC. Server, OpenAPI and client share these.
 import { z } from "@hono/zod-openapi";
-import type { ConversationId, SessionId } from "../domain/index.ts";
+import { conversationId as toConversationId, sessionId as toSessionId } from "../domain/index.ts";
 import type { EventKind, EventOf, EventType } from "../store/index.ts";
 
 export type { EventKind, EventType };
@@ -9,12 +9,12 @@ export const conversationId = z
 	.string()
 	.min(1)
 	.max(64)
-	.transform((id) => id as ConversationId);
+	.transform((id) => toConversationId(id));
 export const sessionId = z
 	.string()
 	.min(1)
 	.max(64)
-	.transform((id) => id as SessionId);
+	.transform((id) => toSessionId(id));
 export const time = z.iso.datetime().openapi({ example: "2026-03-01T12:00:00.000Z" });
 
 const busyMode = z.enum(["queue", "interrupt", "steer"]);
@@ -195,6 +195,11 @@ export const delivery = z
 		destination,
 		text: z.string(),
 		plain: z.string(),
+		attachments: z
+			.array(z.object({ digest: z.string(), name: z.string(), media_type: z.string(), size: z.int() }))
+			.openapi({
+				description: "files that go out with it; the bytes are the conversation's, by their digest",
+			}),
 		asked: asked.nullable().openapi({ description: "with the first part of the answer to a command" }),
 		receipt: z.string().nullable(),
 		reason: z.string().nullable(),
@@ -269,11 +274,19 @@ export const hit = z
 
 export const channel = z
 	.object({
+		name: z
+			.string()
+			.openapi({ description: "of its entry in `channels`; of our own ways in, their platform" }),
 		platform: z.string(),
 		account: z.string(),
-		state: z.enum(["starting", "connected", "degraded", "down", "needs_attention", "stopped"]),
+		state: z.enum(["starting", "connected", "degraded", "down", "needs_attention", "stopped"]).openapi({
+			description:
+				"down: without a sign of life for longer than alive_seconds. needs_attention: detail says what to do",
+		}),
 		alive_at: time.nullable(),
+		proven_by: z.string().nullable().openapi({ description: "what its last sign of life was" }),
 		detail: z.string().nullable(),
+		connections: z.int().nullable(),
 	})
 	.openapi("Channel");
 

@@ -1,6 +1,6 @@
 // From the store's words to the wire. One function per thing; what stands on the wire is in schemas.ts.
 import { limitInfo, toWireLimitInfo, toWireSource } from "../domain/index.ts";
-import type { ChannelHealth } from "../gateway/index.ts";
+import type { Gateway } from "../gateway/index.ts";
 import type {
 	Asked,
 	Conversation,
@@ -141,6 +141,12 @@ export function toWireDelivery(delivery: Delivery): WireDelivery {
 		},
 		text: delivery.body.text,
 		plain: delivery.body.plain,
+		attachments: (delivery.body.attachments ?? []).map(({ blob, name, mediaType, size }) => ({
+			digest: blob,
+			name,
+			media_type: mediaType,
+			size,
+		})),
 		asked: delivery.body.asked ? toWireAsked(delivery.body.asked) : null,
 		receipt: delivery.receipt,
 		reason: delivery.reason,
@@ -184,15 +190,16 @@ export function toWireHit(hit: SearchHit): WireHit {
 	return { ...common, id: hit.id, seq: hit.seq, role: hit.role, before: hit.before, after: hit.after };
 }
 
-export function toWireChannel(
-	channel: ChannelHealth & { readonly platform: string; readonly account: string },
-): WireChannel {
+export function toWireChannel(channel: ReturnType<Gateway["health"]>[number]): WireChannel {
 	return {
+		name: channel.name,
 		platform: channel.platform,
 		account: channel.account,
 		state: channel.state,
 		alive_at: isoOrNull(channel.aliveAt),
+		proven_by: channel.provenBy ?? null,
 		detail: channel.detail ?? null,
+		connections: channel.connections ?? null,
 	};
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { KeryxError } from "../errors.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { encodeFrame, type Frame, FrameReader, MAX_PAYLOAD } from "./frames.ts";
+import { Listeners } from "./listeners.ts";
 import { type FollowNews, PROTOCOL, type WireError } from "./protocol.ts";
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
 
@@ -36,8 +37,10 @@ export class HostClient implements ProcessBackend {
 	readonly #socket: Socket;
 	readonly #waiting = new Map<number, Waiting>();
 	readonly #following = new Map<number, Following>();
-	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
-	readonly #goneListeners = new Set<() => void>();
+	readonly #ended = new Listeners<[process: ProcessInfo]>();
+	readonly #gone = new Listeners<[]>();
+	readonly onEnd = this.#ended.add;
+	readonly onGone = this.#gone.add;
 	readonly #answerMs: number;
 	#next = 1;
 	#isLeaving = false;
@@ -180,16 +183,6 @@ export class HostClient implements ProcessBackend {
 		await this.#ask({ op: "remove", id });
 	}
 
-	onEnd(listener: (process: ProcessInfo) => void): () => void {
-		this.#endListeners.add(listener);
-		return () => this.#endListeners.delete(listener);
-	}
-
-	onGone(listener: () => void): () => void {
-		this.#goneListeners.add(listener);
-		return () => this.#goneListeners.delete(listener);
-	}
-
 	/** Closes once all that was asked is answered and nothing is followed any more. */
 	leave(): void {
 		this.#isLeaving = true;
@@ -240,7 +233,7 @@ export class HostClient implements ProcessBackend {
 
 	#hear({ header, payload }: Frame): void {
 		if (header.ended) {
-			for (const listener of this.#endListeners) listener(header.ended as ProcessInfo);
+			this.#ended.tell(header.ended as ProcessInfo);
 			return;
 		}
 		if (typeof header.follow === "number") {
@@ -266,7 +259,7 @@ export class HostClient implements ProcessBackend {
 		this.#waiting.clear();
 		for (const following of this.#following.values()) following.fail(gone());
 		if (this.#isClosed) return;
-		for (const listener of this.#goneListeners) listener();
+		this.#gone.tell();
 	}
 }
 

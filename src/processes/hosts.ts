@@ -7,6 +7,7 @@ import { type ConnectOptions, connectHolder, connectHost, listHosts } from "./co
 import { readHolder } from "./files.ts";
 import { isAlive } from "./identity.ts";
 import { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
+import { Listeners } from "./listeners.ts";
 import { readLog } from "./log/files.ts";
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo, PtySize, SpawnRequest } from "./types.ts";
 
@@ -16,8 +17,10 @@ export class LocalHosts implements ProcessBackend {
 	/** Who holds what is known to run. */
 	readonly #holders = new Map<string, HostClient>();
 	readonly #others = new Map<number, Promise<HostClient | null>>();
-	readonly #endListeners = new Set<(process: ProcessInfo) => void>();
-	readonly #goneListeners = new Set<() => void>();
+	readonly #ended = new Listeners<[process: ProcessInfo]>();
+	readonly #gone = new Listeners<[]>();
+	readonly onEnd = this.#ended.add;
+	readonly onGone = this.#gone.add;
 	#own: HostClient | null = null;
 	#starting: Promise<HostClient> | null = null;
 	#isClosed = false;
@@ -110,16 +113,6 @@ export class LocalHosts implements ProcessBackend {
 		await (this.#own ? this.#own.remove(id) : removeProcess(this.#options.home, id));
 	}
 
-	onEnd(listener: (process: ProcessInfo) => void): () => void {
-		this.#endListeners.add(listener);
-		return () => this.#endListeners.delete(listener);
-	}
-
-	onGone(listener: () => void): () => void {
-		this.#goneListeners.add(listener);
-		return () => this.#goneListeners.delete(listener);
-	}
-
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		const others = await Promise.allSettled(this.#others.values());
@@ -167,7 +160,7 @@ export class LocalHosts implements ProcessBackend {
 	#listenTo(client: HostClient): HostClient {
 		client.onEnd((info) => {
 			this.#release(info.id);
-			for (const listener of this.#endListeners) listener(info);
+			this.#ended.tell(info);
 		});
 		client.onGone(() => this.#lose());
 		if (this.#isClosed) void client.close();
@@ -187,7 +180,7 @@ export class LocalHosts implements ProcessBackend {
 	#lose(): void {
 		if (this.#isClosed) return;
 		void this.close();
-		for (const listener of this.#goneListeners) listener();
+		this.#gone.tell();
 	}
 }
 

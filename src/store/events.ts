@@ -214,6 +214,7 @@ export const EVENTS = {
 	}>(),
 	"restore.unfinished": event<{ workspace: string; left: number }>(),
 
+	"channel.changed": event<Connection & { state: string; before: string; proven_by?: string }>(),
 	"chat.gone": event<Connection & { reason: string }>(),
 	"chat.back": event<Connection>(),
 	"chat.moved": event<Connection & { to: string }>(),

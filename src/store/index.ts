@@ -56,7 +56,7 @@ export { OPERATOR } from "./operator.ts";
 export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
-export { ownerOf } from "./sqlite/ownership.ts";
+export { isAlive, ownerOf } from "./sqlite/ownership.ts";
 export {
 	type Ids,
 	type OpenOptions,

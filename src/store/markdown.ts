@@ -1,6 +1,6 @@
 // The same record for people: Markdown, in chunks. An exit for untrusted text into markup (I11): what a person or a model wrote
 // stands in a block quote it cannot leave, and where it could be read as HTML, in a code block.
-import { type ConversationId, contentText, type SessionId } from "../domain/index.ts";
+import { type ConversationId, contentText, sessionId } from "../domain/index.ts";
 import type { SessionHead } from "./operations/transfer/export.ts";
 import type { Store } from "./store.ts";
 import { conversationsOf, type ExportOptions, headOf } from "./transfer.ts";
@@ -36,7 +36,7 @@ async function* sessionChunks(
 	for (let after = 0; after < upTo; ) {
 		const page = await store.messages({
 			scope,
-			session: line.id as SessionId,
+			session: sessionId(line.id),
 			after,
 			before: upTo + 1,
 			limit: PAGE,

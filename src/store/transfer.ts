@@ -80,7 +80,7 @@ async function* conversationPages(
 		const ids = await store.exportConversations({ scope, what, after, limit: PAGE });
 		yield ids;
 		if (what.kind !== "everything" || ids.length < PAGE) return;
-		after = ids.at(-1) as ConversationId;
+		after = ids.at(-1) ?? "";
 	}
 }
 

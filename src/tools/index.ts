@@ -1,3 +1,4 @@
+export { createAttachTool } from "./attach.ts";
 export { WIDEN_WALL } from "./call-wall.ts";
 export {
 	type CommandAction,

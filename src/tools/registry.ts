@@ -8,6 +8,7 @@ export const OWN_TOOLS: readonly string[] = [
 	"session_search",
 	"session_read",
 	"clarify",
+	"attach",
 	"terminal",
 	"process",
 ];

@@ -1,6 +1,6 @@
 // Memory for the agent: search what was said, read it back. Both see only what the person who speaks may see.
 import { z } from "zod";
-import { isSessionId, type SessionId } from "../domain/index.ts";
+import { isSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { defineTool } from "./types.ts";
 
@@ -47,7 +47,7 @@ export const sessionRead = defineTool({
 		if (!isSessionId(session))
 			return { content: `${JSON.stringify(session)} is not a session id.`, isError: true };
 		try {
-			const rows = await store.messages({ scope, session: session as SessionId, limit, after, before });
+			const rows = await store.messages({ scope, session, limit, after, before });
 			const lines = rows.map(
 				(row) =>
 					`${row.seq} ${row.role}: ${typeof row.content === "string" ? row.content : JSON.stringify(row.content)}`,

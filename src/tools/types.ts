@@ -1,7 +1,7 @@
 // What an agent may use. A tool states in its type what the gateway must know before it runs: whether a call may be made
 // again after an interruption, and whether a human must say yes first.
 import { z } from "zod";
-import type { ConversationId, Part, SessionId, Standing } from "../domain/index.ts";
+import type { ConversationId, Part, SentFile, SessionId, Standing } from "../domain/index.ts";
 import type { Destination, Scope, Store } from "../store/index.ts";
 import type { CommandClass } from "./classifier/index.ts";
 
@@ -37,6 +37,8 @@ export type ToolPart =
 			readonly data: Uint8Array;
 			readonly mediaType: string;
 			readonly name?: string;
+			/** To the people of the chat, with the answer. */
+			readonly sent?: SentFile;
 	  };
 
 export interface ToolResult {

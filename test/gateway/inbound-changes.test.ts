@@ -1,13 +1,22 @@
 // What a platform brings beside new messages: replies, albums, edits, deletions, reactions.
-import { afterEach, describe, expect, test } from "vitest";
-import { MINUTE, OPERATOR, Scene, type SceneOptions, SECRET } from "./support.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MemoryDatabase } from "../support/memory-engine.ts";
+import { AUDIT_KEY, MINUTE, OPERATOR, Scene, type SceneOptions, SECRET } from "./support.ts";
 
 let scene: Scene;
+/** For those who crash: it outlives its owners. */
+let database: MemoryDatabase;
+beforeEach(() => {
+	database = new MemoryDatabase(AUDIT_KEY);
+});
 const start = async (options?: SceneOptions) => {
 	scene = await Scene.start(options);
 	return scene;
 };
-afterEach(() => scene.end());
+afterEach(async () => {
+	await scene.end();
+	database.close();
+});
 
 const slow = { otherwise: [{ delay_ms: MINUTE, text: "done with {{input}}" }] };
 const ADA = { platform: "telegram", chat_id: "ada", user_id: "ada", user_name: "Ada" };
@@ -119,7 +128,7 @@ describe("edits", () => {
 	});
 
 	test("an edited message is never a command, also after a crash, and starts no turn", async () => {
-		await start({ script: slow, durable: true });
+		await start({ script: slow, database });
 		await scene.say("first");
 		const id = await scene.say("hello");
 		await edit(id, "/new");
@@ -134,6 +143,28 @@ describe("edits", () => {
 		await scene.clock.advance(MINUTE);
 		expect(scene.shown).toHaveLength(steps);
 		expect((await scene.sessions(id))[0]?.title).toBe("one");
+	});
+
+	test("a command that is not carried out yet stays as it was written", async () => {
+		await start();
+		const routing = { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: "" };
+		const place = { source: { ...ADA, chat_type: "dm" }, platformMessage: "c1" };
+		const as = { kind: "accept" } as const;
+		const { id } = await scene.store.accept({
+			...place,
+			kind: "person",
+			content: "/new",
+			routing,
+			as,
+			asCommand: true,
+		});
+		for (const text of ["hello", null])
+			expect(await scene.store.amend({ ...place, text, note: true })).toMatchObject({ kind: "recorded" });
+		expect(await scene.store.inboxItem({ scope: OPERATOR, id })).toMatchObject({
+			content: "/new",
+			disposition: null,
+			amended: false,
+		});
 	});
 
 	test("a picture keeps its place when the text under it changes", async () => {

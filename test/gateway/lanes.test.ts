@@ -1,8 +1,11 @@
 // What only a lane can be asked about: the instant between the begin of a turn in the store and in memory.
 import { expect, test } from "vitest";
+import { conversationId } from "../../src/domain/index.ts";
 import { type Begun, Lanes } from "../../src/gateway/lanes/lanes.ts";
 import type { StopReason, Turn } from "../../src/gateway/turn/turn.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
+
+const C = conversationId("c");
 
 const NOW = Date.UTC(2026, 2, 10, 12);
 
@@ -30,7 +33,7 @@ function lanesThatBegin(
 	const work = { begin, resume, log: () => {} };
 	const lanes = new Lanes({ clock, maxTurns: 4, batchCapMs: 0, work });
 	lanes.add(
-		"c",
+		C,
 		{
 			id: 1,
 			kind: "person",
@@ -55,7 +58,7 @@ for (const [ended, stops] of [
 		let hasBegun = (_: Begun): void => {};
 		const { clock, lanes } = lanesThatBegin(() => new Promise((resolve) => (hasBegun = resolve)));
 		await clock.advance(0);
-		lanes.lose("c", ended);
+		lanes.lose(C, ended);
 		hasBegun({ kind: "turn", turn: one.turn });
 		await clock.advance(0);
 		expect(one.stops).toEqual(stops);
@@ -66,10 +69,10 @@ test("a turn that runs is lost by its id alone", async () => {
 	const one = standIn("one");
 	const { clock, lanes } = lanesThatBegin(() => Promise.resolve({ kind: "turn", turn: one.turn }));
 	await clock.advance(0);
-	lanes.lose("c", "an earlier one");
-	lanes.lose("elsewhere", "one");
+	lanes.lose(C, "an earlier one");
+	lanes.lose(conversationId("elsewhere"), "one");
 	expect(one.stops).toEqual([]);
-	lanes.lose("c", "one");
+	lanes.lose(C, "one");
 	expect(one.stops).toEqual(["lost"]);
 });
 
@@ -78,9 +81,9 @@ test("a turn that a command began and another ended before it ran is not run", a
 	let runs = 0;
 	const { clock, lanes } = lanesThatBegin(() => Promise.resolve({ kind: "none" }));
 	await clock.advance(0);
-	const letGo = lanes.hold("c");
-	lanes.run("c", Object.assign(one.turn, { run: () => Promise.resolve(++runs) }));
-	lanes.lose("c", "one");
+	const letGo = lanes.hold(C);
+	lanes.run(C, Object.assign(one.turn, { run: () => Promise.resolve(++runs) }));
+	lanes.lose(C, "one");
 	letGo();
 	await clock.advance(0);
 	expect(runs).toBe(0);
@@ -105,7 +108,7 @@ test("a turn that runs elsewhere is asked about with pauses, and what waits begi
 	expect(asked).toBeLessThan(10);
 	runsElsewhere = false;
 	await clock.advance(30_000);
-	expect(lanes.running("c")).toBe("one");
+	expect(lanes.running(C)).toBe("one");
 });
 
 test("a turn that ends as soon as it has begun, and again, is begun again with pauses", async () => {
@@ -151,12 +154,12 @@ test("a message begins a turn in a suspended session, whatever waits before it",
 		const role = kind === "person" ? ("owner" as const) : null;
 		return { id, kind, principal: null, role, arrivedAt: 0, sentAt: NOW, batchMs: 0, late: false };
 	};
-	lanes.add("c", item(1, "process"));
+	lanes.add(C, item(1, "process"));
 	await clock.advance(0);
-	lanes.add("c", item(2, "person"), "queue");
+	lanes.add(C, item(2, "person"), "queue");
 	await clock.advance(0);
-	lanes.hold("c")();
+	lanes.hold(C)();
 	await clock.advance(0);
 	expect(begun).toEqual([[1], [2], [1]]);
-	expect(lanes.waiting("c")).toBe(0);
+	expect(lanes.waiting(C)).toBe(0);
 });

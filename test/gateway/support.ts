@@ -141,6 +141,8 @@ export interface SceneOptions {
 	readonly config?: ConfigInput;
 	readonly platform?: Partial<PlatformOptions>;
 	readonly channel?: ChannelAbilities;
+	/** Answered by the same agent. */
+	readonly profiles?: readonly string[];
 	/** Of the channel's entry. */
 	readonly settings?: Partial<ChannelSettings>;
 	readonly tools?: readonly Tool[];
@@ -154,6 +156,8 @@ export interface SceneOptions {
 	readonly files?: SceneFiles;
 	/** Makes the channel misbehave. */
 	readonly wrap?: (channel: Channel, clock: Clock) => Channel;
+	/** Others beside it. */
+	readonly channels?: (clock: Clock) => readonly Channel[];
 	/** Makes the store misbehave. */
 	readonly engine?: (engine: Engine, clock: VirtualClock) => Engine;
 	/** Those that the store hides; left out: SECRET. */
@@ -237,6 +241,7 @@ export class Scene {
 			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
 		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;
+		const agent = this.#watched(options.agent?.(clock) ?? this.#scripted(options));
 		const { files } = options;
 		this.checkpoints = files ? this.#checkpoints(files, config) : null;
 		this.gateway = createGateway({
@@ -246,7 +251,8 @@ export class Scene {
 			checkpoints: this.checkpoints,
 			...(options.walls && { walls: options.walls }),
 			...(files && { workspaceOf: () => ({ folder: files.folder, fixed: files.fixed ?? false }) }),
-			agent: this.#watched(options.agent?.(clock) ?? this.#scripted(options)),
+			agent,
+			profiles: Object.fromEntries((options.profiles ?? []).map((name) => [name, agent])),
 			tools: createTools([
 				effectTool(this.effects),
 				failTool,
@@ -258,7 +264,7 @@ export class Scene {
 				...(options.tools ?? []),
 				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
-			channels: [this.channel],
+			channels: [this.channel, ...(options.channels?.(clock) ?? [])],
 			settingsOf: () => ({ ...CHANNEL_DEFAULTS, ...options.settings }),
 			config,
 			clock,

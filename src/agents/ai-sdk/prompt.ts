@@ -7,7 +7,6 @@ import type {
 	LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import { type Content, contentText, type PromptMessage } from "../../domain/index.ts";
-import {} from "../history.ts";
 import type { StepInput } from "../types.ts";
 import {
 	type Attachment,

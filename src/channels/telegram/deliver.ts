@@ -45,14 +45,22 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 	return { kind: "sent", receipt: ids.join(",") };
 }
 
+export function isReceipt(receipt: string): boolean {
+	return Number.isSafeInteger(messageOf(receipt));
+}
+
+/** Its first message, which has the words. */
+function messageOf(receipt: string): number {
+	return Number(receipt.split(",")[0]);
+}
+
 /** Changes the text and the buttons of a message in their place. */
 export async function change(
 	receipt: string,
 	outgoing: Outgoing,
 	context: DeliverContext,
 ): Promise<SendResult> {
-	const id = Number(receipt.split(",")[0]);
-	if (!Number.isSafeInteger(id)) return { kind: "refused", reason: "this is no receipt of Telegram" };
+	const id = messageOf(receipt);
 	const chat = context.chatNow(outgoing.destination.chatId);
 	const { text, mode } = textOf(outgoing);
 	const options = { ...mode, reply_markup: keyboardOf(outgoing) ?? { inline_keyboard: [] } };

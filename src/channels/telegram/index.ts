@@ -9,9 +9,10 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { change, type DeliverContext, deliver, inPlace, isReceipt } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
+import { Pace } from "./pace.ts";
 import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
@@ -68,10 +69,12 @@ export const TELEGRAM_TRAITS: ChannelTraits = {
 export function createTelegramChannel(options: TelegramOptions): Channel {
 	const { name, account = "", clock, log, random = Math.random } = options;
 	const { pollSeconds = 8, aliveMs = 60_000, downloadMs = 60_000 } = options;
-	const { firstPauseMs = 500, longestPauseMs = 30_000, apiRoot = API_ROOT } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
+	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
 	const own = new OwnMessages();
+	const pace = new Pace(clock);
 	const shown: DeliverContext["shown"] = new Map();
 	let host: ChannelHost | undefined;
 	let grammy: typeof import("grammy") | undefined;
@@ -164,6 +167,20 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		);
 	};
 
+	/** Waits for its turn, which changes nothing on Telegram; then it goes, if the line still works. */
+	const inTurn = async (
+		{ destination }: Outgoing,
+		what: "message" | "change",
+		go: () => Promise<SendResult>,
+	): Promise<SendResult> => {
+		if (!line.connection) return NOT_CONNECTED;
+		const place = pace.take(destination.chatId, what);
+		if ("askAfterMs" in place)
+			return { kind: "retry", afterMs: place.askAfterMs, reason: "Telegram allows no more at once" };
+		if (place.afterMs > 0) await new Promise<void>((resolve) => void clock.after(place.afterMs, resolve));
+		return go();
+	};
+
 	return {
 		name,
 		platform: "telegram",
@@ -178,11 +195,20 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			transport.close();
 		},
 		send: async (outgoing) => {
-			const result = await call(outgoing, (context) => deliver(outgoing, context));
+			const result = await inTurn(outgoing, "message", () =>
+				call(outgoing, (context) => deliver(outgoing, context)),
+			);
 			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
 			return result;
 		},
-		edit: (receipt, outgoing) => call(outgoing, (context) => change(receipt, outgoing, context)),
+		edit: (receipt, outgoing) => {
+			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
+			if (!isReceipt(receipt))
+				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Telegram" });
+			return inTurn(outgoing, "change", () =>
+				call(outgoing, (context) => change(receipt, outgoing, context)),
+			);
+		},
 		typing: async ({ chatId, threadId }) => {
 			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {
 				...(threadId !== undefined && { message_thread_id: Number(threadId) }),

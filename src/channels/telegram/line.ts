@@ -6,13 +6,15 @@ import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { takeBatch } from "./batch.ts";
-import { isApiError, isTokenRefused, reasonOf } from "./outcome.ts";
+import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
 import type { Transport } from "./transport.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 
 const LIMIT = 100;
 /** How long a stop waits for Telegram to hear what was committed. */
 const GOODBYE_MS = 2000;
+/** An update that cannot be read so often is passed over, or nothing would come after it. */
+const STUMBLES = 3;
 
 export interface Connection {
 	readonly api: Api;
@@ -57,7 +59,15 @@ export class Line {
 	/** Committed and not confirmed yet, so that it may come again. */
 	readonly #committed = new Set<number>();
 	#committedTo: number | null = null;
+	/** How often each update of this batch could not be read. */
+	readonly #stumbles = new Map<number, number>();
 	#offset: number | undefined;
+	/** The next poll is answered at once: it proves that the line works. */
+	#isFirst = true;
+	/** The poll was broken off because a token was refused. */
+	#isInterrupted = false;
+	/** When another program last took the updates, by the monotonic clock. */
+	#conflictAt = Number.NEGATIVE_INFINITY;
 	#running: Promise<void> = Promise.resolve();
 	#wake: () => void = () => {};
 
@@ -94,6 +104,7 @@ export class Line {
 		await this.#running;
 		if (this.#state !== "stopped") return;
 		this.#state = "starting";
+		this.#isFirst = true;
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
 		this.#committed.clear();
@@ -116,6 +127,7 @@ export class Line {
 	suspect(error: unknown): void {
 		if (!isTokenRefused(error) || this.isStopping) return;
 		this.#troubled(error);
+		this.#isInterrupted = true;
 		this.#options.transport.abort(["getUpdates"]);
 	}
 
@@ -128,7 +140,9 @@ export class Line {
 				failures = 0;
 			} catch (error) {
 				if (this.isStopping) break;
-				this.#troubled(error);
+				// A poll that was broken off here says nothing about Telegram.
+				if (!this.#isInterrupted) this.#troubled(error);
+				this.#isInterrupted = false;
 				await this.#pause(error, failures++);
 			}
 		await this.#goodbye();
@@ -147,11 +161,11 @@ export class Line {
 		const updates = await connection.api.getUpdates({
 			...(this.#offset !== undefined && { offset: this.#offset }),
 			limit: LIMIT,
-			// The first one is answered at once: it proves that the line works.
-			timeout: this.#state === "connected" ? pollSeconds : 0,
+			timeout: this.#isFirst ? 0 : pollSeconds,
 			allowed_updates: ALLOWED_UPDATES,
 		});
 		if (this.isStopping) return;
+		this.#isFirst = false;
 		this.#proven(connection);
 		// Said once: after a week of silence Telegram numbers updates anew, and an old offset would confirm them unseen.
 		this.#offset = undefined;
@@ -168,7 +182,7 @@ export class Line {
 				try {
 					await this.#options.handIn(update, cursor, connection, updates);
 				} catch (error) {
-					if (!isHopeless(error)) throw error;
+					if (!this.#isHopeless(update, error)) throw error;
 					// Whenever it is delivered again, it is the same: it must not block what comes after it.
 					this.#options.log(`update ${update.update_id} cannot be taken`, error);
 					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
@@ -176,8 +190,18 @@ export class Line {
 			},
 			({ update_id: id }) => this.#committed.add(id),
 		);
+		this.#stumbles.clear();
 		const last = updates.at(-1);
 		if (last) this.#offset = last.update_id + 1;
+	}
+
+	/** What no address can be made of is the same at every try; so is, most likely, what fails for another reason than the store's trouble. */
+	#isHopeless({ update_id: id }: Update, error: unknown): boolean {
+		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
+		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
+		const tries = (this.#stumbles.get(id) ?? 0) + 1;
+		this.#stumbles.set(id, tries);
+		return tries >= STUMBLES;
 	}
 
 	/** The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. */
@@ -197,9 +221,11 @@ export class Line {
 	}
 
 	#proven(connection: Connection): void {
-		const { clock, onConnected } = this.#options;
+		const { clock, onConnected, pollSeconds } = this.#options;
 		this.#aliveAt = clock.now();
 		this.#alive = clock.monotonic();
+		// Two programs take turns at being thrown out: only a poll's time without a conflict shows that the other is gone.
+		if (this.#alive - this.#conflictAt < pollSeconds * 1000) return;
 		this.#detail = undefined;
 		if (this.#state === "connected") return;
 		this.#state = "connected";
@@ -209,6 +235,8 @@ export class Line {
 	#troubled(error: unknown): void {
 		const { state, detail } = troubleOf(error);
 		if (isTokenRefused(error)) this.#connection = null;
+		if (isConflict(error)) this.#conflictAt = this.#options.clock.monotonic();
+		else this.#isFirst = true;
 		if (this.#detail !== detail) this.#options.log(detail);
 		this.#state = state;
 		this.#detail = detail;
@@ -244,8 +272,9 @@ export class Line {
 
 const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
 
-function isHopeless(error: unknown): boolean {
-	return error instanceof KeryxError && HOPELESS.has(error.code);
+/** The store is in trouble, or Keryx stops: later the same is taken. */
+function mayPass({ code }: KeryxError): boolean {
+	return /^(?:store|gateway)\./.test(code) && code !== "store.conflict" && code !== "store.not_found";
 }
 
 function troubleOf(error: unknown): Trouble {
@@ -257,7 +286,7 @@ function troubleOf(error: unknown): Trouble {
 			detail:
 				"Telegram refuses the bot's token: get a new one from @BotFather with /token and put it in the place of the old one; Keryx looks again by itself",
 		};
-	if (isApiError(error) && error.error_code === 409)
+	if (isApiError(error) && isConflict(error))
 		return {
 			state: "needs_attention",
 			detail: /webhook/i.test(error.description)

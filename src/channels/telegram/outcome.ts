@@ -12,9 +12,16 @@ function isHttpError(error: unknown): error is HttpError {
 	return error instanceof Error && error.name === "HttpError";
 }
 
-/** Telegram does not know the token, or no longer. */
+/** Telegram does not know the token, or no longer; one that has not the form of a token is not found. */
 export function isTokenRefused(error: unknown): boolean {
-	return isApiError(error) && (error.error_code === 401 || error.error_code === 404);
+	if (!isApiError(error)) return false;
+	const { error_code: code, method } = error;
+	return code === 401 || (code === 404 && method === "getMe");
+}
+
+/** Somebody else reads this bot's updates. */
+export function isConflict(error: unknown): boolean {
+	return isApiError(error) && error.error_code === 409;
 }
 
 /** The group's id as a supergroup. */

@@ -108,7 +108,7 @@ async function contentOf(
 	message: Message,
 	{ bot, files }: UpdateContext,
 ): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
-	const text = [textOf(message, bot), describedOf(message)].filter(Boolean).join("\n");
+	const text = wordsOf(message, bot);
 	const file = fileOf(message);
 	if (!file) return { content: text === "" ? null : text, blobs: [] };
 	const { part, blob } = await fetchFile(file, files);
@@ -116,12 +116,16 @@ async function contentOf(
 	return { content: parts, blobs: blob === null ? [] : [blob] };
 }
 
+function wordsOf(message: Message, bot: Bot): string {
+	return [textOf(message, bot), describedOf(message)].filter(Boolean).join("\n");
+}
+
 /** Telegram reports some changes that nobody sees as edits: the host tells them by the text. */
 async function handInEdit(message: Message, at: Cursor, context: UpdateContext): Promise<void> {
 	await context.host.edited({
 		source: sourceOf(message, context.of),
 		platformMessage: String(message.message_id),
-		content: textOf(message, context.bot),
+		content: wordsOf(message, context.bot),
 		...at,
 	});
 }

@@ -37,6 +37,7 @@ export function addOutbox(program: Command, context: CliContext): void {
 		.action((_options, command: Command) => list(command));
 	addDecision(outbox, context, "retry", "send it again, although it may arrive twice");
 	addDecision(outbox, context, "sent", "say that it arrived: you have seen it");
+	addDecision(outbox, context, "drop", "give it up: it is not sent any more, and no longer listed");
 }
 
 const EXAMPLES = `
@@ -47,23 +48,34 @@ Examples:
   $ keryx outbox --json
   $ keryx outbox retry 0198c5d2-...:1      send it again
   $ keryx outbox sent 0198c5d2-...:1       it arrived, you have seen it
+  $ keryx outbox drop 0198c5d2-...:1       give it up
 
 When piped, one a line: id, state, to, since, attempts, why, text.
 Exit codes: 0 done, 1 failure (no such delivery, or nothing to decide about it), 2 wrong usage.`;
 
-function addDecision(outbox: Command, context: CliContext, as: "retry" | "sent", description: string): void {
+type Decision = "retry" | "sent" | "drop";
+
+function addDecision(outbox: Command, context: CliContext, as: Decision, description: string): void {
 	outbox
 		.command(as)
 		.allowExcessArguments(false)
 		.description(description)
-		.argument("<id>", "the delivery's id, as `keryx outbox` shows it; unknown and dead ones only")
+		.argument(
+			"<id>",
+			`the delivery's id, as \`keryx outbox\` shows it; ${as === "drop" ? "not one that is being sent" : "unknown and dead ones only"}`,
+		)
 		.addHelpText("after", EXAMPLES)
 		.action((id: string) =>
 			withConnection(context, "change", async ({ client, output, isRemote }) => {
 				const delivery = await client.resolveDelivery({ delivery: id, as });
 				if (output.json) return output.value(delivery);
 				const when = isRemote ? "now" : "when Keryx runs again";
-				output.line(as === "retry" ? `${id} is sent again ${when}.` : `${id} counts as arrived.`);
+				const done = {
+					retry: `is sent again ${when}`,
+					sent: "counts as arrived",
+					drop: "is dropped",
+				} as const;
+				output.line(`${id} ${done[as]}.`);
 			}),
 		);
 }
@@ -83,7 +95,7 @@ function runList(context: CliContext, { all = false }: Flags): Promise<void> {
 		if (more > 0) output.note(`${counted(more, "older one")} not shown: --all shows every one.`);
 		if (unsettled.length > 0)
 			output.note(
-				"`keryx outbox retry <id>` sends one again, `keryx outbox sent <id>` says that it arrived.",
+				"`keryx outbox retry <id>` sends one again, `keryx outbox sent <id>` says that it arrived, `keryx outbox drop <id>` gives it up.",
 			);
 	});
 }

@@ -44,7 +44,7 @@ export function promptHistory(
 			history.push({ role: "user", kind: "note", content: row.content });
 		else if (row.role === "assistant") history.push(...withResults(row, results));
 	}
-	return leftOut.size === 0 ? history : history.map((message) => withoutAttachments(message, leftOut));
+	return history.map((message) => withoutAttachments(message, leftOut));
 }
 
 /** The rows that a prompt is made of, in its order: a valid summary stands where what it covers stood. */
@@ -64,10 +64,12 @@ function withoutAttachments<Shown extends PromptMessage>(
 	message: Shown,
 	leftOut: ReadonlySet<string>,
 ): Shown {
-	if (typeof message.content === "string") return message;
+	const isOut = (part: Part) => part.type !== "text" && (part.sent !== undefined || leftOut.has(part.blob));
+	if (typeof message.content === "string" || !message.content.some(isOut)) return message;
 	const content = message.content.map((part): Part => {
-		if (part.type === "text" || !leftOut.has(part.blob)) return part;
+		if (part.type === "text" || !isOut(part)) return part;
 		const name = inlineUntrusted(part.name ?? "");
+		if (part.sent) return { type: "text", text: `[${part.type}${name && ` ${name}`}: sent to the chat]` };
 		return {
 			type: "text",
 			text: `[${part.type}${name && ` ${name}`}: left out, the model's provider did not take it]`,

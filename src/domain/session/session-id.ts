@@ -1,5 +1,6 @@
 // A session's readable id. It becomes a file name in exports and archives (I10), so its form is fixed and plain.
 import { KeryxError } from "../../errors.ts";
+import { sessionId } from "../ids.ts";
 import type { SessionId } from "../types.ts";
 
 const FORM = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
@@ -13,7 +14,7 @@ export function newSessionId(now: number, random: (bytes: number) => Uint8Array)
 	}
 	let hex = "";
 	for (const byte of random(4)) hex += HEX[byte];
-	return `${secondOf(now)}_${hex}` as SessionId;
+	return sessionId(`${secondOf(now)}_${hex}`);
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

@@ -29,11 +29,11 @@ function keyOf({ platform, account, chatId, userId }: Source, album: string): st
 }
 
 export function isAddressed(
-	{ addressed, mentioned }: Pick<Inbound, "addressed" | "mentioned">,
+	{ addressed, mentioned, quoted }: Pick<Inbound, "addressed" | "mentioned" | "quoted">,
 	source: Source,
 	{ requireMention, freeChats }: Pick<ChannelSettings, "requireMention" | "freeChats">,
 ): boolean {
 	if (addressed !== undefined) return addressed;
-	if (source.chatType === "dm" || mentioned !== false) return true;
-	return !requireMention || freeChats.includes(source.chatId);
+	if (source.chatType === "dm" || mentioned !== false || quoted?.own) return true;
+	return !requireMention || freeChats.includes(source.chatId) || freeChats.includes(source.chatIdAlt ?? "");
 }

@@ -1,7 +1,7 @@
 // The way in: authorise, commit, then wake the lane or carry out the command. Resolves only after the commit (I3), so a channel
 // that waits for it never acknowledges what could be lost.
 import { createHash } from "node:crypto";
-import type { Config } from "../../config/index.ts";
+import { authRules, type Config } from "../../config/index.ts";
 import {
 	type ConversationId,
 	contentText,
@@ -76,9 +76,9 @@ export async function admit(
 	const { source: from, content } = received;
 	const inbound = { ...received, ...store.secrets.hideIn({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
-	const profile = profileFor(given, inbound.transport?.mayChooseProfile ?? false, config);
-	const source = withProfile(given, profile);
-	const authorisation = await options.door.pass(authorisationOf(source, inbound.transport ?? {}, options));
+	const { source, profile, authorisation } = await options.door.pass(
+		decide(given, inbound.transport ?? {}, options),
+	);
 	if (roleOf(authorisation) === "owner") options.onOwner(source);
 	const { settings, albums } = options;
 	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
@@ -187,23 +187,38 @@ export function roleOf(authorisation: Authorisation): PersonRole {
 	return authorisation.kind === "allowed" ? authorisation.role : "guest";
 }
 
-export async function authorisationOf(
-	source: Source,
+/** Whose profile a message is for, and whether its sender may speak. */
+export async function decide(
+	given: Source,
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,
-): Promise<Authorisation> {
-	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+): Promise<{
+	readonly source: Source;
+	readonly profile: string | null;
+	readonly authorisation: Authorisation;
+}> {
+	const rules = authRules(config, given.platform);
 	// What the store knows of them matters only where somebody may speak at all.
 	const facts = rules
 		? await store.callerFacts({
 				scope: OPERATOR,
-				platform: source.platform,
-				account: source.account,
-				chatId: source.chatId,
-				ids: sendersIds(source),
+				platform: given.platform,
+				account: given.account,
+				chatId: given.chatId,
+				ids: sendersIds(given),
 			})
 		: UNKNOWN;
-	return authorise({ source, transport, ...facts }, config.auth);
+	const from = withFirstId(given, facts.chats);
+	const profile = profileFor(from, transport.mayChooseProfile ?? false, config);
+	const source = withProfile(from, profile);
+	return { source, profile, authorisation: authorise({ source, transport, ...facts }, rules) };
+}
+
+/** What the configuration says of a chat that moved, it may say of the id that the chat had first. */
+function withFirstId(source: Source, chats: readonly string[]): Source {
+	const first = chats.at(-1);
+	if (source.chatType === "dm" || source.chatIdAlt !== undefined) return source;
+	return first === undefined || first === source.chatId ? source : { ...source, chatIdAlt: first };
 }
 
 const UNKNOWN = { ids: [], chats: [], paired: null } as const;
@@ -222,7 +237,7 @@ function mayAsk(
 	{ transport }: Inbound,
 	config: Config,
 ): boolean {
-	const rules = Object.hasOwn(config.auth, source.platform) ? config.auth[source.platform] : undefined;
+	const rules = authRules(config, source.platform);
 	return (
 		authorisation.kind === "refused" &&
 		authorisation.reason === NOT_ALLOWED &&

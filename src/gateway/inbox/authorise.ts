@@ -1,5 +1,5 @@
 // Who may speak. Default: nobody but the local user and the operator. Pure: facts in, a decision out.
-import type { Config } from "../../config/index.ts";
+import type { authRules } from "../../config/index.ts";
 import { isOwnPlatform, type PersonRole, personId, type Source } from "../../domain/index.ts";
 import type { Inbound } from "../channel.ts";
 
@@ -25,10 +25,9 @@ export interface Caller {
 
 export function authorise(
 	{ source, transport, ids, chats, paired }: Caller,
-	auth: Config["auth"],
+	rules: ReturnType<typeof authRules>,
 ): Authorisation {
 	if (transport.own) return { kind: "refused", reason: "written by Keryx itself" };
-	const rules = Object.hasOwn(auth, source.platform) ? auth[source.platform] : undefined;
 	if (transport.isBot && !rules?.allow_bots) return { kind: "refused", reason: "written by a bot" };
 	if (transport.role) return { kind: "allowed", role: transport.role };
 	if (isOwnPlatform(source.platform))

@@ -36,11 +36,12 @@ function fits(rule: Config["profile_rules"][number], source: Source): boolean {
 export function instructionsFor(
 	{ agent, profiles, instructions }: Pick<Config, "agent" | "profiles" | "instructions">,
 	profile: string,
-	{ platform, chatId, threadId }: Source,
+	{ platform, chatId, chatIdAlt, threadId }: Source,
 ): string[] {
 	const persona = profile === "" ? agent.instructions : profiles[profile]?.agent.instructions;
 	const places = [
 		platform,
+		...(chatIdAlt ? [`${platform}/${chatIdAlt}`] : []),
 		`${platform}/${chatId}`,
 		...(threadId ? [`${platform}/${chatId}/${threadId}`] : []),
 	];
@@ -50,8 +51,8 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs, unless a list of guests' tools names them. */
-const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process"]);
+/** A guest runs no programs and gets no files of a workspace, unless a list of guests' tools names them. */
+const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process", "attach"]);
 const NONE: ReadonlySet<string> = new Set();
 
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */

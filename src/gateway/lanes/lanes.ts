@@ -1,6 +1,7 @@
 // One lane per active conversation: created on demand, gone when idle, one turn at a time. What a lane knows is only what waits;
 // the store is the truth, and refuses a second turn whatever a lane believes (I5). Turns across lanes are bounded, first come
 // first served.
+import type { ConversationId } from "../../domain/index.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { within } from "../deadline.ts";
@@ -9,10 +10,10 @@ import type { StopReason, Turn } from "../turn/turn.ts";
 
 /** What a lane asks of the gateway. Each answers a turn that has begun, or what else to do. */
 export interface LaneWork {
-	begin(conversation: string, items: readonly Waiting[]): Promise<Begun>;
-	resume(conversation: string, turn: string): Promise<Begun>;
+	begin(conversation: ConversationId, items: readonly Waiting[]): Promise<Begun>;
+	resume(conversation: ConversationId, turn: string): Promise<Begun>;
 	/** The conversation has nothing left to do. */
-	idle?(conversation: string): void;
+	idle?(conversation: ConversationId): void;
 	log(message: string, error: unknown): void;
 }
 
@@ -35,28 +36,46 @@ type NotBegun =
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-type State = "idle" | "waiting" | "ready" | "running";
+/** What a lane does, with what belongs to it alone. */
+type Doing =
+	/** Nothing waits, or a command holds the lane. */
+	| { readonly kind: "idle" }
+	/** For the end of a burst, or to try again. */
+	| { readonly kind: "waiting"; readonly cancel: () => void }
+	/** In line with other lanes. */
+	| { readonly kind: "ready" }
+	| Beginning
+	| { readonly kind: "running"; readonly turn: Turn; readonly ended: Promise<void> };
 
-interface Lane {
-	readonly conversation: string;
-	queue: Waiting[];
-	state: State;
-	turn: Turn | null;
-	/** An interrupted turn to go on with, before anything else. */
-	resume: string | null;
-	/** A turn that a command has begun already. */
-	begun: Turn | null;
-	/** A turn that is just beginning is to be stopped as soon as it has. */
+interface Beginning {
+	readonly kind: "beginning";
+	/** The turn is to be stopped as soon as it has begun. */
 	interrupt: boolean;
 	/** A turn that was ended in the store before it began here. */
 	lost: string | null;
+	/** The end of the turn that begins. */
+	readonly ended: Promise<void>;
+}
+
+const IDLE: Doing = { kind: "idle" };
+
+/** A turn that comes before the messages that wait. */
+type Ahead =
+	/** Interrupted: to be gone on with. */
+	| { readonly kind: "resume"; readonly id: string }
+	/** Begun by a command. It is the one open turn (I5), so another one cannot be gone on with. */
+	| { readonly kind: "begun"; readonly turn: Turn };
+
+interface Lane {
+	readonly conversation: ConversationId;
+	queue: Waiting[];
+	doing: Doing;
+	ahead: Ahead | null;
 	busy: BusyMode;
+	/** The session is suspended: only a person's message begins a turn. */
 	parked: boolean;
 	/** How often in a row nothing came of the work: the store failed, or says that somebody else has what is to be run here. */
 	fruitless: number;
-	/** The end of what runs. */
-	ended: Promise<void>;
-	cancel: () => void;
 }
 
 export interface LanesOptions {
@@ -68,11 +87,11 @@ export interface LanesOptions {
 
 export class Lanes {
 	readonly #options: LanesOptions;
-	readonly #lanes = new Map<string, Lane>();
+	readonly #lanes = new Map<ConversationId, Lane>();
 	readonly #ready: Lane[] = [];
 	readonly #idle: (() => void)[] = [];
 	/** How many commands are being carried out in a conversation. */
-	readonly #holds = new Map<string, number>();
+	readonly #holds = new Map<ConversationId, number>();
 	#running = 0;
 	#stopping = false;
 
@@ -81,23 +100,24 @@ export class Lanes {
 	}
 
 	/** A message waits. Beside a running turn the busy mode decides; what no person wrote leaves that as it is, and queues. */
-	add(conversation: string, item: Waiting, busy?: BusyMode): void {
+	add(conversation: ConversationId, item: Waiting, busy?: BusyMode): void {
 		const lane = this.#lane(conversation);
 		if (busy) lane.busy = busy;
 		// In the order of acceptance, which is that of its coming but for what was found later.
 		const after = lane.queue.findLastIndex(({ id }) => id < item.id);
 		lane.queue.splice(after + 1, 0, item);
-		if (item.kind === "person" && busy === "interrupt" && lane.state === "running") {
-			lane.interrupt = lane.turn === null;
-			lane.turn?.stop("stopped");
+		if (item.kind === "person") {
+			const { doing } = lane;
+			if (busy === "interrupt" && doing.kind === "beginning") doing.interrupt = true;
+			if (busy === "interrupt") turnOf(lane)?.stop("stopped");
+			turnOf(lane)?.messageArrived();
 		}
-		if (item.kind === "person") lane.turn?.messageArrived();
 		this.#consider(lane);
 	}
 
-	resume(conversation: string, turn: string): void {
+	resume(conversation: ConversationId, turn: string): void {
 		const lane = this.#lane(conversation);
-		lane.resume = turn;
+		goOnWith(lane, turn);
 		this.#consider(lane);
 	}
 
@@ -105,7 +125,7 @@ export class Lanes {
 	 * A command is being carried out: no turn begins in its conversation until that is done, so that what was said after it
 	 * comes after it. Answers how to let go.
 	 */
-	hold(conversation: string): () => void {
+	hold(conversation: ConversationId): () => void {
 		this.#holds.set(conversation, (this.#holds.get(conversation) ?? 0) + 1);
 		return () => {
 			const left = (this.#holds.get(conversation) ?? 1) - 1;
@@ -120,67 +140,69 @@ export class Lanes {
 	}
 
 	/** A turn that a command began in the store. */
-	run(conversation: string, turn: Turn): void {
+	run(conversation: ConversationId, turn: Turn): void {
 		const lane = this.#lane(conversation);
-		lane.begun = turn;
+		lane.ahead = { kind: "begun", turn };
 		this.#consider(lane);
 	}
 
 	/** People's messages that wait and may join the running turn, in mode steer. They wait until they have joined. */
-	joining(conversation: string, mayJoin: (item: Waiting) => boolean): readonly number[] {
+	joining(conversation: ConversationId, mayJoin: (item: Waiting) => boolean): readonly number[] {
 		const lane = this.#lanes.get(conversation);
 		if (lane?.busy !== "steer") return [];
 		return lane.queue.filter((item) => item.kind === "person" && mayJoin(item)).map((item) => item.id);
 	}
 
 	/** They wait no longer: a turn has taken them, or their user has dropped them. */
-	remove(conversation: string, inbox: readonly number[]): void {
+	remove(conversation: ConversationId, inbox: readonly number[]): void {
 		const lane = this.#lanes.get(conversation);
 		if (lane) lane.queue = lane.queue.filter((item) => !inbox.includes(item.id));
 	}
 
 	/** This turn was ended in the store: it stops here too, also one that is only just beginning, or has not begun yet. */
-	lose(conversation: string, turn: string): void {
+	lose(conversation: ConversationId, turn: string): void {
 		const lane = this.#lanes.get(conversation);
 		if (!lane) return;
-		if (lane.begun?.id === turn) lane.begun = null;
-		else if (lane.turn?.id === turn) lane.turn.stop("lost");
-		else if (lane.state === "running") lane.lost = turn;
+		const { ahead, doing } = lane;
+		if (ahead?.kind === "begun" && ahead.turn.id === turn) lane.ahead = null;
+		else if (doing.kind === "running" && doing.turn.id === turn) doing.turn.stop("lost");
+		else if (doing.kind === "beginning") doing.lost = turn;
 	}
 
 	/** What the running turn shows of its tools from now on. */
-	showTools(conversation: string, show: ToolProgress): void {
-		this.#lanes.get(conversation)?.turn?.showTools(show);
+	showTools(conversation: ConversationId, show: ToolProgress): void {
+		turnOf(this.#lanes.get(conversation))?.showTools(show);
 	}
 
 	/** Ends the running turn and waits until it has written its end; false when it has not within the time given. */
-	async stopAndWait(conversation: string, ms: number): Promise<boolean> {
-		const lane = this.#lanes.get(conversation);
-		if (!lane?.turn) return true;
-		lane.turn.stop("stopped");
+	async stopAndWait(conversation: ConversationId, ms: number): Promise<boolean> {
+		const doing = this.#lanes.get(conversation)?.doing;
+		if (doing?.kind !== "running") return true;
+		doing.turn.stop("stopped");
 		const signal = new AbortController().signal;
 		return within(
-			lane.ended.then(() => true),
+			doing.ended.then(() => true),
 			{ clock: this.#options.clock, ms, signal },
 		).catch(() => false);
 	}
 
 	/** Those that wait, also while a turn is just being begun for them. */
-	waitingIn(conversation: string): ReadonlySet<number> {
+	waitingIn(conversation: ConversationId): ReadonlySet<number> {
 		return new Set(this.#lanes.get(conversation)?.queue.map(({ id }) => id));
 	}
 
-	waiting(conversation: string): number {
+	waiting(conversation: ConversationId): number {
 		return this.#lanes.get(conversation)?.queue.length ?? 0;
 	}
 
-	running(conversation: string): string | null {
-		return this.#lanes.get(conversation)?.turn?.id ?? null;
+	running(conversation: ConversationId): string | null {
+		return turnOf(this.#lanes.get(conversation))?.id ?? null;
 	}
 
 	/** Whether a turn runs, or is just beginning. */
-	isBusy(conversation: string): boolean {
-		return this.#lanes.get(conversation)?.state === "running";
+	isBusy(conversation: ConversationId): boolean {
+		const kind = this.#lanes.get(conversation)?.doing.kind;
+		return kind === "beginning" || kind === "running";
 	}
 
 	get active(): number {
@@ -190,31 +212,25 @@ export class Lanes {
 	/** No turn begins any more; resolves when those that run have ended. */
 	async drain(): Promise<void> {
 		this.#stopping = true;
-		for (const lane of this.#lanes.values()) lane.cancel();
+		for (const { doing } of this.#lanes.values()) if (doing.kind === "waiting") doing.cancel();
 		if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
 	}
 
 	abortAll(reason: StopReason): void {
-		for (const lane of this.#lanes.values()) lane.turn?.stop(reason);
+		for (const lane of this.#lanes.values()) turnOf(lane)?.stop(reason);
 	}
 
-	#lane(conversation: string): Lane {
+	#lane(conversation: ConversationId): Lane {
 		const known = this.#lanes.get(conversation);
 		if (known) return known;
 		const lane: Lane = {
 			conversation,
 			queue: [],
-			state: "idle",
-			turn: null,
-			resume: null,
-			begun: null,
-			interrupt: false,
-			lost: null,
+			doing: IDLE,
+			ahead: null,
 			busy: "queue",
 			parked: false,
 			fruitless: 0,
-			ended: Promise.resolve(),
-			cancel: () => {},
 		};
 		this.#lanes.set(conversation, lane);
 		return lane;
@@ -222,37 +238,34 @@ export class Lanes {
 
 	/** Decides what a lane does next; called whenever something about it changed. */
 	#consider(lane: Lane): void {
-		if (this.#stopping || lane.state === "running" || lane.state === "ready") return;
-		lane.cancel();
-		lane.cancel = () => {};
-		if (this.#holds.has(lane.conversation)) {
-			lane.state = "idle";
-			return;
-		}
+		const { doing } = lane;
+		if (this.#stopping || (doing.kind !== "idle" && doing.kind !== "waiting")) return;
+		if (doing.kind === "waiting") doing.cancel();
+		lane.doing = IDLE;
+		if (this.#holds.has(lane.conversation)) return;
 		const batch = this.#next(lane);
 		if (batch.kind === "empty") {
-			lane.state = "idle";
 			if (lane.queue.length > 0) return;
 			this.#lanes.delete(lane.conversation);
 			this.#options.work.idle?.(lane.conversation);
 			return;
 		}
-		if (batch.kind === "wait") {
-			lane.state = "waiting";
-			lane.cancel = this.#options.clock.after(batch.until - this.#options.clock.monotonic(), () => {
-				lane.state = "idle";
-				this.#consider(lane);
-			});
-			return;
-		}
-		lane.state = "ready";
+		if (batch.kind === "wait") return this.#wait(lane, batch.until - this.#options.clock.monotonic());
+		lane.doing = { kind: "ready" };
 		this.#ready.push(lane);
 		this.#pump();
 	}
 
+	#wait(lane: Lane, ms: number): void {
+		const cancel = this.#options.clock.after(ms, () => {
+			lane.doing = IDLE;
+			this.#consider(lane);
+		});
+		lane.doing = { kind: "waiting", cancel };
+	}
+
 	#next(lane: Lane): Batch {
-		if (lane.resume !== null || lane.begun) return { kind: "take", items: [] };
-		return this.#batch(lane);
+		return lane.ahead ? { kind: "take", items: [] } : this.#batch(lane);
 	}
 
 	/** While the session is suspended, only a person's message begins a turn; what came before it waits for the successor. */
@@ -267,19 +280,21 @@ export class Lanes {
 			const lane = this.#ready.shift();
 			if (!lane) return;
 			this.#running++;
-			lane.state = "running";
-			lane.ended = this.#work(lane);
+			const { promise: ended, resolve } = Promise.withResolvers<void>();
+			const beginning: Beginning = { kind: "beginning", interrupt: false, lost: null, ended };
+			lane.doing = beginning;
+			void this.#work(lane, beginning).then(resolve);
 		}
 	}
 
-	async #work(lane: Lane): Promise<void> {
+	async #work(lane: Lane, beginning: Beginning): Promise<void> {
 		try {
-			lane.fruitless = (await this.#one(lane)) ? 0 : lane.fruitless + 1;
+			lane.fruitless = (await this.#one(lane, beginning)) ? 0 : lane.fruitless + 1;
 		} catch (error) {
 			this.#options.work.log(`the lane of conversation ${lane.conversation} failed`, error);
 			lane.fruitless = Math.max(2, lane.fruitless + 1);
 		}
-		lane.turn = null;
+		lane.doing = IDLE;
 		this.#running--;
 		if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
 		this.#after(lane);
@@ -291,46 +306,35 @@ export class Lanes {
 	 * is open in the store is gone on with.
 	 */
 	#after(lane: Lane): void {
-		lane.state = "idle";
-		if (lane.fruitless <= 1 || this.#stopping) {
-			this.#consider(lane);
-			return;
-		}
-		const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2));
-		lane.state = "waiting";
-		lane.cancel = this.#options.clock.after(pause, () => {
-			lane.state = "idle";
-			this.#consider(lane);
-		});
+		if (lane.fruitless <= 1 || this.#stopping) this.#consider(lane);
+		else this.#wait(lane, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lane.fruitless - 2)));
 	}
 
 	/** Whether anything came of it: a turn that ended, or messages that wait no longer. */
-	async #one(lane: Lane): Promise<boolean> {
-		lane.interrupt = false;
-		lane.lost = null;
+	async #one(lane: Lane, beginning: Beginning): Promise<boolean> {
 		const begun = await this.#begin(lane);
-		if (begun.kind === "resume") lane.resume = begun.turn;
+		if (begun.kind === "resume") goOnWith(lane, begun.turn);
 		if (begun.kind === "parked") lane.parked = true;
 		if (begun.kind !== "turn") return begun.kind !== "resume" && begun.kind !== "gone";
-		lane.turn = begun.turn;
-		if (lane.interrupt) begun.turn.stop("stopped");
-		if (lane.queue.some(({ kind }) => kind === "person")) begun.turn.messageArrived();
-		if (lane.lost === begun.turn.id) begun.turn.stop("lost");
-		return (await begun.turn.run()) === "ended";
+		const { turn } = begun;
+		lane.doing = { kind: "running", turn, ended: beginning.ended };
+		if (beginning.interrupt) turn.stop("stopped");
+		if (lane.queue.some(({ kind }) => kind === "person")) turn.messageArrived();
+		if (beginning.lost === turn.id) turn.stop("lost");
+		return (await turn.run()) === "ended";
 	}
 
 	async #begin(lane: Lane): Promise<Begun | NotBegun> {
 		const { work } = this.#options;
 		if (this.#holds.has(lane.conversation)) return { kind: "later" };
-		if (lane.begun) {
-			const turn = lane.begun;
-			lane.begun = null;
-			if (lane.resume === turn.id) lane.resume = null;
-			return { kind: "turn", turn };
+		const { ahead } = lane;
+		if (ahead?.kind === "begun") {
+			lane.ahead = null;
+			return { kind: "turn", turn: ahead.turn };
 		}
-		if (lane.resume !== null) {
-			const begun = await work.resume(lane.conversation, lane.resume);
-			lane.resume = null;
+		if (ahead) {
+			const begun = await work.resume(lane.conversation, ahead.id);
+			if (lane.ahead?.kind === "resume") lane.ahead = null;
 			return begun.kind === "none" ? { kind: "gone" } : begun;
 		}
 		const batch = this.#batch(lane);
@@ -343,4 +347,13 @@ export class Lanes {
 		}
 		return begun;
 	}
+}
+
+/** The turn that runs; null also while one is just beginning. */
+function turnOf(lane: Lane | undefined): Turn | null {
+	return lane?.doing.kind === "running" ? lane.doing.turn : null;
+}
+
+function goOnWith(lane: Lane, id: string): void {
+	if (lane.ahead?.kind !== "begun") lane.ahead = { kind: "resume", id };
 }

@@ -19,8 +19,14 @@ export async function storeAttachments(
 			continue;
 		}
 		const { id, digest } = await putBlob(store, part);
-		const { type, mediaType, name } = part;
-		parts.push({ type, blob: digest, mediaType, ...(name !== undefined && { name }) });
+		const { type, mediaType, name, sent } = part;
+		parts.push({
+			type,
+			blob: digest,
+			mediaType,
+			...(name !== undefined && { name }),
+			...(sent && { sent }),
+		});
 		blobs.push(id);
 	}
 	return { content: parts, blobs };

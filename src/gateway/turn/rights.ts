@@ -1,5 +1,5 @@
 // What a turn may do and see (I18): the least of what the people it speaks for may do now, and what all of them may see.
-import type { Config } from "../../config/index.ts";
+import { authRules, type Config } from "../../config/index.ts";
 import {
 	isOwnPlatform,
 	leastStanding,
@@ -46,7 +46,7 @@ function standingNow(
 	{ ids, token, paired }: SpeakerFacts,
 	{ source }: Conversation,
 	chats: readonly string[],
-	{ auth }: Config,
+	config: Config,
 ): Standing {
 	// Authenticated by Keryx itself: what they were let in as stands, as long as their token does.
 	if (isOwnPlatform(platform) || platform === "webhook") {
@@ -58,7 +58,7 @@ function standingNow(
 	const { userId: _, userIdAlt: __, ...chat } = source;
 	const writer = { ...chat, platform, ...(userId !== undefined && { userId }) };
 	const transport = platformRole === undefined ? {} : { roles: [platformRole] };
-	const now = authorise({ source: writer, transport, ids, chats, paired }, auth);
+	const now = authorise({ source: writer, transport, ids, chats, paired }, authRules(config, platform));
 	return now.kind === "allowed" ? lesser(role, now.role) : "none";
 }
 

@@ -45,7 +45,16 @@ import { Pauses, patientStore } from "../until-written.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
 import type { Deltas } from "./deltas.ts";
-import { asRow, lastRows, type NoticeAbout, noticesBefore, type Outcome, replyTo, rotation } from "./end.ts";
+import {
+	asRow,
+	lastRows,
+	type NoticeAbout,
+	noticesBefore,
+	type Outcome,
+	replyTo,
+	rotation,
+} from "./end.ts";
+import { filesOf } from "./files-out.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { modelStep, type StepOutcome } from "./model-step.ts";
@@ -645,6 +654,7 @@ export class Turn {
 		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#about),
+			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows, this.#about.outlet) : []),
 			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
 		];
 		return {

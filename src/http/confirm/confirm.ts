@@ -16,6 +16,7 @@ import type { ConfirmationStatus, Requested } from "../../store/index.ts";
 import type { Entrance, Visitor } from "../entry/auth.ts";
 import { isJson, readBody } from "../entry/guards.ts";
 import { needsProof, needsToken, shownPath } from "../errors.ts";
+import { type ConfirmAnswer, status as statuses } from "./schemas.ts";
 import {
 	stateOf,
 	toWireAudit,
@@ -26,16 +27,6 @@ import {
 } from "./wire.ts";
 
 const LONGEST_WAIT_S = 60;
-const STATUSES: ReadonlySet<string> = new Set<ConfirmationStatus>([
-	"pending",
-	"approved",
-	"denied",
-	"expired",
-	"cancelled",
-	"consumed",
-	"auto_approved",
-]);
-
 export interface ConfirmContext {
 	readonly confirmations: Confirmations;
 	readonly bodyLimit: number;
@@ -220,7 +211,7 @@ async function cancel({ confirmations, visitor, id, body }: Call): Promise<Reply
 	if (body !== undefined) readObject(body, "the body");
 	const cancelled = await confirmations.cancel(id, visitor);
 	if (cancelled.kind === "settled") return settled(cancelled.status);
-	return { status: 200, body: { id, status: "cancelled" } };
+	return { status: 200, body: { id, status: "cancelled" } satisfies ConfirmAnswer<"confirmCancel"> };
 }
 
 async function consume({ confirmations, visitor, id, body }: Call): Promise<Reply> {
@@ -259,14 +250,14 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 	const limit = limitOf(query.get("limit"));
 	const status = query.get("status") || undefined;
 	const before = query.get("before") || undefined;
-	if (status !== undefined && !STATUSES.has(status))
-		throw new KeryxError("argument.invalid", `status must be one of ${[...STATUSES].join(", ")}`, {
+	if (status !== undefined && !isStatus(status))
+		throw new KeryxError("argument.invalid", `status must be one of ${statuses.options.join(", ")}`, {
 			field: "status",
 		});
 	const found = await confirmations.list(
 		{
 			limit: limit + 1,
-			...(status !== undefined && { status: status as ConfirmationStatus }),
+			...(status !== undefined && { status }),
 			...(before !== undefined && { before }),
 		},
 		visitor,
@@ -279,13 +270,20 @@ async function list({ confirmations, visitor, query }: Call): Promise<Reply> {
 			count: page.length,
 			confirmations: page.map((one) => toWireConfirmation(one, { full })),
 			next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-		},
+		} satisfies ConfirmAnswer<"confirmList">,
 	};
+}
+
+function isStatus(text: string): text is ConfirmationStatus {
+	return statuses.safeParse(text).success;
 }
 
 async function grants({ confirmations, visitor, query }: Call): Promise<Reply> {
 	const found = await confirmations.grants(visitor, limitOf(query.get("limit")));
-	return { status: 200, body: { count: found.length, grants: found.map(toWireGrant) } };
+	return {
+		status: 200,
+		body: { count: found.length, grants: found.map(toWireGrant) } satisfies ConfirmAnswer<"grantList">,
+	};
 }
 
 async function addGrant({ confirmations, visitor, body }: Call): Promise<Reply> {
@@ -295,12 +293,21 @@ async function addGrant({ confirmations, visitor, body }: Call): Promise<Reply> 
 async function revokeGrant({ confirmations, visitor, id: named, query }: Call): Promise<Reply> {
 	const id = named || query.get("id");
 	if (!id) throw new KeryxError("argument.invalid", "id is needed: DELETE /grants?id=", { field: "id" });
-	return { status: 200, body: { id, revoked: await confirmations.revokeGrant(id, visitor) } };
+	return {
+		status: 200,
+		body: {
+			id,
+			revoked: await confirmations.revokeGrant(id, visitor),
+		} satisfies ConfirmAnswer<"grantRevoke">,
+	};
 }
 
 async function audit({ confirmations, visitor, query }: Call): Promise<Reply> {
 	const entries = await confirmations.list({ limit: limitOf(query.get("limit")) }, visitor);
-	return { status: 200, body: { count: entries.length, entries: entries.map(stateOf) } };
+	return {
+		status: 200,
+		body: { count: entries.length, entries: entries.map(stateOf) } satisfies ConfirmAnswer<"audit">,
+	};
 }
 
 async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply> {
@@ -317,18 +324,25 @@ async function auditLog({ confirmations, visitor, query }: Call): Promise<Reply>
 		visitor,
 	);
 	const next = entries.length === limit && confirmation === undefined ? (entries.at(-1)?.n ?? null) : null;
-	return { status: 200, body: { count: entries.length, entries: entries.map(toWireAudit), next } };
+	return {
+		status: 200,
+		body: {
+			count: entries.length,
+			entries: entries.map(toWireAudit),
+			next,
+		} satisfies ConfirmAnswer<"auditLog">,
+	};
 }
 
 async function verifyAudit({ confirmations, visitor }: Call): Promise<Reply> {
 	const { count, head, bad } = await confirmations.verifyAudit(visitor);
-	return { status: 200, body: { ok: bad === null, count, head, bad } };
+	return { status: 200, body: { ok: bad === null, count, head, bad } satisfies ConfirmAnswer<"auditVerify"> };
 }
 
 async function acceptAudit({ confirmations, visitor, body }: Call): Promise<Reply> {
 	if (body !== undefined) readObject(body, "the body");
 	const { count } = await confirmations.acceptAudit(visitor);
-	return { status: 200, body: { count } };
+	return { status: 200, body: { count } satisfies ConfirmAnswer<"auditAccept"> };
 }
 
 /** Whole numbers are brought within bounds; anything else is the default, as clients of long standing expect. */

@@ -1,11 +1,24 @@
 // Confirmations, grants and the audit on the wire, in the form that clients of the earlier daemon know: times in seconds since 1970,
 // each with its ISO form beside it.
 import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
+import type {
+	WireAsked,
+	WireAuditEntry,
+	WireConfirmation,
+	WireConfirmationState,
+	WireGrant,
+	WireResolved,
+} from "./schemas.ts";
 
-type Wire = Readonly<Record<string, unknown>>;
+/** One time in both its forms. */
+type Moment<Name extends string, At extends number | null> = Readonly<Record<Name, At>> &
+	Readonly<Record<`${Name}_iso`, At extends null ? string | null : string>>;
 
 /** `full`: with who is told, which is no business of who asked. */
-export function toWireConfirmation(confirmation: Confirmation, { full }: { readonly full: boolean }): Wire {
+export function toWireConfirmation(
+	confirmation: Confirmation,
+	{ full }: { readonly full: boolean },
+): WireConfirmation {
 	return {
 		...stateOf(confirmation),
 		digest: confirmation.digest,
@@ -13,7 +26,7 @@ export function toWireConfirmation(confirmation: Confirmation, { full }: { reado
 		...times("expires_at", confirmation.expiresAt),
 		resolved_label: confirmation.resolvedLabel,
 		reason: confirmation.reason,
-		details_before: confirmation.detailsBefore,
+		details_before: confirmation.detailsBefore && { ...confirmation.detailsBefore },
 		...times("used_at", confirmation.usedAt),
 		...times("use_expired_at", confirmation.useExpiredAt),
 		asked_by: confirmation.askedBy,
@@ -24,12 +37,12 @@ export function toWireConfirmation(confirmation: Confirmation, { full }: { reado
 }
 
 /** The latest state of one, as /audit lists it. */
-export function stateOf(confirmation: Confirmation): Wire {
+export function stateOf(confirmation: Confirmation): WireConfirmationState {
 	return {
 		id: confirmation.id,
 		action: confirmation.action,
 		description: confirmation.description,
-		details: confirmation.details,
+		details: { ...confirmation.details },
 		requester: confirmation.requester,
 		session_key: confirmation.sessionKey,
 		status: confirmation.status,
@@ -41,7 +54,7 @@ export function stateOf(confirmation: Confirmation): Wire {
 }
 
 /** The answer to a new request; `page` is the address of the page, null where there is none. */
-export function toWirePending(confirmation: Confirmation, page: string | null): Wire {
+export function toWirePending(confirmation: Confirmation, page: string | null): WireAsked {
 	const { id, action, status, details, digest, timeoutSeconds, expiresAt } = confirmation;
 	const path = `/confirm/${id}`;
 	return {
@@ -78,7 +91,7 @@ function wasTold({ notices }: Confirmation): boolean {
 }
 
 /** What a decision is answered with. */
-export function toWireResolved(confirmation: Confirmation): Wire {
+export function toWireResolved(confirmation: Confirmation): WireResolved {
 	const { id, action, status, resolvedBy, resolvedAt, digest, reason } = confirmation;
 	return {
 		id,
@@ -91,7 +104,7 @@ export function toWireResolved(confirmation: Confirmation): Wire {
 	};
 }
 
-export function toWireGrant(grant: Grant): Wire {
+export function toWireGrant(grant: Grant): WireGrant {
 	return {
 		id: grant.id,
 		scope: grant.scope,
@@ -108,15 +121,15 @@ export function toWireGrant(grant: Grant): Wire {
 	};
 }
 
-export function toWireAudit({ n, at, kind, confirmation, who, via, facts, mac }: AuditEntry): Wire {
+export function toWireAudit({ n, at, kind, confirmation, who, via, facts, mac }: AuditEntry): WireAuditEntry {
 	return { n, ...times("at", at), kind, confirmation, who, via, facts, mac };
 }
 
-export function times(name: string, at: number | null): Wire {
+function times<Name extends string, At extends number | null>(name: Name, at: At): Moment<Name, At> {
 	return {
 		[name]: at === null ? null : at / 1000,
 		[`${name}_iso`]: at === null ? null : new Date(at).toISOString(),
-	};
+	} as Moment<Name, At>;
 }
 
 /** Addresses of webhooks often hold a secret. */

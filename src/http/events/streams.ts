@@ -1,7 +1,7 @@
 // The calls of any length: events as they happen, exports and imports.
 import { createRoute, z } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
-import type { ConversationId, SessionId } from "../../domain/index.ts";
+import { conversationId, sessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { exportJsonl, exportMarkdown, importJsonl, linesOf, OPERATOR } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
@@ -46,7 +46,7 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 			scope: OPERATOR,
 			after: cursor,
 			signal: AbortSignal.any([left.signal, closing, access.stayOf(visitor)]),
-			...(conversation !== undefined && { conversation: conversation as ConversationId }),
+			...(conversation !== undefined && { conversation: conversationId(conversation) }),
 			...(types !== undefined && { types: new Set(types.split(",").map((type) => type.trim())) }),
 		});
 		return c.body(
@@ -82,9 +82,9 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 			});
 		const what =
 			session !== undefined
-				? ({ kind: "session", id: session as SessionId } as const)
+				? ({ kind: "session", id: sessionId(session) } as const)
 				: conversation !== undefined
-					? ({ kind: "conversation", id: conversation as ConversationId } as const)
+					? ({ kind: "conversation", id: conversationId(conversation) } as const)
 					: ({ kind: "everything" } as const);
 		const write = format === "jsonl" ? exportJsonl : exportMarkdown;
 		const chunks = write(host.store, { scope: OPERATOR, what });

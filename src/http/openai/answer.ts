@@ -1,6 +1,6 @@
 // One message through /v1: taken as any other, then followed until it has its end. Who hangs up stops listening, not the turn.
 import { randomUUID } from "node:crypto";
-import { type Content, type ConversationId, contentText } from "../../domain/index.ts";
+import { type Content, type ConversationId, contentText, conversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type InboxItem, OPERATOR, type Spent, type Store } from "../../store/index.ts";
 import { type ApiHost, running } from "../call.ts";
@@ -59,7 +59,7 @@ export async function take(asked: Asked, host: ApiHost, feed: Feed): Promise<Tak
 		...(named && { conversation: named.id }),
 	});
 	if (conversation === null) throw unanswered(id, `it was refused: ${refused}`);
-	return { id, conversation: conversation as ConversationId, cursor };
+	return { id, conversation: conversationId(conversation), cursor };
 }
 
 /** The text as it is written, that of each step, and the reply at the end. Throws where the message ends without an answer. */

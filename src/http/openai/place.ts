@@ -1,6 +1,6 @@
 // Where a caller of /v1 speaks: in the conversation it names, which must be its own, or in the one of its token and `user`. What is not
 // its own is not found, in the words for what is not there.
-import type { ConversationId } from "../../domain/index.ts";
+import { isConversationId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
 import type { Visitor } from "../entry/auth.ts";
@@ -30,9 +30,9 @@ export async function ownConversation(named: string, visitor: Visitor, store: St
 }
 
 async function find(named: string, store: Store): Promise<Conversation | null> {
-	const byId = await store
-		.conversation({ scope: OPERATOR, ref: { id: named as ConversationId } })
-		.catch(orNull);
+	const byId = isConversationId(named)
+		? await store.conversation({ scope: OPERATOR, ref: { id: named } }).catch(orNull)
+		: null;
 	return byId ?? store.conversation({ scope: OPERATOR, ref: { key: named } }).catch(orNull);
 }
 

@@ -94,24 +94,25 @@ const setRestoreEnded = sql(
 	"UPDATE restores SET ended_at = ?, due_at = NULL WHERE id = ? AND due_at IS NOT NULL",
 );
 
-export interface RecordCheckpointArgs {
-	readonly id: string;
-	/** The name of its repository. */
-	readonly workspace: string;
-	/** Where the workspace is. */
-	readonly folder: string;
-	readonly kind: CheckpointKind;
-	readonly label: string;
-	readonly conversation: string | null;
-	readonly session: string | null;
-	readonly turn: string | null;
-	readonly commit: string;
+export interface RecordCheckpointArgs
+	extends Pick<
+		Checkpoint,
+		| "id"
+		| "workspace"
+		| "folder"
+		| "kind"
+		| "label"
+		| "conversation"
+		| "session"
+		| "turn"
+		| "commit"
+		| "tree"
+		| "changed"
+		| "excluded"
+	> {
 	/** The commit of the last checkpoint, where this one only knows more of what is not saved. */
 	readonly replaces: string | null;
-	readonly tree: string;
 	readonly total: number;
-	readonly changed: Checkpoint["changed"];
-	readonly excluded: Checkpoint["excluded"];
 	/** Begins or ends the stretch that is this turn's, or this restore's. */
 	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
 }

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { noteChannel } from "./channels.ts";
 import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
 	beginRestore,
@@ -39,7 +40,7 @@ import {
 	retimeDeliveries,
 	settleDelivery,
 } from "./deliveries/deliveries.ts";
-import { recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
+import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { deliveriesBeside } from "./deliveries/read-beside.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
@@ -168,6 +169,7 @@ export const writes = {
 	releaseClaims,
 	settleDelivery,
 	resolveDelivery,
+	dropDelivery,
 	retimeDeliveries,
 	recordLookup,
 	recoverDeliveries,
@@ -205,6 +207,7 @@ export const writes = {
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
+	noteChannel,
 	noteStoreBack,
 	rebuildSearch,
 	requestConfirmation,

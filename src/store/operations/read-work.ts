@@ -20,6 +20,7 @@ import type {
 } from "../types.ts";
 import { chatIds } from "./chats/known.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries/deliveries.ts";
+import { DROPPED } from "./deliveries/outcomes.ts";
 import { toDisposition } from "./inbox/inbox.ts";
 import { pairedRoleOf } from "./people/pairings.ts";
 import { findPrincipal, idsOf, samePrincipals } from "./people/principals.ts";
@@ -56,7 +57,8 @@ const deliveriesOfTurn = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE turn = ? ORDER BY n`,
 );
 const unsettled = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL AND n > ? ORDER BY n LIMIT ?`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE state IN ('unknown', 'dead') AND due_at IS NULL
+		AND reason IS DISTINCT FROM '${DROPPED}' AND n > ? ORDER BY n LIMIT ?`,
 );
 /** `+n` keeps SQLite from walking through every delivery there ever was: what waits is found by due_at, then sorted. */
 const waiting = sql<DeliveryRow>(

@@ -121,7 +121,8 @@ function readText(file: string): string {
 	}
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this machine lives, whoever's it is. */
+export function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
 		return true;

@@ -1,7 +1,7 @@
 // `keryx confirm audit`: every change of state, who, from where and why; and whether the record is as it was written.
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
-import type { Client } from "../../../http/index.ts";
+import type { Client, WireAuditEntry } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { assertOutside } from "../../inside.ts";
 import { readCount } from "../../io/arguments.ts";
@@ -10,7 +10,7 @@ import { EXIT } from "../../io/report.ts";
 import { counted } from "../../io/words.ts";
 import { addDbPath, type DbPathFlag, withKeeper } from "../confirmd/reach.ts";
 import { assertYes, canAsk } from "./asking.ts";
-import { ask, PAGE, type WireEntry } from "./calls.ts";
+import { ask, PAGE } from "./calls.ts";
 import { confirmationId } from "./find.ts";
 import { isoOf, timeOf } from "./text.ts";
 
@@ -20,12 +20,6 @@ interface Flags extends DbPathFlag {
 	readonly verify?: boolean;
 	readonly accept?: boolean;
 	readonly yes?: boolean;
-}
-
-interface Verified {
-	readonly count: number;
-	readonly head: string;
-	readonly bad: { readonly n: number; readonly problem: string } | null;
 }
 
 export function addAudit(parent: Command, context: CliContext): void {
@@ -78,7 +72,7 @@ async function runAudit(context: CliContext, flags: Flags): Promise<void> {
 }
 
 async function verify(context: CliContext, client: Client, output: Output): Promise<void> {
-	const verified = await ask<Verified>(client, "GET", "/audit/verify");
+	const verified = await ask(client, "auditVerify");
 	const { count, head, bad } = verified;
 	if (bad) context.exitWith(EXIT.failure);
 	if (output.json) return output.value(verified);
@@ -98,7 +92,7 @@ async function accept(context: CliContext, flags: Flags): Promise<void> {
 			hint: "look at it with `keryx confirm audit --verify`, then give --yes",
 		});
 	await withKeeper(context, "change", flags, async ({ client, output }) => {
-		const { bad } = await ask<Verified>(client, "GET", "/audit/verify");
+		const { bad } = await ask(client, "auditVerify");
 		if (bad && !output.json) output.line(`Entry ${bad.n}: ${bad.problem}.`);
 		if (bad && !flags.yes)
 			await assertYes(
@@ -106,23 +100,25 @@ async function accept(context: CliContext, flags: Flags): Promise<void> {
 				"Take the audit as it is?",
 				"the audit stays as it was, and so does its alarm",
 			);
-		const { count } = await ask<{ count: number }>(client, "POST", "/audit/accept", {});
+		const { count } = await ask(client, "auditAccept", { body: {} });
 		if (output.json) return output.value({ count });
 		output.line(`The audit is taken as it is: ${counted(count, "entry", "entries")}, this one among them.`);
 	});
 }
 
 /** Of one confirmation, oldest first. */
-export function entriesOf(client: Client, confirmation: string): Promise<readonly WireEntry[]> {
+export function entriesOf(client: Client, confirmation: string): Promise<readonly WireAuditEntry[]> {
 	return logOf(client, { confirmation, limit: String(PAGE) });
 }
 
-async function logOf(client: Client, query: Readonly<Record<string, string>>): Promise<readonly WireEntry[]> {
-	const path = `/audit/log?${new URLSearchParams(query)}`;
-	return (await ask<{ entries: readonly WireEntry[] }>(client, "GET", path)).entries;
+async function logOf(
+	client: Client,
+	query: Readonly<Record<string, string>>,
+): Promise<readonly WireAuditEntry[]> {
+	return (await ask(client, "auditLog", { query })).entries;
 }
 
-export function printEntries(output: Output, entries: readonly WireEntry[], timezone: string): void {
+export function printEntries(output: Output, entries: readonly WireAuditEntry[], timezone: string): void {
 	output.table(
 		["n", "time", "what", "confirmation", "who", "from", "facts"],
 		entries.map(({ n, at, kind, confirmation, who, via, facts }) => [

@@ -1,13 +1,14 @@
 // `keryx confirm approve` and `deny`. An approval is given to exact arguments: they are shown first, and somebody has to say yes to them.
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
+import type { ConfirmAnswer, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { assertOutside } from "../../inside.ts";
 import { readOneOf, readTime } from "../../io/arguments.ts";
 import { readText } from "../../io/read-text.ts";
 import { addDbPath, type DbPathFlag, type Reached, withKeeper } from "../confirmd/reach.ts";
 import { assertYes, canAsk } from "./asking.ts";
-import { ask, type WireConfirmation } from "./calls.ts";
+import { ask } from "./calls.ts";
 import { confirmationId } from "./find.ts";
 import { confirmationOf } from "./show.ts";
 import { printArguments, printQuestion } from "./text.ts";
@@ -26,13 +27,6 @@ interface ApproveFlags extends DenyFlags {
 }
 
 /** As the API answers. */
-interface Decided {
-	readonly id: string;
-	readonly action: string;
-	readonly status: string;
-	readonly resolved_by: string;
-}
-
 export function addApprove(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("approve")
@@ -109,10 +103,13 @@ async function runApprove(context: CliContext, given: string, flags: ApproveFlag
 				"Approve exactly this?",
 				`${id} still waits; \`keryx confirm deny ${id}\` says no`,
 			);
-		const decided = await ask<Decided>(client, "POST", `/confirm/${id}/approve`, {
-			...(flags.reason !== undefined && { reason: flags.reason }),
-			...(grant && { grant }),
-			...(edited && { edited_details: edited }),
+		const decided = await ask(client, "confirmApprove", {
+			id,
+			body: {
+				...(flags.reason !== undefined && { reason: flags.reason }),
+				...(grant && { grant }),
+				...(edited && { edited_details: edited }),
+			},
 		});
 		tell(reached, asked, decided);
 	});
@@ -124,11 +121,15 @@ async function runDeny(context: CliContext, given: string, flags: DenyFlags): Pr
 		const id = await confirmationId(reached.client, given, "pending");
 		const asked = await confirmationOf(reached.client, id);
 		const body = flags.reason === undefined ? {} : { reason: flags.reason };
-		tell(reached, asked, await ask<Decided>(reached.client, "POST", `/confirm/${id}/deny`, body));
+		tell(reached, asked, await ask(reached.client, "confirmDeny", { id, body }));
 	});
 }
 
-function tell({ output, isRunning }: Reached, asked: WireConfirmation, decided: Decided): void {
+function tell(
+	{ output, isRunning }: Reached,
+	asked: WireConfirmation,
+	decided: ConfirmAnswer<"confirmApprove">,
+): void {
 	const { id, action, status, resolved_by } = decided;
 	if (output.json) output.value(decided);
 	else output.line(`${id} (${action}) is ${status} by ${resolved_by}.`);

@@ -2,7 +2,7 @@
 import { KeryxError } from "../../../errors.ts";
 import type { Client } from "../../../http/index.ts";
 import { listed } from "../../io/words.ts";
-import { PAGE, pageOf } from "./calls.ts";
+import { ask, PAGE } from "./calls.ts";
 
 const WHOLE = /^[0-9a-f]{12}$/;
 const BEGINNING = /^[0-9a-f]{1,11}$/;
@@ -19,10 +19,12 @@ export async function confirmationId(
 	if (!BEGINNING.test(given)) throw none(given, among);
 	const ids: string[] = [];
 	for (let before: string | undefined; ids.length < NEWEST; ) {
-		const { confirmations, next } = await pageOf(client, {
-			limit: String(PAGE),
-			...(among === "pending" && { status: "pending" }),
-			...(before !== undefined && { before }),
+		const { confirmations, next } = await ask(client, "confirmList", {
+			query: {
+				limit: String(PAGE),
+				...(among === "pending" && { status: "pending" }),
+				...(before !== undefined && { before }),
+			},
 		});
 		ids.push(...confirmations.map(({ id }) => id));
 		if (next === null) break;

@@ -1,11 +1,11 @@
 // `keryx confirm grants`: what was said yes to for longer, and taking it back.
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
-import type { Client } from "../../../http/index.ts";
+import type { Client, WireGrant } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
-import { ask, type WireGrant } from "./calls.ts";
+import { ask } from "./calls.ts";
 import { theOne } from "./find.ts";
 import { isoOf, timeOf } from "./text.ts";
 
@@ -36,7 +36,7 @@ Exit codes: 0 done, 1 failure (no such grant), 2 wrong usage.`;
 function runGrants(context: CliContext, flags: Flags): Promise<void> {
 	const need = flags.revoke === undefined ? "read" : "change";
 	return withKeeper(context, need, flags, async ({ client, output, timezone }) => {
-		const { grants } = await ask<{ grants: readonly WireGrant[] }>(client, "GET", "/grants");
+		const { grants } = await ask(client, "grantList");
 		if (flags.revoke !== undefined) return revoke(client, output, grants, flags.revoke);
 		if (output.json) return output.value({ grants });
 		if (grants.length === 0) {
@@ -65,7 +65,7 @@ async function revoke(
 		throw new KeryxError("confirmation.settled", `grant ${grant.id} was revoked before`, {
 			hint: "there is nothing left to do",
 		});
-	const answer = await ask<Readonly<Record<string, unknown>>>(client, "DELETE", `/grants/${grant.id}`);
+	const answer = await ask(client, "grantRevoke", { id: grant.id });
 	if (output.json) return output.value(answer);
 	output.line(`Grant ${grant.id} holds no more: ${grant.action} is asked about again.`);
 }

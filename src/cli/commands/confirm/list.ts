@@ -1,12 +1,12 @@
 // `keryx confirm list`: what waits for an answer, and what was answered.
 import type { Command } from "commander";
-import type { Client } from "../../../http/index.ts";
+import type { Client, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { readCount, readOneOf } from "../../io/arguments.ts";
 import { cut } from "../../io/width.ts";
 import { onOneLine } from "../../io/words.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
-import { PAGE, pageOf, type WireConfirmation } from "./calls.ts";
+import { ask, PAGE } from "./calls.ts";
 import { isoOf, standing } from "./text.ts";
 
 const STATUSES = [
@@ -56,7 +56,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 		const found =
 			status === undefined
 				? await pendingFirst(client, limit)
-				: (await pageOf(client, { status, limit: String(limit) })).confirmations;
+				: (await ask(client, "confirmList", { query: { status, limit: String(limit) } })).confirmations;
 		if (output.json) return output.value({ confirmations: found });
 		if (found.length === 0) {
 			output.note(status === undefined ? "Nothing was asked yet." : `None is ${status}.`);
@@ -97,9 +97,11 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 
 /** Those that wait must not be hidden by any number of newer ones that were decided. */
 async function pendingFirst(client: Client, limit: number): Promise<readonly WireConfirmation[]> {
-	const { confirmations: pending } = await pageOf(client, { status: "pending", limit: String(limit) });
+	const { confirmations: pending } = await ask(client, "confirmList", {
+		query: { status: "pending", limit: String(limit) },
+	});
 	if (pending.length >= limit) return pending;
-	const { confirmations: newest } = await pageOf(client, { limit: String(limit) });
+	const { confirmations: newest } = await ask(client, "confirmList", { query: { limit: String(limit) } });
 	const waiting = new Set(pending.map(({ id }) => id));
 	return [...pending, ...newest.filter(({ id }) => !waiting.has(id))].slice(0, limit);
 }

@@ -1,12 +1,12 @@
 // `keryx confirm show`: everything about one.
 import type { Command } from "commander";
-import type { Client } from "../../../http/index.ts";
+import type { Client, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { onOneLine } from "../../io/words.ts";
 import { addDbPath, type DbPathFlag, withKeeper } from "../confirmd/reach.ts";
 import { entriesOf, printEntries } from "./audit.ts";
-import { ask, type WireConfirmation } from "./calls.ts";
+import { ask } from "./calls.ts";
 import { confirmationId } from "./find.ts";
 import { printQuestion, timeOf } from "./text.ts";
 
@@ -45,14 +45,22 @@ function runShow(context: CliContext, given: string, flags: DbPathFlag): Promise
 }
 
 export function confirmationOf(client: Client, id: string): Promise<WireConfirmation> {
-	return ask(client, "GET", `/confirm/${encodeURIComponent(id)}`);
+	return ask(client, "confirmRead", { id });
 }
 
 function printOutcome(output: Output, confirmation: WireConfirmation, timezone: string): void {
-	const { created_at, expires_at, resolved_at, resolved_by, resolved_label, reason, notices } = confirmation;
+	const {
+		created_at,
+		expires_at,
+		resolved_at,
+		resolved_by,
+		resolved_label,
+		reason,
+		notices = [],
+	} = confirmation;
 	const { used_at, use_expired_at } = confirmation;
 	const label = resolved_label === null ? "" : `, who calls itself ${JSON.stringify(resolved_label)}`;
-	const told = notices.map(({ to, state }) => `${to} (${TOLD[state] ?? state})`);
+	const told = notices.map(({ to, state }) => `${to} (${TOLD[state]})`);
 	const rows: (readonly [string, string])[] = [
 		["asked at", timeOf(created_at, timezone)],
 		["deadline", timeOf(expires_at, timezone)],
@@ -66,8 +74,8 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 	output.pairs(rows);
 }
 
-const TOLD: Readonly<Record<string, string>> = {
+const TOLD = {
 	pending: "not yet",
 	sent: "arrived",
 	dead: "could not be told",
-};
+} as const;

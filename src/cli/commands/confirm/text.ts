@@ -1,8 +1,8 @@
 // Confirmations in words. What a requester wrote goes through the output's door like any other text, and its arguments are set in,
 // so that nothing in them can look like a line of ours.
+import type { WireConfirmation } from "../../../http/index.ts";
 import { escapeJson, type Output } from "../../io/output.ts";
 import { clockTime, onOneLine } from "../../io/words.ts";
-import type { WireConfirmation } from "./calls.ts";
 
 /** "4m 10s", "1h 5m", "50s". */
 export function countdown(seconds: number): string {

@@ -52,14 +52,17 @@ function describe({ version: theirs, pid, started_at, agent, channels }: Health)
 function remarksOn({ channels, problem }: Health): Finding[] {
 	const failing = problem === null ? [] : [wrong("keryx", `it takes nothing: ${problem}`, FAILING)];
 	const silent = channels
-		.filter(({ state }) => state === "degraded" || state === "stopped")
-		.map(({ platform, account, state, detail }) =>
-			wrong(
-				"channel",
-				`${platform}${account && ` ${account}`} is ${state}${detail === null ? "" : `: ${detail}`}`,
-				"check its keys and the network; Keryx goes on trying",
-			),
-		);
+		.filter(({ state }) => state !== "connected" && state !== "starting")
+		.map(({ name, state, detail }) => {
+			const why = detail === null ? "" : `: ${detail}`;
+			return state === "needs_attention"
+				? wrong("channel", `${name} needs you${why}`, "do what it says; Keryx then connects by itself")
+				: wrong(
+						"channel",
+						`${name} is ${state}${why}`,
+						"check its keys and the network; Keryx goes on trying",
+					);
+		});
 	return [...failing, ...silent];
 }
 

@@ -1,7 +1,9 @@
 // A process on pipes, in this terminal: its output as safe lines, and one row below them to write the next line of its input in.
+
 import { isRefusedByProcess, piecesBetween, startOfLast } from "../../../processes/index.ts";
 import type { Attached, AttachOptions, Exits } from "./attachment.ts";
 import { pressedAt } from "./detach-key.ts";
+import { holdTerminal } from "./held-terminal.ts";
 import { InputRow } from "./input-row.ts";
 import { LineSplitter, shownLine } from "./shown-lines.ts";
 import { cutMark } from "./text.ts";
@@ -62,24 +64,18 @@ export function attachLines(
 		print([]);
 		if (place >= 0) exits.leave();
 	};
-	const onEnd = () => exits.leave();
 	const onResize = () => print([]);
 
-	input.setRawMode(true);
-	input.on("data", onData);
-	input.on("end", onEnd);
-	output.on("resize", onResize);
-	input.resume();
+	const giveBack = holdTerminal(
+		{ input, output },
+		{ data: onData, end: () => exits.leave(), resize: onResize },
+	);
 	return {
 		ended: show(),
 		settle: () => sending,
 		restore: () => {
 			isShown = false;
-			input.off("data", onData);
-			input.off("end", onEnd);
-			output.off("resize", onResize);
-			input.setRawMode(false);
-			input.pause();
+			giveBack();
 			output.write(ERASE_ROW);
 		},
 	};

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { type Home, homeAt } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
-import type { ConversationId } from "../../../domain/index.ts";
+import { isConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { localPlace, type ProcessPlace } from "../../../processes/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
@@ -70,7 +70,7 @@ function storeIn({ storePath, storeUrl: url }: Home, secrets: Secrets): Promise<
 /** By its id or its key; one that is not there is an error. */
 export async function conversationNamed(reach: Reach, name: string): Promise<Conversation> {
 	const store = await reach.store();
-	for (const ref of [{ id: name as ConversationId }, { key: name }]) {
+	for (const ref of [...(isConversationId(name) ? [{ id: name }] : []), { key: name }]) {
 		const there = store && (await found(store.conversation({ scope: OPERATOR, ref })));
 		if (there) return there;
 	}

@@ -1,5 +1,6 @@
 // A process on a terminal of its own, shown on this one: bytes both ways, and the size. What it drew last is shown again first; a
 // program that draws the whole screen is made to draw it anew.
+
 import { once } from "node:events";
 import {
 	drawnSoFar,
@@ -11,6 +12,7 @@ import {
 } from "../../../processes/index.ts";
 import type { Attached, AttachOptions, Exits } from "./attachment.ts";
 import { pressedAt } from "./detach-key.ts";
+import { holdTerminal } from "./held-terminal.ts";
 import { cutMark } from "./text.ts";
 
 const BELL = "\x07";
@@ -35,7 +37,6 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 		if (data.length > 0) send(() => backend.write(id, data));
 		if (place >= 0) exits.leave();
 	};
-	const onEnd = () => exits.leave();
 	const onResize = () => send(() => resizeTerminal(backend, id, sizeOf(output)));
 
 	const put = async (data: Buffer) => {
@@ -54,11 +55,10 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 		}
 	};
 
-	input.setRawMode(true);
-	input.on("data", onData);
-	input.on("end", onEnd);
-	output.on("resize", onResize);
-	input.resume();
+	const giveBack = holdTerminal(
+		{ input, output },
+		{ data: onData, end: () => exits.leave(), resize: onResize },
+	);
 	return {
 		ended: show(),
 		settle: async () => {
@@ -71,11 +71,7 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 		},
 		restore: () => {
 			isShown = false;
-			input.off("data", onData);
-			input.off("end", onEnd);
-			output.off("resize", onResize);
-			input.setRawMode(false);
-			input.pause();
+			giveBack();
 			output.write(`${modes.undo()}\r\n`);
 		},
 	};

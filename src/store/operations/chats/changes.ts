@@ -32,8 +32,11 @@ export interface ChatGoneArgs {
 export function* chatGone(context: Context, args: ChatGoneArgs): Op<{ ended: number }> {
 	if (args.cursor) yield* moveCursor(context, args.cursor);
 	const { platform, account, chatId } = parseSource(args.source);
+	const before = yield* chatRow({ platform, account, chatId });
 	yield* run(setGone, platform, account, chatId, args.reason, context.now);
-	yield* emit(context, "chat.gone", { subject: chatId }, { platform, account, reason: args.reason });
+	// A platform may say it more than once: with the update, and for each send that it refuses.
+	if (before?.gone_reason == null)
+		yield* emit(context, "chat.gone", { subject: chatId }, { platform, account, reason: args.reason });
 	let ended = 0;
 	for (const row of yield* waitingIn({ platform, account, chatId })) {
 		// One that is being sent is settled by whoever sends it.

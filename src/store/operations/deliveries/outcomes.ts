@@ -88,17 +88,28 @@ export function* resolveDelivery(
 	context: Context,
 	args: { readonly id: string; readonly settlement: Settlement },
 ): Op<void> {
-	const row = yield* get(deliveryById, args.id);
-	if (!row) throw new KeryxError("store.not_found", `no delivery ${args.id}`, { field: "id" });
-	if (row.state !== "unknown" && row.state !== "dead")
-		throw new KeryxError(
-			"delivery.stale",
-			`delivery ${args.id} is ${row.state}: there is nothing to resolve`,
-			{ field: "id" },
-		);
-	if ((yield* finalText(row)) === "later")
-		throw new KeryxError("delivery.stale", `delivery ${args.id} belongs to a turn that goes on with it`, {
+	yield* settleRow(context, yield* decidable(args.id, ["unknown", "dead"]), args.settlement);
+}
+
+/** Why a delivery is dead that a person gave up: it is listed no more. */
+export const DROPPED = "dropped by a person";
+
+/** A person gives up a delivery that waits, or that ended without success. One that is being sent is not dropped: it may arrive. */
+export function* dropDelivery(context: Context, { id }: { readonly id: string }): Op<void> {
+	const row = yield* decidable(id, ["pending", "unknown", "dead"]);
+	yield* settleRow(context, row, { kind: "dead", reason: DROPPED });
+}
+
+function* decidable(id: string, states: readonly DeliveryRow["state"][]): Op<DeliveryRow> {
+	const row = yield* get(deliveryById, id);
+	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
+	if (!states.includes(row.state))
+		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}: there is nothing to resolve`, {
 			field: "id",
 		});
-	yield* settleRow(context, row, args.settlement);
+	if ((yield* finalText(row)) === "later")
+		throw new KeryxError("delivery.stale", `delivery ${id} belongs to a turn that goes on with it`, {
+			field: "id",
+		});
+	return row;
 }

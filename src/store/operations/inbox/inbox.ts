@@ -5,6 +5,7 @@ import {
 	type AliasPair,
 	addressDigest,
 	type ConversationId,
+	conversationId,
 	isShared,
 	parseSource,
 	personId,
@@ -33,6 +34,7 @@ import { askPairing, type PairingRequest } from "../people/pairings.ts";
 import { ensurePrincipal, idsOf, samePrincipals } from "../people/principals.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
+import { keepNewest } from "./observed.ts";
 
 export interface AcceptArgs {
 	readonly kind: InboxKind;
@@ -185,6 +187,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	// Where its people write from: an internal event comes from nowhere, an operator who joins from elsewhere.
 	if (args.kind === "person" && args.conversation === undefined)
 		yield* run(updateSource, seal(wire), conversation.id);
+	if (done?.kind === "observed") yield* keepNewest(conversation.id);
 	if (heard?.isLast && args.bot) yield* addDeliveries(context, conversation.id, null, args.bot.notice);
 	yield* emit(
 		context,
@@ -394,7 +397,7 @@ function* createConversation(
 	principal: string | null,
 	source: Source,
 ): Op<FoundConversation> {
-	const id = context.uuid() as ConversationId;
+	const id = conversationId(context.uuid());
 	const plain = readableKey(address);
 	let key = plain;
 	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;
@@ -421,18 +424,11 @@ function* createConversation(
 
 /** Also away from an imported conversation that is not its person's. */
 function* pointAddress(digest: string, conversation: string, address: Address): Op<void> {
+	yield* run(insertAddress, digest, conversation, ...addressColumns(address));
+}
+
+/** In the order of the table's columns. */
+export function addressColumns(address: Address): string[] {
 	const { profile, platform, account, scope, chatType, chat, thread, participant } = address;
-	yield* run(
-		insertAddress,
-		digest,
-		conversation,
-		profile,
-		platform,
-		account,
-		scope,
-		chatType,
-		chat,
-		thread,
-		participant,
-	);
+	return [profile, platform, account, scope, chatType, chat, thread, participant];
 }

@@ -20,7 +20,7 @@ import { assertSees, sees } from "../people/scope.ts";
 import { readBlobBytes } from "../transcript/blobs.ts";
 import { chainOf } from "../transcript/chain.ts";
 import { hiddenIn, isHidden, MESSAGE_COLUMNS, type MessageRow, toMessage } from "../transcript/rows.ts";
-import { SESSION_COLUMNS, type SessionRow, titleOf } from "./sessions.ts";
+import { countersOf, SESSION_COLUMNS, type SessionRow } from "./sessions.ts";
 
 interface ConversationRow {
 	readonly id: ConversationId;
@@ -201,17 +201,7 @@ function* toSession(row: SessionRow): Op<Session> {
 		endReason: row.end_reason as EndReason | null,
 		suspendedAt: row.suspended_at,
 		resumePendingSince: row.resume_pending_since,
-		cap: row.cap,
-		messages: row.messages,
-		toolCalls: row.tool_calls,
-		toolErrors: row.tool_errors,
-		inputTokens: row.input_tokens,
-		outputTokens: row.output_tokens,
-		lastPromptTokens: row.last_prompt_tokens,
-		costMicros: row.cost_micros,
-		costStatus: row.cost_status,
-		title: titleOf(row),
-		titleSource: row.title_source,
+		...countersOf(row),
 		context: unseal<string>(row.context_body, row.body_key),
 		live: (yield* get(liveOf, row.conversation))?.id ?? null,
 	};

@@ -190,6 +190,23 @@ export function targetOf(conversation: ConversationRow, session: SessionRow, tur
 	};
 }
 
+/** What a session has counted, and what it is called: in the store's words, and in an export's. */
+export function countersOf(row: SessionRow) {
+	return {
+		cap: row.cap,
+		messages: row.messages,
+		toolCalls: row.tool_calls,
+		toolErrors: row.tool_errors,
+		inputTokens: row.input_tokens,
+		outputTokens: row.output_tokens,
+		lastPromptTokens: row.last_prompt_tokens,
+		costMicros: row.cost_micros,
+		costStatus: row.cost_status,
+		title: titleOf(row),
+		titleSource: row.title_source,
+	};
+}
+
 export function titleOf(row: Pick<SessionRow, "title_body" | "body_key">): string | null {
 	return row.title_body === null ? null : unseal<string>(row.title_body, row.body_key);
 }

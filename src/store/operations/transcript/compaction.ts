@@ -10,13 +10,12 @@ import {
 	findConversation,
 	findLive,
 	findSession,
-	type PromptFacts,
 	promptFacts,
 	type SessionRow,
 	targetOf,
 } from "../sessions/sessions.ts";
 import { stopOpenTurn } from "../turns/ends.ts";
-import { heldTurn, startTurn } from "../turns/turns.ts";
+import { heldTurn, type OpenTurn, startTurn } from "../turns/turns.ts";
 import { append } from "./append.ts";
 import { chainOf } from "./chain.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "./rows.ts";
@@ -122,19 +121,9 @@ export interface CompressArgs {
 
 export type Compressing =
 	| { readonly kind: "nothing"; readonly stopped: string | null }
-	| (PromptFacts & {
+	| (OpenTurn & {
 			readonly kind: "begun";
 			readonly purpose: "compaction";
-			readonly turn: string;
-			readonly token: number;
-			readonly session: SessionId;
-			readonly destination: Destination;
-			readonly principal: string | null;
-			readonly speakers: readonly Speaker[];
-			readonly messages: number;
-			readonly cap: number;
-			readonly context: string;
-			readonly nextIndex: 0;
 			readonly stopped: string | null;
 	  });
 

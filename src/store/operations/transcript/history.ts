@@ -1,28 +1,22 @@
 // Undo, redo and retry (I6): rows are never changed. They add ranges that hide them.
-import {
-	type ConversationId,
-	distinctSpeakers,
-	type SessionId,
-	type Speaker,
-} from "../../../domain/index.ts";
+import { type ConversationId, distinctSpeakers, type Speaker } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { OPERATOR } from "../../operator.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Destination, OperatorScope } from "../../types.ts";
+import type { OperatorScope } from "../../types.ts";
 import { emit } from "../events.ts";
 import { indexRow, unindexMessages } from "../search/index-rows.ts";
 import {
 	type ConversationRow,
 	findConversation,
 	findLive,
-	type PromptFacts,
 	promptFacts,
 	type SessionRow,
 	sessionOfKey,
 	targetOf,
 } from "../sessions/sessions.ts";
 import { stopOpenTurn } from "../turns/ends.ts";
-import { startTurn, turnOrigin } from "../turns/turns.ts";
+import { type OpenTurn, startTurn, turnOrigin } from "../turns/turns.ts";
 import { loadLargeText } from "./blobs.ts";
 import { chainOf, type Segment, sinceBranch } from "./chain.ts";
 import { type MessageBody, textOf } from "./content.ts";
@@ -253,18 +247,8 @@ export function* redo(
 
 export type Retried =
 	| { readonly kind: "nothing"; readonly stopped: string | null }
-	| (PromptFacts & {
+	| (OpenTurn & {
 			readonly kind: "begun";
-			readonly turn: string;
-			readonly token: number;
-			readonly session: SessionId;
-			readonly destination: Destination;
-			readonly principal: string | null;
-			readonly speakers: readonly Speaker[];
-			readonly messages: number;
-			readonly cap: number;
-			readonly context: string;
-			readonly nextIndex: 0;
 			readonly hidden: number;
 			readonly stopped: string | null;
 	  });

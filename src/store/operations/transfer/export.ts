@@ -1,7 +1,12 @@
 // Reading everything out again, page by page (transfer-format.ts says in which form). Each page is one short read, so that
 // neither memory nor the writer's log grows with the store. A conversation's head (its line, sessions and hidden ranges) is
 // one read, and names the last row of each session: rows are immutable, so what follows belongs to that same moment.
-import type { ConversationId, EndReason, SessionId } from "../../../domain/index.ts";
+import {
+	type ConversationId,
+	conversationId,
+	type EndReason,
+	type SessionId,
+} from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
@@ -15,7 +20,7 @@ import {
 import type { Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { assertSees, sees } from "../people/scope.ts";
-import { SESSION_COLUMNS, type SessionRow, titleOf } from "../sessions/sessions.ts";
+import { countersOf, SESSION_COLUMNS, type SessionRow } from "../sessions/sessions.ts";
 import { lastSeqOf } from "../transcript/chain.ts";
 
 /** One session with those it goes on from, one conversation, or everything the scope sees. */
@@ -102,7 +107,7 @@ function* conversationNamed(
 	const id =
 		what.kind === "conversation" ? what.id : ((yield* get(conversationOf, what.id))?.conversation ?? "");
 	yield* assertSees(scope, id, `${what.kind} ${what.id}`);
-	return id as ConversationId;
+	return conversationId(id);
 }
 
 function* principalLines(rows: readonly PrincipalRow[]): Op<string[]> {
@@ -327,17 +332,7 @@ function sessionLine(
 		suspendedAt: row.suspended_at,
 		resumePendingSince: row.resume_pending_since,
 		noticePending: row.notice_pending === 1,
-		cap: row.cap,
-		messages: row.messages,
-		toolCalls: row.tool_calls,
-		toolErrors: row.tool_errors,
-		inputTokens: row.input_tokens,
-		outputTokens: row.output_tokens,
-		lastPromptTokens: row.last_prompt_tokens,
-		costMicros: row.cost_micros,
-		costStatus: row.cost_status,
-		title: titleOf(row),
-		titleSource: row.title_source,
+		...countersOf(row),
 	};
 }
 

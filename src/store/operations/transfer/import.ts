@@ -6,6 +6,7 @@ import {
 	addressDigest,
 	type ConversationId,
 	cleanTitle,
+	conversationId,
 	isSessionId,
 	isShared,
 	newSessionId,
@@ -28,6 +29,7 @@ import {
 	type SessionLine,
 } from "../../transfer-format.ts";
 import { emit } from "../events.ts";
+import { addressColumns } from "../inbox/inbox.ts";
 import { indexTitle } from "../search/index-rows.ts";
 import { titleDigest } from "../sessions/titles.ts";
 import {
@@ -168,7 +170,7 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		const problem = contradiction(line, address, profile);
 		if (problem) throw invalidLine(number, `addresses.${index} ${problem}`, { field: `addresses.${index}` });
 	}
-	const id = (isOwnId(line.id) ? line.id : derivedId(work.origin, line.id)) as ConversationId;
+	const id = conversationId(isOwnId(line.id) ? line.id : derivedId(work.origin, line.id));
 	let key = line.key;
 	for (let n = 2; yield* get(keyTaken, key); n++) key = `${line.key}~${n}`;
 	yield* run(
@@ -190,22 +192,8 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		line.origin?.name ?? work.origin,
 		line.origin?.id ?? line.id,
 	);
-	for (const address of line.addresses) {
-		const { account, scope, chatType, chat, thread, participant } = address;
-		yield* run(
-			addAddress,
-			addressDigest(address),
-			id,
-			address.profile,
-			address.platform,
-			account,
-			scope,
-			chatType,
-			chat,
-			thread,
-			participant,
-		);
-	}
+	for (const address of line.addresses)
+		yield* run(addAddress, addressDigest(address), id, ...addressColumns(address));
 	work.conversations.set(line.id, { id, platform: line.platform, profile, principal: line.principal });
 	work.counts.conversations++;
 	wrote(work, id);

@@ -7,7 +7,6 @@ import {
 	isFreshInterruption,
 	type ResetPolicy,
 	type SessionId,
-	type Speaker,
 } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
@@ -29,7 +28,6 @@ import {
 	decide,
 	end,
 	findConversation,
-	type PromptFacts,
 	promptFacts,
 	SUSPEND_AFTER,
 	sessionOfKey,
@@ -40,7 +38,7 @@ import {
 import { append, haveRows, type IndexedMessage } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { addModelCall, type ModelCall } from "./model-calls.ts";
-import { assertHeld, speakersOf, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
+import { assertHeld, type OpenTurn, speakersOf, TURN_COLUMNS, type TurnRow, untold } from "./turns.ts";
 
 const finishTurn = sql("UPDATE turns SET state = ?, detail = ?, ended_at = ?, due_at = NULL WHERE id = ?");
 const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
@@ -328,20 +326,10 @@ export interface ResumeArgs {
 }
 
 export type ResumeResult =
-	| (PromptFacts & {
+	| (OpenTurn & {
 			readonly kind: "resumed";
 			readonly purpose: TurnPurpose;
-			readonly turn: string;
-			readonly token: number;
 			readonly conversation: ConversationId;
-			readonly session: SessionId;
-			readonly destination: Destination;
-			readonly principal: string | null;
-			readonly speakers: readonly Speaker[];
-			readonly messages: number;
-			readonly cap: number;
-			readonly context: string;
-			readonly nextIndex: number;
 			readonly reason: string;
 			/** When its earlier owner was last seen alive. */
 			readonly interruptedAt: number;

@@ -28,6 +28,7 @@ import type {
 import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
+import { OBSERVED_KEPT } from "../inbox/observed.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
@@ -53,9 +54,6 @@ import {
 import { append, type IndexedMessage, isAppended } from "../transcript/append.ts";
 import { adoptBlobs } from "../transcript/blobs.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from "../transcript/rows.ts";
-
-/** Of what was seen in a group and not addressed to the agent, this many of the newest are put before its next turn. */
-const OBSERVED_KEPT = 50;
 
 export interface TurnRow {
 	readonly id: string;
@@ -135,8 +133,8 @@ export interface BeginTurnArgs extends Opening {
 	readonly deadlineAt: number;
 }
 
-export interface BegunTurn extends PromptFacts {
-	readonly kind: "begun";
+/** A turn that has begun or goes on: what running it needs, however it came about. */
+export interface OpenTurn extends PromptFacts {
 	readonly turn: string;
 	readonly token: number;
 	readonly session: SessionId;
@@ -149,6 +147,10 @@ export interface BegunTurn extends PromptFacts {
 	readonly context: string;
 	/** The position that the next message of this turn takes. */
 	readonly nextIndex: number;
+}
+
+export interface BegunTurn extends OpenTurn {
+	readonly kind: "begun";
 	readonly appended: readonly Message[];
 	/** A boundary that the user has not been told of yet. */
 	readonly boundary: BoundaryFacts | null;

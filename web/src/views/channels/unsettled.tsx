@@ -1,6 +1,6 @@
 // Deliveries that ended without success. Keryx never resends by itself what may have arrived, so a person decides.
 import { useMutation } from "@tanstack/react-query";
-import { Check, RotateCw } from "lucide-react";
+import { Check, RotateCw, Trash2 } from "lucide-react";
 import { api } from "../../api/index.ts";
 import type { Delivery } from "../../api/types.ts";
 import { Badge, Button, ErrorLine, SkeletonRows } from "../../ui/index.ts";
@@ -41,7 +41,7 @@ export function Unsettled() {
 
 function ToDecide({ delivery }: { readonly delivery: Delivery }) {
 	const { mutate, isPending, error } = useMutation({
-		mutationFn: (as: "retry" | "sent") => api.resolveDelivery({ delivery: delivery.id, as }),
+		mutationFn: (as: "retry" | "sent" | "drop") => api.resolveDelivery({ delivery: delivery.id, as }),
 	});
 	const isUnknown = delivery.state === "unknown";
 	return (
@@ -61,6 +61,15 @@ function ToDecide({ delivery }: { readonly delivery: Delivery }) {
 					onClick={() => mutate("sent")}
 				>
 					It arrived
+				</Button>
+				<Button
+					size="sm"
+					look="quiet"
+					icon={<Trash2 size={13} />}
+					disabled={isPending}
+					onClick={() => mutate("drop")}
+				>
+					Drop
 				</Button>
 				{isUnknown && (
 					<p className="text-xs text-ink-3">Look in the chat first: sent again, it may be there twice.</p>

@@ -1,0 +1,270 @@
+// The confirmations' own family on the wire: the one table that the server's answers, OpenAPI, the client, the page and the commands
+// take their shapes from. What comes in is read by hand, leniently where clients of long standing need it: of bodies and queries this
+// describes, and does not check.
+import { z } from "@hono/zod-openapi";
+
+export const status = z.enum([
+	"pending",
+	"approved",
+	"denied",
+	"expired",
+	"cancelled",
+	"consumed",
+	"auto_approved",
+]);
+const seconds = z.number().openapi({ description: "seconds since 1970" });
+const iso = z.iso.datetime().openapi({ description: "the same as text" });
+const details = z.record(z.string(), z.unknown());
+const scope = z.enum(["session", "conversation", "always"]);
+
+/** A time that is always there, in both forms. */
+function moment<Name extends string>(name: Name) {
+	return { [name]: seconds, [`${name}_iso`]: iso } as Record<Name, typeof seconds> &
+		Record<`${Name}_iso`, typeof iso>;
+}
+
+/** One that may not have come. */
+function moments<Name extends string>(name: Name, description = seconds.description ?? "") {
+	const [number, text] = [seconds.nullable().openapi({ description }), iso.nullable()];
+	return { [name]: number, [`${name}_iso`]: text } as Record<Name, typeof number> &
+		Record<`${Name}_iso`, typeof text>;
+}
+
+const state = z
+	.object({
+		id: z.string(),
+		action: z.string(),
+		description: z.string(),
+		details,
+		requester: z.string(),
+		session_key: z.string(),
+		status,
+		...moment("created_at"),
+		...moments("resolved_at"),
+		resolved_by: z.string().openapi({ description: "empty while it is pending" }),
+	})
+	.openapi("ConfirmationState");
+const record = state
+	.extend({
+		digest: z.string(),
+		timeout_seconds: z.int(),
+		...moment("expires_at"),
+		resolved_label: z.string().nullable(),
+		reason: z.string().nullable(),
+		details_before: details.nullable(),
+		...moments("used_at"),
+		...moments("use_expired_at", "when an approval that nobody used ran out"),
+		asked_by: z.string(),
+		conversation: z.string().nullable(),
+		told: z.boolean(),
+		notices: z.array(z.object({ to: z.string(), state: z.enum(["pending", "sent", "dead"]) })).optional(),
+	})
+	.openapi("Confirmation");
+const asked = z.object({
+	id: z.string(),
+	action: z.string(),
+	status,
+	details,
+	digest: z.string(),
+	timeout_seconds: z.int(),
+	...moment("expires_at"),
+	message: z.string(),
+	told: z.boolean(),
+	approve_url: z.string().openapi({ description: "a path of this server" }),
+	deny_url: z.string().openapi({ description: "a path of this server" }),
+	review_url: z.string().openapi({ description: "leads to the page; where there is none, to the record" }),
+});
+const resolved = z.object({
+	id: z.string(),
+	action: z.string(),
+	status,
+	resolved_by: z.string(),
+	...moments("resolved_at"),
+	digest: z.string(),
+	reason: z.string().optional(),
+});
+const grant = z
+	.object({
+		id: z.string(),
+		scope,
+		action: z.string(),
+		pattern: z.string().nullable(),
+		asked_by: z.string().nullable(),
+		session_key: z.string().nullable(),
+		session: z.string().nullable(),
+		...moments("until"),
+		by: z.string(),
+		...moment("created_at"),
+		...moments("revoked_at"),
+		revoked_by: z.string().nullable(),
+	})
+	.openapi("Grant");
+const entry = z
+	.object({
+		n: z.int(),
+		...moment("at"),
+		kind: z.string(),
+		confirmation: z.string().nullable(),
+		who: z.string(),
+		via: z.string(),
+		facts: details,
+		mac: z.string(),
+	})
+	.openapi("AuditEntry");
+export const flatError = z.object({ error: z.string(), status: status.optional() }).openapi("FlatError");
+const limit = z.string().optional().openapi({ description: "1 to 500; anything else is 50" });
+
+export interface ConfirmCall {
+	readonly method: "get" | "post" | "delete";
+	readonly path: string;
+	readonly about: string;
+	readonly query?: z.ZodObject;
+	readonly body?: z.ZodObject;
+	readonly status?: 201 | 202;
+	readonly answer: z.ZodType;
+}
+
+export const confirmCalls = {
+	confirmRequest: {
+		method: "post",
+		path: "/confirm",
+		about: "ask a human; 200 where a grant covers it",
+		body: z.object({
+			action: z.string(),
+			description: z.string(),
+			details: details.nullish(),
+			requester: z.string().nullish(),
+			session_key: z.string().nullish(),
+			timeout_seconds: z.number().nullish(),
+			idempotency_key: z.string().nullish(),
+		}),
+		status: 202,
+		answer: asked,
+	},
+	confirmList: {
+		method: "get",
+		path: "/confirm",
+		about: "confirmations, newest first; those that it asked for, for an agent",
+		query: z.object({ status: status.optional(), limit, before: z.string().optional() }),
+		answer: z.object({ count: z.int(), confirmations: z.array(record), next: z.string().nullable() }),
+	},
+	confirmRead: {
+		method: "get",
+		path: "/confirm/{id}",
+		about: "one confirmation; with wait, answers when it is no longer pending or so many seconds have passed",
+		query: z.object({ wait: z.number().max(60).optional() }),
+		answer: record,
+	},
+	confirmApprove: {
+		method: "post",
+		path: "/confirm/{id}/approve",
+		about: "say yes, once or with a grant, to what was asked or to what you make of it",
+		body: z.object({
+			reason: z.string().nullish(),
+			approver: z.string().nullish(),
+			grant: z.object({ scope, until: seconds.nullish() }).nullish(),
+			edited_details: details.nullish(),
+		}),
+		answer: resolved,
+	},
+	confirmDeny: {
+		method: "post",
+		path: "/confirm/{id}/deny",
+		about: "say no",
+		body: z.object({ reason: z.string().nullish(), denier: z.string().nullish() }),
+		answer: resolved,
+	},
+	confirmCancel: {
+		method: "post",
+		path: "/confirm/{id}/cancel",
+		about: "take back what was asked; by who asked",
+		answer: z.object({ id: z.string(), status }),
+	},
+	confirmConsume: {
+		method: "post",
+		path: "/confirm/{id}/consume",
+		about: "use an approval, once, for exactly the arguments of that digest; by who asked",
+		body: z.object({ digest: z.string() }),
+		answer: record,
+	},
+	grantList: {
+		method: "get",
+		path: "/grants",
+		about: "standing consents, newest first",
+		query: z.object({ limit }),
+		answer: z.object({ count: z.int(), grants: z.array(grant) }),
+	},
+	grantAdd: {
+		method: "post",
+		path: "/grants",
+		about: "consent from now on; session and conversation need session_key and asked_by",
+		body: z.object({
+			scope,
+			action: z.string(),
+			pattern: z.string().nullish(),
+			session_key: z.string().nullish(),
+			asked_by: z.string().nullish(),
+			until: seconds.nullish(),
+		}),
+		status: 201,
+		answer: grant,
+	},
+	grantRevoke: {
+		method: "delete",
+		path: "/grants/{id}",
+		about: "end a grant; also DELETE /grants?id=",
+		answer: z.object({ id: z.string(), revoked: z.boolean() }),
+	},
+	audit: {
+		method: "get",
+		path: "/audit",
+		about: "the latest state of each confirmation, newest first",
+		query: z.object({ limit }),
+		answer: z.object({ count: z.int(), entries: z.array(state) }),
+	},
+	auditLog: {
+		method: "get",
+		path: "/audit/log",
+		about: "every change of state and refused attempt, oldest first, each chained to the one before",
+		query: z.object({
+			limit,
+			after: z.int().optional(),
+			confirmation: z.string().optional(),
+			newest: z.boolean().optional(),
+		}),
+		answer: z.object({ count: z.int(), entries: z.array(entry), next: z.int().nullable() }),
+	},
+	auditAccept: {
+		method: "post",
+		path: "/audit/accept",
+		about: "after a restore: takes the audit as it is, though its witness saw another; 409 where it did not",
+		answer: z.object({ count: z.int() }),
+	},
+	auditVerify: {
+		method: "get",
+		path: "/audit/verify",
+		about: "looks through the whole chain, and at its witness; bad is the first entry that is wrong",
+		answer: z.object({
+			ok: z.boolean(),
+			count: z.int(),
+			head: z.string(),
+			bad: z.object({ n: z.int(), problem: z.string() }).nullable(),
+		}),
+	},
+} as const satisfies Readonly<Record<string, ConfirmCall>>;
+
+export type ConfirmCallName = keyof typeof confirmCalls;
+export type ConfirmAnswer<Name extends ConfirmCallName> = z.output<(typeof confirmCalls)[Name]["answer"]>;
+export type ConfirmBody<Name extends ConfirmCallName> = (typeof confirmCalls)[Name] extends {
+	readonly body: infer Body extends z.ZodType;
+}
+	? z.input<Body>
+	: undefined;
+
+export type WireConfirmationState = z.output<typeof state>;
+export type WireConfirmation = z.output<typeof record>;
+export type WireAsked = z.output<typeof asked>;
+export type WireResolved = z.output<typeof resolved>;
+export type WireGrant = z.output<typeof grant>;
+export type WireAuditEntry = z.output<typeof entry>;
+export type WireGrantScope = z.output<typeof scope>;

@@ -1,0 +1,14 @@
+/** Who is told of something, until they no longer want to be. */
+export class Listeners<Told extends readonly unknown[]> {
+	readonly #all = new Set<(...told: Told) => void>();
+
+	/** Answers how to end it. */
+	readonly add = (listener: (...told: Told) => void): (() => void) => {
+		this.#all.add(listener);
+		return () => void this.#all.delete(listener);
+	};
+
+	tell(...told: Told): void {
+		for (const listener of this.#all) listener(...told);
+	}
+}

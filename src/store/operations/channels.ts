@@ -1,0 +1,61 @@
+// How a channel is: an event when that changes, and a notice when it goes down and when it is back, once each, whoever looks and however
+// often Keryx starts meanwhile.
+import { type Context, get, type Op, run, sql } from "../query.ts";
+import type { NewDelivery } from "../types.ts";
+import { addDeliveries } from "./deliveries/deliveries.ts";
+import { noticeLane } from "./deliveries/destination.ts";
+import { emit } from "./events.ts";
+
+const known = sql<{ value: string }>("SELECT value FROM settings WHERE name = ?");
+const remember = sql(
+	"INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+
+export type ChannelState = "connected" | "degraded" | "down" | "needs_attention";
+
+interface Known {
+	readonly state: ChannelState;
+	/** That it is down was told, and not yet that it is back. */
+	readonly told: boolean;
+}
+
+export interface NoteChannelArgs {
+	readonly name: string;
+	readonly platform: string;
+	readonly account: string;
+	readonly state: ChannelState;
+	readonly provenBy?: string;
+	/** Sent where that is news. */
+	readonly ifDown: readonly NewDelivery[];
+	readonly ifBack: readonly NewDelivery[];
+}
+
+/** Writes nothing where it is as it was. */
+export function* noteChannel(context: Context, args: NoteChannelArgs): Op<void> {
+	const { name, platform, account, state, provenBy } = args;
+	const row = yield* get(known, settingOf(name));
+	const before: Known = row ? (JSON.parse(row.value) as Known) : { state: "connected", told: false };
+	if (before.state === state) return;
+	const isDown = state === "down" || state === "needs_attention";
+	const told = isDown || (before.told && state !== "connected");
+	yield* run(remember, settingOf(name), JSON.stringify({ state, told } satisfies Known));
+	yield* emit(
+		context,
+		"channel.changed",
+		{ subject: name },
+		{
+			platform,
+			account,
+			state,
+			before: before.state,
+			...(provenBy !== undefined && { proven_by: provenBy }),
+		},
+	);
+	const news = told === before.told ? [] : told ? args.ifDown : args.ifBack;
+	for (const delivery of news)
+		yield* addDeliveries(context, noticeLane(delivery.destination), null, [delivery]);
+}
+
+function settingOf(name: string): string {
+	return `channel:${name}`;
+}

@@ -1,0 +1,136 @@
+// The agent sends a file of its workspace with its answer. It is read here, outside of any wall, so it must be what its path says: a
+// regular file below the workspace, reached through no link, whatever a running command does to the folders meanwhile.
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
+import { basename, extname, isAbsolute, join, relative, sep } from "node:path";
+import { z } from "zod";
+import { bytesInWords } from "../domain/index.ts";
+import { turnOf } from "./call-wall.ts";
+import { defineTool, type Tool } from "./types.ts";
+
+export interface AttachOptions {
+	/** Throws workspace.unusable. */
+	workspaceOf(place: ReturnType<typeof turnOf>): string;
+	/** The largest file, in bytes. */
+	limit(): number;
+}
+
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const LONGEST_NAME = 255;
+
+const input = z.object({
+	path: z.string().min(1).describe("of a file in your workspace, such as report.pdf or out/chart.png"),
+	caption: z.string().max(1000).optional().describe("one line about it"),
+});
+
+export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
+	return defineTool({
+		name: "attach",
+		description:
+			"Send a file of your workspace to the people of this chat, together with your answer. Use it for what they asked you to make: documents, pictures, archives.",
+		input,
+		// Nothing leaves before the turn ends: made again, it replaces nothing and sends nothing twice.
+		repeatable: true,
+		async run({ path, caption }, context) {
+			const folder = workspaceOf(turnOf(context));
+			const read = await readInside(folder, path, limit());
+			if ("problem" in read) return { content: read.problem, isError: true };
+			const { data } = read;
+			const name = basename(path).slice(0, LONGEST_NAME);
+			const mediaType = MEDIA_TYPES[extname(name).toLowerCase()] ?? "application/octet-stream";
+			const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
+			const text = `${name} (${bytesInWords(data.byteLength)}) is sent with your answer.`;
+			return {
+				content: [
+					{ type: "text", text },
+					{
+						type: type ?? "file",
+						data,
+						mediaType,
+						name,
+						sent: { size: data.byteLength, ...(caption !== undefined && { caption }) },
+					},
+				],
+			};
+		},
+	});
+}
+
+type Read = { readonly data: Uint8Array } | { readonly problem: string };
+
+async function readInside(folder: string, path: string, limit: number): Promise<Read> {
+	const root = await realpath(folder);
+	const way = isAbsolute(path) ? relative(root, path) : relative(root, join(root, path));
+	if (way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way))
+		return { problem: `${path} is not in your workspace. Copy it there first.` };
+	const link = await linkOn(root, way);
+	if (link !== null) return { problem: link };
+	const file = await open(join(root, way), FLAGS).catch((error: NodeJS.ErrnoException) => error);
+	if (file instanceof Error) return { problem: `${path} cannot be read: ${file.code ?? file.message}` };
+	try {
+		const facts = await file.stat();
+		if (!facts.isFile()) return { problem: `${path} is not a file.` };
+		if (facts.size > limit)
+			return { problem: `${path} is larger than ${bytesInWords(limit)}, the most that can be sent.` };
+		// The folders may have been changed since they were looked at: what was opened is asked where it is.
+		if (!(await isAt(file, join(root, way)))) return { problem: `${path} changed while it was read.` };
+		const data = await readAll(file, limit);
+		return data ? { data } : { problem: `${path} grows while it is read, beyond what can be sent.` };
+	} finally {
+		await file.close();
+	}
+}
+
+/** Why the way to a file cannot be taken; null: it can. */
+async function linkOn(root: string, way: string): Promise<string | null> {
+	let at = root;
+	for (const step of way.split(sep)) {
+		at = join(at, step);
+		const facts = await lstat(at).catch(() => null);
+		if (!facts) return `There is no ${way} in your workspace.`;
+		if (facts.isSymbolicLink())
+			return `${relative(root, at)} is a link, and links are not followed. Copy the file.`;
+	}
+	return null;
+}
+
+async function isAt(file: FileHandle, path: string): Promise<boolean> {
+	const [own, there] = [await file.stat(), await lstat(path).catch(() => null)];
+	if (there?.ino !== own.ino || there.dev !== own.dev) return false;
+	return (await realpath(path).catch(() => null)) === path;
+}
+
+/** Null: more than the limit came. */
+async function readAll(file: FileHandle, limit: number): Promise<Uint8Array | null> {
+	const pieces: Buffer[] = [];
+	let size = 0;
+	for await (const piece of file.createReadStream({ autoClose: false, end: limit })) {
+		pieces.push(piece as Buffer);
+		size += (piece as Buffer).byteLength;
+	}
+	return size > limit ? null : Buffer.concat(pieces);
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+	".png": "image/png",
+	".jpg": "image/jpeg",
+	".jpeg": "image/jpeg",
+	".gif": "image/gif",
+	".webp": "image/webp",
+	".svg": "image/svg+xml",
+	".pdf": "application/pdf",
+	".txt": "text/plain",
+	".log": "text/plain",
+	".md": "text/markdown",
+	".csv": "text/csv",
+	".html": "text/html",
+	".json": "application/json",
+	".zip": "application/zip",
+	".gz": "application/gzip",
+	".mp3": "audio/mpeg",
+	".ogg": "audio/ogg",
+	".wav": "audio/wav",
+	".mp4": "video/mp4",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+};
