@@ -177,7 +177,7 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
 /** What a source says of its profile counts only where it was honoured. */
-export function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
 
@@ -186,7 +186,7 @@ export function roleOf(authorisation: Authorisation): PersonRole {
 }
 
 /** Whose profile a message is for, and whether its sender may speak. */
-async function decide(
+export async function decide(
 	given: Source,
 	transport: NonNullable<Inbound["transport"]>,
 	{ store, config }: Pick<AdmissionOptions, "store" | "config">,

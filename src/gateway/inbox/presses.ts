@@ -9,9 +9,8 @@ import type { Press } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
-import { authorisationOf, roleOf, routingOf, withProfile } from "./admission.ts";
+import { decide, roleOf, routingOf } from "./admission.ts";
 import type { Door } from "./door.ts";
-import { profileFor } from "./profiles.ts";
 
 /** Platforms let whoever pressed wait for a few seconds only. */
 const ANSWER_MS = 5000;
@@ -33,9 +32,7 @@ export async function press(
 ): Promise<{ readonly text: string }> {
 	const { store, config, confirmations, door } = options;
 	const given = parseSource({ ...from, account: from.account ?? account });
-	const profile = profileFor(given, transport.mayChooseProfile ?? false, config);
-	const source = withProfile(given, profile);
-	const authorisation = await door.pass(authorisationOf(source, transport, options));
+	const { source, profile, authorisation } = await door.pass(decide(given, transport, options));
 	const isAllowed = authorisation.kind === "allowed" && profile !== null && !transport.poster;
 	const pressed = await store.pressButton({
 		button,
