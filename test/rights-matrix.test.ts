@@ -6,6 +6,7 @@ import type { StepAgent } from "../src/agents/index.ts";
 import { NO_USAGE } from "../src/agents/types.ts";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
 import { endpoints } from "../src/http/endpoints.ts";
+import { createAttachTool } from "../src/tools/index.ts";
 import { Scene } from "./gateway/support.ts";
 import { onPort, type Ported } from "./http/port.ts";
 import { ProcessHome } from "./support/process-home.ts";
@@ -65,6 +66,7 @@ beforeAll(async () => {
 	scene = await Scene.start({
 		agent: lister,
 		programs,
+		tools: [createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 })],
 		config: {
 			auth: {
 				telegram: {

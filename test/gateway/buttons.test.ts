@@ -120,13 +120,16 @@ describe("buttons of a question", () => {
 		expect(scene.texts()).toEqual([expect.stringContaining("/approve")]);
 	});
 
-	test("a press is committed with its cursor, and a crash makes it no second one", async () => {
+	test("a press is committed with its cursor, and a crash makes it no second one; the end that was being shown is shown", async () => {
 		await start({ durable: true });
 		await scene.say(ASK);
+		scene.world.behave = ({ kind }) => (kind === "edit" ? { delayMs: MINUTE, andThen: "lost" } : "ok");
 		await press("Approve", { cursor: "7" });
+		scene.world.behave = () => "ok";
 		await scene.crash();
 		await scene.clock.advance(0);
 		expect(scene.dangers).toEqual(["it"]);
+		expect(scene.texts()[1]).toMatch(/Approved\.$/);
 		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("7");
 		expect(await press("Approve")).toMatch(/^This was pressed already/);
 		expect(scene.dangers).toEqual(["it"]);

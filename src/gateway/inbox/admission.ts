@@ -179,7 +179,7 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;
 
 /** What a source says of its profile counts only where it was honoured. */
-export function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
+function withProfile({ profile: _, ...source }: Source, profile: string | null): Source {
 	return profile ? { ...source, profile } : source;
 }
 

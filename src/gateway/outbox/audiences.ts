@@ -48,10 +48,15 @@ export class Audiences {
 	on(channel: Channel, hider: Hider): Channel {
 		const shown = (outgoing: Outgoing): Outgoing => {
 			if (this.isOwners(outgoing.destination)) return outgoing;
-			const { text, plain, ...rest } = outgoing.body;
+			const { text, plain, attachments, ...rest } = outgoing.body;
 			return {
 				...outgoing,
-				body: { ...rest, text: hider.hide(text), plain: hider.hide(plain) },
+				body: {
+					...rest,
+					text: hider.hide(text),
+					plain: hider.hide(plain),
+					...(attachments && { attachments: hider.hideIn(attachments) }),
+				},
 			};
 		};
 		const { edit, typing, lookup } = channel;

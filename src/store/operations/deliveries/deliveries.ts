@@ -369,10 +369,10 @@ export function* recoverDeliveries(
 		const delivery = toDelivery(row);
 		const { platform, account } = delivery.destination;
 		const unasked = args.canAsk.some((one) => one.platform === platform && one.account === account);
-		const settlement: Settlement =
-			row.receipt === null
-				? { kind: "unknown", reason: "Keryx died while sending", unasked }
-				: { kind: "retry", at: context.now, reason: "Keryx died while editing" };
+		const isEdit = row.receipt !== null || delivery.body.edits !== undefined;
+		const settlement: Settlement = !isEdit
+			? { kind: "unknown", reason: "Keryx died while sending", unasked }
+			: { kind: "retry", at: context.now, reason: "Keryx died while editing" };
 		yield* settleRow(context, row, settlement);
 		if (settlement.kind === "unknown")
 			unknown.push({ ...delivery, state: "unknown", reason: settlement.reason });
