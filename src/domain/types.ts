@@ -31,7 +31,6 @@ export interface Source {
 	/** Set by the transport only: never serialised, never read from the wire or the store. */
 	readonly isBot?: boolean;
 	readonly roleAuthorized?: boolean;
-	readonly upstreamRelay?: boolean;
 }
 
 /** The tuple a source resolves to; it alone decides which conversation a message belongs to. Absent parts are "". */

@@ -5,7 +5,7 @@ import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
-import { type ConversationId, mayJoin } from "../domain/index.ts";
+import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
 import {
@@ -17,7 +17,7 @@ import {
 	type Woken,
 } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
-import { onlyTools, type ToolRegistry } from "../tools/index.ts";
+import type { ToolRegistry } from "../tools/index.ts";
 import {
 	type Admission,
 	CHANNEL_DEFAULTS,
@@ -35,34 +35,27 @@ import { ConversationFiles } from "./files/conversation-files.ts";
 import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
-import { isTooOld, type Waiting } from "./inbox/batch.ts";
 import { Door } from "./inbox/door.ts";
 import { createHost } from "./inbox/host.ts";
 import { press } from "./inbox/presses.ts";
-import { toolsFor } from "./inbox/profiles.ts";
 import { Unheard } from "./inbox/unheard.ts";
-import { type Begun, Lanes } from "./lanes/lanes.ts";
+import { Lanes } from "./lanes/lanes.ts";
 import { ChannelWatch, type NamedHealth } from "./lifecycle/channel-watch.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
-import { expire, recover } from "./lifecycle/recovery.ts";
+import { recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { Unknowns } from "./outbox/unknowns.ts";
-import { awaySentence, resumedSentence } from "./sentences.ts";
-import { createSurroundings, policyOf, type Surroundings } from "./surroundings.ts";
+import { createSurroundings, type Surroundings } from "./surroundings.ts";
 import { type Delta, Deltas, type Partial } from "./turn/deltas.ts";
-import { type Rights, rightsOf } from "./turn/rights.ts";
-import type { TurnStart } from "./turn/start.ts";
-import { Turn } from "./turn/turn.ts";
+import { TurnFactory } from "./turn/turn-factory.ts";
 import type { Walls } from "./turn/walls.ts";
 import { untilWritten } from "./until-written.ts";
 
-/** A message that waited longer than this is answered with a line that says so. */
-const NOTICEABLE_WAIT_MS = 60_000;
 /** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
 const LAST_WORDS_MS = 10_000;
 const OWN_WAY_IN = { name: "", account: "" } as const;
@@ -151,8 +144,8 @@ class RunningGateway implements Gateway {
 	readonly #surroundings: Surroundings;
 	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
+	readonly #turns: TurnFactory;
 	readonly #outbox: Outbox;
-	readonly #files: ConversationFiles | null;
 	readonly #commands: CommandRunner;
 	readonly actions: Actions;
 	readonly commands: Gateway["commands"];
@@ -208,8 +201,8 @@ class RunningGateway implements Gateway {
 				return live.values.gateway.batch_cap_ms;
 			},
 			work: {
-				begin: (conversation, items) => this.#begin(conversation, items),
-				resume: (conversation, turn) => this.#resume(conversation, turn),
+				begin: (conversation, items) => this.#turns.begin(conversation, items),
+				resume: (conversation, turn) => this.#turns.resume(conversation, turn),
 				log,
 			},
 		});
@@ -237,7 +230,26 @@ class RunningGateway implements Gateway {
 		const { checkpoints, workspaceOf } = options;
 		const files =
 			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
-		this.#files = files;
+		this.#turns = new TurnFactory({
+			store,
+			clock,
+			agent: options.agent,
+			profiles: options.profiles ?? {},
+			tools,
+			confirmations: options.confirmations ?? null,
+			walls: options.walls ?? null,
+			files,
+			get config() {
+				return live.values;
+			},
+			surroundings: this.#surroundings,
+			outlet: this.outlet,
+			deltas: this.#deltas,
+			lanes: this.#lanes,
+			channelOf,
+			awaySince: () => this.#awaySince,
+			log,
+		});
 		const commands = createCommands(options.commands);
 		this.commands = commands.all;
 		this.#commands = new CommandRunner({
@@ -250,7 +262,7 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			surroundings: this.#surroundings,
 			outlet: this.outlet,
-			agentOf: (place) => this.#agentOf(place),
+			agentOf: (place) => this.#turns.agentOf(place),
 			runTurn: (place, turn) => this.#runBegun(place, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
@@ -289,7 +301,7 @@ class RunningGateway implements Gateway {
 			processes: options.processes ?? null,
 			files,
 			tools,
-			agentOf: (place) => this.#agentOf(place),
+			agentOf: (place) => this.#turns.agentOf(place),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -584,162 +596,17 @@ class RunningGateway implements Gateway {
 		void work.finally(() => this.#working.delete(work));
 	}
 
-	async #begin(conversation: ConversationId, waiting: readonly Waiting[]): Promise<Begun> {
-		const { store, clock, config } = this.#options;
-		const items = await this.#withoutExpired(conversation, waiting);
-		if (items.length === 0) return { kind: "none" };
-		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
-		const begun = await store.beginTurn({
-			conversation,
-			inbox: items.map((item) => item.id),
-			policy: policyOf(this.#surroundings, place),
-			...this.#surroundings.openingOf(place),
-			autoContinueFreshness: config.auto_continue_freshness,
-			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
-		});
-		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
-		if (begun.kind === "suspended") return { kind: "parked" };
-		if (begun.kind === "nothing") return { kind: "none" };
-		const start = {
-			...begun,
-			purpose: "answer" as const,
-			conversation,
-			place,
-			attempt: 1,
-			resumed: null,
-			away: this.#away(items),
-		};
-		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
-	}
-
-	/** What was sent while Keryx was away and has got too old is given up, and listed once. */
-	async #withoutExpired(
-		conversation: ConversationId,
-		items: readonly Waiting[],
-	): Promise<readonly Waiting[]> {
-		const { store, clock, config } = this.#options;
-		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
-		if (tooOld.length === 0) return items;
-		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
-		await expire(store, this.outlet, conversation, expired);
-		return items.filter((item) => !tooOld.includes(item));
-	}
-
-	async #resume(conversation: ConversationId, turn: string): Promise<Begun> {
-		const { store, clock, config } = this.#options;
-		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
-		const resumed = await store.resumeTurn({
-			turn,
-			autoContinueFreshness: config.auto_continue_freshness,
-			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
-			policy: policyOf(this.#surroundings, place),
-			// A lane runs one turn at a time, and this one is not it.
-			evenRunning: true,
-		});
-		if (resumed.kind !== "resumed") return { kind: "none" };
-		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
-		const start = {
-			...resumed,
-			place,
-			attempt: resumed.attempts,
-			resumed: { reason: resumed.reason, started },
-			away: this.#awayFor(resumed.interruptedAt),
-		};
-		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
-	}
-
 	/** A turn that a command began; it waits in its lane until nothing else runs there. */
 	#runBegun(place: Conversation, turn: CommandTurn): void {
-		const start = {
-			purpose: "answer" as const,
-			...turn,
-			conversation: place.id,
-			place,
-			boundary: null,
-			attempt: 1,
-			resumed: null,
-			away: null,
-		};
 		this.#track(
-			untilWritten(() => this.#rights(start), {
+			untilWritten(() => this.#turns.ofCommand(place, turn), {
 				clock: this.#options.clock,
 				signal: this.#stopping.signal,
 				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
 			}).then(
-				(rights) => this.#lanes.run(place.id, this.#turn(start, rights)),
+				(begun) => this.#lanes.run(place.id, begun),
 				(error: unknown) => this.#log(`turn ${turn.turn} is left to the next start`, error),
 			),
 		);
 	}
-
-	/** One line that Keryx was away, where what is answered now has waited for it. */
-	#away(items: readonly Waiting[]): string | null {
-		const { clock, config } = this.#options;
-		const oldest = items.find((item) => item.late);
-		if (!oldest || this.#awaySince === null || clock.now() - oldest.sentAt < NOTICEABLE_WAIT_MS) return null;
-		return awaySentence(this.#awaySince, config.session_reset.timezone);
-	}
-
-	/** The same for a turn that goes on: what its user was shown of it has been standing still since then. */
-	#awayFor(interruptedAt: number): string | null {
-		const { clock, config } = this.#options;
-		if (clock.now() - interruptedAt <= NOTICEABLE_WAIT_MS) return null;
-		return resumedSentence(interruptedAt, config.session_reset.timezone);
-	}
-
-	#rights({ speakers, place }: Pick<TurnStart, "speakers" | "place">): Promise<Rights> {
-		const { store, config, clock } = this.#options;
-		return rightsOf(speakers, place, { store, config, now: clock.now() });
-	}
-
-	#agentOf({ profile }: Conversation): Agent {
-		const { agent, profiles = {} } = this.#options;
-		return profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile));
-	}
-
-	#turn(start: TurnStart, rights: Rights): Turn {
-		const { store, tools, clock, config, confirmations, walls } = this.#options;
-		const { platform, account } = start.destination;
-		const { profile } = start.place;
-		const own = profile === "" ? undefined : config.profiles[profile];
-		return new Turn(start, {
-			store,
-			agent: this.#agentOf(start.place),
-			confirmations: confirmations ?? null,
-			files: this.#files,
-			rights,
-			isOwners: rights.standing === "owner" && !start.place.shared && start.place.chatType === "dm",
-			tools: onlyTools(
-				tools,
-				toolsFor(tools.names, config, { profile, platform: start.place.platform, role: rights.standing }),
-			),
-			clock,
-			config: own ? { ...config, agent: own.agent } : config,
-			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
-			deltas: this.#deltas,
-			channel: this.#channels.get(`${platform} ${account}`),
-			outlet: this.outlet,
-			policyOf: (conversation) => policyOf(this.#surroundings, conversation),
-			openingOf: (conversation) => this.#surroundings.openingOf(conversation),
-			joining: () =>
-				this.#lanes.joining(
-					start.conversation,
-					({ principal, role }) =>
-						role !== null && mayJoin(start.speakers, { principal, role, platform: start.place.platform }),
-				),
-			joined: (inbox) => this.#lanes.remove(start.conversation, inbox),
-			log: this.#log,
-		});
-	}
-}
-
-/** A profile that was taken out of the configuration is not served by another. */
-function unknownProfile(name: string): Agent {
-	return {
-		kind: "step",
-		name: "none",
-		async *step() {
-			yield { type: "failed", failure: { kind: "refused", detail: `profile ${name} is not configured` } };
-		},
-	};
 }

@@ -128,7 +128,6 @@ describe("writing a source", () => {
 			...parseSource({ platform: "irc" }),
 			isBot: true,
 			roleAuthorized: true,
-			upstreamRelay: true,
 		};
 		expect(toWireSource(source)).toEqual(toWireSource(parseSource({ platform: "irc" })));
 	});

@@ -1,5 +1,5 @@
 // The wire form of a source, and its description for people.
-// isBot, roleAuthorized and upstreamRelay are the transport's own knowledge: nothing here reads or writes them,
+// isBot and roleAuthorized are the transport's own knowledge: nothing here reads or writes them,
 // or a message could claim rights for itself.
 import { KeryxError } from "../../errors.ts";
 import { CHAT_TYPES, type ChatType, type Source } from "../types.ts";

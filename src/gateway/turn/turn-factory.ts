@@ -1,0 +1,207 @@
+// From messages that wait, an interrupted turn or a command to a turn that can run: its place in the store, whom it speaks for, and what
+// it works with. It begins turns, and runs none.
+import type { Agent } from "../../agents/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { Confirmations } from "../../confirmations/index.ts";
+import { type ConversationId, mayJoin } from "../../domain/index.ts";
+import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { onlyTools, type ToolRegistry } from "../../tools/index.ts";
+import type { Channel } from "../channel.ts";
+import type { CommandTurn } from "../commands/changes.ts";
+import type { ConversationFiles } from "../files/conversation-files.ts";
+import { isTooOld, type Waiting } from "../inbox/batch.ts";
+import { toolsFor } from "../inbox/profiles.ts";
+import type { Begun, Lanes } from "../lanes/lanes.ts";
+import { expire } from "../lifecycle/recovery.ts";
+import type { Outlet } from "../outbox/outlet.ts";
+import { awaySentence, resumedSentence } from "../sentences.ts";
+import { policyOf, type Surroundings } from "../surroundings.ts";
+import type { Deltas } from "./deltas.ts";
+import { type Rights, rightsOf } from "./rights.ts";
+import type { TurnStart } from "./start.ts";
+import { Turn } from "./turn.ts";
+import type { Walls } from "./walls.ts";
+
+/** A message that waited longer than this is answered with a line that says so. */
+const NOTICEABLE_WAIT_MS = 60_000;
+
+export interface TurnFactoryOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly agent: Agent;
+	readonly profiles: Readonly<Record<string, Agent>>;
+	readonly tools: ToolRegistry;
+	readonly confirmations: Confirmations | null;
+	readonly walls: Pick<Walls, "describe"> | null;
+	readonly files: ConversationFiles | null;
+	/** Read each time: it may change while Keryx runs. */
+	readonly config: Config;
+	readonly surroundings: Surroundings;
+	readonly outlet: Outlet;
+	readonly deltas: Deltas;
+	readonly lanes: Pick<Lanes, "joining" | "remove">;
+	readonly channelOf: (platform: string, account: string) => Channel | undefined;
+	/** When Keryx was last there before this start; null where it was not away. */
+	readonly awaySince: () => number | null;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class TurnFactory {
+	readonly #with: TurnFactoryOptions;
+
+	constructor(options: TurnFactoryOptions) {
+		this.#with = options;
+	}
+
+	async begin(conversation: ConversationId, waiting: readonly Waiting[]): Promise<Begun> {
+		const { store, clock, config } = this.#with;
+		const items = await this.#withoutExpired(conversation, waiting);
+		if (items.length === 0) return { kind: "none" };
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		const begun = await store.beginTurn({
+			conversation,
+			inbox: items.map((item) => item.id),
+			policy: policyOf(this.#with.surroundings, place),
+			...this.#with.surroundings.openingOf(place),
+			autoContinueFreshness: config.auto_continue_freshness,
+			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
+		});
+		if (begun.kind === "busy") return { kind: "resume", turn: begun.turn };
+		if (begun.kind === "suspended") return { kind: "parked" };
+		if (begun.kind === "nothing") return { kind: "none" };
+		const start = {
+			...begun,
+			purpose: "answer" as const,
+			conversation,
+			place,
+			attempt: 1,
+			resumed: null,
+			away: this.#away(items),
+		};
+		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
+	}
+
+	/** What was sent while Keryx was away and has got too old is given up, and listed once. */
+	async #withoutExpired(
+		conversation: ConversationId,
+		items: readonly Waiting[],
+	): Promise<readonly Waiting[]> {
+		const { store, clock, config } = this.#with;
+		const tooOld = items.filter((item) => isTooOld(item, clock.now(), config.inbox));
+		if (tooOld.length === 0) return items;
+		const expired = await Promise.all(tooOld.map(({ id }) => store.inboxItem({ scope: OPERATOR, id })));
+		await expire(store, this.#with.outlet, conversation, expired);
+		return items.filter((item) => !tooOld.includes(item));
+	}
+
+	async resume(conversation: ConversationId, turn: string): Promise<Begun> {
+		const { store, clock, config } = this.#with;
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		const resumed = await store.resumeTurn({
+			turn,
+			autoContinueFreshness: config.auto_continue_freshness,
+			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
+			policy: policyOf(this.#with.surroundings, place),
+			// A lane runs one turn at a time, and this one is not it.
+			evenRunning: true,
+		});
+		if (resumed.kind !== "resumed") return { kind: "none" };
+		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
+		const start = {
+			...resumed,
+			place,
+			attempt: resumed.attempts,
+			resumed: { reason: resumed.reason, started },
+			away: this.#awayFor(resumed.interruptedAt),
+		};
+		return { kind: "turn", turn: this.#turn(start, await this.#rights(start)) };
+	}
+
+	/** A turn that a command began in the store. */
+	async ofCommand(place: Conversation, turn: CommandTurn): Promise<Turn> {
+		const start = {
+			purpose: "answer" as const,
+			...turn,
+			conversation: place.id,
+			place,
+			boundary: null,
+			attempt: 1,
+			resumed: null,
+			away: null,
+		};
+		return this.#turn(start, await this.#rights(start));
+	}
+
+	/** One line that Keryx was away, where what is answered now has waited for it. */
+	#away(items: readonly Waiting[]): string | null {
+		const { clock, config } = this.#with;
+		const awaySince = this.#with.awaySince();
+		const oldest = items.find((item) => item.late);
+		if (!oldest || awaySince === null || clock.now() - oldest.sentAt < NOTICEABLE_WAIT_MS) return null;
+		return awaySentence(awaySince, config.session_reset.timezone);
+	}
+
+	/** The same for a turn that goes on: what its user was shown of it has been standing still since then. */
+	#awayFor(interruptedAt: number): string | null {
+		const { clock, config } = this.#with;
+		if (clock.now() - interruptedAt <= NOTICEABLE_WAIT_MS) return null;
+		return resumedSentence(interruptedAt, config.session_reset.timezone);
+	}
+
+	#rights({ speakers, place }: Pick<TurnStart, "speakers" | "place">): Promise<Rights> {
+		const { store, config, clock } = this.#with;
+		return rightsOf(speakers, place, { store, config, now: clock.now() });
+	}
+
+	agentOf({ profile }: Conversation): Agent {
+		const { agent, profiles } = this.#with;
+		return profile === "" ? agent : (profiles[profile] ?? unknownProfile(profile));
+	}
+
+	#turn(start: TurnStart, rights: Rights): Turn {
+		const { store, tools, clock, config, confirmations, walls, files, deltas, lanes, log } = this.#with;
+		const { platform, account } = start.destination;
+		const { profile } = start.place;
+		const own = profile === "" ? undefined : config.profiles[profile];
+		return new Turn(start, {
+			store,
+			outlet: this.#with.outlet,
+			agent: this.agentOf(start.place),
+			confirmations,
+			files,
+			rights,
+			isOwners: rights.standing === "owner" && !start.place.shared && start.place.chatType === "dm",
+			tools: onlyTools(
+				tools,
+				toolsFor(tools.names, config, { profile, platform: start.place.platform, role: rights.standing }),
+			),
+			clock,
+			config: own ? { ...config, agent: own.agent } : config,
+			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
+			deltas,
+			channel: this.#with.channelOf(platform, account),
+			policyOf: (conversation) => policyOf(this.#with.surroundings, conversation),
+			openingOf: (conversation) => this.#with.surroundings.openingOf(conversation),
+			joining: () =>
+				lanes.joining(
+					start.conversation,
+					({ principal, role }) =>
+						role !== null && mayJoin(start.speakers, { principal, role, platform: start.place.platform }),
+				),
+			joined: (inbox) => lanes.remove(start.conversation, inbox),
+			log,
+		});
+	}
+}
+
+/** A profile that was taken out of the configuration is not served by another. */
+function unknownProfile(name: string): Agent {
+	return {
+		kind: "step",
+		name: "none",
+		async *step() {
+			yield { type: "failed", failure: { kind: "refused", detail: `profile ${name} is not configured` } };
+		},
+	};
+}
