@@ -250,7 +250,10 @@ export class Lanes {
 			this.#options.work.idle?.(lane.conversation);
 			return;
 		}
-		if (batch.kind === "wait") return this.#wait(lane, batch.until - this.#options.clock.monotonic());
+		if (batch.kind === "wait") {
+			this.#wait(lane, batch.until - this.#options.clock.monotonic());
+			return;
+		}
 		lane.doing = { kind: "ready" };
 		this.#ready.push(lane);
 		this.#pump();
