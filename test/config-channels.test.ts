@@ -35,7 +35,6 @@ describe("an entry", () => {
 				dms: ["answer", "question", "warning", "status"],
 				groups: ["answer", "question", "warning"],
 			},
-			confirm_by_reaction: false,
 			alive_seconds: 60,
 		});
 	});

@@ -52,8 +52,6 @@ export const channelSchema = z.strictObject({
 			groups: noticesSchema.default(["answer", "question", "warning"]),
 		})
 		.prefault({}),
-	/** A thumb up or down decides a confirmation where the platform shows no buttons. */
-	confirm_by_reaction: z.boolean().default(false),
 	/** Without a sign of life for so long, the channel counts as down. */
 	alive_seconds: z.number().int().min(5).max(86_400).default(60),
 });

@@ -15,6 +15,7 @@ import {
 } from "../../ui/index.ts";
 import { AddChannel } from "./add.tsx";
 import { Age } from "./age.tsx";
+import { Pairings } from "./pairings.tsx";
 import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
 
@@ -35,7 +36,7 @@ export function ChannelsView() {
 	const { data, error, refetch, dataUpdatedAt } = useApi(
 		"channels",
 		{},
-		{ on: ["delivery"], refetchInterval: LOOK_MS },
+		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
 	);
 	return (
 		<Page
@@ -96,6 +97,7 @@ export function ChannelsView() {
 							})}
 						</ul>
 					</section>
+					<Pairings />
 					<Unsettled />
 					<Waiting known={data.channels.map(({ platform }) => platform)} />
 				</div>
