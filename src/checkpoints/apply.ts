@@ -198,8 +198,9 @@ class Apply {
 		if (!this.#makeParents(path)) return "in_the_way";
 		const name = `${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`;
 		if (now === null) this.#removeBareFolder(path);
-		const folder = this.#in(parentOf(path));
-		if (!folder) return "changing";
+		// Mostly it is open: its parents have just been seen to.
+		const folder = this.#folders.again(parentOf(path));
+		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		const { entry, stats } = present(full, this.#seen.get(path));
 		if (isSame(entry, want)) {
