@@ -2,6 +2,7 @@
 // below knows of it.
 
 export { type ConfigInput, type LoadedConfig, loadConfig } from "../config/index.ts";
+export type { PlatformTraits } from "../domain/index.ts";
 export { KeryxError } from "../errors.ts";
 export type { ChatCommand, CommandCall } from "../gateway/index.ts";
 export { defineTool } from "../tools/index.ts";

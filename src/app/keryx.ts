@@ -18,6 +18,7 @@ import {
 	unreached,
 } from "../config/index.ts";
 import { confirmationSettings } from "../confirmations/index.ts";
+import type { PlatformTraits } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import {
 	type Channel,
@@ -71,6 +72,8 @@ export interface KeryxOptions {
 	readonly tools?: readonly Tool[];
 	/** Chat commands, beside Keryx's own. */
 	readonly commands?: readonly ChatCommand[];
+	/** What is known of platforms: how long a message may be, in which markup. A channel that brings its own traits needs none. */
+	readonly platforms?: readonly PlatformTraits[];
 	/** What answers, in place of the configured one. Whoever made it closes it. */
 	readonly agent?: Agent;
 	/** The same by profile. */
@@ -155,6 +158,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			channels: channelsOf(values, given, clock.now),
 			tools: options.tools ?? [],
 			commands: options.commands ?? [],
+			platforms: options.platforms ?? [],
 			agent: options.agent,
 			profiles: options.profiles ?? {},
 			pseudonymKey: pseudonymKey(home, ids.bytes),

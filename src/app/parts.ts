@@ -4,6 +4,7 @@ import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import { connections, type Environment, type LiveConfig } from "../config/index.ts";
 import { type Confirmations, confirmationSettings, createConfirmations } from "../confirmations/index.ts";
+import { createPlatforms, type PlatformTraits } from "../domain/index.ts";
 import {
 	type Channel,
 	type ChatCommand,
@@ -44,6 +45,8 @@ export interface PartsOptions {
 	/** Beside Keryx's own. */
 	readonly tools: readonly Tool[];
 	readonly commands: readonly ChatCommand[];
+	/** Replace or join the built-in ones. */
+	readonly platforms: readonly PlatformTraits[];
 	/** In place of the configured ones. */
 	readonly agent: Agent | undefined;
 	readonly profiles: Readonly<Record<string, Agent>>;
@@ -120,6 +123,7 @@ export function createParts(options: PartsOptions): Parts {
 		profiles,
 		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
 		commands: options.commands,
+		platforms: createPlatforms(options.platforms),
 		confirmations,
 		processes,
 		checkpoints,

@@ -5,7 +5,7 @@ import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
-import type { ConversationId } from "../domain/index.ts";
+import type { ConversationId, Platforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Processes } from "../processes/index.ts";
 import {
@@ -82,6 +82,8 @@ export interface GatewayOptions {
 	readonly channels: readonly Channel[];
 	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
+	/** What is known of platforms, where their channels do not say; left out: the built-in registry. */
+	readonly platforms?: Platforms;
 	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
 	readonly config: Config | LiveConfig;
 	readonly clock: Clock;
@@ -178,6 +180,7 @@ class RunningGateway implements Gateway {
 		this.#log = options.log ?? (() => {});
 		this.#audiences = new Audiences(() => live.values.auth);
 		this.outlet = createOutlet({
+			...(options.platforms && { platforms: options.platforms }),
 			channels: () => this.#channels.values(),
 			...(options.settingsOf && { settingsOf: options.settingsOf }),
 		});

@@ -118,6 +118,33 @@ describe("what a program brings", () => {
 		expect(workspace.startsWith(join(home, "files"))).toBe(true);
 	});
 
+	test("what it says of its platform decides how an answer is cut", async () => {
+		const { channel } = pigeons();
+		const { world } = channel;
+		const keryx = await create({
+			channels: [channel],
+			agent: createScriptedAgent({
+				script: { otherwise: [{ text: "word ".repeat(60) }] },
+				clock: systemClock,
+			}),
+			platforms: [
+				{
+					name: "pigeon",
+					label: "Pigeon post",
+					messageLimit: { max: 100, unit: "utf16" },
+					piiSafe: false,
+					notifyBoundaries: true,
+					markup: "plain",
+				},
+			],
+		});
+		await keryx.start();
+		world.say({ chat: "42", user: "7", text: "hello" });
+		await world.until(() => world.visible("42").length >= 3);
+		const shown = world.visible("42").map(({ text }) => text);
+		for (const text of shown) expect(text.length).toBeLessThanOrEqual(100);
+	});
+
 	test("a command that is there already, or that nobody could write, is refused", async () => {
 		const answer = () => "";
 		for (const name of ["help", "Weather", "two words", ""])

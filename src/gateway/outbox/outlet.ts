@@ -26,13 +26,19 @@ export interface OutletOptions {
 	readonly channels: () => Iterable<Described>;
 	/** Left out: the defaults of each. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
+	/** The registry; left out: the built-in one. */
+	readonly platforms?: Platforms;
 }
 
-export function createOutlet({ channels, settingsOf = () => undefined }: OutletOptions): Outlet {
+export function createOutlet({
+	channels,
+	settingsOf = () => undefined,
+	platforms = builtInPlatforms,
+}: OutletOptions): Outlet {
 	const find = ({ platform, account }: Destination) =>
 		[...channels()].find((one) => one.platform === platform && one.account === account);
 	return {
-		platforms: platformsOf(channels),
+		platforms: platformsOf(channels, platforms),
 		shows: (destination) => find(destination)?.traits?.shows ?? NOTHING,
 		takes: (destination, notice) => {
 			const { notices } = settingsOf(find(destination)?.name ?? "") ?? CHANNEL_DEFAULTS;
@@ -43,14 +49,12 @@ export function createOutlet({ channels, settingsOf = () => undefined }: OutletO
 }
 
 /** The registry, with the traits that channels bring in place of its own. */
-function platformsOf(channels: OutletOptions["channels"]): Platforms {
+function platformsOf(channels: OutletOptions["channels"], registry: Platforms): Platforms {
 	const given = (name: string) => [...channels()].find((one) => one.platform === name)?.traits;
 	return {
-		traits: (name) => given(name) ?? builtInPlatforms.traits(name),
-		has: (name) => given(name) !== undefined || builtInPlatforms.has(name),
-		names: () => [
-			...new Set([...builtInPlatforms.names(), ...[...channels()].map(({ platform }) => platform)]),
-		],
+		traits: (name) => given(name) ?? registry.traits(name),
+		has: (name) => given(name) !== undefined || registry.has(name),
+		names: () => [...new Set([...registry.names(), ...[...channels()].map(({ platform }) => platform)])],
 	};
 }
 

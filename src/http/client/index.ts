@@ -1,5 +1,6 @@
 // The API's client without its server, for a program that only calls. How the API answers never comes in here.
 
+export { confirmCalls } from "../confirm/schemas.ts";
 export {
 	apiTransport,
 	type Client,

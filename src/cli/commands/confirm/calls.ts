@@ -1,12 +1,7 @@
 // The calls about confirmations as the commands make them. What is refused there is the error that the command reports.
 import { KeryxError } from "../../../errors.ts";
-import {
-	type Client,
-	type ConfirmAnswer,
-	type ConfirmBody,
-	type ConfirmCallName,
-	confirmCalls,
-} from "../../../http/index.ts";
+import { confirmCalls } from "../../../http/client/index.ts";
+import type { Client, ConfirmAnswer, ConfirmBody, ConfirmCallName } from "../../../http/index.ts";
 
 /** The most that one page holds. */
 export const PAGE = 200;
