@@ -14,10 +14,10 @@ const slow = { otherwise: [{ delay_ms: MINUTE, text: "done with {{input}}" }] };
 describe("authorisation", () => {
 	const group = { chat: "g1", chatType: "group" } as const;
 
-	test("nobody may speak by default, and a refused message keeps no text, makes no conversation and gets no answer", async () => {
+	test("nobody may speak by default, and a refused message keeps no text, makes no conversation and gets no answer where pairing is off", async () => {
 		await start({ config: { auth: {} } });
 		await scene.end();
-		await start({ config: { auth: { telegram: { allow: [] } } } });
+		await start({ config: { auth: { telegram: { allow: [], pairing: false } } } });
 		const id = await scene.say("let me in");
 		const item = await scene.item(id);
 		expect(item).toMatchObject({
