@@ -96,7 +96,7 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	for (const remark of added.remarks) output.warn(remark);
 	if ((await running(context)) === null) output.note("Start Keryx, and it answers there.");
 	output.note(
-		`Nobody may write to it yet: send it a message, then run \`keryx pair list\`, or name people in auth.${platform}.allow.`,
+		`Nobody may talk to it yet. Write to it: you are sent a code, and \`keryx pair approve ${platform} <code> --role owner\` lets you in.`,
 	);
 }
 
