@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { Rates } from "../../src/http/entry/guards.ts";
+import { networkOf, Rates } from "../../src/http/entry/guards.ts";
 import { type Served, serveOnPort } from "../../src/http/index.ts";
 import { exchange, loginOf, onPort, type Ported, SECRET } from "./port.ts";
 import { SECRET as GATEWAYS_SECRET, serve, TERMINAL } from "./support.ts";
@@ -333,6 +333,19 @@ describe("how much and how fast", () => {
 		} finally {
 			await counted.close();
 		}
+	});
+
+	test.each([
+		["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+		["2001:db8:1:2::9", "2001:db8:1:2"],
+		["2001:db8::9", "2001:db8:0:0"],
+		["::1", "0:0:0:0"],
+		["fe80::1%eth0", "fe80:0:0:0"],
+		["::ffff:10.0.0.7", "::ffff:10.0.0.7"],
+		["10.0.0.7", "10.0.0.7"],
+		["", ""],
+	])("the address %s is of the network %s", (address, network) => {
+		expect(networkOf(address)).toBe(network);
 	});
 
 	test("callers that are many are forgotten, not kept for ever", () => {

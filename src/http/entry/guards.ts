@@ -89,7 +89,7 @@ export class Rates {
 	/** The same for somebody who is about to be refused. */
 	assertStranger(c: Context<AppEnvironment>): void {
 		const { entrance } = c.env;
-		if (entrance.kind !== "socket") this.assert(c, `@${entrance.remote}`);
+		if (entrance.kind !== "socket") this.assert(c, `@${networkOf(entrance.remote)}`);
 	}
 
 	/** Null where it may pass, or the seconds to wait. */
@@ -110,6 +110,20 @@ export class Rates {
 		for (const [caller, { at }] of this.#callers) if (at <= since) this.#callers.delete(caller);
 		if (this.#callers.size >= MOST_CALLERS) this.#callers.clear();
 	}
+}
+
+/** Whoever has one IPv6 address has the whole /64 that it is in. */
+export function networkOf(address: string): string {
+	if (isIP(address) !== 6) return address;
+	const written = new URL(`http://[${address.replace(/%.*$/, "")}]`).hostname.slice(1, -1);
+	// An IPv4 address in the form of IPv6 is one machine.
+	if (written.startsWith("::ffff:")) return address;
+	const [head = "", tail] = written.split("::");
+	const groups = head === "" ? [] : head.split(":");
+	const missing = tail === undefined ? 0 : 8 - groups.length - (tail === "" ? 0 : tail.split(":").length);
+	return [...groups, ...Array<string>(missing).fill("0"), ...(tail ? tail.split(":") : [])]
+		.slice(0, 4)
+		.join(":");
 }
 
 export function isLoopback(host: string): boolean {
