@@ -161,5 +161,7 @@ async function picture(scene: Scene, id: ConversationId): Promise<unknown> {
 	const sessions = await scene.store.sessions({ scope: OPERATOR, conversation: id, limit: 10 });
 	const rows = [];
 	for (const { id: session } of sessions) rows.push(await scene.rows(session));
-	return [await scene.store.conversation({ scope: OPERATOR, ref: { id } }), sessions, rows];
+	// That it was imported is all that tells it from what it was.
+	const { isImported: _, ...conversation } = await scene.store.conversation({ scope: OPERATOR, ref: { id } });
+	return [conversation, sessions, rows];
 }
