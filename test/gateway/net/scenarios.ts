@@ -454,7 +454,7 @@ export const SCENARIOS: readonly NetScenario[] = [
 			await pass(500);
 			const allow = [{ id: "ada", role: "owner" as const }];
 			const reconfigured = insist(() =>
-				scene.gateway.reconfigure(configOf({ auth: { telegram: { allow } } })),
+				scene.gateway.reconfigure(configOf({ auth: { telegram: { allow, pairing: false } } })),
 			);
 			say("two");
 			say("hello", "bob");
