@@ -44,11 +44,11 @@ function Person({ pairing }: { readonly pairing: Pairing }) {
 			<span className="ml-auto flex gap-2">
 				{isOpen && (
 					<>
-						<Button size="sm" look="primary" disabled={isPending} onClick={() => mutate("owner")}>
-							It is me
-						</Button>
 						<Button size="sm" disabled={isPending} onClick={() => mutate("member")}>
 							Let in
+						</Button>
+						<Button size="sm" disabled={isPending} onClick={() => mutate("owner")}>
+							It is me
 						</Button>
 					</>
 				)}
