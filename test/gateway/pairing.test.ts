@@ -37,6 +37,17 @@ test("a stranger's message is refused without a trace of its text, and answered 
 	expect(await scene.store.conversations({ scope: OPERATOR, limit: 9 })).toEqual([]);
 });
 
+test("the operator sees the delivery of a code, though it is of no conversation; nobody else does", async () => {
+	await start();
+	await scene.say("let me in", { chat: "eve" });
+	const read = await scene.store.events({ scope: OPERATOR, after: "", limit: 100 });
+	const events = read.kind === "events" ? read.events : [];
+	const id = events.find(({ type }) => type === "delivery.pending")?.subject ?? "";
+	expect(await scene.store.delivery({ scope: OPERATOR, id })).toMatchObject({ id, state: "sent" });
+	const eve = { kind: "principal", principal: "eve", profile: "" } as const;
+	await expect(scene.store.delivery({ scope: eve, id })).rejects.toMatchObject({ code: "store.not_found" });
+});
+
 test("who is let in by the code speaks from then on, with the role they were given, until they are sent away", async () => {
 	await start();
 	await scene.say("hello", { chat: "eve" });

@@ -174,7 +174,9 @@ export function* openTurnOf(args: {
 
 export function* delivery(args: { readonly scope: Scope; readonly id: string }): Op<Delivery> {
 	const row = yield* get(deliveryById, args.id);
-	yield* assertSees(args.scope, row?.conversation ?? "", `delivery ${args.id}`);
+	// A notice to a chat without a conversation, such as a stranger's code, is the operator's alone to see.
+	if (!row || args.scope.kind !== "operator")
+		yield* assertSees(args.scope, row?.conversation ?? "", `delivery ${args.id}`);
 	return toDelivery(row as DeliveryRow);
 }
 
