@@ -101,7 +101,7 @@ export class ProcessKeeper {
 	}
 
 	/** Its conversation kills it, and hears of it there. */
-	isKnown(id: string): void {
+	markKnown(id: string): void {
 		this.#known.add(id);
 	}
 

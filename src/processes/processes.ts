@@ -253,7 +253,7 @@ class StoredProcesses implements Processes {
 		const process = await this.#touched(actor, id);
 		const { place } = this.#options;
 		if (process.endedAt !== null) return { process, ...(await this.#killLeftBehind(process, options)) };
-		if (actor.kind === "conversation") this.#keeper.isKnown(process.id);
+		if (actor.kind === "conversation") this.#keeper.markKnown(process.id);
 		const backend = await this.#keeper.connected();
 		const outcome = await backend.kill(process.id, options).catch(async (error: unknown) => {
 			if (!isUnknown(error)) throw error;

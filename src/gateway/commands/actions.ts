@@ -22,7 +22,7 @@ import { type ConversationFiles, withFiles } from "../files/conversation-files.t
 import { planRewind, restoreFiles } from "../files/rewind.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { planStop } from "../lanes/stopping.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 
 interface Here {
@@ -74,7 +74,7 @@ export interface ActionsOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly lanes: Lanes;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
@@ -92,7 +92,7 @@ type Planning<Name extends ChangeName> = (
 ) => ChangeArgs<Name> | Promise<ChangeArgs<Name>>;
 
 export function createActions(options: ActionsOptions): Actions {
-	const { store, clock, lanes, surroundings, runTurn, isRunning, track } = options;
+	const { store, clock, lanes, sessionSettings, runTurn, isRunning, track } = options;
 
 	const changes: {
 		readonly [Name in ChangeName]: (args: ChangeArgs<Name>) => Promise<ChangeResult<Name>>;
@@ -121,8 +121,8 @@ export function createActions(options: ActionsOptions): Actions {
 		const result = await changes[name](args);
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
-		const { surroundings } = options;
-		afterChange(name, result, { lanes, place, surroundings, toolProgress, runTurn, resolved });
+		const { sessionSettings } = options;
+		afterChange(name, result, { lanes, place, sessionSettings, toolProgress, runTurn, resolved });
 		return result;
 	};
 	const change = <Name extends ChangeName>(
@@ -144,8 +144,8 @@ export function createActions(options: ActionsOptions): Actions {
 			return { ...(await perform("undo", place, () => ({ conversation, turns }))), restored: null };
 		});
 	const opening = (place: Conversation) => ({
-		policy: policyOf(surroundings, place),
-		context: surroundings.openingOf(place).context,
+		policy: policyOf(sessionSettings, place),
+		context: sessionSettings.openingOf(place).context,
 	});
 
 	return {

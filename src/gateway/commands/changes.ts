@@ -2,7 +2,7 @@
 // the change's name, so that the two ways to the same change cannot differ.
 import type { Conversation, Store } from "../../store/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 
 /** One change with its arguments, as data: a command's is committed together with the end of its message. */
 export type Change = NonNullable<Parameters<Store["performCommand"]>[0]["change"]>;
@@ -17,7 +17,7 @@ export interface Memory {
 	readonly lanes: Lanes;
 	/** The conversation as it was before the change. */
 	readonly place: Conversation;
-	readonly surroundings: Pick<Surroundings, "takeHomes">;
+	readonly sessionSettings: Pick<SessionSettings, "takeHomes">;
 	/** As configured, where the conversation has no choice of its own. */
 	readonly toolProgress: NonNullable<Conversation["toolProgress"]>;
 	runTurn(place: Conversation, turn: CommandTurn): void;
@@ -48,7 +48,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	},
 	setToolProgress: ({ show }, { lanes, place, toolProgress }) =>
 		lanes.showTools(place.id, show ?? toolProgress),
-	setHome: ({ homes }, { surroundings }) => surroundings.takeHomes(homes),
+	setHome: ({ homes }, { sessionSettings }) => sessionSettings.takeHomes(homes),
 	resolveConfirmation: (result, memory) => memory.resolved(result),
 	// What these change is read from the store wherever it matters.
 	extendSession: nothing,

@@ -13,7 +13,7 @@ import type { NewDelivery, Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { questionDeliveries } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 import type { TurnStart } from "./start.ts";
 
 export type Outcome =
@@ -124,7 +124,7 @@ export function rotation(
 		checkpoint,
 	}: NoticeAbout & {
 		readonly cap: number;
-		readonly opening: ReturnType<Surroundings["openingOf"]>;
+		readonly opening: ReturnType<SessionSettings["openingOf"]>;
 		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
 		readonly checkpoint: BoundaryFacts["checkpoint"];

@@ -16,7 +16,7 @@ import type { Begun, Lanes } from "../lanes/lanes.ts";
 import { expire } from "../lifecycle/recovery.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { awaySentence, resumedSentence } from "../sentences.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
 import { type Rights, rightsOf } from "./rights.ts";
 import type { TurnStart } from "./start.ts";
@@ -37,7 +37,7 @@ export interface TurnFactoryOptions {
 	readonly files: ConversationFiles | null;
 	/** Read each time: it may change while Keryx runs. */
 	readonly config: Config;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly deltas: Deltas;
 	readonly lanes: Pick<Lanes, "joining" | "remove">;
@@ -62,8 +62,8 @@ export class TurnFactory {
 		const begun = await store.beginTurn({
 			conversation,
 			inbox: items.map((item) => item.id),
-			policy: policyOf(this.#with.surroundings, place),
-			...this.#with.surroundings.openingOf(place),
+			policy: policyOf(this.#with.sessionSettings, place),
+			...this.#with.sessionSettings.openingOf(place),
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 		});
@@ -102,7 +102,7 @@ export class TurnFactory {
 			turn,
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
-			policy: policyOf(this.#with.surroundings, place),
+			policy: policyOf(this.#with.sessionSettings, place),
 			// A lane runs one turn at a time, and this one is not it.
 			evenRunning: true,
 		});
@@ -181,8 +181,8 @@ export class TurnFactory {
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas,
 			channel: this.#with.channelOf(platform, account),
-			policyOf: (conversation) => policyOf(this.#with.surroundings, conversation),
-			openingOf: (conversation) => this.#with.surroundings.openingOf(conversation),
+			policyOf: (conversation) => policyOf(this.#with.sessionSettings, conversation),
+			openingOf: (conversation) => this.#with.sessionSettings.openingOf(conversation),
 			joining: () =>
 				lanes.joining(
 					start.conversation,

@@ -7,13 +7,13 @@ import type { CliContext } from "../../context.ts";
 import { createOutput, type Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { lookAtAudit } from "./audit.ts";
+import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
-import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
 import { lookAtWalls } from "./walls.ts";
 
 interface Flags {
