@@ -114,7 +114,7 @@ export function createParts(options: PartsOptions): Parts {
 		config: () => config.values,
 	});
 	const attach = createAttachTool({
-		workspaceOf: (place) => workspaceOf(place).folder,
+		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
 	const gateway = createGateway({

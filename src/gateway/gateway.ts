@@ -32,7 +32,7 @@ import { type ChatCommand, createCommands } from "./commands/index.ts";
 import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
-import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
+import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
 import { ArrivalOrder } from "./inbox/arrival-order.ts";
@@ -76,7 +76,7 @@ export interface GatewayOptions {
 	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
-	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
+	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
@@ -265,8 +265,8 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			sessionSettings: this.#sessionSettings,
 			outlet: this.outlet,
-			agentOf: (place) => this.#turns.agentOf(place),
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
@@ -299,12 +299,12 @@ class RunningGateway implements Gateway {
 			},
 			lanes: this.#lanes,
 			sessionSettings: this.#sessionSettings,
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
 			tools,
-			agentOf: (place) => this.#turns.agentOf(place),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});

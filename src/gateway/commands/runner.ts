@@ -48,7 +48,7 @@ export interface CommandRunnerOptions {
 	readonly commands: CommandList;
 	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
@@ -165,7 +165,7 @@ export class CommandRunner {
 		if (outcome.changed !== null)
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
-				place: context.conversation,
+				conversation: context.conversation,
 				sessionSettings: this.#options.sessionSettings,
 				toolProgress: config.display.tool_progress,
 				runTurn,

@@ -105,7 +105,7 @@ export class PromptCompactor {
 	/** Covers everything but the last rows. Throws Aborted. */
 	async #compact(rows: readonly Message[]): Promise<Compacted> {
 		const { store, config, start } = this.#options;
-		const { shared } = start.place;
+		const { shared } = start.conversationInfo;
 		const added: Message[] = [];
 		let room = config.agent.context_window * READ_AT_ONCE;
 		const end = (otherwise: Compacted): Compacted =>
@@ -172,7 +172,7 @@ export class PromptCompactor {
 
 	async #summarise({ rows }: Cover): Promise<{ readonly text: string } | { readonly failure: AgentFailure }> {
 		const { store, agent, clock, config, start, calls, signal } = this.#options;
-		const { conversation, session, turn, place } = start;
+		const { conversation, session, turn, conversationInfo } = start;
 		const outcome = await modelStep(
 			agent,
 			{
@@ -181,12 +181,16 @@ export class PromptCompactor {
 				turn,
 				system: SUMMARY_SYSTEM,
 				history: [
-					{ role: "user", kind: "person", content: compactionRecord(rows, { shared: place.shared }) },
+					{
+						role: "user",
+						kind: "person",
+						content: compactionRecord(rows, { shared: conversationInfo.shared }),
+					},
 				],
 				notes: [],
 				tools: [],
 				standing: "none",
-				override: place.modelOverride,
+				override: conversationInfo.modelOverride,
 				signal,
 				maxAnswer: maxAnswerOf(config),
 			},
@@ -232,7 +236,7 @@ export class PromptCompactor {
 		const known = this.#known;
 		return promptSize({
 			rows,
-			shared: start.place.shared,
+			shared: start.conversationInfo.shared,
 			overheadTokens: known ? 0 : overheadTokens(),
 			known,
 		});

@@ -145,7 +145,7 @@ export class Turn {
 		this.#unpatient = dependencies.store;
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
 		this.#with = used;
-		this.#policy = used.policyOf(start.place);
+		this.#policy = used.policyOf(start.conversationInfo);
 		this.#count = start.messages;
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
@@ -179,7 +179,9 @@ export class Turn {
 			signal: this.#controller.signal,
 			rows: () => this.#rows,
 		});
-		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? used.config.display.tool_progress);
+		this.#toolsShown = new ToolsShown(
+			start.conversationInfo.toolProgress ?? used.config.display.tool_progress,
+		);
 	}
 
 	get id(): string {
@@ -572,7 +574,7 @@ export class Turn {
 		const { conversation, session, turn, context } = this.#start;
 		const { store, isOwners } = this.#with;
 		const history = promptHistory(this.#rows, {
-			shared: this.#start.place.shared,
+			shared: this.#start.conversationInfo.shared,
 			...(without && { without }),
 		});
 		const { forOthers } = store.secrets;
@@ -590,7 +592,7 @@ export class Turn {
 			}),
 			tools: this.#with.tools.specs,
 			standing: this.#with.rights.standing,
-			override: this.#start.place.modelOverride,
+			override: this.#start.conversationInfo.modelOverride,
 			signal: this.#controller.signal,
 			maxAnswer: maxAnswerOf(this.#with.config),
 		};
@@ -639,7 +641,7 @@ export class Turn {
 
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
 	async #ending({ outcome, rows, mustRotate }: Ending): Promise<EndTurnArgs> {
-		const { turn, token, boundary, place } = this.#start;
+		const { turn, token, boundary, conversationInfo } = this.#start;
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = mustRotate || (this.#cap > 0 && count >= this.#cap);
@@ -663,7 +665,7 @@ export class Turn {
 				ifRotated: rotation(this.#start, {
 					...this.#about,
 					cap: this.#cap,
-					opening: this.#with.openingOf(place),
+					opening: this.#with.openingOf(conversationInfo),
 					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
 					checkpoint: await this.#checkpoints.rotation(),
@@ -677,7 +679,7 @@ export class Turn {
 		return {
 			policy: this.#policy,
 			outlet,
-			model: answeringModel(config.agent, this.#start.place.modelOverride),
+			model: answeringModel(config.agent, this.#start.conversationInfo.modelOverride),
 		};
 	}
 
@@ -689,8 +691,8 @@ export class Turn {
 	/** Which message is answered, by the platform's own id: of use only to tools of that platform. */
 	async #findTrigger(): Promise<string | null> {
 		const { tools, store } = this.#with;
-		const { turn, place } = this.#start;
-		if (!hasPlatformTools(place.platform, tools.names)) return null;
+		const { turn, conversationInfo } = this.#start;
+		if (!hasPlatformTools(conversationInfo.platform, tools.names)) return null;
 		const { inbox } = await store.turn({ scope: OPERATOR, id: turn });
 		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}
