@@ -62,9 +62,9 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	if (config) tell(...lookAtChannels(config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
-	const place = lookAtHome(home.path, fix);
-	tell(...place.findings);
-	if (place.isThere) {
+	const atHome = lookAtHome(home.path, fix);
+	tell(...atHome.findings);
+	if (atHome.isThere) {
 		tell(lookAtSpace(home.path));
 		if (config) tell(...(await lookAtWalls(home, config.values, env)));
 		const { findings, client } = await lookForKeryx(home, context);
