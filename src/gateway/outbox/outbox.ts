@@ -224,11 +224,20 @@ export class Outbox {
 				return this.#retry(delivery, result);
 			case "markup_refused":
 				return { kind: "dead", reason: "the platform refused the markup and the plain text" };
+			case "missing":
+				return this.#anew(delivery);
 			case "refused":
 				return { kind: "dead", reason: result.reason };
 			case "unknown":
 				return { ...result, unasked: channel.lookup !== undefined };
 		}
+	}
+
+	/** Its receipt is forgotten first: what is sent after that is a message of its own, which is never sent twice (I7). */
+	#anew({ body, receipt }: Delivery): Settlement {
+		const reason = "its message is no longer there";
+		if (body.edits !== undefined || receipt === null) return { kind: "dead", reason };
+		return { kind: "retry", at: this.#options.clock.now(), reason, pause: true, anew: true };
 	}
 
 	/** For how long the channel has been seen without a connection; null when it has one. */
