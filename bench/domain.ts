@@ -1,15 +1,6 @@
 // The pure functions that every message passes through, on one core.
-import {
-	addressDigest,
-	contextPrompt,
-	decideBoundary,
-	parseSource,
-	quoteUntrusted,
-	readableKey,
-	resolveAddress,
-	resolvePolicy,
-	type Source,
-} from "../src/domain/index.ts";
+import { resolvePolicy } from "../src/config/index.ts";
+import { addressDigest, contextPrompt, decideBoundary, parseSource, quoteUntrusted, readableKey, resolveAddress, type Source } from "../src/domain/index.ts";
 import { atLeast, measured, perSecond, type Row } from "./harness.ts";
 
 const UNIT = "per second";

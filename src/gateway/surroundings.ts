@@ -1,11 +1,12 @@
 // What a conversation stands in, from configuration and connections: its policy, and the context block of a session that opens.
+
 import type { Config } from "../config/index.ts";
+import { resolvePolicy } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
 	type Platforms,
 	type ResetPolicy,
-	resolvePolicy,
 	type Source,
 } from "../domain/index.ts";
 import type { Conversation, HomeChannel } from "../store/index.ts";
