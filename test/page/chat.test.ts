@@ -24,7 +24,11 @@ const SCRIPT = {
 		},
 		{
 			when: "delete",
-			steps: [{ tools: [{ name: "terminal", input: { command: "rm -rf ./beds" } }] }, { text: "So be it." }],
+			steps: [
+				{ tools: [{ name: "terminal", input: { command: "rm -rf ./beds" } }] },
+				{ text: "" },
+				{ text: "So be it." },
+			],
 		},
 		{ when: "break", steps: [{ fail: { kind: "provider_down", detail: "the cable is cut" } }] },
 	],
