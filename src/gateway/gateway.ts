@@ -64,6 +64,7 @@ const UNNAMED = { who: "program", via: "api", decides: false } as const;
 
 export interface GatewayOptions {
 	readonly store: Store;
+	/** Asked at the start of each turn: it may change, and so may those of profiles. */
 	readonly agent: Agent;
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
@@ -237,8 +238,12 @@ class RunningGateway implements Gateway {
 		this.#turns = new TurnFactory({
 			store,
 			clock,
-			agent: options.agent,
-			profiles: options.profiles ?? {},
+			get agent() {
+				return options.agent;
+			},
+			get profiles() {
+				return options.profiles ?? {};
+			},
 			tools,
 			confirmations: options.confirmations ?? null,
 			walls: options.walls ?? null,
