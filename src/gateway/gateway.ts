@@ -604,14 +604,14 @@ class RunningGateway implements Gateway {
 	}
 
 	/** A turn that a command began; it waits in its lane until nothing else runs there. */
-	#runBegun(place: Conversation, turn: CommandTurn): void {
+	#runBegun(conversation: Conversation, turn: CommandTurn): void {
 		this.#track(
-			untilWritten(() => this.#turns.ofCommand(place, turn), {
+			untilWritten(() => this.#turns.ofCommand(conversation, turn), {
 				clock: this.#options.clock,
 				signal: this.#stopping.signal,
 				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
 			}).then(
-				(begun) => this.#lanes.run(place.id, begun),
+				(begun) => this.#lanes.run(conversation.id, begun),
 				(error: unknown) => this.#log(`turn ${turn.turn} is left to the next start`, error),
 			),
 		);
