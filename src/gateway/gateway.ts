@@ -47,6 +47,7 @@ import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
+import { type Removable, removable } from "./outbox/leaving.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
@@ -140,7 +141,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
 	readonly #options: GatewayOptions & { readonly config: Config };
 	readonly #log: (message: string, error: unknown) => void;
-	readonly #channels = new Map<string, Channel>();
+	readonly #channels = new Map<string, Removable>();
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #sessionSettings: SessionSettings;
@@ -367,21 +368,31 @@ class RunningGateway implements Gateway {
 		const added = this.#add(channel);
 		if (!this.#accepting) return;
 		await this.#open(added);
-		this.#outbox.kick();
+		await this.#outbox.reachable(channel);
 	}
 
 	async disconnect(name: string): Promise<void> {
 		for (const [key, channel] of this.#channels) {
 			if (channel.name !== name) continue;
 			this.#channels.delete(key);
-			await channel.stop();
+			await channel.leave();
 		}
 	}
 
 	#add(channel: Channel): Channel {
 		checkTraits(channel);
-		const added = this.#audiences.on(channel, this.#options.store.secrets.forOthers);
-		this.#channels.set(`${channel.platform} ${channel.account}`, added);
+		const { store, clock } = this.#options;
+		const key = `${channel.platform} ${channel.account}`;
+		const other = this.#channels.get(key);
+		// Two that read one account would each take what the other has taken.
+		if (other)
+			throw new KeryxError(
+				"argument.invalid",
+				`the channel ${channel.name} is for the same account of ${channel.platform} as ${other.name}: two connections need two accounts`,
+				{ field: "account" },
+			);
+		const added = removable(this.#audiences.on(channel, store.secrets.forOthers), clock);
+		this.#channels.set(key, added);
 		return added;
 	}
 

@@ -1,12 +1,11 @@
 // How sessions open and end, from the configuration and the connected channels: the reset policy, and the context block and tools
 // that a new session starts with.
-import type { Config } from "../config/index.ts";
+import { type Config, resolvePolicy } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
 	type Platforms,
 	type ResetPolicy,
-	resolvePolicy,
 	type Source,
 } from "../domain/index.ts";
 import type { Conversation, HomeChannel } from "../store/index.ts";

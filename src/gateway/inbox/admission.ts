@@ -83,7 +83,7 @@ export async function admit(
 	const { settings, albums } = options;
 	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
 	if (addressed) albums.add(source, inbound.album);
-	const poster = inbound.transport?.poster ?? null;
+	const poster = inbound.transport?.poster ?? botPoster(source, inbound.transport);
 	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
 	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
 	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
@@ -174,6 +174,11 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 		.digest("hex")}`;
 	const destination = destinationOf(source);
 	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", class: "warning", destination }, outlet);
+}
+
+/** A bot is no human: what it writes decides nothing, with whatever role (I14). Kept on the row, so that a crash changes nothing about it. */
+function botPoster({ platform, userId, chatId }: Source, transport: Inbound["transport"]): Poster | null {
+	return transport?.isBot ? { who: `${platform}:${userId ?? chatId}`, via: "chat", decides: false } : null;
 }
 
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;

@@ -33,7 +33,9 @@ export async function press(
 	const { store, config, confirmations, arrivalOrder } = options;
 	const given = parseSource({ ...from, account: from.account ?? account });
 	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
-	const isAllowed = authorisation.kind === "allowed" && profile !== null && !transport.poster;
+	const isKnown = authorisation.kind === "allowed" && profile !== null;
+	// Neither a program nor a bot is a human who decides.
+	const isAllowed = isKnown && !transport.poster && !transport.isBot;
 	const pressed = await store.pressButton({
 		button,
 		source: toWireSource(source),
@@ -46,7 +48,7 @@ export async function press(
 			cursor: { platform: source.platform, account: source.account, value: cursor },
 		}),
 	});
-	if (pressed.kind === "not_theirs" && isAllowed && pressed.confirmation !== null)
+	if (pressed.kind === "not_theirs" && isKnown && pressed.confirmation !== null)
 		await confirmations?.refused(
 			{ who: `${source.platform}:${source.userId ?? source.chatId}`, via: "chat" },
 			"resolve",

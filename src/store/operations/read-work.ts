@@ -72,6 +72,7 @@ interface InboxBody {
 	readonly source: unknown;
 	readonly content: Content;
 	readonly role?: PersonRole;
+	readonly platformRole?: string;
 	readonly poster?: Poster;
 	readonly amended?: boolean;
 	readonly sentAt?: number;
@@ -91,6 +92,7 @@ function toItem(row: InboxRow): InboxItem {
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
 		role: body?.role ?? null,
+		platformRole: body?.platformRole ?? null,
 		poster: body?.poster ?? null,
 		amended: body?.amended ?? false,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },

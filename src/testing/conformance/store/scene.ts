@@ -1,11 +1,8 @@
 // What the suite's tests are told with: a store, a clock, and people who speak in chats.
+
 import { expect, it } from "vitest";
-import {
-	type ConversationId,
-	type ResetPolicy,
-	resolvePolicy,
-	type SessionId,
-} from "../../../domain/index.ts";
+import { resolvePolicy } from "../../../config/index.ts";
+import type { ConversationId, ResetPolicy, SessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
 import type { VirtualClock } from "../clock.ts";
