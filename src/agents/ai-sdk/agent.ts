@@ -97,21 +97,21 @@ async function* ask(
 			const { retry, failover, failure } = outcome.verdict;
 			if (n === 0) failed.push(outcome);
 			else failed[failed.length - 1] = outcome;
-			if (said) return { kind: "failed", failure: final(told([outcome])) };
+			if (said) return { kind: "failed", failure: final(combinedFailure([outcome])) };
 			const pause = pauseBefore(n, failure.retryAfterMs, random);
 			if (retry && n < retries && pause <= LONGEST_PAUSE_MS) {
 				if (!(await elapsed(options.clock, pause, input.signal))) return { kind: "aborted" };
 				continue;
 			}
-			if (!failover) return { kind: "failed", failure: told(failed) };
+			if (!failover) return { kind: "failed", failure: combinedFailure(failed) };
 			break;
 		}
 	}
-	return { kind: "failed", failure: told(failed) };
+	return { kind: "failed", failure: combinedFailure(failed) };
 }
 
 /** The failure of the model that was meant, with what became of the others. */
-function told(failed: readonly Failed[]): AgentFailure {
+function combinedFailure(failed: readonly Failed[]): AgentFailure {
 	const [first] = failed as readonly [Failed, ...Failed[]];
 	const lines = failed.map(
 		({ target, verdict }) =>

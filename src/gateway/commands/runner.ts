@@ -71,7 +71,7 @@ export interface ReceivedCommand {
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
 	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
-	readonly told?: (text: string) => boolean;
+	readonly hearAnswer?: (text: string) => boolean;
 }
 
 /** Null: it is no command, or has been answered. */
@@ -229,7 +229,7 @@ export class CommandRunner {
 		const text = typeof result === "string" ? result : await inWords(command, result, context);
 		const destination = destinationOf(source);
 		const { outlet } = this.#options;
-		const deliveries = received.told?.(text)
+		const deliveries = received.hearAnswer?.(text)
 			? []
 			: toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination }, outlet);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
