@@ -114,6 +114,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 				isOwn: (chat, message) => own.has(chat, message),
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {
+					pace.count();
 					// What the button did is done; a sentence that comes too late is lost alone.
 					await api
 						.answerCallbackQuery(query, { text })
@@ -170,16 +171,14 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 
 	/** Waits for its turn, which changes nothing on Telegram; then it goes, if the line still works. */
 	const inTurn = async (
-		{ destination }: Outgoing,
+		{ id, destination }: Outgoing,
 		what: "message" | "change",
 		go: () => Promise<SendResult>,
 	): Promise<SendResult> => {
 		if (!line.connection) return NOT_CONNECTED;
-		const place = pace.take(destination.chatId, what);
-		if ("askAfterMs" in place)
-			return { kind: "retry", afterMs: place.askAfterMs, reason: "Telegram allows no more at once" };
-		if (place.afterMs > 0) await new Promise<void>((resolve) => void clock.after(place.afterMs, resolve));
-		return go();
+		const turn = await pace.turn({ id, chatId: destination.chatId, what });
+		if (turn === "go") return go();
+		return { kind: "retry", afterMs: turn.askAfterMs, reason: "Telegram allows no more at once" };
 	};
 
 	return {
@@ -193,6 +192,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		},
 		stop: async () => {
 			await line.stop();
+			pace.clear();
 			transport.close();
 		},
 		send: async (outgoing) => {
@@ -211,6 +211,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			);
 		},
 		typing: async ({ chatId, threadId }) => {
+			if (!line.connection || !pace.fits()) return;
 			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {
 				...(threadId !== undefined && { message_thread_id: Number(threadId) }),
 			});
