@@ -9,7 +9,7 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
@@ -55,6 +55,7 @@ export interface TelegramOptions {
 
 export const TELEGRAM_TRAITS: ChannelTraits = {
 	...platformTraits("telegram"),
+	captionLimit: CAPTION_LIMIT,
 	shows: {
 		attachments: true,
 		buttons: true,
@@ -76,7 +77,6 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	const moves = new Map<string, string>();
 	const own = new OwnMessages();
 	const pace = new Pace(clock);
-	const shown: DeliverContext["shown"] = new Map();
 	let host: ChannelHost | undefined;
 	let grammy: typeof import("grammy") | undefined;
 
@@ -147,7 +147,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	): Promise<SendResult> => {
 		const { connection } = line;
 		if (!connection || !grammy) return Promise.resolve(NOT_CONNECTED);
-		const context = { api: connection.api, InputFile: grammy.InputFile, chatNow, shown };
+		const context = { api: connection.api, InputFile: grammy.InputFile, chatNow };
 		const source = {
 			platform: "telegram",
 			account,
