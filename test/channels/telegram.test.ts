@@ -397,7 +397,7 @@ describe("what breaks between Telegram and us", () => {
 		peer.say(ada, dm, "two");
 		const first = peer.bot.queue.waiting[0]?.update_id;
 		const later = new TakingHost();
-		later.cursor = () => Promise.resolve(String(first));
+		later.cursor = () => Promise.resolve(`${peer.bot.user.id}:${first}`);
 		await scene.channel.start(later);
 		await scene.until(() => later.taken.length === 1);
 		expect(later.taken.map(({ content }) => content)).toEqual(["two"]);

@@ -58,7 +58,8 @@ export class Line {
 	#connection: Connection | null = null;
 	/** Committed and not confirmed yet, so that it may come again. */
 	readonly #committed = new Set<number>();
-	#committedTo: number | null = null;
+	/** As it was committed by an earlier life. */
+	#cursor: string | null = null;
 	/** How often each update of this batch could not be read. */
 	readonly #stumbles = new Map<number, number>();
 	#offset: number | undefined;
@@ -108,7 +109,7 @@ export class Line {
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
 		this.#committed.clear();
-		this.#committedTo = cursor === null ? null : Number(cursor);
+		this.#cursor = cursor;
 		this.#running = this.#run();
 	}
 
@@ -174,11 +175,13 @@ export class Line {
 	}
 
 	async #take(updates: readonly Update[], connection: Connection): Promise<void> {
-		const unseen = updates.filter(({ update_id: id }) => !this.#isCommitted(id));
+		const bot = connection.me.id;
+		const unseen = updates.filter(({ update_id: id }) => !this.#isCommitted(id, bot));
 		await takeBatch(
 			unseen,
-			async (update, cursor) => {
+			async (update, at) => {
 				if (this.isStopping) throw new Error("stopped");
+				const cursor = at === undefined ? undefined : `${bot}:${at}`;
 				try {
 					await this.#options.handIn(update, cursor, connection, updates);
 				} catch (error) {
@@ -204,10 +207,14 @@ export class Line {
 		return tries >= STUMBLES;
 	}
 
-	/** The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. */
-	#isCommitted(id: number): boolean {
-		const to = this.#committedTo;
-		return this.#committed.has(id) || (to !== null && id <= to && id > to - LIMIT);
+	/**
+	 * The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. That of another bot
+	 * counts for nothing.
+	 */
+	#isCommitted(id: number, bot: number): boolean {
+		const [of, at] = this.#cursor?.split(":") ?? [];
+		const to = of === String(bot) ? Number(at) : Number.NEGATIVE_INFINITY;
+		return this.#committed.has(id) || (id <= to && id > to - LIMIT);
 	}
 
 	/** What comes before the first that Telegram still has is confirmed. */

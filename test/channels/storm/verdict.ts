@@ -25,7 +25,8 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 		if (type === "turn.begun") turns.set(turn as string, await store.turn({ scope, id: turn as string }));
 		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 		const item = await store.inboxItem({ scope, id: Number(subject) });
-		const name = `${await chatOf(store, item)} ${item.platformMessage}`;
+		const message = item.platformMessage.slice(item.platformMessage.indexOf("/") + 1);
+		const name = `${await chatOf(store, item)} ${message}`;
 		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
 		items.set(name, item);
 		if (item.disposition?.kind === "command")
