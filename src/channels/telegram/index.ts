@@ -103,14 +103,22 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			return new grammy.Api((await options.token()).trim(), { apiRoot, fetch });
 		},
 		onConnected: ({ api }) => void showCommands(api),
-		handIn: async (update, cursor, { api, me }, batch) => {
+		handIn: async (update, cursor, { api, me }, batch, isLastTry) => {
 			if (!host) throw new Error("stopped");
 			await handIn(update, cursor, {
 				host,
 				bot: me,
 				of,
 				batch,
-				files: { api, transport, apiRoot, host, deadlineMs: downloadMs, isStopping: () => line.isStopping },
+				files: {
+					api,
+					transport,
+					apiRoot,
+					host,
+					deadlineMs: downloadMs,
+					isStopping: () => line.isStopping,
+					isLastTry,
+				},
 				isOwn: (chat, message) => own.has(chat, message),
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {

@@ -6,6 +6,7 @@ import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { takeBatch } from "./batch.ts";
+import { FileUnreached } from "./files.ts";
 import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
 import type { Transport } from "./transport.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
@@ -37,6 +38,8 @@ export interface LineOptions {
 		cursor: string | undefined,
 		connection: Connection,
 		batch: readonly Update[],
+		/** It was tried before: what of it still cannot be had is left out, and said to be. */
+		isLastTry: boolean,
 	) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
 	readonly log: (message: string, error?: unknown) => void;
@@ -182,13 +185,14 @@ export class Line {
 			async (update, at) => {
 				if (this.isStopping) throw new Error("stopped");
 				const cursor = at === undefined ? undefined : `${bot}:${at}`;
+				const isLastTry = (this.#stumbles.get(update.update_id) ?? 0) >= STUMBLES;
 				try {
-					await this.#options.handIn(update, cursor, connection, updates);
+					await this.#options.handIn(update, cursor, connection, updates, isLastTry);
 				} catch (error) {
 					if (!this.#isHopeless(update, error)) throw error;
 					// Whenever it is delivered again, it is the same: it must not block what comes after it.
 					this.#options.log(`update ${update.update_id} cannot be taken`, error);
-					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
+					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates, true);
 				}
 			},
 			({ update_id: id }) => this.#committed.add(id),
@@ -201,6 +205,10 @@ export class Line {
 	/** What no address can be made of is the same at every try; so is, most likely, what fails for another reason than the store's trouble. */
 	#isHopeless({ update_id: id }: Update, error: unknown): boolean {
 		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
+		if (error instanceof FileUnreached) {
+			this.#stumbles.set(id, (this.#stumbles.get(id) ?? 0) + 1);
+			return false;
+		}
 		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
 		const tries = (this.#stumbles.get(id) ?? 0) + 1;
 		this.#stumbles.set(id, tries);
