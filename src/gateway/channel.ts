@@ -30,6 +30,7 @@ export interface Inbound {
 	readonly cursor?: string;
 	/** Facts that only the transport knows. */
 	readonly transport?: {
+		/** A bot is listened to only where that is allowed, and never decides anything. */
 		readonly isBot?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
