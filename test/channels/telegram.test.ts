@@ -283,6 +283,31 @@ describe("more than messages", () => {
 	});
 });
 
+test("while a file is slow to come, what others write later is taken, and the line is known to be alive", async () => {
+	const { peer, host, channel } = scene;
+	await scene.start();
+	const held = peer.hold(FETCH);
+	const bob = peer.user("Bob");
+	const file = { kind: "photo" as const, name: "p.jpg", bytes: new Uint8Array(10) };
+	peer.say(ada, peer.dm(ada), "a picture", { file });
+	await held.arrived;
+	for (const text of ["one", "two"]) {
+		const before = channel.health().aliveAt ?? 0;
+		peer.say(bob, peer.dm(bob), text);
+		await scene.until(() => host.taken.at(-1)?.content === text);
+		expect(channel.health().aliveAt).toBeGreaterThanOrEqual(before);
+	}
+	expect(peer.confirmed()).toEqual([]);
+	held.release();
+	await taken(3);
+	await scene.until(() => peer.confirmed().length === 3);
+	expect(host.taken.map(({ content }) => (typeof content === "string" ? content : "picture"))).toEqual([
+		"one",
+		"two",
+		"picture",
+	]);
+});
+
 describe("what only a human can mend", () => {
 	test("a second poller is named as the cause for as long as it polls, and when it is gone the channel comes back", async () => {
 		await scene.channel.stop();
@@ -348,6 +373,27 @@ describe("what only a human can mend", () => {
 		await scene.until(() => other.health().state === "connected");
 		await other.stop();
 		expect(logged.filter((line) => !line.includes("refuses the bot's token"))).toEqual([]);
+	});
+
+	test("the token of another bot in the place of a refused one: what waits for that bot is taken, not confirmed unseen", async () => {
+		await scene.close();
+		let token = () => scene.peer.bot.token;
+		scene = await telegramScene({ token: () => Promise.resolve(token()) });
+		const { peer, host } = scene;
+		ada = peer.user("Ada");
+		const second = peer.addBot("Second");
+		peer.say(ada, peer.dm(ada, second), "to the second");
+		await scene.start();
+		const accept = host.accept.bind(host);
+		host.accept = (inbound) => {
+			token = () => second.token;
+			peer.revokeToken();
+			host.accept = accept;
+			return accept(inbound);
+		};
+		peer.say(ada, peer.dm(ada), "to the first");
+		peer.say(ada, peer.dm(ada), "once more");
+		await scene.until(() => host.taken.some(({ content }) => content === "to the second"));
 	});
 
 	test("a token that is revoked while nobody writes is found at the next poll", async () => {
