@@ -24,7 +24,6 @@ import {
 	type Channel,
 	type ChannelSettings,
 	type Inbound,
-	type Press,
 } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
@@ -37,7 +36,7 @@ import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
 import { Door } from "./inbox/door.ts";
 import { createHost } from "./inbox/host.ts";
-import { press } from "./inbox/presses.ts";
+import { type PressOptions, press, pressByReaction } from "./inbox/presses.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { Lanes } from "./lanes/lanes.ts";
 import { ChannelWatch, type NamedHealth } from "./lifecycle/channel-watch.ts";
@@ -396,7 +395,8 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			accept: (inbound) => this.#admit(inbound, channel, door),
 			inOrder: (write) => this.#inOrder(write, door),
-			pressed: (given) => this.#press(given, channel.account, door),
+			pressed: (given) => press(given, channel.account, this.#pressing(door)),
+			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(door)),
 		});
 		await channel
 			.start(host)
@@ -490,9 +490,9 @@ class RunningGateway implements Gateway {
 	}
 
 	/** Those that there is a channel to. What its owner set in a chat goes before the configuration. */
-	async #homes(): Promise<readonly Destination[]> {
-		const { store, config } = this.#options;
-		const set = await store.homeChannels({ scope: OPERATOR });
+	#homes(): readonly Destination[] {
+		const { config } = this.#options;
+		const set = this.#surroundings.setHomes();
 		const configured = Object.entries(config.home_channels)
 			.filter(([platform]) => !set.some((home) => home.platform === platform))
 			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({
@@ -557,6 +557,7 @@ class RunningGateway implements Gateway {
 			albums: this.#albums,
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
+			homes: () => this.#homes(),
 			door,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
@@ -566,11 +567,11 @@ class RunningGateway implements Gateway {
 		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
-	async #press(given: Press, account: string, door: Door): Promise<{ readonly text: string }> {
+	#pressing(door: Door): PressOptions {
 		this.#assertAccepting();
 		const { store, clock, config, confirmations = null } = this.#options;
 		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
-		return press(given, account, { store, clock, config, confirmations, door, onCommand });
+		return { store, clock, config, confirmations, door, onCommand };
 	}
 
 	#assertAccepting(): void {

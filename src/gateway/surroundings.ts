@@ -15,6 +15,7 @@ import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 export interface Surroundings {
 	/** The home channels as they were set in chats. */
 	takeHomes(homes: readonly HomeChannel[]): void;
+	setHomes(): readonly HomeChannel[];
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
 	openingOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
@@ -43,6 +44,7 @@ export function createSurroundings(options: SurroundingsOptions): Surroundings {
 		takeHomes: (set) => {
 			homes = set;
 		},
+		setHomes: () => homes,
 		policyFor: (platform, chatType) => {
 			const { session_reset } = options.config;
 			if (session_reset !== of) policies.clear();

@@ -10,7 +10,10 @@ import {
 	type NoticeClass,
 } from "../channel.ts";
 
-type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit">;
+type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit"> & {
+	/** A reaction to a question's message answers it: only where no buttons are shown. */
+	readonly answeredByReaction?: boolean;
+};
 
 export interface Outlet {
 	readonly platforms: Platforms;
@@ -39,7 +42,12 @@ export function createOutlet({
 		[...channels()].find((one) => one.platform === platform && one.account === account);
 	return {
 		platforms: platformsOf(channels, platforms),
-		shows: (destination) => find(destination)?.traits?.shows ?? NOTHING,
+		shows: (destination) => {
+			const channel = find(destination);
+			const shows = channel?.traits?.shows ?? NOTHING;
+			const { confirmByReaction } = settingsOf(channel?.name ?? "") ?? CHANNEL_DEFAULTS;
+			return { ...shows, answeredByReaction: confirmByReaction && !shows.buttons };
+		},
 		takes: (destination, notice) => {
 			const { notices } = settingsOf(find(destination)?.name ?? "") ?? CHANNEL_DEFAULTS;
 			const isPrivate = !destination.group && destination.platform !== "email";
