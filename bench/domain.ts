@@ -1,6 +1,15 @@
 // The pure functions that every message passes through, on one core.
 import { resolvePolicy } from "../src/config/index.ts";
-import { addressDigest, contextPrompt, decideBoundary, parseSource, quoteUntrusted, readableKey, resolveAddress, type Source } from "../src/domain/index.ts";
+import {
+	addressDigest,
+	contextPrompt,
+	decideBoundary,
+	parseSource,
+	quoteUntrusted,
+	readableKey,
+	resolveAddress,
+	type Source,
+} from "../src/domain/index.ts";
 import { atLeast, measured, perSecond, type Row } from "./harness.ts";
 
 const UNIT = "per second";

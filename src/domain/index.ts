@@ -16,6 +16,7 @@ export {
 	type PlatformTraits,
 	platformTraits,
 	registeredPlatforms,
+	SMALLEST_MESSAGE_LIMIT,
 } from "./address/platforms.ts";
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";

@@ -31,10 +31,10 @@ import { type ChatCommand, createCommands } from "./commands/index.ts";
 import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
-import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
+import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
-import { Door } from "./inbox/door.ts";
+import { ArrivalOrder } from "./inbox/arrival-order.ts";
 import { createHost } from "./inbox/host.ts";
 import { type PressOptions, press, pressByReaction } from "./inbox/presses.ts";
 import { Unheard } from "./inbox/unheard.ts";
@@ -46,11 +46,12 @@ import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
+import { type Removable, removable } from "./outbox/leaving.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
-import { Unknowns } from "./outbox/unknowns.ts";
-import { createSurroundings, type Surroundings } from "./surroundings.ts";
-import { type Delta, Deltas, type Partial } from "./turn/deltas.ts";
+import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
+import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
+import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { Walls } from "./turn/walls.ts";
 import { untilWritten } from "./until-written.ts";
@@ -75,7 +76,7 @@ export interface GatewayOptions {
 	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
-	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
+	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
@@ -104,7 +105,7 @@ export interface Gateway {
 	why(message: number, scope: Scope): Promise<string>;
 	onDelta(listener: (delta: Delta) => void): () => void;
 	/** The text so far of an answer that is being written. */
-	partial(conversation: ConversationId): Partial | null;
+	partial(conversation: ConversationId): PartialAnswer | null;
 	/** Where the conversation's agent and tools work; made if it is not there. Throws workspace.unusable. */
 	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
@@ -139,10 +140,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
 	readonly #options: GatewayOptions & { readonly config: Config };
 	readonly #log: (message: string, error: unknown) => void;
-	readonly #channels = new Map<string, Channel>();
+	readonly #channels = new Map<string, Removable>();
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
-	readonly #surroundings: Surroundings;
+	readonly #sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
@@ -152,13 +153,13 @@ class RunningGateway implements Gateway {
 	readonly commands: Gateway["commands"];
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
-	readonly #unknowns: Unknowns;
+	readonly #unknownDeliveries: UnknownDeliveries;
 	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
 	#awaySince: number | null = null;
-	readonly #door = new Door();
+	readonly #arrivalOrder = new ArrivalOrder();
 	readonly #albums = new AddressedAlbums();
 	#accepting = false;
 	/** Aborted when the end begins. */
@@ -185,7 +186,7 @@ class RunningGateway implements Gateway {
 		});
 		for (const channel of channels) this.#add(channel);
 		const log = this.#log;
-		this.#surroundings = createSurroundings({
+		this.#sessionSettings = createSessionSettings({
 			get config() {
 				return live.values;
 			},
@@ -219,7 +220,7 @@ class RunningGateway implements Gateway {
 			log,
 		};
 		this.#outbox = new Outbox(sending);
-		this.#unknowns = new Unknowns(sending);
+		this.#unknownDeliveries = new UnknownDeliveries(sending);
 		this.#channelWatch = new ChannelWatch({
 			store,
 			clock,
@@ -244,7 +245,7 @@ class RunningGateway implements Gateway {
 			get config() {
 				return live.values;
 			},
-			surroundings: this.#surroundings,
+			sessionSettings: this.#sessionSettings,
 			outlet: this.outlet,
 			deltas: this.#deltas,
 			lanes: this.#lanes,
@@ -262,10 +263,10 @@ class RunningGateway implements Gateway {
 				return live.values;
 			},
 			lanes: this.#lanes,
-			surroundings: this.#surroundings,
+			sessionSettings: this.#sessionSettings,
 			outlet: this.outlet,
-			agentOf: (place) => this.#turns.agentOf(place),
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
@@ -297,13 +298,13 @@ class RunningGateway implements Gateway {
 				return live.values;
 			},
 			lanes: this.#lanes,
-			surroundings: this.#surroundings,
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			sessionSettings: this.#sessionSettings,
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
 			tools,
-			agentOf: (place) => this.#turns.agentOf(place),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -313,7 +314,7 @@ class RunningGateway implements Gateway {
 			store,
 			clock,
 			hooks,
-			policyFor: this.#surroundings.policyFor,
+			policyFor: this.#sessionSettings.policyFor,
 			get config() {
 				return live.values;
 			},
@@ -337,7 +338,7 @@ class RunningGateway implements Gateway {
 				outlet: this.outlet,
 			}),
 		);
-		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
+		this.#sessionSettings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),
@@ -358,7 +359,7 @@ class RunningGateway implements Gateway {
 		this.#unheard.start();
 		await this.#patiently(() => this.#follower.start());
 		for (const channel of this.#channels.values()) await this.#open(channel);
-		this.#unknowns.start();
+		this.#unknownDeliveries.start();
 		this.#channelWatch.start();
 	}
 
@@ -366,37 +367,47 @@ class RunningGateway implements Gateway {
 		const added = this.#add(channel);
 		if (!this.#accepting) return;
 		await this.#open(added);
-		this.#outbox.kick();
+		await this.#outbox.reachable(channel);
 	}
 
 	async disconnect(name: string): Promise<void> {
 		for (const [key, channel] of this.#channels) {
 			if (channel.name !== name) continue;
 			this.#channels.delete(key);
-			await channel.stop();
+			await channel.leave();
 		}
 	}
 
 	#add(channel: Channel): Channel {
 		checkTraits(channel);
-		const added = this.#audiences.on(channel, this.#options.store.secrets.forOthers);
-		this.#channels.set(`${channel.platform} ${channel.account}`, added);
+		const { store, clock } = this.#options;
+		const key = `${channel.platform} ${channel.account}`;
+		const other = this.#channels.get(key);
+		// Two that read one account would each take what the other has taken.
+		if (other)
+			throw new KeryxError(
+				"argument.invalid",
+				`the channel ${channel.name} is for the same account of ${channel.platform} as ${other.name}: two connections need two accounts`,
+				{ field: "account" },
+			);
+		const added = removable(this.#audiences.on(channel, store.secrets.forOthers), clock);
+		this.#channels.set(key, added);
 		return added;
 	}
 
 	/** A channel that cannot start keeps no other from starting. */
 	async #open(channel: Channel): Promise<void> {
 		const { store } = this.#options;
-		const door = new Door();
+		const arrivalOrder = new ArrivalOrder();
 		const host = createHost(channel, {
 			store,
 			config: () => this.#options.config,
 			settings: () => this.#settingsOf(channel.name),
 			lanes: this.#lanes,
-			accept: (inbound) => this.#admit(inbound, channel, door),
-			inOrder: (write) => this.#inOrder(write, door),
-			pressed: (given) => press(given, channel.account, this.#pressing(door)),
-			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(door)),
+			accept: (inbound) => this.#admit(inbound, channel, arrivalOrder),
+			inOrder: (write) => this.#inOrder(write, arrivalOrder),
+			pressed: (given) => press(given, channel.account, this.#pressing(arrivalOrder)),
+			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(arrivalOrder)),
 		});
 		await channel
 			.start(host)
@@ -420,7 +431,7 @@ class RunningGateway implements Gateway {
 		this.#stopping.abort();
 		await Promise.all([
 			this.#channelWatch.stop(),
-			this.#unknowns.stop(),
+			this.#unknownDeliveries.stop(),
 			this.#unheard.stop(),
 			...this.#working,
 		]);
@@ -435,8 +446,8 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		const [surroundings, outlet] = [this.#surroundings, this.outlet];
-		await this.#lastWords(() => tellCutOff({ store, config, surroundings, outlet })).catch(unplanned);
+		const [sessionSettings, outlet] = [this.#sessionSettings, this.outlet];
+		await this.#lastWords(() => tellCutOff({ store, config, sessionSettings, outlet })).catch(unplanned);
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
@@ -462,7 +473,7 @@ class RunningGateway implements Gateway {
 	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
 	accept(inbound: Inbound): Promise<Admission> {
 		const transport = { poster: UNNAMED, ...inbound.transport };
-		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#door);
+		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#arrivalOrder);
 	}
 
 	async why(message: number, scope: Scope): Promise<string> {
@@ -473,7 +484,7 @@ class RunningGateway implements Gateway {
 		return this.#deltas.listen(listener);
 	}
 
-	partial(conversation: ConversationId): Partial | null {
+	partial(conversation: ConversationId): PartialAnswer | null {
 		return this.#deltas.partial(conversation);
 	}
 
@@ -492,7 +503,7 @@ class RunningGateway implements Gateway {
 	/** Those that there is a channel to. What its owner set in a chat goes before the configuration. */
 	#homes(): readonly Destination[] {
 		const { config } = this.#options;
-		const set = this.#surroundings.setHomes();
+		const set = this.#sessionSettings.setHomes();
 		const configured = Object.entries(config.home_channels)
 			.filter(([platform]) => !set.some((home) => home.platform === platform))
 			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({
@@ -536,16 +547,16 @@ class RunningGateway implements Gateway {
 	}
 
 	/** Behind everything that the channel has handed in before. */
-	async #inOrder<Value>(write: () => Promise<Value>, door: Door): Promise<Value> {
+	async #inOrder<Value>(write: () => Promise<Value>, arrivalOrder: ArrivalOrder): Promise<Value> {
 		this.#assertAccepting();
-		await door.pass(Promise.resolve());
+		await arrivalOrder.pass(Promise.resolve());
 		return write();
 	}
 
 	async #admit(
 		inbound: Inbound,
 		{ name, account }: Pick<Channel, "name" | "account">,
-		door: Door,
+		arrivalOrder: ArrivalOrder,
 	): Promise<Admission> {
 		this.#assertAccepting();
 		const { store, clock, config } = this.#options;
@@ -558,7 +569,7 @@ class RunningGateway implements Gateway {
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
 			homes: () => this.#homes(),
-			door,
+			arrivalOrder,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
@@ -567,11 +578,11 @@ class RunningGateway implements Gateway {
 		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
-	#pressing(door: Door): PressOptions {
+	#pressing(arrivalOrder: ArrivalOrder): PressOptions {
 		this.#assertAccepting();
 		const { store, clock, config, confirmations = null } = this.#options;
 		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
-		return { store, clock, config, confirmations, door, onCommand };
+		return { store, clock, config, confirmations, arrivalOrder, onCommand };
 	}
 
 	#assertAccepting(): void {

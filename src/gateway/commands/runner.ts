@@ -27,7 +27,7 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { reach, rightsOf } from "../turn/rights.ts";
 import type { Walls } from "../turn/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
@@ -48,9 +48,9 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly commands: CommandList;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
@@ -184,8 +184,8 @@ export class CommandRunner {
 		if (outcome.changed !== null)
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
-				place: context.conversation,
-				surroundings: this.#options.surroundings,
+				conversation: context.conversation,
+				sessionSettings: this.#options.sessionSettings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
@@ -260,7 +260,7 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
 		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
@@ -285,8 +285,8 @@ export class CommandRunner {
 			principal,
 			speaker: speakerOf(received),
 			scope: reach(conversation, principal),
-			policy: policyOf(surroundings, conversation),
-			context: surroundings.openingOf({ ...conversation, source }).context,
+			policy: policyOf(sessionSettings, conversation),
+			context: sessionSettings.openingOf({ ...conversation, source }).context,
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			commands: this.#options.commands.all,

@@ -30,9 +30,9 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { hopsSentence } from "../sentences.ts";
 import { type AddressedAlbums, isAddressed } from "./addressed.ts";
+import type { ArrivalOrder } from "./arrival-order.ts";
 import { type Authorisation, authorise, NOT_ALLOWED } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
-import type { Door } from "./door.ts";
 import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
 
@@ -53,7 +53,7 @@ export interface AdmissionOptions {
 	/** Where whoever runs Keryx is asked about strangers. */
 	readonly homes: () => readonly Destination[];
 	/** What a channel hands in at once is committed in its order. */
-	readonly door: Door;
+	readonly arrivalOrder: ArrivalOrder;
 	/** An owner writes from here. */
 	readonly onOwner: (source: Source) => void;
 	/** A message waits for its turn. */
@@ -79,7 +79,7 @@ export async function admit(
 	const { source: from, content } = received;
 	const inbound = { ...received, ...store.secrets.hideIn({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
-	const { source, profile, authorisation } = await options.door.pass(
+	const { source, profile, authorisation } = await options.arrivalOrder.pass(
 		decide(given, inbound.transport ?? {}, options),
 	);
 	if (roleOf(authorisation) === "owner") options.onOwner(source);

@@ -10,7 +10,7 @@ import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
 import { decide, roleOf, routingOf } from "./admission.ts";
-import type { Door } from "./door.ts";
+import type { ArrivalOrder } from "./arrival-order.ts";
 
 /** Platforms let whoever pressed wait for a few seconds only. */
 const ANSWER_MS = 5000;
@@ -20,7 +20,7 @@ export interface PressOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly confirmations: Confirmations | null;
-	readonly door: Door;
+	readonly arrivalOrder: ArrivalOrder;
 	readonly onCommand: (command: ReceivedCommand) => void;
 }
 
@@ -67,9 +67,9 @@ async function take(
 	account: string,
 	options: PressOptions,
 ): Promise<Taken> {
-	const { store, config, confirmations, door } = options;
+	const { store, config, confirmations, arrivalOrder } = options;
 	const given = parseSource({ ...from, account: from.account ?? account });
-	const { source, profile, authorisation } = await door.pass(decide(given, transport, options));
+	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
 	const isKnown = authorisation.kind === "allowed" && profile !== null;
 	// Neither a program nor a bot is a human who decides.
 	const isAllowed = isKnown && !transport.poster && !transport.isBot;

@@ -343,9 +343,9 @@ export function* speakerFacts(args: {
 	/** The ids that the conversation's chat has had, its present one first. */
 	readonly chats: readonly string[];
 }> {
-	const place = yield* get(ownerOf, args.conversation);
-	const owner = place?.principal ?? null;
-	const chats = place ? yield* chatIds(parseSource(unseal(place.source_body, place.body_key))) : [];
+	const found = yield* get(ownerOf, args.conversation);
+	const owner = found?.principal ?? null;
+	const chats = found ? yield* chatIds(parseSource(unseal(found.source_body, found.body_key))) : [];
 	const owners = owner === null ? [] : yield* samePrincipals(owner);
 	const facts: SpeakerFacts[] = [];
 	for (const { principal, platform } of args.speakers) {
