@@ -569,6 +569,7 @@ class RunningGateway implements Gateway {
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
 			homes: () => this.#homes(),
+			isOwners: (destination) => this.#audiences.isOwners(destination),
 			arrivalOrder,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),

@@ -233,12 +233,15 @@ export function pairingQuestion({
 	readonly platform: string;
 	readonly id: string;
 	readonly name: string | null;
-	readonly code: string;
+	/** Null: not to be shown there. */
+	readonly code: string | null;
 }): string {
 	const who = name === null ? "Somebody" : `Somebody who calls themselves ${inert(name)}`;
 	return [
 		`${who} (${inert(id)} on ${platform}) asks to be let in.`,
-		`They were sent the code \`${code}\`: say yes only if the person you expect reads it out to you.`,
+		code === null
+			? `Say yes only if you know that it is them: anybody may take any name. \`keryx pair approve ${platform}\` and the code they were sent is certain.`
+			: `They were sent the code \`${code}\`: say yes only if the person you expect reads it out to you.`,
 		"/pair lists who waits; it is over in an hour.",
 	].join("\n");
 }

@@ -100,3 +100,15 @@ test("strangers cannot fill the home channel", async () => {
 	expect(questions()).toHaveLength(5);
 	expect(await paired()).toHaveLength(20);
 });
+
+test("in a home channel that others read, the code is not shown", async () => {
+	await start();
+	const room = { chat: "room", chatType: "group" as const, user: "ada" };
+	await scene.say("/sethome", room);
+	await ask("zoe");
+	const [code = "?"] = /[A-Z2-9]{8}/.exec(scene.texts("zoe")[0] ?? "") ?? [];
+	expect(scene.texts("room").at(-1)).toContain("asks to be let in");
+	expect(JSON.stringify(scene.texts("room"))).not.toContain(code);
+	expect(await press("Let in", { user: "bob", chat: "room" })).toMatch(/not yours/);
+	expect(await press("Let in", { user: "ada", chat: "room" })).toContain("is let in as a member");
+});

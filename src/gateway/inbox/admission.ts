@@ -52,6 +52,8 @@ export interface AdmissionOptions {
 	readonly outlet: Outlet;
 	/** Where whoever runs Keryx is asked about strangers. */
 	readonly homes: () => readonly Destination[];
+	/** Whether nobody but an owner reads a chat. */
+	readonly isOwners: (destination: Destination) => boolean;
 	/** What a channel hands in at once is committed in its order. */
 	readonly arrivalOrder: ArrivalOrder;
 	/** An owner writes from here. */

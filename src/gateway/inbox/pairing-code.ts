@@ -18,10 +18,12 @@ export interface PairingOptions {
 	readonly outlet: Outlet;
 	/** Where whoever runs Keryx is asked. */
 	readonly homes: () => readonly Destination[];
+	/** Whether nobody but an owner reads a chat. */
+	readonly isOwners: (destination: Destination) => boolean;
 }
 
 /** A new code for a stranger, the message that tells it, and the question to whoever runs Keryx. */
-export function pairingFor(source: Source, { randomBytes, outlet, homes }: PairingOptions) {
+export function pairingFor(source: Source, { randomBytes, outlet, homes, isOwners }: PairingOptions) {
 	const code = newCode(randomBytes);
 	const digest = codeDigest(source.platform, code);
 	const destination = destinationOf(source);
@@ -33,13 +35,22 @@ export function pairingFor(source: Source, { randomBytes, outlet, homes }: Pairi
 			outlet,
 		),
 		questions: homes().flatMap((home, n) =>
-			questionAt(home, `${pairingNoticeId(digest)}:home${n}`, source, code, outlet),
+			questionAt(home, `${pairingNoticeId(digest)}:home${n}`, source, isOwners(home) ? code : null, outlet),
 		),
 	};
 }
 
-/** With the code, so that a yes goes to whoever reads it out, and not to whoever took a name that the owner knows. */
-function questionAt(destination: Destination, id: string, source: Source, code: string, outlet: Outlet) {
+/**
+ * With the code, so that a yes goes to whoever reads it out, and not to whoever took a name that the owner knows; but only in a chat that
+ * nobody else reads, or anybody there could read it out.
+ */
+function questionAt(
+	destination: Destination,
+	id: string,
+	source: Source,
+	code: string | null,
+	outlet: Outlet,
+) {
 	const { platform, userIdAlt, userId, chatId, userName } = source;
 	const text = pairingQuestion({ platform, id: userIdAlt ?? userId ?? chatId, name: userName ?? null, code });
 	// Bound to owners; its end is the code's.
