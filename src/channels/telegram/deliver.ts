@@ -7,8 +7,8 @@ import type {
 	InputMediaPhoto,
 } from "grammy/types";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
+import { NotSent } from "../transport.ts";
 import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
-import { NotSent } from "./transport.ts";
 
 const CAPTION_LIMIT = 1024;
 const ALBUM = 10;

@@ -9,11 +9,11 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
+import { Transport } from "../transport.ts";
 import { change, type DeliverContext, deliver, inPlace, isReceipt } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
-import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
 export { identifyTelegram } from "./identify.ts";

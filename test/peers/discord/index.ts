@@ -93,7 +93,7 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 		...(port !== undefined && { port }),
 	});
 	handle.address = server.root;
-	world.root = server.root;
+	world.root = () => handle.address;
 
 	return Object.assign(handle, {
 		apiRoot: `${server.root}/api`,

@@ -1,0 +1,46 @@
+// What was sent from here, by the nonce of its delivery. Discord tells everybody of each new message, its author too, with the nonce: that
+// settles a request whose answer was lost.
+import { createHash } from "node:crypto";
+
+/** How many of its own messages a channel remembers. */
+const REMEMBERED = 5000;
+/** The longest that Discord takes. */
+const NONCE_LENGTH = 25;
+
+/** The same at every attempt, and after a restart. A delivery of several messages has several. */
+export function nonceOf(delivery: string, part = 0): string {
+	const name = part === 0 ? delivery : `${delivery}#${part}`;
+	return createHash("sha256").update(name).digest("base64url").slice(0, NONCE_LENGTH);
+}
+
+export class SentMessages {
+	readonly #byNonce = new Map<string, string>();
+	readonly #nonceOf = new Map<string, string>();
+	readonly #waiting = new Set<() => void>();
+
+	add(nonce: string, message: string): void {
+		this.#byNonce.set(nonce, message);
+		this.#nonceOf.set(message, nonce);
+		for (const [oldest, of] of this.#byNonce) {
+			if (this.#byNonce.size <= REMEMBERED) break;
+			this.#byNonce.delete(oldest);
+			this.#nonceOf.delete(of);
+		}
+		for (const look of [...this.#waiting]) look();
+	}
+
+	find(nonce: string): string | undefined {
+		return this.#byNonce.get(nonce);
+	}
+
+	/** Whether it is known which delivery this message is. */
+	isKnown(message: string): boolean {
+		return this.#nonceOf.has(message);
+	}
+
+	/** Calls at each message that becomes known; answers how to end that. */
+	onAdded(look: () => void): () => void {
+		this.#waiting.add(look);
+		return () => void this.#waiting.delete(look);
+	}
+}
