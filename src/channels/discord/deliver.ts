@@ -7,7 +7,7 @@ import type { Destination } from "../../store/index.ts";
 import { NotSent } from "../transport.ts";
 import { NOBODY } from "./interactions.ts";
 import { CODE, hasCode, reasonOf } from "./outcome.ts";
-import { nonceOf, type SentMessages } from "./sent.ts";
+import type { SentMessages } from "./sent.ts";
 import { isSnowflake } from "./snowflake.ts";
 
 const FILES = 10;
@@ -44,7 +44,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 		const files = attachments.slice(part * FILES, (part + 1) * FILES);
 		const said =
 			part === 0 ? { ...contentOf(outgoing), ...replyOf(destination) } : { content: "", components: [] };
-		const nonce = nonceOf(id, part);
+		const nonce = context.sent.nonceOf(id, part);
 		const meant = { ...said, nonce, enforce_nonce: true, allowed_mentions: NOBODY };
 		const { made, ...given } = await post(outgoing, meant, files, context);
 		context.sent.add(nonce, made.id);
@@ -67,10 +67,16 @@ function messageOf(receipt: string): string {
 export async function change(
 	receipt: string,
 	outgoing: Outgoing,
-	{ rest }: Pick<DeliverContext, "rest">,
+	{ rest, sent }: DeliverContext,
 ): Promise<SendResult> {
 	const body = { ...contentOf(outgoing), allowed_mentions: NOBODY };
-	await rest.patch(`/channels/${channelOf(outgoing.destination)}/messages/${messageOf(receipt)}`, { body });
+	try {
+		await rest.patch(`/channels/${channelOf(outgoing.destination)}/messages/${messageOf(receipt)}`, { body });
+	} catch (error) {
+		if (!hasCode(error, CODE.unknownMessage)) throw error;
+		sent.lost(outgoing.id, receipt);
+		return { kind: "missing" };
+	}
 	return { kind: "sent", receipt };
 }
 

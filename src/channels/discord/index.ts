@@ -304,7 +304,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
 				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Discord" });
-			return inTurn(outgoing, "change", ({ rest }) => change(receipt, outgoing, { rest }));
+			return inTurn(outgoing, "change", ({ rest }) => change(receipt, outgoing, { rest, sent }));
 		},
 		typing: async (destination) => {
 			await line.connection?.rest.post(`/channels/${channelOf(destination)}/typing`);

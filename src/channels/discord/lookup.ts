@@ -6,7 +6,7 @@ import type { Destination } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { channelOf } from "./deliver.ts";
 import { CODE, hasCode } from "./outcome.ts";
-import { nonceOf, type SentMessages } from "./sent.ts";
+import type { SentMessages } from "./sent.ts";
 import { isAfter, snowflakeAt } from "./snowflake.ts";
 import type { Me } from "./text.ts";
 
@@ -36,7 +36,7 @@ export async function lookUp(
 	context: LookupContext,
 ): ReturnType<NonNullable<Channel["lookup"]>> {
 	const { sent, clock } = context;
-	const nonce = nonceOf(id);
+	const nonce = sent.nonceOf(id);
 	const seen = () => {
 		const message = sent.find(nonce);
 		return message === undefined ? null : ({ kind: "sent", receipt: message } as const);

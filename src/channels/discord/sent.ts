@@ -7,16 +7,27 @@ const REMEMBERED = 5000;
 /** The longest that Discord takes. */
 const NONCE_LENGTH = 25;
 
-/** The same at every attempt, and after a restart. A delivery of several messages has several. */
-export function nonceOf(delivery: string, part = 0): string {
-	const name = part === 0 ? delivery : `${delivery}#${part}`;
-	return createHash("sha256").update(name).digest("base64url").slice(0, NONCE_LENGTH);
-}
-
 export class SentMessages {
 	readonly #byNonce = new Map<string, string>();
 	readonly #nonceOf = new Map<string, string>();
 	readonly #waiting = new Set<() => void>();
+
+	/** Deliveries whose message was deleted: what is sent after that is another one. */
+	readonly #lost = new Map<string, string>();
+
+	/** The same at every attempt, and after a restart. A delivery of several messages has several. */
+	nonceOf(delivery: string, part = 0): string {
+		const name = [delivery, this.#lost.get(delivery) ?? "", ...(part === 0 ? [] : [part])].join("#");
+		return createHash("sha256").update(name).digest("base64url").slice(0, NONCE_LENGTH);
+	}
+
+	lost(delivery: string, receipt: string): void {
+		this.#lost.set(delivery, receipt);
+		for (const oldest of this.#lost.keys()) {
+			if (this.#lost.size <= REMEMBERED) return;
+			this.#lost.delete(oldest);
+		}
+	}
 
 	add(nonce: string, message: string): void {
 		this.#byNonce.set(nonce, message);

@@ -10,10 +10,11 @@ import type {
 	SendResult,
 } from "../../gateway/index.ts";
 import { Transport } from "../transport.ts";
-import { change, type DeliverContext, deliver, inPlace, isReceipt } from "./deliver.ts";
+import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
+import { isReceipt, readReceipt } from "./receipts.ts";
 import { handIn } from "./updates.ts";
 
 export { identifyTelegram } from "./identify.ts";
@@ -223,7 +224,7 @@ class OwnMessages {
 	readonly #ids = new Set<string>();
 
 	add(chat: string, receipt: string): void {
-		for (const id of receipt.split(",")) this.#ids.add(`${chat}/${id}`);
+		for (const id of readReceipt(receipt).ids) this.#ids.add(`${chat}/${id}`);
 		for (const oldest of this.#ids) {
 			if (this.#ids.size <= REMEMBERED) return;
 			this.#ids.delete(oldest);
