@@ -26,7 +26,7 @@ async function worldOf(messages: number, chats: number): Promise<World> {
 
 async function verdictOf(world: World) {
 	const store = await open(world.path, "read");
-	const verdict = await judge(store, world);
+	const verdict = await judge(store, world.judged());
 	await store.close();
 	await world.peer.close();
 	console.log(`storm: ${JSON.stringify({ ...world.counts, ...verdict, seed: SEED })}`);

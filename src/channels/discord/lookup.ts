@@ -44,11 +44,12 @@ export async function lookUp(
 	const early = seen();
 	if (early) return early;
 	if (!(await hasUnaccounted(destination, madeAt, context))) return seen() ?? { kind: "absent" };
-	const found = await new Promise<ReturnType<typeof seen>>((resolve) => {
+	if (madeAt !== undefined && clock.now() - madeAt < NONCE_MS) return seen() ?? { kind: "absent" };
+	return new Promise((resolve) => {
 		const end = (result: ReturnType<typeof seen>) => {
 			unwatch();
 			cancel();
-			resolve(result);
+			resolve(result ?? { kind: "unknown" });
 		};
 		const unwatch = sent.onAdded(() => {
 			const now = seen();
@@ -56,9 +57,6 @@ export async function lookUp(
 		});
 		const cancel = clock.after(ECHO_MS, () => end(seen()));
 	});
-	if (found) return found;
-	const isKept = madeAt !== undefined && clock.now() - madeAt < NONCE_MS;
-	return { kind: isKept ? "absent" : "unknown" };
 }
 
 /** Whether there is a message of ours that could be it. */

@@ -3,6 +3,7 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
+	readonly platform: "telegram" | "discord";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
@@ -11,6 +12,8 @@ export interface Orders {
 /** What the child says, one line each. */
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
+	/** A message was committed, now or before. */
+	| { readonly say: "taken"; readonly message: string }
 	| { readonly say: "log"; readonly message: string };
 
 /** Told to the child on its standard input: end when nothing is left to do. */

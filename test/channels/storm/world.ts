@@ -11,12 +11,13 @@ import {
 	type TelegramPeer,
 } from "../../peers/telegram/index.ts";
 import { DRAIN, type Orders, type Report } from "./scene.ts";
+import type { Judged } from "./verdict.ts";
 
 /** So many messages may wait at Telegram before people write on. */
 const UNTAKEN = 40;
 const SENDS = /^send(?!ChatAction)/;
 
-export interface SaidMessage {
+interface SaidMessage {
 	readonly chat: ChatRecord;
 	readonly id: number;
 	readonly kind: "words" | "file" | "command";
@@ -81,7 +82,12 @@ export class World {
 	/** One life of the gateway: killed after so many more calls of the Bot API, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { bench } = this.#options;
-		const orders: Orders = { path: this.path, apiRoot: this.peer.apiRoot, token: this.peer.bot.token };
+		const orders: Orders = {
+			platform: "telegram",
+			path: this.path,
+			apiRoot: this.peer.apiRoot,
+			token: this.peer.bot.token,
+		};
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
@@ -102,6 +108,23 @@ export class World {
 		if (signal !== "SIGKILL") throw new Error(`the gateway ended with ${signal ?? code}`);
 		this.counts.kills++;
 		return "killed";
+	}
+
+	/** What is asked of it at the end. */
+	judged(): Judged {
+		return {
+			said: this.said.map(({ chat, id, ...said }) => ({
+				...said,
+				chat: String(chat.chat.id),
+				id: String(id),
+			})),
+			places: [...new Set(this.places.map((place) => place.chat))].map((chat) => ({
+				name: chat.key,
+				holds: ({ chatId }) => chatId === String(chat.chat.id),
+				seen: this.peer.answers(chat).map(({ id, text }) => ({ id: String(id), text })),
+			})),
+			shows: ({ plain }) => plain.trim(),
+		};
 	}
 
 	/** Everybody writes before anybody listens. */
