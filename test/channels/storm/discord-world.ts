@@ -128,6 +128,7 @@ export class DiscordWorld {
 				holds: ({ chatId, threadId }) => chatId === chat.id && (threadId ?? chatId) === channel.id,
 				seen: this.peer.answers(channel),
 			})),
+			done: [],
 			shows: ({ text }) => text.trim(),
 		};
 	}
