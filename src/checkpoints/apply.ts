@@ -23,7 +23,7 @@ import { DRAFT_PREFIX } from "./excludes.ts";
 import { permissionsOf } from "./facts.ts";
 import { Flush } from "./flush.ts";
 import { type Folder, Folders } from "./folders.ts";
-import { fullPath, nameOf, parentOf, type RawPath } from "./names.ts";
+import { nameOf, parentOf, type RawPath } from "./names.ts";
 import type { Step } from "./plan.ts";
 import { gitMode, isOlder, isUnchanged, LINK, readAt, statAt } from "./read-file.ts";
 import { Replaced } from "./replaced.ts";
@@ -180,29 +180,35 @@ class Apply {
 			drafts = [];
 			bytes = 0;
 		};
-		for await (const { oid, data } of contentsOf(this.#request.repository, [...byContent.keys()])) {
-			for (const step of byContent.get(oid) ?? []) {
-				const outcome = tried(() => this.#draft(step, data, drafts));
-				if (outcome !== "drafted") outcomes.set(step.path, outcome);
-				bytes += data?.length ?? 0;
+		for await (const some of contentsOf(this.#request.repository, [...byContent.keys()]))
+			for (const { oid, data } of some) {
+				for (const step of byContent.get(oid) ?? []) {
+					const outcome = tried(() => this.#draft(step, data, drafts));
+					if (outcome !== "drafted") outcomes.set(step.path, outcome);
+					bytes += data?.length ?? 0;
+				}
+				if (bytes > BATCH_BYTES) await move();
 			}
-			if (bytes > BATCH_BYTES) await move();
-		}
 		await move();
 		return outcomes;
 	}
 
-	#draft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" {
-		const { root, id } = this.#request;
+	/** `mayBeBare`: a folder without any file may stand there, which no snapshot has seen. */
+	#draft(
+		step: Write,
+		data: Buffer | null,
+		drafts: Draft[],
+		mayBeBare = step.now === null,
+	): Outcome | "drafted" {
 		const { path, now, want } = step;
+		const name = `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
 		if (!this.#makeParents(path)) return "in_the_way";
-		const name = `${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`;
-		if (now === null) this.#removeBareFolder(path);
-		// Mostly it is open: its parents have just been seen to.
 		const folder = this.#folders.again(parentOf(path));
 		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		const { entry, stats } = present(full, this.#seen.get(path));
+		if (mayBeBare && stats?.isDirectory() && this.#removeBareFolder(path))
+			return this.#draft(step, data, drafts, false);
 		if (isSame(entry, want)) {
 			// Of a restore that was cut off.
 			rmSync(file, { force: true });
@@ -221,16 +227,16 @@ class Apply {
 		const after = anew(file, () =>
 			want.mode === LINK ? symlinkSync(data, file) : writeDraft(file, data, want, stats),
 		);
-		this.#flush.file(fullPath(root, parentOf(path) === "" ? name : `${parentOf(path)}/${name}`));
+		this.#flush.file(path, name);
 		drafts.push({ step, name, before: stats, after: after ?? undefined });
 		return "drafted";
 	}
 
 	/** What has changed since it was looked at stays. */
 	#move({ step: { path, want }, name, before, after }: Draft): Outcome {
-		const folder = this.#in(parentOf(path));
+		const folder = this.#folders.again(parentOf(path));
 		// Something else stands there by now, and the draft went with its folder.
-		if (!folder) return "changing";
+		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		if (!isUntouched(before, statAt(full), before !== undefined && this.#shared.has(before.ino))) {
 			rmSync(file, { force: true });
@@ -288,7 +294,7 @@ class Apply {
 
 	#makeParents(path: RawPath): boolean {
 		const parent = parentOf(path);
-		if (this.#passed.has(parent) && this.#in(parent)) return true;
+		if (this.#passed.has(parent) && typeof this.#folders.again(parent) !== "string") return true;
 		for (const folder of foldersOf(path)) {
 			const full = this.#in(parentOf(folder))?.at(nameOf(folder));
 			if (!full) return false;
@@ -301,7 +307,7 @@ class Apply {
 		return true;
 	}
 
-	/** Folders without any file in them are not saved, and were not seen as being there. False: something is in it, or it is none. */
+	/** False: something is in it, or it is none. */
 	#removeBareFolder(path: RawPath): boolean {
 		const folder = this.#in(path);
 		if (!folder) return false;
@@ -375,15 +381,22 @@ function writeDraft(
 	want: NonNullable<Entry>,
 	before: BigIntStats | undefined,
 ): BigIntStats {
-	const isPrivate = want.permissions !== undefined;
-	const file = openSync(draft, NEW_FILE, isPrivate ? 0o600 : want.mode === "100755" ? 0o777 : 0o666);
+	const exact = want.permissions !== undefined || before?.isFile() ? permissions(before, want) : undefined;
+	// Never wider than it is to be, not even while it is written.
+	const file = openSync(draft, NEW_FILE, exact === undefined ? usual(want) : exact & 0o777);
 	try {
 		writeFileSync(file, data);
-		if (isPrivate || before?.isFile()) fchmodSync(file, permissions(before, want));
-		return fstatSync(file, { bigint: true });
+		const stats = fstatSync(file, { bigint: true });
+		if (exact !== undefined && permissionsOf(stats) !== exact) fchmodSync(file, exact);
+		return stats;
 	} finally {
 		closeSync(file);
 	}
+}
+
+/** Before the process's own mask. */
+function usual({ mode }: NonNullable<Entry>): number {
+	return mode === "100755" ? 0o777 : 0o666;
 }
 
 /** Where they were not noted: as they are, but for whether it may be run, by whoever may read it. */
