@@ -95,9 +95,10 @@ export class ProcessKeeper {
 		return rows.filter(({ backend }) => backend === place.name);
 	}
 
-	/** Held by a host that did not answer when it was last looked for. */
-	get unreachable(): ReadonlySet<string> {
-		return this.#unreachable;
+	/** Of these, those whose host does not answer now; where none is connected, those whose host did not when it was last looked for. */
+	async unreachable(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		if (ids.length === 0 || !this.#backend) return this.#unreachable;
+		return this.#backend.silent(ids);
 	}
 
 	/** Its conversation kills it, and hears of it there. */
