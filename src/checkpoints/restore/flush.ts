@@ -2,7 +2,7 @@
 // minutes. What is on another file system (a mount in the workspace), and where there is no such sync, each file and folder has its own.
 import { spawn } from "node:child_process";
 import { type BigIntStats, closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
-import { fullPath, type RawPath } from "./names.ts";
+import { fullPath, type RawPath } from "../names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 

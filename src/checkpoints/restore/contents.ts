@@ -1,7 +1,7 @@
 // The contents of many objects, as git hands them over: never all in memory, and git goes on reading while they are written.
 // An object that is missing or damaged is answered as such, so that a restore can leave that one file and end.
-import { KeryxError } from "../errors.ts";
-import { gitStream } from "./git.ts";
+import { KeryxError } from "../../errors.ts";
+import { gitStream } from "../git.ts";
 
 export interface Content {
 	readonly oid: string;
