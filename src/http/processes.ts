@@ -147,7 +147,7 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		return toWireProcess({
 			...found,
 			survivors: await processes.leftBehind(found.id),
-			isUnreachable: processes.isUnreachable(found),
+			isUnreachable: await processes.isUnreachable(found),
 		});
 	},
 	processLog: async ({ id, from, lines, limit, raw }, { host }) => {

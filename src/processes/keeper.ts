@@ -2,17 +2,11 @@
 // host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
 // forget it; whatever cannot be recorded now is found again by looking once more.
 import { KeryxError } from "../errors.ts";
-import {
-	isPassing,
-	OPERATOR,
-	type Process,
-	type ProcessEnd,
-	type Store,
-	type Woken,
-} from "../store/index.ts";
+import { OPERATOR, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { tailOf } from "./log/reading.ts";
+import { StorePatience } from "./patience.ts";
 import type { ProcessMachine } from "./machine.ts";
 import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
@@ -22,8 +16,6 @@ import { completionNote, endOf } from "./words.ts";
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
-/** For who asks without a signal, and cannot be waited for any longer. */
-const SOON_TRIES = 10;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
 const SAY_AGAIN_MS = 60_000;
@@ -59,11 +51,11 @@ export class ProcessKeeper {
 	#cancelLook = () => {};
 	#unlisten = () => {};
 	#closed = false;
-	/** Ends of the pauses of who waits for the store. */
-	readonly #pauses = new Set<() => void>();
+	readonly #patience: StorePatience;
 
 	constructor(options: KeeperOptions) {
 		this.#options = options;
+		this.#patience = new StorePatience(options);
 	}
 
 	/** Never starts a host: where none runs, the files tell. */
@@ -82,7 +74,7 @@ export class ProcessKeeper {
 		this.#unlisten();
 		this.#cancelIdle();
 		this.#cancelLook();
-		for (const end of this.#pauses) end();
+		this.#patience.close();
 		await Promise.all([this.#reconciling, ...this.#working]);
 		const backend = this.#backend;
 		this.#backend = null;
@@ -95,9 +87,10 @@ export class ProcessKeeper {
 		return rows.filter(({ backend }) => backend === machine.name);
 	}
 
-	/** Held by a host that did not answer when it was last looked for. */
-	get unreachable(): ReadonlySet<string> {
-		return this.#unreachable;
+	/** Of these, those whose host does not answer now; where none is connected, those whose host did not when it was last looked for. */
+	async unreachable(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		if (ids.length === 0 || !this.#backend) return this.#unreachable;
+		return this.#backend.silent(ids);
 	}
 
 	/** Its conversation kills it, and hears of it there. */
@@ -115,6 +108,11 @@ export class ProcessKeeper {
 				this.#connecting = null;
 			});
 		return this.#connecting;
+	}
+
+	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
+	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+		return this.#patience.soon(work, signal);
 	}
 
 	async starting(id: string, work: () => Promise<void>): Promise<void> {
@@ -173,7 +171,7 @@ export class ProcessKeeper {
 	}
 
 	#started(id: string, identity: NonNullable<ProcessInfo["identity"]>): Promise<void> {
-		return this.#written(() => this.#options.store.processStarted({ id, identity }));
+		return this.#patience.untilWritten(() => this.#options.store.processStarted({ id, identity }));
 	}
 
 	/** Compares every process without an end with what is so. One look after another: two never overlap. */
@@ -311,42 +309,12 @@ export class ProcessKeeper {
 		const isKnown = background && this.#known.has(id);
 		const told = isKnown ? null : note;
 		// Until it is heard of: whoever waits for the end waits for this.
-		const recorded = await this.#written(() =>
+		const recorded = await this.#patience.untilWritten(() =>
 			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
 		);
 		this.#known.delete(id);
 		ended(id, recorded?.woken ?? null);
 		this.#considerIdle();
-	}
-
-	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
-	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
-		return this.#written(work, (tried) => tried < SOON_TRIES || signal?.aborted === false);
-	}
-
-	/** Tries again while the store is in trouble, with a pause each time, until Keryx ends. */
-	async #written<Value>(
-		work: () => Promise<Value>,
-		isTriedAgain: (tried: number) => boolean = () => true,
-	): Promise<Value> {
-		const { clock, log } = this.#options;
-		for (let tried = 1; ; tried++) {
-			try {
-				return await work();
-			} catch (error) {
-				if (!isPassing(error) || this.#closed || !isTriedAgain(tried)) throw error;
-				log("processes wait for the store", error);
-			}
-			await new Promise<void>((resolve) => {
-				const end = () => {
-					this.#pauses.delete(end);
-					cancel();
-					resolve();
-				};
-				this.#pauses.add(end);
-				const cancel = clock.after(RETRY_MS, end);
-			});
-		}
 	}
 
 	/** Without anything to run, the host is not kept from ending. */

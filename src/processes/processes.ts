@@ -124,10 +124,11 @@ class StoredProcesses implements Processes {
 		const rows = await this.#keeper.soon(() => store.processes({ scope, limit }));
 		const here = rows.filter(({ backend }) => backend === machine.name).map(({ id }) => id);
 		const left = new Map((await machine.inspect(here)).map((info) => [info.id, info]));
+		const unreachable = await this.#unreachable(rows);
 		return rows.map((row) => ({
 			...row,
 			survivors: left.get(row.id)?.survivors ?? [],
-			isUnreachable: this.isUnreachable(row),
+			isUnreachable: unreachable.has(row.id),
 		}));
 	}
 
@@ -135,8 +136,15 @@ class StoredProcesses implements Processes {
 		return (await this.#options.machine.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
 	}
 
-	isUnreachable({ id, endedAt }: Pick<Process, "id" | "endedAt">): boolean {
-		return endedAt === null && this.#keeper.unreachable.has(id);
+	async isUnreachable(process: Process): Promise<boolean> {
+		return (await this.#unreachable([process])).has(process.id);
+	}
+
+	async #unreachable(rows: readonly Process[]): Promise<ReadonlySet<string>> {
+		const { name } = this.#options.machine;
+		const running = rows.filter(({ endedAt, backend }) => endedAt === null && backend === name);
+		const found = await this.#keeper.unreachable(running.map(({ id }) => id));
+		return new Set(running.flatMap(({ id }) => (found.has(id) ? id : [])));
 	}
 
 	async adopt(id: string): Promise<void> {

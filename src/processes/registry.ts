@@ -104,8 +104,8 @@ export interface Processes {
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
 	/** Pids of what it started and left behind. */
 	leftBehind(id: string): Promise<readonly number[]>;
-	/** Its host does not answer. */
-	isUnreachable(process: Pick<Process, "id" | "endedAt">): boolean;
+	/** It runs as far as is known, and its host does not answer. */
+	isUnreachable(process: Process): Promise<boolean>;
 	/** Whoever waited for it waits no more: it goes on in the background, and its end is told. */
 	adopt(id: string): Promise<void>;
 	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */

@@ -28,7 +28,8 @@ export function hideIn<Value>(value: Value, hiding: Hiding, ground: Ground): Val
 
 /** Whether that would change it: a name that stands for a secret is none. */
 export function isHiddenIn(value: unknown, hiding: Hiding, ground: Ground): boolean {
-	return JSON.stringify(value) !== JSON.stringify(hideIn(value, hiding, ground));
+	const found = hideIn(value, hiding, ground);
+	return found !== value && JSON.stringify(value) !== JSON.stringify(found);
 }
 
 /** Looked at first: nearly always there is nothing, and nothing is copied. */

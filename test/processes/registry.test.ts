@@ -7,6 +7,7 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {
 	createProcesses,
+	localPlace,
 	type Processes,
 	type ProcessesOptions,
 	type ProcessMachine,
@@ -554,6 +555,20 @@ describe("while the host does not answer", () => {
 		expect(await ended(id)).toMatchObject({ status: "exited", exitCode: 0 });
 		expect(await notes()).toEqual([expect.stringContaining("done")]);
 		expect(log).toHaveLength(1);
+	});
+
+	test("what it holds is said to be out of reach, also by a Keryx that was connected before, until it answers again", async () => {
+		const { id } = await start("read x");
+		await restart({ place: localPlace(home.path, { answerMs: 1000 }) });
+		const isUnreachable = async () => [
+			(await processes.list(OPERATOR, 10)).map((one) => one.isUnreachable),
+			await processes.isUnreachable(await processes.find(OPERATOR, id)),
+		];
+		await stopped(async () => expect(await isUnreachable()).toEqual([[true], true]));
+		await until(async () => {
+			clock.advance(1000);
+			expect(await isUnreachable()).toEqual([[false], false]);
+		});
 	});
 
 	test("a command that is given up is never started, however late the host reads of it", async () => {

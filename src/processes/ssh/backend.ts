@@ -126,6 +126,11 @@ class SshBackend implements ProcessBackend {
 		return this.#infoOf(await this.#known(id));
 	}
 
+	/** By the host that holds their connections. That the other machine does not answer is said by whatever is asked of it. */
+	silent(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		return this.#local.silent(ids);
+	}
+
 	async read(
 		id: string,
 		{ from, limit }: { readonly from: number; readonly limit: number },

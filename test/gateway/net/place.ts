@@ -49,6 +49,7 @@ export class ScriptedPlace {
 				const info = this.#processes.get(id);
 				return info ? Promise.resolve(info) : Promise.reject(unknown(id));
 			},
+			silent: () => Promise.resolve(new Set()),
 			read,
 			follow: () => {
 				throw new Error("nobody follows here");

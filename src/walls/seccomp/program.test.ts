@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assemble, jumpIfEqual, label, load, refuse } from "./bpf.ts";
-import { type Architecture, seccompProgram } from "./seccomp.ts";
+import { type Architecture, seccompProgram } from "./program.ts";
 
 const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;

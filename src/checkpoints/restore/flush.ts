@@ -2,14 +2,14 @@
 // minutes. What is on another file system (a mount in the workspace), and where there is no such sync, each file and folder has its own.
 import { spawn } from "node:child_process";
 import { type BigIntStats, closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
-import { fullPath, type RawPath } from "./names.ts";
+import { fullPath, type RawPath } from "../names.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export class Flush {
 	readonly #root: string;
 	readonly #device: bigint;
-	/** By their bytes: what was written since the last time. */
+	/** What was written since the last time. */
 	readonly #paths = new Set<string>();
 
 	/** Something was written to another file system than the workspace's. */
@@ -20,14 +20,14 @@ export class Flush {
 		this.#device = lstatSync(root, { bigint: true }).dev;
 	}
 
-	/** A new file. */
-	file(full: Buffer): void {
-		this.#paths.add(full.toString("latin1"));
+	/** A new file of this name, in the folder of the path. */
+	file(path: RawPath, name: string): void {
+		this.#paths.add(folderOf(path) + name);
 	}
 
 	/** Something in the folder of this path came or went. */
 	folder(path: RawPath): void {
-		this.#paths.add(fullPath(this.#root, path.slice(0, path.lastIndexOf("/") + 1)).toString("latin1"));
+		this.#paths.add(folderOf(path));
 	}
 
 	/** A folder on the way to what is written. */
@@ -40,9 +40,14 @@ export class Flush {
 		const isSynced = await syncFileSystem(this.#root);
 		const isOne = isSynced && !this.#isElsewhere;
 		if (!isOne)
-			for (const path of this.#paths) flushOne(Buffer.from(path, "latin1"), isSynced ? this.#device : null);
+			for (const path of this.#paths) flushOne(fullPath(this.#root, path), isSynced ? this.#device : null);
 		this.#paths.clear();
 	}
+}
+
+/** With the slash at its end. */
+function folderOf(path: RawPath): string {
+	return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
 /** False where this system cannot. */

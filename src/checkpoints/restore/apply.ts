@@ -1,34 +1,22 @@
 // Puts files back. Each step begins from what was seen when it was planned, or is done already, or is left alone: so doing all of it
 // again after a crash is right. Nothing is reached through a link (folders.ts), and a file is always whole: contents are written aside,
 // put on the disk, and only then moved into place. Synchronous system calls, in the thread that also looks at workspaces (worker.ts).
-import {
-	type BigIntStats,
-	closeSync,
-	constants,
-	fchmodSync,
-	fstatSync,
-	mkdirSync,
-	openSync,
-	readdirSync,
-	renameSync,
-	rmdirSync,
-	rmSync,
-	symlinkSync,
-	unlinkSync,
-	writeFileSync,
-} from "node:fs";
-import { cacheFile, type Found, readCache } from "./cache.ts";
+import { type BigIntStats, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+import { cacheFile, type Found, readCache } from "../cache.ts";
+import { DRAFT_PREFIX } from "../excludes.ts";
+import { permissionsOf } from "../facts.ts";
+import { type Folder, Folders } from "../folders.ts";
+import { nameOf, parentOf, type RawPath } from "../names.ts";
+import { gitMode, isOlder, LINK, statAt } from "../read-file.ts";
+import type { Entry } from "../repository.ts";
+import type { KeptReason } from "../types.ts";
 import { contentsOf } from "./contents.ts";
-import { DRAFT_PREFIX } from "./excludes.ts";
-import { permissionsOf } from "./facts.ts";
+import { givePermissions, makeDraft } from "./draft.ts";
 import { Flush } from "./flush.ts";
-import { type Folder, Folders } from "./folders.ts";
-import { fullPath, nameOf, parentOf, type RawPath } from "./names.ts";
+import { foldersOf, isWithin, parentsOf, removeEmpty } from "./parents.ts";
 import type { Step } from "./plan.ts";
-import { gitMode, isOlder, isUnchanged, LINK, readAt, statAt } from "./read-file.ts";
 import { Replaced } from "./replaced.ts";
-import type { Entry } from "./repository.ts";
-import type { KeptReason } from "./types.ts";
+import { isSame, isUntouched, present } from "./standing.ts";
 
 export interface Applied {
 	readonly restored: readonly RawPath[];
@@ -50,9 +38,6 @@ export interface ApplyRequest {
 
 /** So much content is written aside before it is moved into place: as much room on the disk is needed twice. */
 const BATCH_BYTES = 64 * 1024 * 1024;
-const MAY_RUN = 0o111;
-const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 type Outcome = "done" | KeptReason;
 type Write = Step & { readonly want: NonNullable<Entry> };
@@ -180,29 +165,35 @@ class Apply {
 			drafts = [];
 			bytes = 0;
 		};
-		for await (const { oid, data } of contentsOf(this.#request.repository, [...byContent.keys()])) {
-			for (const step of byContent.get(oid) ?? []) {
-				const outcome = tried(() => this.#draft(step, data, drafts));
-				if (outcome !== "drafted") outcomes.set(step.path, outcome);
-				bytes += data?.length ?? 0;
+		for await (const some of contentsOf(this.#request.repository, [...byContent.keys()]))
+			for (const { oid, data } of some) {
+				for (const step of byContent.get(oid) ?? []) {
+					const outcome = tried(() => this.#draft(step, data, drafts));
+					if (outcome !== "drafted") outcomes.set(step.path, outcome);
+					bytes += data?.length ?? 0;
+				}
+				if (bytes > BATCH_BYTES) await move();
 			}
-			if (bytes > BATCH_BYTES) await move();
-		}
 		await move();
 		return outcomes;
 	}
 
-	#draft(step: Write, data: Buffer | null, drafts: Draft[]): Outcome | "drafted" {
-		const { root, id } = this.#request;
+	/** `mayBeBare`: a folder without any file may stand there, which no snapshot has seen. */
+	#draft(
+		step: Write,
+		data: Buffer | null,
+		drafts: Draft[],
+		mayBeBare = step.now === null,
+	): Outcome | "drafted" {
 		const { path, now, want } = step;
+		const name = `${DRAFT_PREFIX}${this.#request.id}-${this.#numbers.get(step)}`;
 		if (!this.#makeParents(path)) return "in_the_way";
-		const name = `${DRAFT_PREFIX}${id}-${this.#numbers.get(step)}`;
-		if (now === null) this.#removeBareFolder(path);
-		// Mostly it is open: its parents have just been seen to.
 		const folder = this.#folders.again(parentOf(path));
 		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		const { entry, stats } = present(full, this.#seen.get(path));
+		if (mayBeBare && stats?.isDirectory() && this.#removeBareFolder(path))
+			return this.#draft(step, data, drafts, false);
 		if (isSame(entry, want)) {
 			// Of a restore that was cut off.
 			rmSync(file, { force: true });
@@ -213,24 +204,22 @@ class Apply {
 		if (entry && entry.oid === want.oid && entry.mode !== LINK && want.mode !== LINK) {
 			// Another name of the same file would change with it.
 			if (stats?.nlink === 1n) {
-				setPermissions(full, permissions(stats, want));
+				givePermissions(full, stats, want);
 				return "done";
 			}
 		}
 		if (data === null) return "lost";
-		const after = anew(file, () =>
-			want.mode === LINK ? symlinkSync(data, file) : writeDraft(file, data, want, stats),
-		);
-		this.#flush.file(fullPath(root, parentOf(path) === "" ? name : `${parentOf(path)}/${name}`));
-		drafts.push({ step, name, before: stats, after: after ?? undefined });
+		const after = makeDraft(file, data, want, stats);
+		this.#flush.file(path, name);
+		drafts.push({ step, name, before: stats, after });
 		return "drafted";
 	}
 
 	/** What has changed since it was looked at stays. */
 	#move({ step: { path, want }, name, before, after }: Draft): Outcome {
-		const folder = this.#in(parentOf(path));
+		const folder = this.#folders.again(parentOf(path));
 		// Something else stands there by now, and the draft went with its folder.
-		if (!folder) return "changing";
+		if (typeof folder === "string") return "changing";
 		const [file, full] = [folder.at(name), folder.at(nameOf(path))];
 		if (!isUntouched(before, statAt(full), before !== undefined && this.#shared.has(before.ino))) {
 			rmSync(file, { force: true });
@@ -288,7 +277,7 @@ class Apply {
 
 	#makeParents(path: RawPath): boolean {
 		const parent = parentOf(path);
-		if (this.#passed.has(parent) && this.#in(parent)) return true;
+		if (this.#passed.has(parent) && typeof this.#folders.again(parent) !== "string") return true;
 		for (const folder of foldersOf(path)) {
 			const full = this.#in(parentOf(folder))?.at(nameOf(folder));
 			if (!full) return false;
@@ -301,7 +290,7 @@ class Apply {
 		return true;
 	}
 
-	/** Folders without any file in them are not saved, and were not seen as being there. False: something is in it, or it is none. */
+	/** False: something is in it, or it is none. */
 	#removeBareFolder(path: RawPath): boolean {
 		const folder = this.#in(path);
 		if (!folder) return false;
@@ -318,22 +307,6 @@ class Apply {
 	}
 }
 
-/** Of these, what has not been done; all of them where that cannot be seen. */
-export function undoneSteps(root: string, steps: readonly Step[]): readonly RawPath[] {
-	const folders = new Folders(root);
-	try {
-		return steps
-			.filter(({ path, want }) => {
-				const folder = folders.open(parentOf(path));
-				const entry = typeof folder === "string" ? null : present(folder.at(nameOf(path)), undefined).entry;
-				return !isSame(entry, want);
-			})
-			.map(({ path }) => path);
-	} finally {
-		folders.close();
-	}
-}
-
 /** What the look before the restore has found: a file with the same times need not be read again. */
 function seenFiles(repository: string): ReadonlyMap<RawPath, Found> {
 	return readCache(cacheFile(repository))?.files ?? new Map<RawPath, Found>();
@@ -347,120 +320,6 @@ function tried<Result extends string>(step: () => Result): Result | "refused" {
 		if (typeof (error as NodeJS.ErrnoException).syscall === "string") return "refused";
 		throw error;
 	}
-}
-
-function setPermissions(full: Buffer, mode: number): void {
-	const file = openSync(full, NO_FOLLOW);
-	try {
-		fchmodSync(file, mode);
-	} finally {
-		closeSync(file);
-	}
-}
-
-/** What a restore that was cut off has left under that name goes first. */
-function anew<Result>(file: Buffer, make: () => Result): Result {
-	try {
-		return make();
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-		rmSync(file, { force: true });
-		return make();
-	}
-}
-
-function writeDraft(
-	draft: Buffer,
-	data: Buffer,
-	want: NonNullable<Entry>,
-	before: BigIntStats | undefined,
-): BigIntStats {
-	const isPrivate = want.permissions !== undefined;
-	const file = openSync(draft, NEW_FILE, isPrivate ? 0o600 : want.mode === "100755" ? 0o777 : 0o666);
-	try {
-		writeFileSync(file, data);
-		if (isPrivate || before?.isFile()) fchmodSync(file, permissions(before, want));
-		return fstatSync(file, { bigint: true });
-	} finally {
-		closeSync(file);
-	}
-}
-
-/** Where they were not noted: as they are, but for whether it may be run, by whoever may read it. */
-function permissions(stats: BigIntStats | undefined, want: NonNullable<Entry>): number {
-	if (want.permissions !== undefined) return want.permissions;
-	const own = Number(stats?.mode ?? 0o644n) & 0o777;
-	return want.mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
-}
-
-/** What stands there as git would name it; other: a folder, or what no snapshot holds. */
-function present(
-	full: Buffer,
-	before: Found | undefined,
-): { readonly entry: Entry | "other"; readonly stats: BigIntStats | undefined } {
-	const stats = statAt(full);
-	if (!stats) return { entry: null, stats };
-	if (!stats.isFile() && !stats.isSymbolicLink()) return { entry: "other", stats };
-	if (before && isUnchanged(before, stats)) return { entry: entryOf(before.oid, stats), stats };
-	const found = readAt(full);
-	return { entry: found && entryOf(found.oid, found.stats), stats: found?.stats };
-}
-
-function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
-	const mode = gitMode(stats);
-	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
-}
-
-/** `isShared`: only its content counts, since another name of it has gone. */
-function isUntouched(
-	before: BigIntStats | undefined,
-	now: BigIntStats | undefined,
-	isShared: boolean,
-): boolean {
-	if (!before || !now) return before === now;
-	const isTimely = isShared ? before.mtimeNs === now.mtimeNs : before.ctimeNs === now.ctimeNs;
-	return isTimely && before.ino === now.ino && before.size === now.size;
-}
-
-function isSame(a: Entry | "other", b: Entry): boolean {
-	if (a === "other") return false;
-	if (a === null || b === null) return a === b;
-	const known = a.permissions !== undefined && b.permissions !== undefined;
-	return a.oid === b.oid && a.mode === b.mode && (!known || a.permissions === b.permissions);
-}
-
-/** From the outermost to the one it is in. */
-function foldersOf(path: RawPath): readonly RawPath[] {
-	const folders: RawPath[] = [];
-	for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
-		folders.push(path.slice(0, slash) as RawPath);
-	return folders;
-}
-
-/** Every folder above one of these, the innermost first. */
-function parentsOf(paths: readonly RawPath[]): readonly RawPath[] {
-	return [...new Set(paths.flatMap(foldersOf))].sort((a, b) => b.length - a.length);
-}
-
-function isWithin(folder: RawPath, wanted: ReadonlySet<RawPath>): boolean {
-	return wanted.has(folder) || foldersOf(folder).some((above) => wanted.has(above));
-}
-
-/** Answers those that the system did not let go: they stay, and nothing waits for them. */
-function removeEmpty(folders: Folders, paths: readonly RawPath[]): readonly RawPath[] {
-	const refused: RawPath[] = [];
-	for (const path of paths) {
-		try {
-			const folder = folders.open(parentOf(path));
-			if (typeof folder === "string") continue;
-			const full = folder.at(nameOf(path));
-			if (statAt(full)?.isDirectory()) rmdirSync(full);
-		} catch (error) {
-			const { code } = error as NodeJS.ErrnoException;
-			if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") refused.push(path);
-		}
-	}
-	return refused;
 }
 
 function slashed(folder: RawPath): RawPath {

@@ -1,7 +1,7 @@
 // The contents of many objects, as git hands them over: never all in memory, and git goes on reading while they are written.
 // An object that is missing or damaged is answered as such, so that a restore can leave that one file and end.
-import { KeryxError } from "../errors.ts";
-import { gitStream } from "./git.ts";
+import { KeryxError } from "../../errors.ts";
+import { gitStream } from "../git.ts";
 
 export interface Content {
 	readonly oid: string;
@@ -14,15 +14,18 @@ const LINE_END = 10;
 const MOST_DAMAGED = 100;
 const TIMEOUT_MS = 600_000;
 
-/** Each of them once, in their order. Throws checkpoint.no_git or checkpoint.failed where git itself does not work. */
-export async function* contentsOf(repository: string, oids: readonly string[]): AsyncGenerator<Content> {
+/** Each of them once, in their order, as many at a time as git has handed over. Throws checkpoint.no_git or checkpoint.failed where git itself does not work. */
+export async function* contentsOf(
+	repository: string,
+	oids: readonly string[],
+): AsyncGenerator<readonly Content[]> {
 	let done = 0;
 	for (let damaged = 0; done < oids.length; damaged++) {
 		let failed: unknown;
 		try {
-			for await (const content of answers(repository, oids.slice(done))) {
-				done++;
-				yield content;
+			for await (const some of answers(repository, oids.slice(done))) {
+				done += some.length;
+				yield some;
 			}
 			continue;
 		} catch (error) {
@@ -32,20 +35,20 @@ export async function* contentsOf(repository: string, oids: readonly string[]): 
 		const oid = oids[done++] as string;
 		// Alone it fails again, where it is the object and not git.
 		if (!(await isDamaged(repository, oid))) throw failed;
-		yield { oid, data: null };
+		yield [{ oid, data: null }];
 	}
 }
 
 async function isDamaged(repository: string, oid: string): Promise<boolean> {
 	try {
-		for await (const { data } of answers(repository, [oid])) return data === null;
+		for await (const [content] of answers(repository, [oid])) return content?.data == null;
 		return true;
 	} catch (error) {
 		return error instanceof KeryxError && error.code === "checkpoint.failed";
 	}
 }
 
-async function* answers(repository: string, oids: readonly string[]): AsyncGenerator<Content> {
+async function* answers(repository: string, oids: readonly string[]): AsyncGenerator<readonly Content[]> {
 	const pieces = gitStream({
 		args: ["cat-file", "--batch", "--buffer"],
 		repository,
@@ -61,7 +64,7 @@ async function* answers(repository: string, oids: readonly string[]): AsyncGener
 		bytes += piece.length;
 		if (bytes < needed) continue;
 		const { found, rest, wants } = split(waiting.length === 1 ? piece : Buffer.concat(waiting));
-		yield* found;
+		if (found.length > 0) yield found;
 		waiting = rest.length === 0 ? [] : [rest];
 		bytes = rest.length;
 		needed = wants;

@@ -1,10 +1,10 @@
 // What a restore has to do. Between two snapshots that stand next to each other, everything that changed is the agent's where a turn
 // (or a restore) spans them, and somebody else's where none does. A file that somebody else has changed since the target is kept.
 import { lstat } from "node:fs/promises";
-import type { Checkpoint, CheckpointWindow } from "../store/index.ts";
-import { coveredBy, type Manifest } from "./manifest.ts";
-import { fullPath, type RawPath } from "./names.ts";
-import { type Entry, LARGE, manifestsOf, treeChanges } from "./repository.ts";
+import type { Checkpoint, CheckpointWindow } from "../../store/index.ts";
+import { coveredBy, type Manifest } from "../manifest.ts";
+import { fullPath, type RawPath } from "../names.ts";
+import { type Entry, LARGE, manifestsOf, treeChanges } from "../repository.ts";
 
 /** Takes a path from what stands there now to what stood there then. */
 export interface Step {

@@ -3,7 +3,7 @@
 import { linkSync, mkdirSync } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { namesIn } from "./repository.ts";
+import { namesIn } from "../repository.ts";
 
 const SUFFIX = ".replaced";
 /** A smaller restore is fast enough without. */
