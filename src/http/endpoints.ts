@@ -141,7 +141,7 @@ export const endpoints = {
 		about:
 			"send a message as a source; the same client_message_id again is answered with what became of the first",
 		body: {
-			text: z.string().min(1).max(1_000_000),
+			text: z.string().max(1_000_000).openapi({ description: "may be empty where there are attachments" }),
 			client_message_id: z.string().min(1).max(200),
 			source: source.partial().extend({ platform: z.string() }),
 			conversation: conversationId.optional().openapi({

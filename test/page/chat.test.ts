@@ -184,6 +184,77 @@ describe("what is written", () => {
 	});
 });
 
+describe("files", () => {
+	const PICTURE = Buffer.from(
+		"iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGNgYPgPRQwQCgAl4gP9rrPWbwAAAABJRU5ErkJggg==",
+		"base64",
+	);
+	const chosen = () => page.getByRole("list", { name: "Files to send" });
+
+	test("are chosen, pasted and dropped, can be left out, and are sent with or without words", async () => {
+		const conversation = await open();
+		const held = holding("**/api/attachments");
+		await page.locator("input[type=file]").setInputFiles([
+			{ name: "beds.png", mimeType: "image/png", buffer: PICTURE },
+			{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("tulips") },
+		]);
+		await chosen().getByRole("progressbar").first().waitFor();
+		await box(page).fill("look");
+		expect(await button("Send").isDisabled()).toBe(true);
+		(await held).resume();
+		await soon(() => chosen().getByRole("progressbar").count()).toBe(0);
+		await dropText("plan.md", "drop", "document");
+		await dropText("bad.md", "paste", "textarea");
+		await chosen().getByText("bad.md").waitFor();
+		await button("Remove bad.md").click();
+		await soon(() => chosen().getByRole("listitem").count()).toBe(3);
+		await soon(() => chosen().getByRole("progressbar").count()).toBe(0);
+		await box(page).press("Enter");
+		await answer(page, "You said: look").waitFor();
+		const mine = message(page, "look");
+		await mine.getByRole("img", { name: "beds.png" }).waitFor();
+		const drawn = "document.querySelector('article img')?.naturalWidth";
+		await soon(() => page.evaluate(drawn)).toBe(2);
+		await mine.getByRole("button", { name: "Save plan.md" }).waitFor();
+		const download = page.waitForEvent("download");
+		await mine.getByRole("button", { name: "Save notes.txt" }).click();
+		expect((await download).suggestedFilename()).toBe("notes.txt");
+		await page.reload();
+		await mine.getByRole("button", { name: "Open beds.png" }).click();
+		await page.getByRole("dialog", { name: "beds.png" }).getByRole("img").waitFor();
+		await page.keyboard.press("Escape");
+		const [, , said] = await rows(conversation);
+		expect(said?.content).toMatchObject([
+			{ type: "text", text: "look" },
+			{ type: "image", name: "beds.png" },
+			{ type: "file", name: "notes.txt" },
+			{ type: "file", name: "plan.md" },
+		]);
+		await page
+			.locator("input[type=file]")
+			.setInputFiles([{ name: "alone.txt", mimeType: "text/plain", buffer: Buffer.from("no words") }]);
+		await button("Send").click();
+		await transcript(page).getByRole("button", { name: "Save alone.txt" }).waitFor();
+	});
+
+	/** As a browser tells of a file that is dropped or pasted. */
+	async function dropText(name: string, how: "drop" | "paste", on: "document" | "textarea"): Promise<void> {
+		await page.evaluate(
+			`(() => {
+				const files = new DataTransfer();
+				files.items.add(new File(["# plan"], ${JSON.stringify(name)}, { type: "text/markdown" }));
+				const target = ${on === "document" ? "document.body" : "document.querySelector('textarea')"};
+				const init = { bubbles: true, cancelable: true };
+				target.dispatchEvent(${
+					how === "drop"
+						? 'new DragEvent("drop", { ...init, dataTransfer: files })'
+						: 'new ClipboardEvent("paste", { ...init, clipboardData: files })'
+				});
+			})()`,
+		);
+	}
+});
+
 describe("commands", () => {
 	test("are completed by their beginning, with the keyboard", async () => {
 		await open();
@@ -282,7 +353,9 @@ describe("an answer", () => {
 		const conversation = await open();
 		await write(page, "hold on");
 		await answer(page, "I am on it").waitFor();
-		await button("Stop the answer").click();
+		await button("Stop the answer").waitFor();
+		expect(await button("Send").count()).toBe(0);
+		await box(page).press("Escape");
 		await message(page, "hold on").getByText("Stopped").waitFor();
 		await soon(async () => (await keryx.client.partial({ conversation })).partial).toBeNull();
 		await write(page, "and now?");
@@ -292,8 +365,36 @@ describe("an answer", () => {
 	test("that failed says why", async () => {
 		await open();
 		await write(page, "break it");
-		await transcript(page).getByRole("complementary", { name: "Notice" }).first().waitFor();
-		await message(page, "break it").getByText("Could not be answered").waitFor();
+		const failure = transcript(page).getByRole("complementary", { name: "Notice" });
+		await failure.getByText("The model's provider cannot be reached right now.").waitFor();
+		await message(page, "break it").getByText("Could not be answered", { exact: true }).waitFor();
+		await failure.getByText("What the provider said").click();
+		await failure.getByText("provider_down: the cable is cut").waitFor();
+		await failure.getByRole("button", { name: "Try again" }).click();
+		await soon(() => failure.count()).toBe(2);
+		expect(await failure.first().getByRole("button", { name: "Try again" }).count()).toBe(0);
+		await page.reload();
+		await failure.last().getByRole("button", { name: "Try again" }).waitFor();
+		expect(await transcript(page).getByText("Note to the agent").count()).toBe(0);
+		await button("More about this conversation").click();
+		await page.getByRole("menuitem", { name: "Show notes to the agent" }).click();
+		await transcript(page).getByText("Note to the agent").first().waitFor();
+		await button("More about this conversation").click();
+		await page.getByRole("menuitem", { name: "Hide notes to the agent" }).click();
+		await soon(() => transcript(page).getByText("Note to the agent").count()).toBe(0);
+	});
+
+	test("is copied, alone or with the whole conversation as Markdown", async () => {
+		await open("tulips before the frost");
+		await page.evaluate(`navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }`);
+		await answer(page, "You said").hover();
+		await answer(page, "You said").getByRole("button", { name: "Copy message" }).click();
+		await soon(() => page.evaluate("globalThis.copied")).toBe("You said: tulips before the frost");
+		await button("More about this conversation").click();
+		await page.getByRole("menuitem", { name: "Copy as Markdown" }).click();
+		await soon(() => page.evaluate("globalThis.copied")).toMatch(
+			/^# [\s\S]*tulips before the frost[\s\S]*You said: tulips before the frost/,
+		);
 	});
 
 	test("shows its tool calls folded, and what went in and came out behind them", async () => {

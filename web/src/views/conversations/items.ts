@@ -1,6 +1,6 @@
 // From what was read and what happened to what is drawn, one item each. Pure.
 import type { Message, Session } from "../../api/types.ts";
-import { textOf } from "./content.ts";
+import { type Attached, attachedTo, textOf } from "./content.ts";
 import type { Asked, Notice } from "./notices.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { waitedFor } from "./questions.ts";
@@ -34,6 +34,8 @@ export type Item =
 			readonly message: Message;
 			readonly text: string;
 			readonly calls: readonly Call[];
+			/** What came with it, and what its calls brought. */
+			readonly files: readonly Attached[];
 			/** Written here. */
 			readonly sent: Outgoing | null;
 			/** The same hand wrote the one before, a moment ago. */
@@ -115,9 +117,12 @@ function itemOf(message: Message, results: ReadonlyMap<string, Message>, around:
 		const later = asked === null ? undefined : around.approved.get(asked);
 		return { id, name, input, asked, result: { text: later ?? text, isError: result.is_error } };
 	});
-	if (text === "" && calls.length === 0) return null;
+	const brought = message.tool_calls.flatMap(({ id }) => attachedTo(results.get(id)?.content ?? ""));
+	const files = [...attachedTo(message.content), ...brought];
+	if (text === "" && calls.length === 0 && files.length === 0) return null;
 	const sent = around.claims.get(message.id) ?? null;
-	return { kind: "message", key, message, text, calls, sent, follows: isSameBreath(around.before, message) };
+	const follows = isSameBreath(around.before, message);
+	return { kind: "message", key, message, text, calls, files, sent, follows };
 }
 
 function isSameBreath(before: Message | null, message: Message): boolean {

@@ -6,7 +6,18 @@ import { api } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
 import { clockTime, fullTime } from "../../lib/time.ts";
-import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem, Skeleton } from "../../ui/index.ts";
+import {
+	Button,
+	CopyButton,
+	copyText,
+	ErrorLine,
+	IconButton,
+	Menu,
+	MenuItem,
+	Skeleton,
+} from "../../ui/index.ts";
+import { Attachments, OutgoingFiles } from "./attachments.tsx";
+import type { Attached } from "./content.ts";
 import type { Call } from "./items.ts";
 import type { Asked } from "./notices.ts";
 import { discard, type Outgoing, type OutgoingState, sendAgain } from "./outgoing.ts";
@@ -21,13 +32,14 @@ export interface MessageItemProps {
 	readonly message: Message | null;
 	readonly text: string;
 	readonly calls: readonly Call[];
+	readonly files: readonly Attached[];
 	readonly sent: Outgoing | null;
 	readonly follows: boolean;
 	readonly isMarked?: boolean;
 }
 
 export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
-	const { conversation, message, text, calls, sent, follows, isMarked = false } = props;
+	const { conversation, message, text, calls, files, sent, follows, isMarked = false } = props;
 	const isUser = message?.role === "user";
 	const isAsking = message?.finish_reason === "confirmation";
 	const { rest, questions } = useMemo(
@@ -57,6 +69,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 						))}
 					</div>
 				)}
+				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
 				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
 			</div>
@@ -86,9 +99,9 @@ export function Questions({ questions }: { readonly questions: readonly AskedQue
 
 /** Not a row yet. */
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
-	const { at, text, state } = outgoing;
+	const { at, text, state, files } = outgoing;
 	return (
-		<Said name="You" at={at} text={text} isFailed={state.kind === "failed"}>
+		<Said name="You" at={at} text={text} files={files} isFailed={state.kind === "failed"}>
 			<SentState sent={outgoing} />
 		</Said>
 	);
@@ -107,12 +120,14 @@ function Said({
 	name,
 	at,
 	text,
+	files = NO_FILES,
 	isFailed = false,
 	children,
 }: {
 	readonly name: string;
 	readonly at: string;
 	readonly text: string;
+	readonly files?: Outgoing["files"];
 	readonly isFailed?: boolean;
 	readonly children: ReactNode;
 }) {
@@ -122,12 +137,15 @@ function Said({
 				<Time at={at} />
 			</Heading>
 			<div className={classes("border-l-2 pl-3", isFailed ? "border-danger" : "border-accent/40")}>
-				<Prose text={text} />
+				{text !== "" && <Prose text={text} />}
+				<OutgoingFiles files={files} />
 			</div>
 			{children}
 		</article>
 	);
 }
+
+const NO_FILES: Outgoing["files"] = [];
 
 function Heading({ name, children }: { readonly name: string; readonly children: ReactNode }) {
 	return (
@@ -194,7 +212,10 @@ function StateLine({ state }: { readonly state: Exclude<OutgoingState, { kind: "
 function Actions(props: MessageMenuProps) {
 	const [isWanted, setWanted] = useState(false);
 	return (
-		<div className="absolute top-1.5 right-1 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+		<div className="absolute top-1.5 right-1 flex gap-0.5 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+			{props.text !== "" && (
+				<CopyButton text={props.text} label="Copy message" className="bg-ground pointer-coarse:hidden" />
+			)}
 			{isWanted ? (
 				<MessageMenu {...props} />
 			) : (

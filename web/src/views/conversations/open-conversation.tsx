@@ -4,6 +4,7 @@ import { X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, useApi } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
+import { useShortcut } from "../../app/shortcuts.ts";
 import { conversationName } from "../../lib/conversation-name.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import { ErrorLine, ErrorState, IconButton, SkeletonRows } from "../../ui/index.ts";
@@ -62,10 +63,10 @@ function Talk({
 				conversation={conversation}
 				session={state.isAtEnd ? live : null}
 				isRunning={running !== null}
-				onStop={stop}
 				onError={setError}
 			/>
-			<TranscriptView conversation={conversation} transcript={transcript} spot={spot} onStop={stop} />
+			<TranscriptView conversation={conversation} transcript={transcript} spot={spot} />
+			{running !== null && <StopKey onStop={stop} />}
 			{error !== null && (
 				<div className="mx-auto flex w-full max-w-3xl items-center gap-2 px-4 pb-2">
 					<ErrorLine error={error} />
@@ -82,13 +83,20 @@ function Talk({
 				}
 				history={() => saidIn(state)}
 				onUndo={hasSaid(state) ? undo : undefined}
-				onSend={(text) => {
+				onStop={running === null ? undefined : stop}
+				onSend={(text, files) => {
 					if (!state.isAtEnd) void transcript.load();
-					void send({ kind: "conversation", conversation }, text, lastIdIn(state));
+					void send({ kind: "conversation", conversation }, text, lastIdIn(state), files);
 				}}
 			/>
 		</section>
 	);
+}
+
+/** While an answer is being written. */
+function StopKey({ onStop }: { readonly onStop: () => void }) {
+	useShortcut("Escape", "Stop the answer", onStop);
+	return null;
 }
 
 /** Who looks at it has seen it. */

@@ -46,9 +46,12 @@ const ENDS: Readonly<Record<string, string>> = {
 	failed: "Could not be answered",
 };
 
+/** Where the reason says nothing to a person; of a failure, the notice below it tells it in a sentence. */
+const UNREASONED: ReadonlySet<string> = new Set(["answered", "command", "failed"]);
+
 export function endWords(as: string, reason: string | undefined): string {
 	const words = ENDS[as] ?? as;
-	return reason === undefined || as === "answered" || as === "command" ? words : `${words}: ${reason}`;
+	return reason === undefined || UNREASONED.has(as) ? words : `${words}: ${reason}`;
 }
 
 const METAS: Readonly<Record<string, string>> = {
