@@ -227,8 +227,14 @@ export const endpoints = {
 	switchSession: action("switch", "make another session the live one", { target: sessionId }, changed),
 	branchSession: action(
 		"branch",
-		"a new session that goes on from here",
-		{ title: title.optional() },
+		"a new session that goes on from here, or from an earlier point; what came after it stays in its own session",
+		{
+			title: title.optional(),
+			from: z
+				.strictObject({ where: z.enum(["before", "after"]), message: z.int().min(1) })
+				.optional()
+				.openapi({ description: "before a message, or after its turn, by its id; left out: the end" }),
+		},
 		changed,
 	),
 	extendSession: action(
@@ -242,6 +248,9 @@ export const endpoints = {
 		"hide the last turns; text is what the first of them said",
 		{
 			turns: z.int().min(1).default(1),
+			from: z.int().min(1).optional().openapi({
+				description: "the id of a message: its turn and everything after it, instead of so many turns",
+			}),
 			files: z.boolean().default(false).openapi({ description: "files go back to before these turns, too" }),
 		},
 		z.object({
