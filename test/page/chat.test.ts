@@ -426,6 +426,63 @@ describe("an answer", () => {
 	});
 });
 
+describe("versions", () => {
+	const versions = () => transcript(page).getByRole("group", { name: "Versions" });
+	const choose = async (article: Locator, action: string): Promise<void> => {
+		await article.hover();
+		await article.getByRole("button", { name: "More about this message" }).click();
+		await page.getByRole("menuitem", { name: action }).click();
+	};
+
+	test("an edited message takes the place of the first, which a switch brings back", async () => {
+		const conversation = await open("plant tulips");
+		await write(page, "and then?");
+		await answer(page, "You said: and then?").waitFor();
+		await choose(message(page, "plant tulips"), "Edit and send again");
+		await soon(() => box(page).inputValue()).toBe("plant tulips");
+		await write(page, "plant garlic");
+		await answer(page, "You said: plant garlic").waitFor();
+		await soon(() => texts(page)).toEqual(["plant garlic", "You said: plant garlic"]);
+		await soon(() => versions().textContent()).toBe("2 / 2");
+		await button("Version before").click();
+		await soon(() => texts(page)).toEqual([
+			"plant tulips",
+			"You said: plant tulips",
+			"and then?",
+			"You said: and then?",
+		]);
+		await soon(() => versions().textContent()).toBe("1 / 2");
+		await page.reload();
+		await answer(page, "You said: and then?").waitFor();
+		await button("Next version").click();
+		await soon(() => texts(page)).toEqual(["plant garlic", "You said: plant garlic"]);
+		const { live_session } = await keryx.client.conversation({ conversation });
+		const { messages } = await keryx.client.transcript({ session: live_session ?? "" });
+		expect(messages.map(({ content }) => content)).toEqual(["plant garlic", "You said: plant garlic"]);
+	});
+
+	test("an answer is given again, another way is gone from it, and what follows is taken back", async () => {
+		await open("one");
+		await write(page, "two");
+		await answer(page, "You said: two").waitFor();
+		await choose(answer(page, "You said: two"), "Answer again");
+		await soon(() => versions().textContent()).toBe("2 / 2");
+		await soon(() => texts(page)).toEqual(["one", "You said: one", "two", "You said: two"]);
+		await choose(answer(page, "You said: one"), "Branch off here");
+		await soon(() => texts(page)).toEqual(["one", "You said: one"]);
+		await transcript(page).getByText("A branch begins here.").waitFor();
+		await write(page, "three");
+		await answer(page, "You said: three").waitFor();
+		await soon(() => versions().textContent()).toBe("3 / 3");
+		await choose(message(page, "three"), "Undo from here");
+		await soon(() => box(page).inputValue()).toBe("three");
+		await soon(() => texts(page)).toEqual(["one", "You said: one"]);
+		await box(page).fill("");
+		await button("Version before").click();
+		await soon(() => texts(page)).toEqual(["one", "You said: one", "two", "You said: two"]);
+	});
+});
+
 describe("a question", () => {
 	const card = () => transcript(page).getByRole("article", { name: "delete_files" });
 	const decided = (words: string) => transcript(page).locator("summary").filter({ hasText: words });

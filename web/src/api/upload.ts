@@ -34,9 +34,17 @@ export function upload(
 const fetched = new Map<string, Promise<string>>();
 const MOST_KEPT = 60;
 
+export function attachmentBlob(conversation: string, digest: string, mediaType: string): Promise<Blob> {
+	return readBlob(pathOf(conversation, digest, mediaType));
+}
+
+function pathOf(conversation: string, digest: string, mediaType: string): string {
+	return `/api/conversations/${encodeURIComponent(conversation)}/attachments/${digest}?media_type=${encodeURIComponent(mediaType)}`;
+}
+
 /** The address of a conversation's file in this browser. */
 export function attachmentUrl(conversation: string, digest: string, mediaType: string): Promise<string> {
-	const path = `/api/conversations/${encodeURIComponent(conversation)}/attachments/${digest}?media_type=${encodeURIComponent(mediaType)}`;
+	const path = pathOf(conversation, digest, mediaType);
 	const known = fetched.get(path);
 	const url = known ?? readBlob(path).then((blob) => URL.createObjectURL(blob));
 	fetched.delete(path);

@@ -5,11 +5,13 @@ import { ApiError, api, useApi } from "../../api/index.ts";
 import type { Message, Session } from "../../api/types.ts";
 import { dayName, duration, fullTime, useNow } from "../../lib/time.ts";
 import { Button, ErrorLine, Skeleton } from "../../ui/index.ts";
+import { VersionSwitch } from "./actions.tsx";
 import { textOf } from "./content.ts";
 import { Questions } from "./message-item.tsx";
 import type { Notice } from "./notices.ts";
 import { Prose } from "./prose.tsx";
 import { questionsIn } from "./questions.ts";
+import type { Fork } from "./versions.ts";
 import { boundaryWords, isReturn, metaWords } from "./words.ts";
 
 export function StartEntry({
@@ -60,11 +62,13 @@ export function BoundaryEntry({
 	ended,
 	next,
 	isLast,
+	fork,
 }: {
 	readonly conversation: string;
 	readonly ended: Session | null;
 	readonly next: Session | null;
 	readonly isLast: boolean;
+	readonly fork: Fork | null;
 }) {
 	const [error, setError] = useState<unknown>(null);
 	const [isBusy, setBusy] = useState(false);
@@ -86,6 +90,7 @@ export function BoundaryEntry({
 			className="my-4 flex flex-col items-center gap-2 border-y bg-panel/60 px-4 py-3 text-center"
 		>
 			<p className="text-sm text-ink-2">{boundaryWords(ended, next)}</p>
+			{fork && <VersionSwitch conversation={conversation} fork={fork} />}
 			{ended?.title && <p className="max-w-120 truncate text-xs text-ink-3">Before: “{ended.title}”</p>}
 			{canContinue && (
 				<Button size="sm" icon={<CornerUpLeft size={14} />} disabled={isBusy} onClick={() => void goOn()}>

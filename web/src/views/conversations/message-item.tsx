@@ -1,6 +1,19 @@
 // One message, from its first streamed words on: the row that follows them takes their place.
 import { useNavigate } from "@tanstack/react-router";
-import { Check, CheckCheck, CircleAlert, Clock, Copy, Ellipsis, Link2, RotateCw, Route } from "lucide-react";
+import {
+	Check,
+	CheckCheck,
+	CircleAlert,
+	Clock,
+	Copy,
+	Ellipsis,
+	GitBranch,
+	Link2,
+	Pencil,
+	RotateCw,
+	Route,
+	Undo2,
+} from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
@@ -16,6 +29,7 @@ import {
 	MenuItem,
 	Skeleton,
 } from "../../ui/index.ts";
+import { useMessageActions, VersionSwitch } from "./actions.tsx";
 import { Attachments, OutgoingFiles } from "./attachments.tsx";
 import type { Attached } from "./content.ts";
 import type { Call } from "./items.ts";
@@ -24,6 +38,7 @@ import { discard, type Outgoing, type OutgoingState, sendAgain } from "./outgoin
 import { Prose } from "./prose.tsx";
 import { type AskedQuestion, questionsIn } from "./questions.ts";
 import { ToolCall } from "./tool-call.tsx";
+import type { Fork } from "./versions.ts";
 import { endWords } from "./words.ts";
 
 export interface MessageItemProps {
@@ -35,11 +50,12 @@ export interface MessageItemProps {
 	readonly files: readonly Attached[];
 	readonly sent: Outgoing | null;
 	readonly follows: boolean;
+	readonly fork: Fork | null;
 	readonly isMarked?: boolean;
 }
 
 export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
-	const { conversation, message, text, calls, files, sent, follows, isMarked = false } = props;
+	const { conversation, message, text, calls, files, sent, follows, fork, isMarked = false } = props;
 	const isUser = message?.role === "user";
 	const isAsking = message?.finish_reason === "confirmation";
 	const { rest, questions } = useMemo(
@@ -74,7 +90,8 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
 			</div>
 			{sent && <SentState sent={sent} />}
-			{message && <Actions conversation={conversation.id} message={message} text={text} sent={sent} />}
+			{fork && <VersionSwitch conversation={conversation.id} fork={fork} />}
+			{message && <Actions conversation={conversation} message={message} text={text} sent={sent} />}
 		</article>
 	);
 });
@@ -236,7 +253,7 @@ function Actions(props: MessageMenuProps) {
 const MENU_LABEL = "More about this message";
 
 interface MessageMenuProps {
-	readonly conversation: string;
+	readonly conversation: Conversation;
 	readonly message: Message;
 	readonly text: string;
 	readonly sent: Outgoing | null;
@@ -244,12 +261,16 @@ interface MessageMenuProps {
 
 function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 	const navigate = useNavigate();
+	const actions = useMessageActions();
+	const isUser = message.role === "user";
+	const isOwn = isUser && (conversation.platform === "web" || sent !== null);
+	const again = isUser ? null : (actions?.regenerate(message) ?? null);
 	const why = async (): Promise<void> => {
 		const inbound = sent?.inbound ?? (await inboundOf(message));
 		if (inbound !== null) await navigate({ to: "/why/$inbound", params: { inbound: String(inbound) } });
 	};
 	const link = () =>
-		`${location.origin}/c/${encodeURIComponent(conversation)}?m=${message.session}:${String(message.seq)}`;
+		`${location.origin}/c/${encodeURIComponent(conversation.id)}?m=${message.session}:${String(message.seq)}`;
 	return (
 		<Menu
 			label="Message"
@@ -260,6 +281,26 @@ function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 				</IconButton>
 			}
 		>
+			{actions && isOwn && (
+				<MenuItem icon={<Pencil size={15} />} onSelect={() => actions.edit(message)}>
+					Edit and send again
+				</MenuItem>
+			)}
+			{again && (
+				<MenuItem icon={<RotateCw size={15} />} onSelect={again}>
+					Answer again
+				</MenuItem>
+			)}
+			{actions && (
+				<MenuItem icon={<GitBranch size={15} />} onSelect={() => actions.branch(message)}>
+					Branch off here
+				</MenuItem>
+			)}
+			{actions && isUser && (
+				<MenuItem icon={<Undo2 size={15} />} onSelect={() => actions.undo(message)}>
+					Undo from here
+				</MenuItem>
+			)}
 			<MenuItem icon={<Copy size={15} />} onSelect={() => void copyText(text)}>
 				Copy text
 			</MenuItem>

@@ -264,6 +264,7 @@ function Drawing({
 					ended={item.ended}
 					next={item.next}
 					isLast={item.isLast}
+					fork={item.fork}
 				/>
 			);
 		case "message":
@@ -276,6 +277,7 @@ function Drawing({
 					files={item.files}
 					sent={item.sent}
 					follows={item.follows}
+					fork={item.fork}
 					isMarked={spot?.session === item.message.session && spot.seq === item.message.seq}
 				/>
 			);
@@ -289,6 +291,7 @@ function Drawing({
 					files={NO_CALLS}
 					sent={null}
 					follows={false}
+					fork={null}
 				/>
 			);
 		case "meta":

@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why a session ended, and how the next one began. */
 export function boundaryWords(ended: Session | null, next: Session | null): string {
-	if (next?.base?.kind === "branch") return "Branched off: the session before stays as it is";
+	if (next?.base?.kind === "branch") return "A branch begins here. The earlier version stays as it is.";
 	if (isReturn(ended, next)) return "Back to an earlier session";
 	const reason = ended?.end_reason ?? null;
 	if (reason === null) return next?.base ? "Goes on from an earlier session" : "Another session";
