@@ -7,6 +7,13 @@ import { answer, box, everyFrame, message, tell, texts, transcript, write } from
 
 const STORY = Array.from({ length: 60 }, (_, n) => `Line ${n + 1} of a long story that is told.\n\n`);
 
+const DRAWN = [
+	"```ts\nconst frost = 0;\n```",
+	"So \\(x^2 = 4\\), for $5.",
+	'```mermaid\nflowchart LR\n A["<img src=x onerror=alert(1)>"] --> B[Plant]\n```',
+	"```mermaid\nno diagram at all\n```",
+].join("\n\n");
+
 const SCRIPT = {
 	rules: [
 		{ when: "tell a story", steps: [{ chunks: STORY, chunk_delay_ms: 25 }] },
@@ -30,6 +37,7 @@ const SCRIPT = {
 				{ text: "So be it." },
 			],
 		},
+		{ when: "draw", steps: [{ text: DRAWN }] },
 		{ when: "break", steps: [{ fail: { kind: "provider_down", detail: "the cable is cut" } }] },
 	],
 	otherwise: [{ text: "You said: {{input}}" }],
@@ -50,7 +58,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-	await seat.leave(/ERR_FAILED/);
+	// What a diagram tried to run was refused, in the frame without an origin where it is drawn.
+	await seat.leave(/ERR_FAILED/, /Executing inline event handler violates/);
 	await browser.close();
 	await keryx.close();
 });
@@ -409,6 +418,28 @@ describe("an answer", () => {
 		await call.locator("summary").click();
 		await call.getByText("Result: output").waitFor();
 		expect(await call.textContent()).toContain("forty-two\nand more");
+	});
+
+	test("has coloured code, formulas and diagrams, each loaded when it is first needed, and inert", async () => {
+		const asked: string[] = [];
+		const note = (request: { url(): string }) => asked.push(new URL(request.url()).pathname);
+		page.on("request", note);
+		await open();
+		const late = () => asked.filter((path) => /highlight|math-[^m]|mermaid|diagram/.test(path));
+		expect(late()).toEqual([]);
+		await write(page, "draw it");
+		const drawn = answer(page, "for $5.");
+		await drawn.locator(".hljs-keyword").getByText("const").waitFor();
+		await drawn.getByText("ts", { exact: true }).waitFor();
+		await drawn.locator(".katex").first().waitFor();
+		await drawn.getByRole("img", { name: /^Diagram/ }).waitFor();
+		expect(await drawn.getByRole("img", { name: /^Diagram/ }).getAttribute("src")).toMatch(/^blob:/);
+		await drawn.getByText("no diagram at all").waitFor();
+		expect(late()).toEqual(
+			expect.arrayContaining([expect.stringMatching(/highlight/), expect.stringMatching(/mermaid/)]),
+		);
+		expect(await page.locator("iframe").getAttribute("sandbox")).toBe("allow-scripts");
+		page.off("request", note);
 	});
 
 	test("is taken back with what was asked, which returns to the box", async () => {
