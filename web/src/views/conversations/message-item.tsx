@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import {
 	Check,
 	CheckCheck,
+	ChevronRight,
 	CircleAlert,
 	Clock,
 	Copy,
@@ -77,6 +78,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				</Heading>
 			)}
 			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3", !isUser && "pl-0.5")}>
+				{message?.reasoning && <Reasoning text={message.reasoning} />}
 				{rest !== "" && <Prose text={rest} isOpen={message === null} />}
 				{calls.length > 0 && (
 					<div className={classes("flex flex-col gap-1", text !== "" && "mt-2")}>
@@ -95,6 +97,21 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 		</article>
 	);
 });
+
+/** Folded: the answer is what was asked for. */
+function Reasoning({ text }: { readonly text: string }) {
+	return (
+		<details className="group/thought mb-1.5 text-sm text-ink-2">
+			<summary className="flex h-7 w-fit list-none items-center gap-1 rounded-sm text-ink-3 hover:text-ink [&::-webkit-details-marker]:hidden">
+				<ChevronRight size={14} aria-hidden className="transition-transform group-open/thought:rotate-90" />
+				What it thought first
+			</summary>
+			<div className="border-l-2 pl-3">
+				<Prose text={text} />
+			</div>
+		</details>
+	);
+}
 
 const QuestionInChat = lazy(() =>
 	import("../confirmations/in-chat.tsx").then((m) => ({ default: m.QuestionInChat })),
