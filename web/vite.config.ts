@@ -4,13 +4,17 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { budget } from "./build/budget.ts";
 import { callsModule } from "./build/calls-module.ts";
+import { leanFonts } from "./build/lean-fonts.ts";
+import { packed } from "./build/packed.ts";
 
 /** A Keryx that runs, for the development server: what is not of the page is asked there. */
 const keryx = process.env.KERYX_URL ?? "http://127.0.0.1:7717";
 
 export default defineConfig({
 	root: fileURLToPath(new URL(".", import.meta.url)),
-	plugins: [react(), tailwind(), callsModule(), budget({ kilobytes: 250 })],
+	plugins: [react(), tailwind(), callsModule(), leanFonts(), packed(/mermaid/), budget({ kilobytes: 250 })],
+	// What draws formulas and what styles them must be of one version.
+	resolve: { dedupe: ["katex"] },
 	build: {
 		outDir: fileURLToPath(new URL("../dist/web", import.meta.url)),
 		emptyOutDir: true,

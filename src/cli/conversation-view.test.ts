@@ -41,6 +41,7 @@ function row(role: WireMessage["role"], content: string, rest: Partial<WireMessa
 		finish_reason: null,
 		author: null,
 		observed: false,
+		reasoning: null,
 		confirmation: null,
 		hidden: false,
 		turn: "t",

@@ -19,7 +19,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
 import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./entry/auth.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
-import { acceptsHtml, addPage, loadPage } from "./entry/page.ts";
+import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
 import type { App, AppEnvironment } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
@@ -229,8 +229,8 @@ function maskedLines(): TransformStream<Uint8Array, Uint8Array> {
 function settleVisitor(access: Access, rates: Rates) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
 		const { entrance } = c.env;
-		if (entrance.kind !== "socket") assertSound(c.req.raw, entrance);
 		const { method, path } = c.req;
+		if (entrance.kind !== "socket") assertSound(c.req.raw, entrance, method === "GET" && isForDiagrams(path));
 		const visitor =
 			entrance.kind === "compat" && !isForAnybody(method, path)
 				? null

@@ -142,7 +142,7 @@ export const endpoints = {
 		about:
 			"send a message as a source; the same client_message_id again is answered with what became of the first",
 		body: {
-			text: z.string().min(1).max(1_000_000),
+			text: z.string().max(1_000_000).openapi({ description: "may be empty where there are attachments" }),
 			client_message_id: z.string().min(1).max(200),
 			source: source.partial().extend({ platform: z.string() }),
 			conversation: conversationId.optional().openapi({
@@ -228,8 +228,14 @@ export const endpoints = {
 	switchSession: action("switch", "make another session the live one", { target: sessionId }, changed),
 	branchSession: action(
 		"branch",
-		"a new session that goes on from here",
-		{ title: title.optional() },
+		"a new session that goes on from here, or from an earlier point; what came after it stays in its own session",
+		{
+			title: title.optional(),
+			from: z
+				.strictObject({ where: z.enum(["before", "after"]), message: z.int().min(1) })
+				.optional()
+				.openapi({ description: "before a message, or after its turn, by its id; left out: the end" }),
+		},
 		changed,
 	),
 	extendSession: action(
@@ -243,6 +249,9 @@ export const endpoints = {
 		"hide the last turns; text is what the first of them said",
 		{
 			turns: z.int().min(1).default(1),
+			from: z.int().min(1).optional().openapi({
+				description: "the id of a message: its turn and everything after it, instead of so many turns",
+			}),
 			files: z.boolean().default(false).openapi({ description: "files go back to before these turns, too" }),
 		},
 		z.object({

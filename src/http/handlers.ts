@@ -116,11 +116,16 @@ export const handlers: HandlersOf<Endpoints> = {
 	send: async ({ text, client_message_id, source, conversation, attachments }, call) => {
 		const { host, scope, visitor, profile } = call;
 		const gateway = running(host);
+		if (text === "" && attachments.length === 0)
+			throw new KeryxError("argument.invalid", "text must not be empty where nothing is attached", {
+				field: "text",
+			});
 		const { parts, blobs } = await partsOf(host.store, attachments);
 		const admission = await gateway.accept({
 			source: profile === null ? source : { ...source, profile },
 			platformMessage: client_message_id,
-			content: parts.length === 0 ? text : [{ type: "text", text }, ...parts],
+			content:
+				parts.length === 0 ? text : [...(text === "" ? [] : [{ type: "text", text } as const]), ...parts],
 			blobs,
 			// Whoever reaches this is the operator.
 			transport: { mayChooseProfile: true, poster: posterOf(visitor) },

@@ -124,6 +124,11 @@ export const message = z
 		finish_reason: z.string().nullable(),
 		author: z.object({ principal: z.string().nullable(), name: z.string().nullable() }).nullable(),
 		observed: z.boolean(),
+		reasoning: z
+			.string()
+			.nullable()
+			.default(null)
+			.openapi({ description: "what the model thought, as far as its provider shows it" }),
 		confirmation: z
 			.object({ id: z.string(), as: z.enum(["outcome", "result"]) })
 			.nullable()

@@ -73,7 +73,6 @@ export function toWireSession(session: Session): WireSession {
 	};
 }
 
-/** Reasoning stays inside: it belongs to the provider that made it. */
 export function toWireMessage(message: Message): WireMessage {
 	return {
 		id: message.id,
@@ -103,11 +102,24 @@ export function toWireMessage(message: Message): WireMessage {
 			? { principal: message.author.principal, name: message.author.name ?? null }
 			: null,
 		observed: message.observed ?? false,
+		reasoning: thoughtIn(message.reasoning),
 		confirmation: message.confirmation ?? null,
 		hidden: message.hidden,
 		turn: message.turn,
 		created_at: iso(message.createdAt),
 	};
+}
+
+/** Its words alone: what belongs to the provider that made it stays inside. */
+function thoughtIn(reasoning: unknown): string | null {
+	const { items } = (reasoning ?? {}) as { readonly items?: unknown };
+	if (!Array.isArray(items)) return null;
+	const texts = items.flatMap((item: { readonly type?: unknown; readonly text?: unknown }) =>
+		item?.type === "reasoning" && typeof item.text === "string" && item.text.trim() !== ""
+			? [item.text.trim()]
+			: [],
+	);
+	return texts.length === 0 ? null : texts.join("\n\n");
 }
 
 export function toWireInbound(item: InboxItem): WireInbound {

@@ -43,7 +43,7 @@ export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operat
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
-export type { Changed } from "./operations/sessions/commands.ts";
+export type { BranchPoint, Changed } from "./operations/sessions/commands.ts";
 export type { Reachable } from "./operations/sessions/reach.ts";
 export type { ConversationRef } from "./operations/sessions/read-conversations.ts";
 export type { Held, PruneCandidates } from "./operations/sessions/retention.ts";

@@ -30,6 +30,13 @@ const MARKDOWN = `Here is what I found.
 const frost = first(days, (day) => day.low < 0);
 \`\`\`
 
+The bed is \\(a \\cdot b = 6\\) square metres.
+
+\`\`\`mermaid
+flowchart LR
+  Frost --> Wait
+\`\`\`
+
 > Never plant on frozen ground. See [the almanac](https://example.com).`;
 
 const SCRIPT = {

@@ -131,7 +131,7 @@ export async function takeSeat(
 /** The half of a login that the page keeps itself. */
 export async function keepKey(context: BrowserContext, url: string, key: string): Promise<void> {
 	await context.addInitScript(
-		`if (location.origin === ${JSON.stringify(url)}) localStorage.setItem("keryx.login", ${JSON.stringify(key)})`,
+		`if (self === top && location.origin === ${JSON.stringify(url)}) localStorage.setItem("keryx.login", ${JSON.stringify(key)})`,
 	);
 }
 

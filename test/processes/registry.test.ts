@@ -7,7 +7,7 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {
 	createProcesses,
-	localPlace,
+	localMachine,
 	type Processes,
 	type ProcessesOptions,
 	type ProcessMachine,
@@ -559,7 +559,7 @@ describe("while the host does not answer", () => {
 
 	test("what it holds is said to be out of reach, also by a Keryx that was connected before, until it answers again", async () => {
 		const { id } = await start("read x");
-		await restart({ place: localPlace(home.path, { answerMs: 1000 }) });
+		await restart({ machine: localMachine(home.path, { answerMs: 1000 }) });
 		const isUnreachable = async () => [
 			(await processes.list(OPERATOR, 10)).map((one) => one.isUnreachable),
 			await processes.isUnreachable(await processes.find(OPERATOR, id)),

@@ -8,6 +8,7 @@ import type { ConversationId, ModelOverride, SessionId } from "../../domain/inde
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
+	type BranchPoint,
 	type BusyMode,
 	type Changed,
 	type Conversation,
@@ -34,13 +35,19 @@ export interface Actions {
 	continueSession(args: Here): Promise<Changed & { readonly continued: SessionId }>;
 	/** Within what `routing.resume_scope` allows; anything else is not found. */
 	switchSession(args: Here & { readonly target: SessionId }): Promise<Changed>;
-	branchSession(args: Here & { readonly title?: string }): Promise<Changed>;
+	/** With `from`, from an earlier point of the conversation. */
+	branchSession(
+		args: Here & { readonly title?: string; readonly from?: BranchPoint | undefined },
+	): Promise<Changed>;
 	extendSession(
 		args: Here & { readonly by: number },
 	): Promise<{ readonly session: SessionId; readonly cap: number; readonly messages: number }>;
-	/** With `files`, those go back to before these turns, too; refused (checkpoint.missing) where nothing of that was saved. */
+	/**
+	 * With `files`, those go back to before these turns, too; refused (checkpoint.missing) where nothing of that was saved. With `from`, the
+	 * id of a message, its turn and all after it are undone instead of so many turns.
+	 */
 	undo(
-		args: Here & { readonly turns: number; readonly files?: boolean },
+		args: Here & { readonly turns: number; readonly files?: boolean; readonly from?: number | undefined },
 	): Promise<Undone & { readonly restored: RestoreReport | null }>;
 	redo(args: Here): Promise<Pick<Undone, "rows" | "messages" | "stopped">>;
 	/** Answers the turn that has begun; null where there is nothing to answer again. Refused while the gateway does not run. */
@@ -130,8 +137,12 @@ export function createActions(options: ActionsOptions): Actions {
 		conversation: ConversationId,
 		plan: Planning<Name>,
 	): Promise<ChangeResult<Name>> => holding(conversation, (held) => perform(name, held, plan));
-	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false }) =>
+	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false, from }) =>
 		holding(conversation, async (held) => {
+			if (withThem && from !== undefined)
+				throw new KeryxError("argument.invalid", "files go back by a number of turns, not from a message", {
+					field: "from",
+				});
 			const files = withThem ? withFiles(options.files) : null;
 			const agent = options.agentOf(held);
 			const { tools } = options;
@@ -141,7 +152,14 @@ export function createActions(options: ActionsOptions): Actions {
 				const restored = await restoreFiles(held, request, { files, lanes });
 				return { ...(restored.undone ?? NOTHING_UNDONE), restored };
 			}
-			return { ...(await perform("undo", held, () => ({ conversation, turns }))), restored: null };
+			return {
+				...(await perform("undo", held, () => ({
+					conversation,
+					turns,
+					...(from !== undefined && { from }),
+				}))),
+				restored: null,
+			};
 		});
 	const opening = (conversation: Conversation) => ({
 		policy: policyOf(sessionSettings, conversation),
@@ -164,11 +182,12 @@ export function createActions(options: ActionsOptions): Actions {
 				within: options.config.routing.resume_scope,
 				...opening(held),
 			})),
-		branchSession: ({ conversation, title }) =>
+		branchSession: ({ conversation, title, from }) =>
 			change("branchSession", conversation, (held) => ({
 				conversation,
 				...opening(held),
 				...(title !== undefined && { title }),
+				...(from && { from }),
 			})),
 		extendSession: ({ conversation, by }) =>
 			change("extendSession", conversation, () => ({ conversation, by })),

@@ -5,7 +5,7 @@ import { planStop } from "../lanes/stopping.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext } from "./types.ts";
-import { asCode, counted, modelName } from "./words.ts";
+import { answeringModel, asCode, counted, modelName } from "./words.ts";
 
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",
@@ -112,7 +112,7 @@ export const model: Changing<"setModelOverride"> = {
 	change: "setModelOverride",
 	plan: ({ conversation, conversationId, config, args }) => {
 		if (args === "")
-			return `This conversation is answered by ${modelInWords(conversation.modelOverride)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
+			return `This conversation is answered by ${answererInWords(config, conversation)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
 		if (args === "default") return { args: { conversation: conversationId, override: null } };
 		const [, provider, name] = NAME.exec(args) ?? [];
 		if (name === undefined)
@@ -138,6 +138,16 @@ function ignored({ agent }: CommandContext["config"]): string {
 }
 
 type Override = CommandContext["conversation"]["modelOverride"];
+
+/** By its name, where the agent names one. */
+function answererInWords(
+	config: CommandContext["config"],
+	conversation: CommandContext["conversation"],
+): string {
+	const { profile, modelOverride } = conversation;
+	const agent = config.profiles[profile]?.agent ?? config.agent;
+	return answeringModel(agent, modelOverride) ?? modelInWords(modelOverride);
+}
 
 function modelInWords(override: Override): string {
 	return override === null ? "the configured model" : asCode(modelName(override));

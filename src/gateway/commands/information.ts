@@ -4,7 +4,7 @@ import { OPERATOR, readInsights, type Session, type Spent } from "../../store/in
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import { type CommandContext, EVERYBODY, GROUPS, mayUse, type Telling } from "./types.ts";
 import { tellStory } from "./why.ts";
-import { counted, grouped, literal, quoted } from "./words.ts";
+import { answeringModel, counted, grouped, literal, quoted } from "./words.ts";
 
 export const status: Telling = {
 	name: "status",
@@ -19,10 +19,12 @@ export const status: Telling = {
 		const { profile } = conversation;
 		const own = config.profiles[profile]?.agent ?? config.agent;
 		const program = agent.kind === "loop" ? own.wall : undefined;
+		const model = answeringModel(own, conversation.modelOverride);
 		return [
 			`Conversation ${conversation.key}`,
 			live ? sessionLine(live, now) : "No session is open; your next message opens one.",
 			...(live ? [limitLine(live)] : []),
+			...(model === null ? [] : [`Answered by ${model}.`]),
 			lanes.running(conversationId) === null
 				? "Nothing is being worked on."
 				: "An answer is being worked on; /stop ends it.",

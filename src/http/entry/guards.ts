@@ -13,7 +13,12 @@ const MINUTE_MS = 60_000;
 type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
 
 /** Throws for what no client of ours sends. */
-export function assertSound(request: Request, entrance: PortEntrance): void {
+export function assertSound(
+	request: Request,
+	entrance: PortEntrance,
+	/** It is a file for a frame without an origin, to which every server is another site. It holds no secret and changes nothing. */
+	isForAnySite = false,
+): void {
 	const { headers, url } = request;
 	if (url.length > LONGEST_URL)
 		throw new KeryxError("http.url_too_long", `an address may have ${LONGEST_URL} characters`);
@@ -21,10 +26,10 @@ export function assertSound(request: Request, entrance: PortEntrance): void {
 	// A foreign name that leads here is how a web page reaches a server on its reader's machine (DNS rebinding).
 	if (!host || !isOurs(host, entrance))
 		throw new KeryxError("http.host", "the Host header names another server than this one");
-	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request))
+	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request) && !isForAnySite)
 		throw new KeryxError("http.origin", "another site's page sent this");
 	const origin = headers.get("origin");
-	if (origin !== null && !isSameOrigin(origin, host))
+	if (origin !== null && !isSameOrigin(origin, host) && !isForAnySite)
 		throw new KeryxError("http.origin", "another origin's page sent this");
 }
 

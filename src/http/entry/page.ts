@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gunzipSync, gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { App, AppEnvironment } from "../environment.ts";
 
@@ -24,6 +24,7 @@ const COMPRESSED_ALREADY = /^(?:font\/|image\/(?:png|x-icon))/;
 const WORTH_COMPRESSING = 1024;
 const INDEX = "/index.html";
 const ASSETS = "/assets/";
+const PACKED = ".gz";
 
 /** xterm writes its theme and its measures into style elements that it makes itself: hence unsafe-inline, for styles alone. */
 const POLICY = [
@@ -34,10 +35,30 @@ const POLICY = [
 	"font-src 'self'",
 	"connect-src 'self'",
 	"manifest-src 'self'",
+	"frame-src 'self'",
 	"base-uri 'none'",
 	"form-action 'none'",
 	"frame-ancestors 'none'",
 ].join("; ");
+
+/** The frame that draws diagrams: it has no origin, and nothing to talk to but the page around it. */
+const DIAGRAM = "/diagram.html";
+const DIAGRAM_POLICY = [
+	"default-src 'none'",
+	"script-src 'self'",
+	"style-src 'unsafe-inline'",
+	"img-src data:",
+	"base-uri 'none'",
+	"form-action 'none'",
+	"frame-ancestors 'self'",
+	"sandbox allow-scripts",
+].join("; ");
+/** To a frame without an origin even its own server is another one. */
+const FOR_DIAGRAMS = /^\/diagram\.(?:html|js)$|^\/assets\/mermaid[\w.-]*\.js$/;
+
+export function isForDiagrams(path: string): boolean {
+	return FOR_DIAGRAMS.test(path);
+}
 
 export interface PageFile {
 	readonly bytes: Buffer<ArrayBuffer>;
@@ -58,20 +79,43 @@ export function loadPage(folder: string): Page | null {
 	return new Map(
 		files.map((entry) => {
 			const file = join(entry.parentPath, entry.name);
-			return [`/${relative(folder, file).split(sep).join("/")}`, pageFile(file)];
+			const path = `/${relative(folder, file).split(sep).join("/")}`;
+			return path.endsWith(PACKED)
+				? [path.slice(0, -PACKED.length), packedFile(file)]
+				: [path, pageFile(file)];
 		}),
 	);
 }
 
+/** Kept compressed, and unpacked for whoever does not take it so. */
+function packedFile(file: string): PageFile {
+	const bytes = readFileSync(file);
+	return {
+		get bytes() {
+			return gunzipSync(bytes);
+		},
+		type: typeOf(file.slice(0, -PACKED.length)),
+		etag: etagOf(bytes),
+		gzipped: () => Promise.resolve(bytes),
+	};
+}
+
+function typeOf(file: string): string {
+	return TYPES[extname(file)] ?? "application/octet-stream";
+}
+
+function etagOf(bytes: Buffer): string {
+	return `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+}
+
 function pageFile(file: string): PageFile {
 	const bytes = readFileSync(file);
-	const type = TYPES[extname(file)] ?? "application/octet-stream";
-	const digest = createHash("sha256").update(bytes).digest("base64url");
+	const type = typeOf(file);
 	let compressing: Promise<Buffer<ArrayBuffer> | null> | undefined;
 	return {
 		bytes,
 		type,
-		etag: `W/"${digest.slice(0, 22)}"`,
+		etag: etagOf(bytes),
 		gzipped: () => (compressing ??= compressed(bytes, type)),
 	};
 }
@@ -93,12 +137,12 @@ export function addPage(app: App, page: Page): void {
 		const isAsked = (method === "GET" || method === "HEAD") && c.env.entrance.kind !== "compat";
 		if (!isAsked) return next();
 		const file = path === INDEX ? undefined : page.get(path);
-		if (file) return answer(c, file, path.startsWith(ASSETS) ? KEPT : ASKED_AGAIN);
+		if (file) return answer(c, file, path.startsWith(ASSETS) ? KEPT : ASKED_AGAIN, path);
 		taken ??= new Set(app.routes.map((route) => firstPart(route.path)));
 		const isOurs = path === "/" || path === INDEX || !taken.has(firstPart(path));
 		const index = page.get(INDEX);
 		if (!index || !isOurs || path.startsWith(ASSETS) || !acceptsHtml(c)) return next();
-		return answer(c, index, ASKED_AGAIN);
+		return answer(c, index, ASKED_AGAIN, INDEX);
 	});
 }
 
@@ -115,14 +159,19 @@ function firstPart(path: string): string {
 	return path.split("/")[1] ?? "";
 }
 
-async function answer(c: Context<AppEnvironment>, file: PageFile, caching: string): Promise<Response> {
+async function answer(
+	c: Context<AppEnvironment>,
+	file: PageFile,
+	caching: string,
+	path: string,
+): Promise<Response> {
 	const headers = {
 		etag: file.etag,
 		vary: "accept, accept-encoding",
 		"cache-control": caching,
-		"content-security-policy": POLICY,
+		"content-security-policy": path === DIAGRAM ? DIAGRAM_POLICY : POLICY,
 		"cross-origin-opener-policy": "same-origin",
-		"cross-origin-resource-policy": "same-origin",
+		"cross-origin-resource-policy": isForDiagrams(path) ? "cross-origin" : "same-origin",
 	};
 	if (names(c.req.header("if-none-match"), file.etag)) return c.body(null, 304, headers);
 	const shorter = takesGzip(c.req.header("accept-encoding")) ? await file.gzipped() : null;

@@ -38,8 +38,10 @@ export function unreachable(cause: unknown): ApiError {
 
 /** The calls of confirmations have flat errors; a proxy in between may answer anything. */
 export async function errorOf(response: Response): Promise<ApiError> {
-	const { status } = response;
-	const body: unknown = await response.json().catch(() => null);
+	return errorIn(await response.json().catch(() => null), response.status);
+}
+
+export function errorIn(body: unknown, status: number): ApiError {
 	const told = typeof body === "object" && body !== null && "error" in body ? body.error : null;
 	if (typeof told === "string") return new ApiError({ code: `http.${status}`, message: told }, status);
 	if (isTold(told)) return new ApiError(told, status);

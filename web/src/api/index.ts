@@ -3,3 +3,4 @@ export { ApiError } from "./error.ts";
 export { useLoggedIn } from "./login.ts";
 export { apiKey, queryClient, useApi } from "./query.ts";
 export { readText, request } from "./request.ts";
+export { attachmentBlob, attachmentUrl, upload } from "./upload.ts";

@@ -40,6 +40,14 @@ export async function readText(path: string): Promise<string> {
 	throw await errorOf(response);
 }
 
+/** A file. */
+export async function readBlob(path: string): Promise<Blob> {
+	const response = await send("GET", path, undefined, undefined);
+	if (response.ok) return response.blob().catch(lost);
+	if (response.status === 401) loggedOut();
+	throw await errorOf(response);
+}
+
 function send(
 	method: string,
 	address: string,

@@ -1,5 +1,5 @@
 import { Check, Copy } from "lucide-react";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { classes } from "../lib/classes.ts";
 import { IconButton } from "./button.tsx";
 
@@ -58,16 +58,25 @@ export function Code({
 	label = "Code",
 	wrap = false,
 	copy = true,
+	caption,
 	className,
+	children,
 }: {
 	readonly text: string;
 	readonly label?: string;
 	readonly wrap?: boolean;
 	readonly copy?: boolean;
+	/** Stands above it: its language. */
+	readonly caption?: string;
 	readonly className?: string;
+	/** The same text with colours. */
+	readonly children?: ReactNode;
 }) {
 	return (
 		<div className={classes("group/code relative rounded-sm border bg-panel", className)}>
+			{caption !== undefined && (
+				<p className="flex h-8 items-center border-b px-3 font-sans text-xs text-ink-3">{caption}</p>
+			)}
 			<section
 				aria-label={label}
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
@@ -80,14 +89,19 @@ export function Code({
 						wrap && "w-auto whitespace-pre-wrap break-words",
 					)}
 				>
-					<code>{text}</code>
+					<code>{children ?? text}</code>
 				</pre>
 			</section>
 			{copy && (
 				<CopyButton
 					text={text}
 					label="Copy code"
-					className="absolute top-1 right-1 bg-panel opacity-0 focus-visible:opacity-100 group-hover/code:opacity-100 pointer-coarse:opacity-100"
+					className={classes(
+						"absolute right-1 bg-panel",
+						caption === undefined
+							? "top-1 opacity-0 focus-visible:opacity-100 group-hover/code:opacity-100 pointer-coarse:opacity-100"
+							: "top-0.5",
+					)}
 				/>
 			)}
 		</div>

@@ -18,7 +18,7 @@ import type { BusyMode, ToolProgress } from "../../types.ts";
 import { cancelOpen } from "../confirmations/calls.ts";
 import { emit } from "../events.ts";
 import { indexTitle } from "../search/index-rows.ts";
-import { chainOf, countOf, lastSeqOf } from "../transcript/chain.ts";
+import { chainOf, countOf, lastSeqOf, type Segment } from "../transcript/chain.ts";
 import { stopOpenTurn } from "../turns/ends.ts";
 import { copyTranscript } from "./copy.ts";
 import { reachOf, type Within } from "./reach.ts";
@@ -60,6 +60,12 @@ const writeBusy = sql("UPDATE conversations SET busy = ? WHERE id = ?");
 const writeToolProgress = sql("UPDATE conversations SET tool_progress = ? WHERE id = ?");
 const settingsOf = sql<SettingsRow>(
 	"SELECT model_override, busy, tool_progress FROM conversations WHERE id = ?",
+);
+const rowOf = sql<{ session: number; seq: number; turn: string | null }>(
+	"SELECT session, seq, turn FROM messages WHERE id = ?",
+);
+const lastOfTurn = sql<{ seq: number | null }>(
+	"SELECT max(seq) AS seq FROM messages WHERE session = ? AND turn = ?",
 );
 const suspend = sql(
 	"UPDATE sessions SET suspended_at = ?, due_at = NULL WHERE key = ? AND suspended_at IS NULL",
@@ -204,27 +210,58 @@ function* makeLive(context: Context, target: SessionRow, policy: ResetPolicy): O
 	return target;
 }
 
-/** `/branch`: a new session from the present point on; the one before stays as it is. */
+/** Where a branch leaves a transcript: before one of its messages, or after the turn of one. */
+export interface BranchPoint {
+	readonly where: "before" | "after";
+	/** The id of the message; of any session of the conversation. */
+	readonly message: number;
+}
+
+/** `/branch`: a new session from the present point on, or from an earlier one; the one before stays as it is. */
 export function* branchSession(
 	context: Context,
-	args: SessionCommand & { readonly title?: string },
+	args: SessionCommand & { readonly title?: string; readonly from?: BranchPoint },
 ): Op<Changed> {
 	const conversation = yield* findConversation(args.conversation);
+	const point = args.from && (yield* branchPoint(conversation.id, args.from));
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
-	if (!live)
+	const base = point?.session ?? live;
+	if (!base)
 		throw new KeryxError("session.none", "there is no session to branch from", { field: "conversation" });
-	yield* end(context, live, "user_switch");
+	const seq = point?.seq ?? (yield* lastSeqOf(base.key));
+	const messages = point ? yield* countOf(upTo(yield* chainOf(base), seq)) : base.messages;
+	if (live) yield* end(context, live, "user_switch");
 	const session = yield* open(context, conversation, args, {
 		openedBy: "user_switch",
-		previous: live,
-		base: { session: live.key, seq: yield* lastSeqOf(live.key), kind: "branch" },
-		messages: live.messages,
-		hadActivity: live.messages > 0,
-		added: live.messages,
+		previous: live ?? (yield* findLast(conversation.id)) ?? null,
+		base: { session: base.key, seq, kind: "branch" },
+		messages,
+		hadActivity: messages > 0,
+		added: messages,
 	});
 	if (args.title !== undefined) yield* giveTitle(context, conversation, session, args.title, "user");
-	return { session: session.id, ended: live.id, stopped };
+	return { session: session.id, ended: live?.id ?? null, stopped };
+}
+
+function* branchPoint(
+	conversation: ConversationId,
+	{ where, message }: BranchPoint,
+): Op<{ session: SessionRow; seq: number }> {
+	const row = yield* get(rowOf, message);
+	const session = row && (yield* sessionOfKey(row.session));
+	if (!row || session?.conversation !== conversation)
+		throw new KeryxError("store.not_found", `no message ${message} in this conversation`, {
+			field: "message",
+		});
+	if (where === "before") return { session, seq: row.seq - 1 };
+	// A call is never parted from its result.
+	const last = row.turn === null ? undefined : yield* get(lastOfTurn, row.session, row.turn);
+	return { session, seq: last?.seq ?? row.seq };
+}
+
+function upTo(chain: readonly Segment[], seq: number): readonly Segment[] {
+	return chain.map((segment, index) => (index === chain.length - 1 ? { ...segment, upTo: seq } : segment));
 }
 
 /** `/extend`: raises the live session's cap. An unlimited one stays so. */

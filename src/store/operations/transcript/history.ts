@@ -79,17 +79,23 @@ export interface Undone {
 	readonly stopped: string | null;
 }
 
-/** Hides everything from the nth last of the person's turns on. Less than 1 is 1; more than there are means all. */
+/**
+ * Hides everything from the nth last of the person's turns on. Less than 1 is 1; more than there are means all. With `from`, the id of
+ * a message, everything from the turn on that it belongs to; nothing where that is not to be undone any more.
+ */
 export function* undo(
 	context: Context,
-	args: { readonly conversation: ConversationId; readonly turns: number },
+	args: { readonly conversation: ConversationId; readonly turns: number; readonly from?: number },
 ): Op<Undone> {
 	const conversation = yield* findConversation(args.conversation);
 	const stopped = yield* stopOpenTurn(context, conversation.id);
 	const live = yield* findLive(conversation.id);
 	if (!live) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
 	const chain = sinceBranch(yield* chainOf(live));
-	const starts = yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1));
+	const starts =
+		args.from === undefined
+			? yield* turnStarts(chain, Math.max(1, Math.trunc(args.turns) || 1))
+			: yield* turnsFrom(chain, args.from);
 	const target = starts.at(-1);
 	if (!target) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
 
@@ -153,6 +159,15 @@ const turnsIn = sql<{ turn: string }>(
 const callsOf = sql<{ call: string; tool: string }>(
 	"SELECT call, tool FROM calls WHERE turn = ? ORDER BY started_at, call",
 );
+
+/** The person's turns down to that of a message; none where it is not among them. */
+function* turnsFrom(chain: readonly Segment[], message: number): Op<TurnStart[]> {
+	const turn = (yield* get(turnOfRow, message))?.turn ?? null;
+	const all = yield* turnStarts(chain, Number.MAX_SAFE_INTEGER);
+	const place = all.findIndex(({ row }) => row.id === message || (turn !== null && row.turn === turn));
+	return all.slice(0, place + 1);
+}
+const turnOfRow = sql<{ turn: string | null }>("SELECT turn FROM messages WHERE id = ?");
 
 /** The person's last turns, newest first, as the first visible user row of each. */
 function* turnStarts(chain: readonly Segment[], limit: number): Op<TurnStart[]> {

@@ -99,6 +99,29 @@ export function historyConformance(tell: Tell): void {
 		expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
 	});
 
+	tell(
+		"undo from a message takes back its turn and all after it, and nothing before a branch",
+		async (scene) => {
+			const { conversation, session } = await talk(scene, ["one", "two", "three"]);
+			const [one, , , answered] = await scene.rows(session);
+			const from = answered?.id ?? 0;
+			expect(await scene.store.undo({ conversation, turns: 1, from })).toMatchObject({
+				rows: 4,
+				turns: 2,
+				text: "two",
+			});
+			expect(await scene.texts(conversation)).toEqual(["one", "re: one"]);
+			// What is hidden already is no turn any more.
+			expect(await scene.store.undo({ conversation, turns: 1, from })).toMatchObject({ rows: 0, turns: 0 });
+			expect(await redo(scene, conversation)).toMatchObject({ rows: 4 });
+			await scene.store.branchSession({ conversation, policy: QUIET, context: "context" });
+			expect(await scene.store.undo({ conversation, turns: 1, from: one?.id ?? 0 })).toMatchObject({
+				rows: 0,
+			});
+			expect(await scene.texts(conversation)).toHaveLength(6);
+		},
+	);
+
 	tell("redo counts only what it shows", async (scene) => {
 		const { conversation, base, live } = await continued(scene);
 		await undo(scene, conversation, 2);

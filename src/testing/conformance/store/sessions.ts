@@ -1,6 +1,7 @@
 // What people do with sessions: new, continue, switch, branch, titles, and the conversation's own settings.
 import { expect } from "vitest";
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
+import type { BranchPoint } from "../../../store/index.ts";
 import { HOUR } from "../clock.ts";
 import {
 	ADA,
@@ -244,6 +245,39 @@ export function sessionConformance(tell: Tell): void {
 		expect(await refusal(branch(scene, silent.conversation))).toBe("session.none");
 	});
 
+	tell("a branch leaves before a message, or after its turn, and both ways can be gone on", async (scene) => {
+		const first = await scene.exchange("one", "1");
+		const { conversation } = first;
+		const turn = await scene.turn("two");
+		await scene.append(turn, [
+			{ role: "assistant", content: "", toolCalls: [{ id: "c", name: "t", input: {} }], index: 1 },
+			{ role: "tool", content: "result", toolCallId: "c", index: 2 },
+		]);
+		await scene.end(turn, { messages: [{ role: "assistant", content: "2", index: 3 }] });
+		await scene.exchange("three", "3");
+		const [one, , two, call] = await scene.rows(first.session);
+		const branched = await branch(scene, conversation, { from: { where: "before", message: two?.id ?? 0 } });
+		expect(branched).toMatchObject({ ended: first.session });
+		expect(await scene.session(branched.session)).toMatchObject({
+			base: { session: first.session, seq: 2, kind: "branch" },
+			messages: 2,
+		});
+		await scene.exchange("two again", "2 again");
+		expect(await scene.texts(conversation)).toEqual(["one", "1", "two again", "2 again"]);
+		// A call stays with its result.
+		await branch(scene, conversation, { from: { where: "after", message: call?.id ?? 0 } });
+		expect(await scene.texts(conversation)).toEqual(["one", "1", "two", "", "result", "2"]);
+		await branch(scene, conversation, { from: { where: "before", message: one?.id ?? 0 } });
+		expect(await scene.texts(conversation)).toEqual([]);
+		await scene.exchange("zero", "0");
+		expect(await scene.texts(conversation)).toEqual(["zero", "0"]);
+		await switchTo(scene, conversation, first.session);
+		expect(await scene.texts(conversation)).toHaveLength(8);
+		const other = await scene.exchange("elsewhere", "yes", BOB);
+		const foreign = branch(scene, other.conversation, { from: { where: "before", message: one?.id ?? 0 } });
+		expect(await refusal(foreign)).toBe("store.not_found");
+	});
+
 	tell(
 		"a branched session had activity where it holds messages: what ends it is told and carried over",
 		async (scene) => {
@@ -421,7 +455,7 @@ async function switchTo(
 async function branch(
 	scene: Scene,
 	conversation: ConversationId,
-	more: { policy?: typeof QUIET; title?: string } = {},
+	more: { policy?: typeof QUIET; title?: string; from?: BranchPoint } = {},
 ) {
 	return await scene.store.branchSession({ conversation, policy: QUIET, context: "context", ...more });
 }

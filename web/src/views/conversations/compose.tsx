@@ -1,5 +1,6 @@
-// The box one writes in. Enter sends, Shift+Enter begins a line; what is begun is kept; a slash completes commands.
-import { ArrowUp, Undo2 } from "lucide-react";
+// The box one writes in. Enter sends, Shift+Enter begins a line; what is begun is kept; a slash completes commands; files are chosen,
+// pasted or dropped. While an answer is being written, Stop stands where Send was.
+import { ArrowUp, Paperclip, Square, Undo2 } from "lucide-react";
 import {
 	type KeyboardEvent,
 	type Ref,
@@ -12,8 +13,11 @@ import {
 import { useApi } from "../../api/index.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { classes } from "../../lib/classes.ts";
-import { IconButton } from "../../ui/index.ts";
+import { ErrorLine, IconButton } from "../../ui/index.ts";
+import { Uploads } from "./attachments.tsx";
 import { readDraft, writeDraft } from "./drafts.ts";
+import type { OutgoingFile } from "./outgoing.ts";
+import { addFiles, MOST_FILES, takeReady, useUploads } from "./uploads.ts";
 
 export interface ComposeHandle {
 	/** Text that comes back, before what is in the box. */
@@ -28,6 +32,7 @@ export function Compose({
 	history,
 	placeholder,
 	onSend,
+	onStop,
 	onUndo,
 	handle,
 }: {
@@ -35,7 +40,9 @@ export function Compose({
 	/** What was said before, oldest first. */
 	readonly history: () => readonly string[];
 	readonly placeholder: string;
-	readonly onSend: (text: string) => void;
+	readonly onSend: (text: string, files: readonly OutgoingFile[]) => void;
+	/** Given while an answer is being written. */
+	readonly onStop?: (() => void) | undefined;
 	/** Left out where there is nothing to take back. */
 	readonly onUndo?: (() => void) | undefined;
 	readonly handle: Ref<ComposeHandle>;
@@ -43,6 +50,13 @@ export function Compose({
 	const [text, setText] = useState(() => readDraft(draftKey));
 	const [recalled, setRecalled] = useState<number | null>(null);
 	const box = useRef<HTMLTextAreaElement>(null);
+	const chooser = useRef<HTMLInputElement>(null);
+	const uploads = useUploads(draftKey);
+	const [tooMany, setTooMany] = useState(0);
+	const attach = (files: readonly File[]): void => setTooMany(addFiles(draftKey, files));
+	const isDragged = useDropped(attach);
+	const isSending = uploads.some(({ state }) => state.kind === "sending");
+	const isReady = uploads.some(({ state }) => state.kind === "ready");
 	const completion = useCompletion(text, (next) => change(next));
 	const change = (next: string): void => {
 		setText(next);
@@ -60,12 +74,18 @@ export function Compose({
 		if (matchMedia("(pointer: fine)").matches) box.current?.focus({ preventScroll: true });
 	}, []);
 	useShortcut("i", "Write a message", () => box.current?.focus());
+	// What is still on its way goes with the message: sending waits for it.
+	const canSend = (text.trim() !== "" || isReady) && !isSending;
 	const submit = (): void => {
 		const said = text.trim();
-		if (said === "") return;
+		if (!canSend) return;
+		const files = takeReady(draftKey).flatMap(({ name, mediaType, state }) =>
+			state.kind === "ready" ? [{ id: state.id, name, media_type: mediaType }] : [],
+		);
 		change("");
 		setRecalled(null);
-		onSend(said);
+		setTooMany(0);
+		onSend(said, files);
 	};
 	/** Back and forth through what was said, as in a shell; only from an empty box, or from one that holds such a text. */
 	const recall = (by: number): boolean => {
@@ -85,38 +105,115 @@ export function Compose({
 			submit();
 		} else if (event.key === "ArrowUp" && recall(-1)) event.preventDefault();
 		else if (event.key === "ArrowDown" && recalled !== null && recall(1)) event.preventDefault();
-		else if (event.key === "Escape") box.current?.blur();
+		else if (event.key === "Escape" && onStop) {
+			event.preventDefault();
+			onStop();
+		} else if (event.key === "Escape") box.current?.blur();
 	};
 	return (
 		<div className="relative mx-auto w-full max-w-3xl px-3 pb-3">
 			{completion.list}
-			<div className="flex items-end gap-1 rounded-md border border-line-strong/60 bg-raised p-1.5 transition-colors focus-within:border-accent">
-				{onUndo && (
-					<IconButton label="Undo the last exchange, and put its text back" onClick={onUndo}>
-						<Undo2 size={17} strokeWidth={1.75} />
-					</IconButton>
+			{tooMany > 0 && (
+				<ErrorLine error={new Error(`A message takes ${MOST_FILES} files: ${tooMany} were left out.`)} />
+			)}
+			<div
+				className={classes(
+					"rounded-md border border-line-strong/60 bg-raised p-1.5 transition-colors focus-within:border-accent",
+					isDragged && "border-dashed border-accent bg-accent-soft",
 				)}
-				<textarea
-					ref={box}
-					rows={1}
-					maxLength={LONGEST}
-					aria-label="Message"
-					placeholder={placeholder}
-					value={text}
-					className="max-h-60 min-h-8 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-ink-3"
-					{...completion.attributes}
-					onChange={({ target }) => {
-						setRecalled(null);
-						change(target.value);
-					}}
-					onKeyDown={press}
-				/>
-				<IconButton label="Send" keys="Enter" look="primary" disabled={text.trim() === ""} onClick={submit}>
-					<ArrowUp size={17} />
-				</IconButton>
+			>
+				<Uploads place={draftKey} uploads={uploads} />
+				<div className="flex items-end gap-1">
+					<IconButton label="Attach files" onClick={() => chooser.current?.click()}>
+						<Paperclip size={17} strokeWidth={1.75} />
+					</IconButton>
+					<input
+						ref={chooser}
+						type="file"
+						multiple
+						tabIndex={-1}
+						aria-label="Files to attach"
+						className="sr-only"
+						onChange={({ target }) => {
+							attach([...(target.files ?? [])]);
+							target.value = "";
+							box.current?.focus();
+						}}
+					/>
+					{onUndo && (
+						<IconButton label="Undo the last exchange, and put its text back" onClick={onUndo}>
+							<Undo2 size={17} strokeWidth={1.75} />
+						</IconButton>
+					)}
+					<textarea
+						ref={box}
+						rows={1}
+						maxLength={LONGEST}
+						aria-label="Message"
+						placeholder={isDragged ? "Drop the files here" : placeholder}
+						value={text}
+						className="max-h-60 min-h-8 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-ink-3"
+						{...completion.attributes}
+						onChange={({ target }) => {
+							setRecalled(null);
+							change(target.value);
+						}}
+						onKeyDown={press}
+						onPaste={(event) => {
+							const files = [...event.clipboardData.files];
+							if (files.length === 0) return;
+							event.preventDefault();
+							attach(files);
+						}}
+					/>
+					{onStop && (
+						<IconButton label="Stop the answer" keys="Esc" look="danger" onClick={onStop}>
+							<Square size={13} fill="currentColor" />
+						</IconButton>
+					)}
+					{(!onStop || canSend) && (
+						<IconButton label="Send" keys="Enter" look="primary" disabled={!canSend} onClick={submit}>
+							<ArrowUp size={17} />
+						</IconButton>
+					)}
+				</div>
 			</div>
 		</div>
 	);
+}
+
+/** Files that are dropped anywhere on the page; true while some are held over it. */
+function useDropped(take: (files: readonly File[]) => void): boolean {
+	const [isOver, setOver] = useState(false);
+	const latest = useRef(take);
+	useEffect(() => {
+		latest.current = take;
+	});
+	useEffect(() => {
+		const over = (event: DragEvent): void => {
+			if (!event.dataTransfer?.types.includes("Files")) return;
+			event.preventDefault();
+			setOver(true);
+		};
+		const leave = (event: DragEvent): void => {
+			if (event.relatedTarget === null) setOver(false);
+		};
+		const drop = (event: DragEvent): void => {
+			if (!event.dataTransfer?.types.includes("Files")) return;
+			event.preventDefault();
+			setOver(false);
+			latest.current([...event.dataTransfer.files]);
+		};
+		document.addEventListener("dragover", over);
+		document.addEventListener("dragleave", leave);
+		document.addEventListener("drop", drop);
+		return () => {
+			document.removeEventListener("dragover", over);
+			document.removeEventListener("dragleave", leave);
+			document.removeEventListener("drop", drop);
+		};
+	}, []);
+	return isOver;
 }
 
 /** As tall as what is written, up to a limit. */

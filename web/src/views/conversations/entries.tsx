@@ -1,15 +1,17 @@
 // What stands in a transcript beside messages.
-import { ArrowUpToLine, ChevronRight, CornerUpLeft, Info, Square } from "lucide-react";
+import { ArrowUpToLine, ChevronRight, CornerUpLeft, Info, RotateCw, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
-import { ApiError, api } from "../../api/index.ts";
+import { ApiError, api, useApi } from "../../api/index.ts";
 import type { Message, Session } from "../../api/types.ts";
 import { dayName, duration, fullTime, useNow } from "../../lib/time.ts";
 import { Button, ErrorLine, Skeleton } from "../../ui/index.ts";
+import { VersionSwitch } from "./actions.tsx";
 import { textOf } from "./content.ts";
 import { Questions } from "./message-item.tsx";
 import type { Notice } from "./notices.ts";
 import { Prose } from "./prose.tsx";
 import { questionsIn } from "./questions.ts";
+import type { Fork } from "./versions.ts";
 import { boundaryWords, isReturn, metaWords } from "./words.ts";
 
 export function StartEntry({
@@ -60,11 +62,13 @@ export function BoundaryEntry({
 	ended,
 	next,
 	isLast,
+	fork,
 }: {
 	readonly conversation: string;
 	readonly ended: Session | null;
 	readonly next: Session | null;
 	readonly isLast: boolean;
+	readonly fork: Fork | null;
 }) {
 	const [error, setError] = useState<unknown>(null);
 	const [isBusy, setBusy] = useState(false);
@@ -86,6 +90,7 @@ export function BoundaryEntry({
 			className="my-4 flex flex-col items-center gap-2 border-y bg-panel/60 px-4 py-3 text-center"
 		>
 			<p className="text-sm text-ink-2">{boundaryWords(ended, next)}</p>
+			{fork && <VersionSwitch conversation={conversation} fork={fork} />}
 			{ended?.title && <p className="max-w-120 truncate text-xs text-ink-3">Before: “{ended.title}”</p>}
 			{canContinue && (
 				<Button size="sm" icon={<CornerUpLeft size={14} />} disabled={isBusy} onClick={() => void goOn()}>
@@ -136,8 +141,75 @@ export function NoticeEntry({ notice }: { readonly notice: Notice }) {
 	);
 }
 
-/** While nothing is written yet: that something goes on, for how long, and how to end it. */
-export function WorkingEntry({ onStop }: { readonly onStop: () => void }) {
+/** A turn that failed: what happened in a sentence, what the provider said behind it, and a way to try again. */
+export function FailureEntry({
+	conversation,
+	turn,
+	text,
+	isLast,
+}: {
+	readonly conversation: string;
+	readonly turn: string;
+	readonly text: string;
+	/** Nothing was said since, so the same message can be answered again. */
+	readonly isLast: boolean;
+}) {
+	const [error, setError] = useState<unknown>(null);
+	const [isBusy, setBusy] = useState(false);
+	const again = async (): Promise<void> => {
+		setBusy(true);
+		setError(null);
+		await api.retry({ conversation }).catch(setError);
+		setBusy(false);
+	};
+	return (
+		<aside
+			aria-label="Notice"
+			className="mx-3 my-2 rounded-md border border-danger/40 bg-danger-soft px-3 py-2.5"
+		>
+			<p className="flex gap-2">
+				<TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0 text-danger" />
+				<span className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</span>
+			</p>
+			<div className="mt-1.5 flex flex-wrap items-start gap-x-3 gap-y-2 pl-6">
+				{isLast && (
+					<Button size="sm" icon={<RotateCw size={13} />} disabled={isBusy} onClick={() => void again()}>
+						Try again
+					</Button>
+				)}
+				<ProviderWords turn={turn} />
+			</div>
+			{error !== null && <ErrorLine error={error} />}
+		</aside>
+	);
+}
+
+/** As they came; read when somebody wants to see them. */
+function ProviderWords({ turn }: { readonly turn: string }) {
+	const [isOpen, setOpen] = useState(false);
+	const { data, error } = useApi("turn", { turn }, { enabled: isOpen });
+	return (
+		<details
+			className="group/words min-w-0 flex-1 text-sm"
+			onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+		>
+			<summary className="flex h-7 w-fit list-none items-center gap-1 rounded-sm text-ink-2 hover:text-ink [&::-webkit-details-marker]:hidden">
+				<ChevronRight size={14} aria-hidden className="transition-transform group-open/words:rotate-90" />
+				What the provider said
+			</summary>
+			{error ? (
+				<ErrorLine error={error} />
+			) : (
+				<p className="pb-1 font-mono text-xs whitespace-pre-wrap text-ink-2 [overflow-wrap:anywhere]">
+					{data ? (data.detail ?? "Nothing.") : "…"}
+				</p>
+			)}
+		</details>
+	);
+}
+
+/** While nothing is written yet: that something goes on, and for how long. */
+export function WorkingEntry() {
 	const [since] = useState(() => Date.now());
 	const [now, setNow] = useState(since);
 	useEffect(() => {
@@ -149,9 +221,6 @@ export function WorkingEntry({ onStop }: { readonly onStop: () => void }) {
 			<span aria-hidden className="pulse size-2 rounded-full bg-accent" />
 			Working
 			{now - since > 2000 && <span className="tabular-nums">{duration(now - since)}</span>}
-			<Button size="sm" look="quiet" icon={<Square size={11} fill="currentColor" />} onClick={onStop}>
-				Stop
-			</Button>
 		</div>
 	);
 }

@@ -2,24 +2,26 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import {
 	ChevronLeft,
+	Copy,
 	CornerUpLeft,
 	Ellipsis,
 	GitBranch,
 	Layers,
+	NotebookText,
 	Pencil,
 	Redo2,
 	RotateCw,
 	Search,
 	Shrink,
-	Square,
 	SquarePlus,
 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { api, useApi } from "../../api/index.ts";
+import { api, readText, useApi } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
 import { conversationName } from "../../lib/conversation-name.ts";
-import { IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
+import { copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
 import { LimitGauge } from "./gauge.tsx";
+import { showNotes, useNotesShown } from "./notes.ts";
 
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
 const SessionsDialog = lazy(() =>
@@ -30,17 +32,16 @@ export function ConversationHeader({
 	conversation,
 	session,
 	isRunning,
-	onStop,
 	onError,
 }: {
 	readonly conversation: Conversation;
 	readonly session: Session | null;
 	readonly isRunning: boolean;
-	readonly onStop: () => void;
 	readonly onError: (error: unknown) => void;
 }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
 	const navigate = useNavigate();
+	const withNotes = useNotesShown();
 	const [dialog, setDialog] = useState<"rename" | "sessions" | null>(null);
 	const model = conversation.model_override?.model ?? health?.agent;
 	const { id } = conversation;
@@ -66,11 +67,6 @@ export function ConversationHeader({
 				</p>
 			</div>
 			{session && <LimitGauge session={session} onError={onError} />}
-			{isRunning && (
-				<IconButton label="Stop the answer" look="danger" size="sm" onClick={onStop}>
-					<Square size={12} fill="currentColor" />
-				</IconButton>
-			)}
 			<Menu
 				label="Conversation"
 				trigger={
@@ -117,6 +113,12 @@ export function ConversationHeader({
 				>
 					Search in it
 				</MenuItem>
+				<MenuItem icon={<Copy size={15} />} onSelect={() => run(copyWhole(id))}>
+					Copy as Markdown
+				</MenuItem>
+				<MenuItem icon={<NotebookText size={15} />} onSelect={() => showNotes(!withNotes)}>
+					{withNotes ? "Hide notes to the agent" : "Show notes to the agent"}
+				</MenuItem>
 			</Menu>
 			<Suspense>
 				{session && dialog === "rename" && <RenameDialog session={session} onClose={() => setDialog(null)} />}
@@ -124,4 +126,10 @@ export function ConversationHeader({
 			</Suspense>
 		</header>
 	);
+}
+
+/** The whole conversation, every session of it. */
+async function copyWhole(conversation: string): Promise<void> {
+	const text = await readText(`/api/export?conversation=${encodeURIComponent(conversation)}&format=markdown`);
+	if (!(await copyText(text))) throw new Error("The browser did not let the page use the clipboard.");
 }

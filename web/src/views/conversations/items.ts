@@ -1,11 +1,12 @@
 // From what was read and what happened to what is drawn, one item each. Pure.
 import type { Message, Session } from "../../api/types.ts";
-import { textOf } from "./content.ts";
+import { type Attached, attachedTo, textOf } from "./content.ts";
 import type { Asked, Notice } from "./notices.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { waitedFor } from "./questions.ts";
 import type { Segment } from "./segments.ts";
 import type { TranscriptState } from "./transcript-store.ts";
+import type { Fork } from "./versions.ts";
 
 export interface Call {
 	readonly id: string;
@@ -27,6 +28,7 @@ export type Item =
 			readonly next: Session | null;
 			/** It is the last one, so one can go back over it. */
 			readonly isLast: boolean;
+			readonly fork: Fork | null;
 	  }
 	| {
 			readonly kind: "message";
@@ -34,10 +36,14 @@ export type Item =
 			readonly message: Message;
 			readonly text: string;
 			readonly calls: readonly Call[];
+			/** What came with it, and what its calls brought. */
+			readonly files: readonly Attached[];
 			/** Written here. */
 			readonly sent: Outgoing | null;
 			/** The same hand wrote the one before, a moment ago. */
 			readonly follows: boolean;
+			/** It is the first of one of several versions. */
+			readonly fork: Fork | null;
 	  }
 	| { readonly kind: "meta"; readonly key: string; readonly message: Message }
 	| { readonly kind: "notice"; readonly key: string; readonly notice: Notice }
@@ -64,7 +70,9 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 	};
 	for (const [place, segment] of segments.entries()) {
 		const ended = segments[place - 1];
-		if (ended) {
+		const forks = forksAt(state, segment, ended);
+		const isVersion = ended !== undefined && forks[0]?.session === ended.id;
+		if (ended && (!isVersion || segment.messages.every(({ hidden }) => hidden))) {
 			const isLast = isAtEnd && place === segments.length - 1;
 			const endedAt = ended.session?.ended_at ?? "";
 			// A command that ends a session was written before it did, even if in the same moment.
@@ -75,6 +83,7 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 				ended: ended.session,
 				next: segment.session,
 				isLast,
+				fork: isVersion ? (forks.shift() ?? null) : null,
 			});
 			before = null;
 		}
@@ -82,8 +91,12 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 		const approved = approvedIn(segment.messages);
 		for (const message of segment.messages) {
 			putBeside((item) => atOf(item) < message.created_at);
-			const item = itemOf(message, results, { streamed, claims, before, approved });
+			const from = message.role === "user" && !message.hidden ? forks[0] : undefined;
+			const fork = from && (from.session !== segment.id || from.seq < message.seq) ? from : null;
+			const item = itemOf(message, results, { streamed, claims, before, approved, fork });
 			if (!item) continue;
+			if (fork)
+				while (forks[0] && (forks[0].session !== segment.id || forks[0].seq < message.seq)) forks.shift();
 			const today = new Date(message.created_at).toDateString();
 			if (today !== day) items.push({ kind: "day", key: `day:${message.id}`, at: message.created_at });
 			day = today;
@@ -100,6 +113,18 @@ interface Around {
 	readonly before: Message | null;
 	/** By confirmation: what came of the call that was approved. */
 	readonly approved: ReadonlyMap<string, string>;
+	readonly fork: Fork | null;
+}
+
+/** The points of several versions that stand in a segment, in their order: before its first row, or among its rows. */
+function forksAt({ forks, cuts }: TranscriptState, segment: Segment, ended: Segment | undefined): Fork[] {
+	const before =
+		ended && segment.session?.base?.kind === "branch"
+			? forks.filter(({ session, seq }) => session === ended.id && seq === cuts.get(ended.id))
+			: [];
+	const cut = cuts.get(segment.id) ?? Number.POSITIVE_INFINITY;
+	const within = forks.filter(({ session, seq }) => session === segment.id && seq < cut);
+	return [...before, ...within.sort((a, b) => a.seq - b.seq)];
 }
 
 function itemOf(message: Message, results: ReadonlyMap<string, Message>, around: Around): Item | null {
@@ -115,9 +140,13 @@ function itemOf(message: Message, results: ReadonlyMap<string, Message>, around:
 		const later = asked === null ? undefined : around.approved.get(asked);
 		return { id, name, input, asked, result: { text: later ?? text, isError: result.is_error } };
 	});
-	if (text === "" && calls.length === 0) return null;
+	const brought = message.tool_calls.flatMap(({ id }) => attachedTo(results.get(id)?.content ?? ""));
+	const files = [...attachedTo(message.content), ...brought];
+	if (text === "" && calls.length === 0 && files.length === 0) return null;
 	const sent = around.claims.get(message.id) ?? null;
-	return { kind: "message", key, message, text, calls, sent, follows: isSameBreath(around.before, message) };
+	const follows = isSameBreath(around.before, message);
+	const { fork } = around;
+	return { kind: "message", key, message, text, calls, files, sent, follows: follows && !fork, fork };
 }
 
 function isSameBreath(before: Message | null, message: Message): boolean {
@@ -187,8 +216,24 @@ function besideRows(
 		.filter((one) => state.isAtEnd || one.state.kind === "failed")
 		.map((one) => ({ kind: "outgoing", key: one.id, outgoing: one }));
 	const [from, to] = windowOf(state);
-	const kept = [...asked, ...told].filter((item) => atOf(item) >= from && atOf(item) <= to);
+	const gaps = gapsOf(state);
+	const kept = [...asked, ...told].filter(
+		(item) =>
+			atOf(item) >= from &&
+			atOf(item) <= to &&
+			!gaps.some(([after, before]) => atOf(item) > after && atOf(item) < before),
+	);
 	return [...kept, ...said].sort((a, b) => compare(atOf(a), atOf(b)));
+}
+
+/** Times of which another version is shown: what was said beside the rows then belongs to rows that are left out. */
+function gapsOf({ segments, cuts }: TranscriptState): (readonly [after: string, before: string])[] {
+	return segments.flatMap((segment, place) => {
+		const next = segments[place + 1]?.session;
+		if (!cuts.has(segment.id) || !next) return [];
+		const last = segment.messages.at(-1)?.created_at ?? segment.session?.started_at ?? "";
+		return [[last, next.started_at] as const];
+	});
 }
 
 /** The time of which the rows are here: what was said before or after it stands with other rows. */

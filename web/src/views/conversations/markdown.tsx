@@ -1,10 +1,29 @@
 // Markdown as React elements. No HTML of the text is ever taken for ours, nothing is loaded from elsewhere, and a link shows where it leads.
-import type { ReactElement, ReactNode } from "react";
-import Markdown, { type Components } from "react-markdown";
+import { lazy, type ReactElement, type ReactNode, Suspense } from "react";
+import Markdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { createValue } from "../../lib/value.ts";
 import { Code } from "../../ui/index.ts";
+import { mathMarked } from "./math-marks.ts";
 
-const PLUGINS = [remarkGfm];
+type Plugins = Pick<Options, "remarkPlugins" | "rehypePlugins">;
+
+let plugins: Plugins = { remarkPlugins: [remarkGfm] };
+let math: Promise<void> | null = null;
+
+/** Resolves when formulas can be drawn; what was rendered before is rendered again then. */
+export function loadMath(): Promise<void> {
+	math ??= import("./math.ts").then(
+		({ remarkPlugin, rehypePlugin }) => {
+			plugins = { remarkPlugins: [remarkGfm, [...remarkPlugin]], rehypePlugins: [[...rehypePlugin]] };
+			rendered.clear();
+		},
+		() => {
+			math = null;
+		},
+	);
+	return math;
+}
 const COMPONENTS: Components = {
 	a: ({ href, children }) => <Leading href={href ?? ""}>{children}</Leading>,
 	img: ({ src, alt }) => (
@@ -27,7 +46,8 @@ export function renderMarkdown(text: string): ReactElement {
 	const known = rendered.get(text);
 	if (known) return known;
 	// A function of its options, without hooks: it can be called anywhere, and what it gave be kept.
-	const element = Markdown({ children: text, remarkPlugins: PLUGINS, components: COMPONENTS });
+	const children = plugins.rehypePlugins ? mathMarked(text).text : text;
+	const element = Markdown({ children, ...plugins, components: COMPONENTS });
 	rendered.set(text, element);
 	if (rendered.size > MOST_KEPT) rendered.delete(rendered.keys().next().value ?? "");
 	return element;
@@ -66,7 +86,40 @@ function isAddressOf(text: ReactNode, host: string): boolean {
 
 function Fence({ children }: { readonly children: ReactNode }) {
 	const { text, language } = codeIn(children);
-	return <Code text={text} label={language === "" ? "Code" : `Code, ${language}`} />;
+	if (language === "mermaid")
+		return (
+			<Suspense fallback={<Code text={text} label="Diagram, as text" caption="mermaid" />}>
+				<Diagram text={text} />
+			</Suspense>
+		);
+	return <Fenced text={text} language={language} />;
+}
+
+const Diagram = lazy(() => import("./diagram.tsx").then((m) => ({ default: m.Diagram })));
+
+const highlighter = createValue<((text: string, language: string) => ReactNode) | null>(null);
+let isLoading = false;
+/** Longer code stays plain: colours would hold up the page. */
+const LONGEST_COLOURED = 60_000;
+
+function Fenced({ text, language }: { readonly text: string; readonly language: string }) {
+	const highlight = highlighter.use();
+	if (language === "") return <Code text={text} />;
+	if (!highlight && !isLoading) {
+		isLoading = true;
+		import("./highlight.ts").then(
+			(m) => highlighter.set(m.highlight),
+			() => {
+				isLoading = false;
+			},
+		);
+	}
+	const coloured = text.length > LONGEST_COLOURED ? null : highlight?.(text, language.toLowerCase());
+	return (
+		<Code text={text} label={`Code, ${language}`} caption={language}>
+			{coloured}
+		</Code>
+	);
 }
 
 function codeIn(node: ReactNode): { readonly text: string; readonly language: string } {

@@ -1,18 +1,45 @@
 // One message, from its first streamed words on: the row that follows them takes their place.
 import { useNavigate } from "@tanstack/react-router";
-import { Check, CheckCheck, CircleAlert, Clock, Copy, Ellipsis, Link2, RotateCw, Route } from "lucide-react";
+import {
+	Check,
+	CheckCheck,
+	ChevronRight,
+	CircleAlert,
+	Clock,
+	Copy,
+	Ellipsis,
+	GitBranch,
+	Link2,
+	Pencil,
+	RotateCw,
+	Route,
+	Undo2,
+} from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
 import { clockTime, fullTime } from "../../lib/time.ts";
-import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem, Skeleton } from "../../ui/index.ts";
+import {
+	Button,
+	CopyButton,
+	copyText,
+	ErrorLine,
+	IconButton,
+	Menu,
+	MenuItem,
+	Skeleton,
+} from "../../ui/index.ts";
+import { useMessageActions, VersionSwitch } from "./actions.tsx";
+import { Attachments, OutgoingFiles } from "./attachments.tsx";
+import type { Attached } from "./content.ts";
 import type { Call } from "./items.ts";
 import type { Asked } from "./notices.ts";
 import { discard, type Outgoing, type OutgoingState, sendAgain } from "./outgoing.ts";
 import { Prose } from "./prose.tsx";
 import { type AskedQuestion, questionsIn } from "./questions.ts";
 import { ToolCall } from "./tool-call.tsx";
+import type { Fork } from "./versions.ts";
 import { endWords } from "./words.ts";
 
 export interface MessageItemProps {
@@ -21,13 +48,15 @@ export interface MessageItemProps {
 	readonly message: Message | null;
 	readonly text: string;
 	readonly calls: readonly Call[];
+	readonly files: readonly Attached[];
 	readonly sent: Outgoing | null;
 	readonly follows: boolean;
+	readonly fork: Fork | null;
 	readonly isMarked?: boolean;
 }
 
 export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
-	const { conversation, message, text, calls, sent, follows, isMarked = false } = props;
+	const { conversation, message, text, calls, files, sent, follows, fork, isMarked = false } = props;
 	const isUser = message?.role === "user";
 	const isAsking = message?.finish_reason === "confirmation";
 	const { rest, questions } = useMemo(
@@ -49,6 +78,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				</Heading>
 			)}
 			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3", !isUser && "pl-0.5")}>
+				{message?.reasoning && <Reasoning text={message.reasoning} />}
 				{rest !== "" && <Prose text={rest} isOpen={message === null} />}
 				{calls.length > 0 && (
 					<div className={classes("flex flex-col gap-1", text !== "" && "mt-2")}>
@@ -57,14 +87,31 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 						))}
 					</div>
 				)}
+				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
 				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
 			</div>
 			{sent && <SentState sent={sent} />}
-			{message && <Actions conversation={conversation.id} message={message} text={text} sent={sent} />}
+			{fork && <VersionSwitch conversation={conversation.id} fork={fork} />}
+			{message && <Actions conversation={conversation} message={message} text={text} sent={sent} />}
 		</article>
 	);
 });
+
+/** Folded: the answer is what was asked for. */
+function Reasoning({ text }: { readonly text: string }) {
+	return (
+		<details className="group/thought mb-1.5 text-sm text-ink-2">
+			<summary className="flex h-7 w-fit list-none items-center gap-1 rounded-sm text-ink-3 hover:text-ink [&::-webkit-details-marker]:hidden">
+				<ChevronRight size={14} aria-hidden className="transition-transform group-open/thought:rotate-90" />
+				What it thought first
+			</summary>
+			<div className="border-l-2 pl-3">
+				<Prose text={text} />
+			</div>
+		</details>
+	);
+}
 
 const QuestionInChat = lazy(() =>
 	import("../confirmations/in-chat.tsx").then((m) => ({ default: m.QuestionInChat })),
@@ -86,9 +133,9 @@ export function Questions({ questions }: { readonly questions: readonly AskedQue
 
 /** Not a row yet. */
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
-	const { at, text, state } = outgoing;
+	const { at, text, state, files } = outgoing;
 	return (
-		<Said name="You" at={at} text={text} isFailed={state.kind === "failed"}>
+		<Said name="You" at={at} text={text} files={files} isFailed={state.kind === "failed"}>
 			<SentState sent={outgoing} />
 		</Said>
 	);
@@ -107,12 +154,14 @@ function Said({
 	name,
 	at,
 	text,
+	files = NO_FILES,
 	isFailed = false,
 	children,
 }: {
 	readonly name: string;
 	readonly at: string;
 	readonly text: string;
+	readonly files?: Outgoing["files"];
 	readonly isFailed?: boolean;
 	readonly children: ReactNode;
 }) {
@@ -122,12 +171,15 @@ function Said({
 				<Time at={at} />
 			</Heading>
 			<div className={classes("border-l-2 pl-3", isFailed ? "border-danger" : "border-accent/40")}>
-				<Prose text={text} />
+				{text !== "" && <Prose text={text} />}
+				<OutgoingFiles files={files} />
 			</div>
 			{children}
 		</article>
 	);
 }
+
+const NO_FILES: Outgoing["files"] = [];
 
 function Heading({ name, children }: { readonly name: string; readonly children: ReactNode }) {
 	return (
@@ -194,7 +246,10 @@ function StateLine({ state }: { readonly state: Exclude<OutgoingState, { kind: "
 function Actions(props: MessageMenuProps) {
 	const [isWanted, setWanted] = useState(false);
 	return (
-		<div className="absolute top-1.5 right-1 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+		<div className="absolute top-1.5 right-1 flex gap-0.5 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
+			{props.text !== "" && (
+				<CopyButton text={props.text} label="Copy message" className="bg-ground pointer-coarse:hidden" />
+			)}
 			{isWanted ? (
 				<MessageMenu {...props} />
 			) : (
@@ -215,7 +270,7 @@ function Actions(props: MessageMenuProps) {
 const MENU_LABEL = "More about this message";
 
 interface MessageMenuProps {
-	readonly conversation: string;
+	readonly conversation: Conversation;
 	readonly message: Message;
 	readonly text: string;
 	readonly sent: Outgoing | null;
@@ -223,12 +278,16 @@ interface MessageMenuProps {
 
 function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 	const navigate = useNavigate();
+	const actions = useMessageActions();
+	const isUser = message.role === "user";
+	const isOwn = isUser && (conversation.platform === "web" || sent !== null);
+	const again = isUser ? null : (actions?.regenerate(message) ?? null);
 	const why = async (): Promise<void> => {
 		const inbound = sent?.inbound ?? (await inboundOf(message));
 		if (inbound !== null) await navigate({ to: "/why/$inbound", params: { inbound: String(inbound) } });
 	};
 	const link = () =>
-		`${location.origin}/c/${encodeURIComponent(conversation)}?m=${message.session}:${String(message.seq)}`;
+		`${location.origin}/c/${encodeURIComponent(conversation.id)}?m=${message.session}:${String(message.seq)}`;
 	return (
 		<Menu
 			label="Message"
@@ -239,6 +298,26 @@ function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 				</IconButton>
 			}
 		>
+			{actions && isOwn && (
+				<MenuItem icon={<Pencil size={15} />} onSelect={() => actions.edit(message)}>
+					Edit and send again
+				</MenuItem>
+			)}
+			{again && (
+				<MenuItem icon={<RotateCw size={15} />} onSelect={again}>
+					Answer again
+				</MenuItem>
+			)}
+			{actions && (
+				<MenuItem icon={<GitBranch size={15} />} onSelect={() => actions.branch(message)}>
+					Branch off here
+				</MenuItem>
+			)}
+			{actions && isUser && (
+				<MenuItem icon={<Undo2 size={15} />} onSelect={() => actions.undo(message)}>
+					Undo from here
+				</MenuItem>
+			)}
 			<MenuItem icon={<Copy size={15} />} onSelect={() => void copyText(text)}>
 				Copy text
 			</MenuItem>

@@ -43,7 +43,7 @@ export function NewConversation() {
 				handle={compose}
 				placeholder="Write a message"
 				history={() => []}
-				onSend={(text) => void send(place, text, 0).then(open)}
+				onSend={(text, files) => void send(place, text, 0, files).then(open)}
 			/>
 		</section>
 	);

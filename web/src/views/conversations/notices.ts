@@ -5,7 +5,9 @@ import type { Delivery } from "../../api/types.ts";
 
 export interface Notice {
 	readonly id: string;
-	readonly kind: "notice" | "command";
+	readonly kind: "notice" | "command" | "failure";
+	/** That failed. */
+	readonly turn: string | null;
 	readonly text: string;
 	readonly at: string;
 	/** The command that it answers, as it was written. */
@@ -19,13 +21,13 @@ const PAGE = 200;
 /** Replies are no notices: they are rows, but for those of a turn that failed. */
 export function noticeOf({ kind, id, text, plain, asked, created_at }: Delivery): Notice | null {
 	if (kind === "reply") return null;
-	return { id, kind, text: kind === "notice" ? plain : text, at: created_at, asked };
+	return { id, kind, turn: null, text: kind === "notice" ? plain : text, at: created_at, asked };
 }
 
 /** Why a turn failed stands in its reply, and nowhere in the transcript. */
 export function failureNotice(turn: string, parts: readonly Delivery[], at: string): Notice | null {
 	const text = parts.map(({ plain }) => plain).join("");
-	return text === "" ? null : { id: `failed:${turn}`, kind: "notice", text, at, asked: null };
+	return text === "" ? null : { id: `failed:${turn}`, kind: "failure", turn, text, at, asked: null };
 }
 
 /** The ones given, with others in their place where they are the same. */

@@ -1,20 +1,23 @@
 // One conversation: its head, its transcript, the box to write in.
 
-import { X } from "lucide-react";
+import { Pencil, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { ApiError, api, useApi } from "../../api/index.ts";
-import type { Conversation } from "../../api/types.ts";
+import { ApiError, api, upload, useApi } from "../../api/index.ts";
+import type { Conversation, Message } from "../../api/types.ts";
+import { useShortcut } from "../../app/shortcuts.ts";
 import { conversationName } from "../../lib/conversation-name.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import { ErrorLine, ErrorState, IconButton, SkeletonRows } from "../../ui/index.ts";
+import { askedBy, contentsOf, type MessageActions, MessageActionsProvider } from "./actions.tsx";
 import { Compose, type ComposeHandle } from "./compose.tsx";
 import { textOf } from "./content.ts";
 import { ConversationHeader } from "./header.tsx";
-import { send } from "./outgoing.ts";
+import { type OutgoingFile, send } from "./outgoing.ts";
 import { TranscriptView } from "./transcript.tsx";
 import type { Spot, TranscriptState } from "./transcript-store.ts";
 import { transcriptOf, useTranscript } from "./transcripts.ts";
 import { markSeen } from "./unread.ts";
+import { addFiles } from "./uploads.ts";
 
 export function OpenConversation({ id, at }: { readonly id: string; readonly at: string | undefined }) {
 	const { data, error, refetch } = useApi(
@@ -50,6 +53,51 @@ function Talk({
 		);
 	};
 	const stop = () => void attempt(api.stop({ conversation: id }));
+	const [editing, setEditing] = useState<Message | null>(null);
+	const last = state.segments.findLast(({ messages }) => messages.length > 0)?.messages.at(-1);
+	const isOwn = conversation.platform === "web";
+	const branchBefore = ({ id: message }: Message) =>
+		api.branchSession({ conversation: id, from: { where: "before", message } });
+	/** What is said now takes the place of that message, in a branch: what was said there stays as another version. */
+	const say = async (
+		text: string,
+		files: readonly OutgoingFile[],
+		instead: Message | null,
+	): Promise<void> => {
+		if (instead) await branchBefore(instead);
+		if (!state.isAtEnd) void transcript.load();
+		void send({ kind: "conversation", conversation }, text, lastIdIn(state), files);
+	};
+	const putBack = async (message: Message): Promise<void> => {
+		const { text, files } = await contentsOf(conversation, message);
+		addFiles(id, files);
+		compose.current?.putBack(text);
+	};
+	const askAgain = async (message: Message): Promise<void> => {
+		const { text, files } = await contentsOf(conversation, message);
+		await say(text, await Promise.all(files.map(stored)), message);
+	};
+	const actions: MessageActions = {
+		edit: (message) => {
+			setEditing(message);
+			void attempt(putBack(message));
+		},
+		regenerate: (answer) => {
+			if (!isOwn)
+				return answer.turn === last?.turn ? () => void attempt(api.retry({ conversation: id })) : null;
+			const asked = askedBy(answer, state);
+			return asked && (() => void attempt(askAgain(asked)));
+		},
+		branch: ({ id: message }) =>
+			void attempt(api.branchSession({ conversation: id, from: { where: "after", message } })),
+		undo: (message) => {
+			const isLive = message.session === state.segments.at(-1)?.id;
+			const taken: Promise<unknown> = isLive
+				? api.undo({ conversation: id, from: message.id })
+				: branchBefore(message);
+			void attempt(taken.then(() => putBack(message)));
+		},
+	};
 	const undo = () =>
 		void attempt(
 			api.undo({ conversation: id }).then(({ text }) => {
@@ -62,10 +110,12 @@ function Talk({
 				conversation={conversation}
 				session={state.isAtEnd ? live : null}
 				isRunning={running !== null}
-				onStop={stop}
 				onError={setError}
 			/>
-			<TranscriptView conversation={conversation} transcript={transcript} spot={spot} onStop={stop} />
+			<MessageActionsProvider value={actions}>
+				<TranscriptView conversation={conversation} transcript={transcript} spot={spot} />
+			</MessageActionsProvider>
+			{running !== null && <StopKey onStop={stop} />}
 			{error !== null && (
 				<div className="mx-auto flex w-full max-w-3xl items-center gap-2 px-4 pb-2">
 					<ErrorLine error={error} />
@@ -73,6 +123,18 @@ function Talk({
 						<X size={14} />
 					</IconButton>
 				</div>
+			)}
+			{editing && (
+				<p className="mx-auto flex w-full max-w-3xl items-center gap-2 px-4 pb-1 text-sm text-ink-2">
+					<Pencil size={14} aria-hidden className="text-accent" />
+					<span className="flex-1">
+						What you send takes the place of your earlier message. The earlier version stays, and can be
+						switched to.
+					</span>
+					<IconButton label="Do not edit it" size="sm" onClick={() => setEditing(null)}>
+						<X size={14} />
+					</IconButton>
+				</p>
 			)}
 			<Compose
 				draftKey={id}
@@ -82,13 +144,26 @@ function Talk({
 				}
 				history={() => saidIn(state)}
 				onUndo={hasSaid(state) ? undo : undefined}
-				onSend={(text) => {
-					if (!state.isAtEnd) void transcript.load();
-					void send({ kind: "conversation", conversation }, text, lastIdIn(state));
+				onStop={running === null ? undefined : stop}
+				onSend={(text, files) => {
+					setEditing(null);
+					void attempt(say(text, files, editing));
 				}}
 			/>
 		</section>
 	);
+}
+
+/** Sent once more, to go with another message. */
+async function stored(file: File): Promise<OutgoingFile> {
+	const { id } = await upload(file, { onProgress: () => undefined, signal: new AbortController().signal });
+	return { id, name: file.name, media_type: file.type };
+}
+
+/** While an answer is being written. */
+function StopKey({ onStop }: { readonly onStop: () => void }) {
+	useShortcut("Escape", "Stop the answer", onStop);
+	return null;
 }
 
 /** Who looks at it has seen it. */

@@ -19,6 +19,7 @@ export interface Outgoing {
 	/** The client message id. */
 	readonly id: string;
 	readonly text: string;
+	readonly files: readonly OutgoingFile[];
 	/** When it was taken; before, when it was written. */
 	readonly at: string;
 	readonly state: OutgoingState;
@@ -29,6 +30,13 @@ export interface Outgoing {
 	/** The newest row when it was written: its own comes after it. */
 	readonly newerThan: number;
 	readonly place: Place;
+}
+
+/** Stored on the server already. */
+export interface OutgoingFile {
+	readonly id: string;
+	readonly name: string;
+	readonly media_type: string;
 }
 
 /** Where it is said: in a conversation that is there, or in a chat that begins with it. */
@@ -59,10 +67,16 @@ export function keyOf(place: Place): string {
 }
 
 /** Answers the conversation it was taken in; null where it was not. */
-export function send(place: Place, text: string, newerThan: number): Promise<string | null> {
+export function send(
+	place: Place,
+	text: string,
+	newerThan: number,
+	files: readonly OutgoingFile[] = [],
+): Promise<string | null> {
 	const outgoing: Outgoing = {
 		id: randomId(),
 		text,
+		files,
 		at: new Date().toISOString(),
 		state: { kind: "sending" },
 		inbound: null,
@@ -88,9 +102,16 @@ export function discard({ id }: Outgoing): void {
 			);
 }
 
-async function deliver({ id, text, place }: Outgoing): Promise<string | null> {
+async function deliver({ id, text, place, files }: Outgoing): Promise<string | null> {
 	try {
-		const answer = await api.send({ text, client_message_id: id, ...addressOf(place, text) });
+		const attachments = [...files];
+		const named = text === "" ? (files[0]?.name ?? "") : text;
+		const answer = await api.send({
+			text,
+			attachments,
+			client_message_id: id,
+			...addressOf(place, named),
+		});
 		const { inbound, refused, conversation } = answer;
 		change(id, {
 			at: inbound.accepted_at,

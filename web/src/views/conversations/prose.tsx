@@ -1,11 +1,13 @@
 // Text that somebody wrote. What renders Markdown is loaded with the first transcript, and before it is shown.
 import { memo, type ReactElement } from "react";
 import { createValue } from "../../lib/value.ts";
+import { hasMath } from "./math-marks.ts";
 
 type Render = (text: string) => ReactElement;
 
 const renderer = createValue<Render | null>(null);
 let isLoading = false;
+let isMathWanted = false;
 
 /** False until text can be rendered. */
 export function useProseReady(): boolean {
@@ -17,7 +19,17 @@ export function useProseReady(): boolean {
 function load(): void {
 	isLoading = true;
 	import("./markdown.tsx").then(
-		({ renderMarkdown }) => renderer.set(renderMarkdown),
+		({ renderMarkdown, loadMath }) => {
+			const render: Render = (text) => {
+				// Drawn again, under another name, once formulas can be.
+				if (!isMathWanted && hasMath(text)) {
+					isMathWanted = true;
+					void loadMath().then(() => renderer.set((again) => renderMarkdown(again)));
+				}
+				return renderMarkdown(text);
+			};
+			renderer.set(render);
+		},
 		() => {
 			isLoading = false;
 		},
@@ -25,7 +37,7 @@ function load(): void {
 }
 
 /** Anything that Markdown could read something into. */
-const MARKS = /[*_`#[\]<>|~\\&]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s|\n|^ {4}/m;
+const MARKS = /[*_`#[\]<>|~\\&$]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s|\n|^ {4}/m;
 
 export const Prose = memo(function Prose({
 	text,

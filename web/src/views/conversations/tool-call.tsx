@@ -36,17 +36,54 @@ export function ToolCall({ call }: { readonly call: Call }) {
 function Parts({ name, value }: { readonly name: string; readonly value: unknown }) {
 	const fields =
 		typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+	if (fields.length === 0) return <Part name={name} text={pretty(value)} />;
 	const texts = fields.filter(([, field]) => typeof field === "string" && field.trimEnd().includes("\n"));
-	if (texts.length === 0) return <Part name={name} text={pretty(value)} />;
 	const others = fields.filter((field) => !texts.includes(field));
 	return (
 		<>
-			{others.length > 0 && <Part name={name} text={pretty(Object.fromEntries(others))} />}
+			{others.length > 0 && <Fields name={name} fields={others} />}
 			{texts.map(([field, text]) => (
-				<Part key={field} name={`${name}: ${field}`} text={String(text)} />
+				<Part key={field} name={`${name}: ${wordsOf(field)}`} text={String(text).trimEnd()} />
 			))}
 		</>
 	);
+}
+
+/** One value a line, by name; only what has parts of its own is shown as JSON. */
+function Fields({
+	name,
+	fields,
+}: {
+	readonly name: string;
+	readonly fields: readonly (readonly [string, unknown])[];
+}) {
+	return (
+		<div>
+			<p className="mb-1 text-xs font-medium text-ink-3">{name}</p>
+			<dl className="overflow-hidden rounded-sm border bg-panel text-sm">
+				{fields.map(([field, value]) => (
+					<div key={field} className="flex gap-3 border-t px-3 py-1 first:border-t-0">
+						<dt className="w-28 shrink-0 truncate text-ink-3">{wordsOf(field)}</dt>
+						<dd className="min-w-0 flex-1 font-mono text-xs leading-5 whitespace-pre-wrap wrap-anywhere">
+							{lineOf(value)}
+						</dd>
+					</div>
+				))}
+			</dl>
+		</div>
+	);
+}
+
+function wordsOf(field: string): string {
+	return field.replaceAll("_", " ");
+}
+
+function lineOf(value: unknown): string {
+	if (typeof value === "boolean") return value ? "yes" : "no";
+	if (value === null || value === "") return "(nothing)";
+	if (Array.isArray(value) && value.every((one) => typeof one === "string" || typeof one === "number"))
+		return value.join("\n");
+	return pretty(value);
 }
 
 function Part({ name, text }: { readonly name: string; readonly text: string }) {

@@ -6,6 +6,7 @@ import type { Delivery, LiveEvent, Message, Session } from "../../api/types.ts";
 import { noteRunning, takeDelta } from "../../live/index.ts";
 import { failureNotice, joinedNotices, type Notice, NoticeReader, noticeOf } from "./notices.ts";
 import { appended, arranged, replacedTail, type Segment } from "./segments.ts";
+import { type Fork, type Path, pathOf } from "./versions.ts";
 
 export interface TranscriptState {
 	readonly status: "loading" | "ready" | "failed";
@@ -19,6 +20,10 @@ export interface TranscriptState {
 	/** The newest row is here; what happens is added. */
 	readonly isAtEnd: boolean;
 	readonly notices: readonly Notice[];
+	/** Points that have other versions of what follows. */
+	readonly forks: readonly Fork[];
+	/** By session: the last row that is shown of it, where another version goes on from there. */
+	readonly cuts: ReadonlyMap<string, number>;
 	/** By id of the message: the name under which its text was streamed. */
 	readonly streamed: ReadonlyMap<number, string>;
 }
@@ -41,8 +46,12 @@ const REFRESH_MS = 300;
 export class Transcript {
 	readonly #conversation: string;
 	readonly #listeners = new Set<() => void>();
-	/** In the order in which they are shown; the oldest ones may not be known yet. */
-	#order: readonly Session[] = [];
+	/** In the order of reading; the oldest ones may not be known yet. */
+	#sessions: readonly Session[] = [];
+	/** Of these, what is shown. */
+	#path: Path = pathOf([]);
+	/** Every version is shown: a link leads to one that is left out otherwise. */
+	#isUncut = false;
 	#hasOlderSessions = false;
 	#late: Message[] = [];
 	#replies = new Map<string, Delivery[]>();
@@ -62,6 +71,8 @@ export class Transcript {
 		olderError: null,
 		isAtEnd: false,
 		notices: [],
+		forks: [],
+		cuts: new Map(),
 		streamed: new Map(),
 	};
 
@@ -93,6 +104,8 @@ export class Transcript {
 				status: "ready",
 				error: null,
 				segments,
+				forks: this.#path.forks,
+				cuts: this.#path.cuts,
 				notices: joinedNotices(this.#state.notices, notices),
 				isAtEnd,
 				hasOlder: this.#hasBefore(segments),
@@ -144,8 +157,9 @@ export class Transcript {
 		this.#isReadingNewer = true;
 		try {
 			const after = last.messages.at(-1)?.seq ?? 0;
-			const { messages } = await api.messages({ session: last.id, after, limit: PAGE });
+			const read = (await api.messages({ session: last.id, after, limit: PAGE })).messages;
 			if (generation !== this.#generation) return;
+			const messages = this.#shownOf(last.id, read);
 			const next = messages.length < PAGE ? this.#after(last.id) : null;
 			const grown = { ...last, messages: [...last.messages, ...messages] };
 			const opened: Segment[] = next ? [{ id: next.id, session: next, messages: [], isWhole: true }] : [];
@@ -186,36 +200,65 @@ export class Transcript {
 	async #readSessions(): Promise<void> {
 		const { sessions } = await api.sessions({ conversation: this.#conversation, limit: SESSIONS });
 		const known = new Set(sessions.map(({ id }) => id));
-		const older = this.#order.filter(({ id }) => !known.has(id));
-		this.#order = arranged([...sessions, ...older.reverse()]);
+		const older = this.#sessions.filter(({ id }) => !known.has(id));
+		const all = arranged([...sessions, ...older.reverse()]);
 		this.#hasOlderSessions = older.length > 0 ? this.#hasOlderSessions : sessions.length === SESSIONS;
 		const live = sessions[0]?.live ?? null;
-		if (live !== null && !this.#order.some(({ id }) => id === live))
-			this.#order = arranged([...this.#order.toReversed(), await api.session({ session: live })]);
+		const isKnown = live === null || all.some(({ id }) => id === live);
+		this.#takeSessions(isKnown ? all : arranged([...all.toReversed(), await api.session({ session: live })]));
+	}
+
+	#takeSessions(sessions: readonly Session[]): void {
+		this.#sessions = sessions;
+		this.#path = this.#isUncut ? { sessions, cuts: new Map(), forks: [] } : pathOf(sessions);
+	}
+
+	get #order(): readonly Session[] {
+		return this.#path.sessions;
+	}
+
+	/** The rows of a session that are shown. */
+	#shownOf(session: string, messages: readonly Message[]): Message[] {
+		const cut = this.#path.cuts.get(session) ?? Number.POSITIVE_INFINITY;
+		return messages.filter(({ seq }) => seq <= cut);
+	}
+
+	/** The newest page of what is shown of a session. */
+	#readEnd(session: string, before?: number): Promise<{ readonly messages: Message[] }> {
+		const cut = this.#path.cuts.get(session);
+		const limit = Math.min(
+			before ?? Number.POSITIVE_INFINITY,
+			cut === undefined ? Number.POSITIVE_INFINITY : cut + 1,
+		);
+		return api.messages({ session, limit: PAGE, ...(Number.isFinite(limit) && { before: limit }) });
 	}
 
 	async #readOlderSessions(): Promise<void> {
-		const oldest = this.#order.find(({ id, live }) => id !== live) ?? this.#order[0];
+		const oldest = this.#sessions.find(({ id, live }) => id !== live) ?? this.#sessions[0];
 		if (!oldest) return;
 		const { sessions } = await api.sessions({
 			conversation: this.#conversation,
 			limit: SESSIONS,
 			before: oldest.id,
 		});
-		const known = new Set(this.#order.map(({ id }) => id));
-		this.#order = [...sessions.filter(({ id }) => !known.has(id)).reverse(), ...this.#order];
+		const known = new Set(this.#sessions.map(({ id }) => id));
+		this.#takeSessions([...sessions.filter(({ id }) => !known.has(id)).reverse(), ...this.#sessions]);
 		this.#hasOlderSessions = sessions.length === SESSIONS;
 	}
 
 	async #reachSession(session: string): Promise<void> {
-		while (this.#hasOlderSessions && !this.#order.some(({ id }) => id === session))
+		while (this.#hasOlderSessions && !this.#sessions.some(({ id }) => id === session))
 			await this.#readOlderSessions();
 	}
 
 	async #window(spot: Spot | undefined): Promise<Segment[]> {
+		this.#isUncut = false;
 		await this.#readSessions();
 		if (!spot) return this.#end();
 		await this.#reachSession(spot.session);
+		const cut = this.#path.cuts.get(spot.session) ?? Number.POSITIVE_INFINITY;
+		this.#isUncut = spot.seq > cut || !this.#order.some(({ id }) => id === spot.session);
+		this.#takeSessions(this.#sessions);
 		return this.#around(spot);
 	}
 
@@ -223,7 +266,7 @@ export class Transcript {
 		const segments: Segment[] = [];
 		let rows = 0;
 		for (const session of this.#order.toReversed()) {
-			const { messages } = await api.messages({ session: session.id, limit: PAGE });
+			const { messages } = await this.#readEnd(session.id);
 			segments.unshift({ id: session.id, session, messages, isWhole: messages.length < PAGE });
 			rows += messages.length;
 			if (rows >= FIRST || messages.length === PAGE) break;
@@ -240,7 +283,7 @@ export class Transcript {
 			{
 				id: session,
 				session: this.#order.find(({ id }) => id === session) ?? null,
-				messages: [...before.messages, ...after.messages],
+				messages: this.#shownOf(session, [...before.messages, ...after.messages]),
 				isWhole: before.messages.length < PAGE / 2,
 			},
 		];
@@ -256,18 +299,14 @@ export class Transcript {
 	async #before(first: Segment): Promise<Segment | null> {
 		if (!first.isWhole) {
 			const before = first.messages[0]?.seq;
-			const { messages } = await api.messages({
-				session: first.id,
-				limit: PAGE,
-				...(before !== undefined && { before }),
-			});
+			const { messages } = await this.#readEnd(first.id, before);
 			return { ...first, messages, isWhole: messages.length < PAGE };
 		}
 		for (;;) {
 			const place = this.#order.findIndex(({ id }) => id === first.id);
 			const session = this.#order[place - 1];
 			if (session) {
-				const { messages } = await api.messages({ session: session.id, limit: PAGE });
+				const { messages } = await this.#readEnd(session.id);
 				return { id: session.id, session, messages, isWhole: messages.length < PAGE };
 			}
 			if (!this.#hasOlderSessions) return null;
@@ -312,12 +351,15 @@ export class Transcript {
 	async #refresh(): Promise<void> {
 		while (this.#refreshAgain) {
 			this.#refreshAgain = false;
+			const before = signatureOf(this.#path);
 			try {
 				await this.#readSessions();
 			} catch {
 				// The state of before is shown, and the next event reads it again.
 				return;
 			}
+			// Another version is shown from now on.
+			if (signatureOf(this.#path) !== before && this.#state.status === "ready") return this.load();
 			const { segments, isAtEnd, status } = this.#state;
 			const infos = new Map(this.#order.map((session) => [session.id, session]));
 			const updated = segments.map((segment) => ({
@@ -341,7 +383,7 @@ export class Transcript {
 		if (this.#state.status !== "ready" || !this.#state.isAtEnd) return;
 		try {
 			for (const { id } of this.#state.segments.slice(-3)) {
-				const { messages } = await api.messages({ session: id, limit: PAGE });
+				const { messages } = await this.#readEnd(id);
 				if (generation !== this.#generation) return;
 				this.#set({ segments: replacedTail(this.#state.segments, id, messages, PAGE) });
 			}
@@ -384,6 +426,10 @@ export class Transcript {
 			// The transcript itself is there; what goes on is told by the next event.
 		}
 	}
+}
+
+function signatureOf({ cuts, forks }: Path): string {
+	return JSON.stringify([[...cuts], forks]);
 }
 
 /** What was said beside these rows, and before them where they are the first. */

@@ -6,9 +6,18 @@ import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState }
 import type { Conversation } from "../../api/types.ts";
 import { type Partial, usePartial, useRunningTurn } from "../../live/index.ts";
 import { Button, ErrorState, SkeletonRows } from "../../ui/index.ts";
-import { BoundaryEntry, DayEntry, MetaEntry, NoticeEntry, StartEntry, WorkingEntry } from "./entries.tsx";
+import {
+	BoundaryEntry,
+	DayEntry,
+	FailureEntry,
+	MetaEntry,
+	NoticeEntry,
+	StartEntry,
+	WorkingEntry,
+} from "./entries.tsx";
 import { type Item, itemsOf } from "./items.ts";
 import { AskedItem, MessageItem, OutgoingItem } from "./message-item.tsx";
+import { isNote, useNotesShown } from "./notes.ts";
 import { useOutgoing } from "./outgoing.ts";
 import { useProseReady } from "./prose.tsx";
 import type { Spot, Transcript, TranscriptState } from "./transcript-store.ts";
@@ -30,13 +39,11 @@ export function TranscriptView({
 	conversation,
 	transcript,
 	spot,
-	onStop,
 }: {
 	readonly conversation: Conversation;
 	readonly transcript: Transcript;
 	/** The row to show first. */
 	readonly spot: Spot | null;
-	readonly onStop: () => void;
 }) {
 	const state = useTranscript(transcript);
 	const isProseReady = useProseReady();
@@ -50,9 +57,7 @@ export function TranscriptView({
 		);
 	if (state.status === "loading" || !isProseReady)
 		return <SkeletonRows rows={5} label="Loading the transcript" />;
-	return (
-		<Rows conversation={conversation} transcript={transcript} state={state} spot={spot} onStop={onStop} />
-	);
+	return <Rows conversation={conversation} transcript={transcript} state={state} spot={spot} />;
 }
 
 function Rows({
@@ -60,13 +65,11 @@ function Rows({
 	transcript,
 	state,
 	spot,
-	onStop,
 }: {
 	readonly conversation: Conversation;
 	readonly transcript: Transcript;
 	readonly state: TranscriptState;
 	readonly spot: Spot | null;
-	readonly onStop: () => void;
 }) {
 	const scroller = useRef<HTMLElement>(null);
 	const drawn = useDrawn(conversation.id, state);
@@ -124,7 +127,7 @@ function Rows({
 										transcript={transcript}
 										olderError={olderError}
 										spot={spot}
-										onStop={onStop}
+										isLast={index === drawn.length - 1}
 									/>
 								</div>
 							)
@@ -147,7 +150,11 @@ function useDrawn(conversation: string, state: TranscriptState): readonly Drawn[
 	const outgoing = useOutgoing(conversation);
 	const partial = usePartial(conversation);
 	const running = useRunningTurn(conversation);
-	const items = useMemo(() => itemsOf(state, outgoing), [state, outgoing]);
+	const withNotes = useNotesShown();
+	const items = useMemo(() => {
+		const all = itemsOf(state, outgoing);
+		return withNotes ? all : all.filter((item) => !isNote(item));
+	}, [state, outgoing, withNotes]);
 	const isWorking = running !== null && !partial;
 	return useMemo(() => {
 		if (!state.isAtEnd) return items;
@@ -234,14 +241,14 @@ function Drawing({
 	transcript,
 	olderError,
 	spot,
-	onStop,
+	isLast,
 }: {
 	readonly item: Drawn;
 	readonly conversation: Conversation;
 	readonly transcript: Transcript;
 	readonly olderError: unknown;
 	readonly spot: Spot | null;
-	readonly onStop: () => void;
+	readonly isLast: boolean;
 }) {
 	switch (item.kind) {
 		case "start":
@@ -257,6 +264,7 @@ function Drawing({
 					ended={item.ended}
 					next={item.next}
 					isLast={item.isLast}
+					fork={item.fork}
 				/>
 			);
 		case "message":
@@ -266,8 +274,10 @@ function Drawing({
 					message={item.message}
 					text={item.text}
 					calls={item.calls}
+					files={item.files}
 					sent={item.sent}
 					follows={item.follows}
+					fork={item.fork}
 					isMarked={spot?.session === item.message.session && spot.seq === item.message.seq}
 				/>
 			);
@@ -278,20 +288,31 @@ function Drawing({
 					message={null}
 					text={item.partial.text}
 					calls={NO_CALLS}
+					files={NO_CALLS}
 					sent={null}
 					follows={false}
+					fork={null}
 				/>
 			);
 		case "meta":
 			return <MetaEntry message={item.message} />;
 		case "notice":
-			return <NoticeEntry notice={item.notice} />;
+			return item.notice.turn === null ? (
+				<NoticeEntry notice={item.notice} />
+			) : (
+				<FailureEntry
+					conversation={conversation.id}
+					turn={item.notice.turn}
+					text={item.notice.text}
+					isLast={isLast}
+				/>
+			);
 		case "asked":
 			return <AskedItem asked={item.asked} />;
 		case "outgoing":
 			return <OutgoingItem outgoing={item.outgoing} />;
 		case "working":
-			return <WorkingEntry onStop={onStop} />;
+			return <WorkingEntry />;
 	}
 }
 
@@ -332,7 +353,13 @@ function EndButton({
 function heightOf(item: Drawn | undefined): number {
 	if (!item) return 60;
 	if (item.kind === "message")
-		return (item.follows ? 12 : 42) + textHeight(item.text) + item.calls.length * 37 + (item.sent ? 18 : 0);
+		return (
+			(item.follows ? 12 : 42) +
+			textHeight(item.text) +
+			item.calls.length * 37 +
+			(item.files.length > 0 ? 170 : 0) +
+			(item.sent ? 18 : 0)
+		);
 	if (item.kind === "outgoing") return 60 + textHeight(item.outgoing.text);
 	if (item.kind === "asked") return 60 + textHeight(item.asked.text);
 	if (item.kind === "notice") return 24 + textHeight(item.notice.text);

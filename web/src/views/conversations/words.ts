@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why a session ended, and how the next one began. */
 export function boundaryWords(ended: Session | null, next: Session | null): string {
-	if (next?.base?.kind === "branch") return "Branched off: the session before stays as it is";
+	if (next?.base?.kind === "branch") return "A branch begins here. The earlier version stays as it is.";
 	if (isReturn(ended, next)) return "Back to an earlier session";
 	const reason = ended?.end_reason ?? null;
 	if (reason === null) return next?.base ? "Goes on from an earlier session" : "Another session";
@@ -46,9 +46,12 @@ const ENDS: Readonly<Record<string, string>> = {
 	failed: "Could not be answered",
 };
 
+/** Where the reason says nothing to a person; of a failure, the notice below it tells it in a sentence. */
+const UNREASONED: ReadonlySet<string> = new Set(["answered", "command", "failed"]);
+
 export function endWords(as: string, reason: string | undefined): string {
 	const words = ENDS[as] ?? as;
-	return reason === undefined || as === "answered" || as === "command" ? words : `${words}: ${reason}`;
+	return reason === undefined || UNREASONED.has(as) ? words : `${words}: ${reason}`;
 }
 
 const METAS: Readonly<Record<string, string>> = {

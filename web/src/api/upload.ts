@@ -1,0 +1,60 @@
+// Files to and from the server. A file on its way up tells how far it is, which fetch cannot.
+import { ApiError, errorIn, unreachable } from "./error.ts";
+import { pageHeaders } from "./page-key.ts";
+import { readBlob } from "./request.ts";
+
+interface Stored {
+	readonly id: string;
+	readonly digest: string;
+}
+
+export function upload(
+	file: File,
+	{ onProgress, signal }: { readonly onProgress: (done: number) => void; readonly signal: AbortSignal },
+): Promise<Stored> {
+	return new Promise((resolve, reject) => {
+		const request = new XMLHttpRequest();
+		request.open("POST", "/api/attachments");
+		for (const [name, value] of Object.entries(pageHeaders())) request.setRequestHeader(name, value);
+		request.setRequestHeader("content-type", file.type || "application/octet-stream");
+		request.responseType = "json";
+		request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+		request.onload = () =>
+			request.status === 200
+				? resolve(request.response as Stored)
+				: reject(errorIn(request.response, request.status));
+		request.onerror = () => reject(unreachable(new Error("the connection was cut")));
+		request.onabort = () => reject(new ApiError({ code: "page.aborted", message: "It was removed" }, 0));
+		signal.addEventListener("abort", () => request.abort());
+		request.send(file);
+	});
+}
+
+/** Addresses of files that were fetched, the latest last. A page key travels as a header, so no element can fetch them itself. */
+const fetched = new Map<string, Promise<string>>();
+const MOST_KEPT = 60;
+
+export function attachmentBlob(conversation: string, digest: string, mediaType: string): Promise<Blob> {
+	return readBlob(pathOf(conversation, digest, mediaType));
+}
+
+function pathOf(conversation: string, digest: string, mediaType: string): string {
+	return `/api/conversations/${encodeURIComponent(conversation)}/attachments/${digest}?media_type=${encodeURIComponent(mediaType)}`;
+}
+
+/** The address of a conversation's file in this browser. */
+export function attachmentUrl(conversation: string, digest: string, mediaType: string): Promise<string> {
+	const path = pathOf(conversation, digest, mediaType);
+	const known = fetched.get(path);
+	const url = known ?? readBlob(path).then((blob) => URL.createObjectURL(blob));
+	fetched.delete(path);
+	fetched.set(path, url);
+	// What failed is asked for again.
+	if (!known) url.catch(() => fetched.delete(path));
+	const [oldest] = fetched;
+	if (fetched.size > MOST_KEPT && oldest) {
+		fetched.delete(oldest[0]);
+		oldest[1].then(URL.revokeObjectURL, () => undefined);
+	}
+	return url;
+}
