@@ -68,6 +68,7 @@ export {
 	isFreshInterruption,
 	nextDue,
 } from "./session/boundary.ts";
+export { conversationName, isNamedByTopic } from "./session/conversation-name.ts";
 export { latestDailyBoundary, nextDailyBoundary } from "./session/daily.ts";
 export {
 	finalLimitText,

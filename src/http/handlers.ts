@@ -14,6 +14,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { managingHandlers } from "./managing.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { turnHandlers } from "./turns.ts";
@@ -30,9 +31,10 @@ import {
 } from "./wire.ts";
 
 export const handlers: HandlersOf<Endpoints> = {
-	conversations: async ({ limit, after, platform, profile, active_since }, { host, scope }) => {
+	conversations: async ({ limit, after, platform, profile, active_since, list }, { host, scope }) => {
 		const found = await host.store.conversations({
 			scope,
+			list,
 			limit: limit + 1,
 			...(after !== undefined && { after: parsePlace(after) }),
 			...(platform !== undefined && { platform }),
@@ -80,6 +82,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
 	},
+	...managingHandlers,
 	...besideHandlers,
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),

@@ -79,6 +79,7 @@ export type {
 	ConfirmationStatus,
 	Content,
 	Conversation,
+	ConversationState,
 	Counters,
 	Delivery,
 	DeliveryBody,

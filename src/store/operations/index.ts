@@ -94,7 +94,9 @@ import {
 	continueSession,
 	extendSession,
 	newSession,
+	renameConversation,
 	setBusyMode,
+	setConversationState,
 	setModelOverride,
 	setTitle,
 	setToolProgress,
@@ -102,6 +104,7 @@ import {
 	switchSession,
 } from "./sessions/commands.ts";
 import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
+import { pinConversation } from "./sessions/filing.ts";
 import { reachableSessions } from "./sessions/reach.ts";
 import {
 	blob,
@@ -190,6 +193,9 @@ export const writes = {
 	putOffCompaction,
 	compress,
 	setTitle,
+	renameConversation,
+	pinConversation,
+	setConversationState,
 	setModelOverride,
 	setBusyMode,
 	setToolProgress,
