@@ -52,6 +52,7 @@ import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { Unknowns } from "./outbox/unknowns.ts";
 import { createSurroundings, type Surroundings } from "./surroundings.ts";
 import { type Delta, Deltas, type Partial } from "./turn/deltas.ts";
+import { Titles } from "./turn/titles.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { Walls } from "./turn/walls.ts";
 import { untilWritten } from "./until-written.ts";
@@ -147,6 +148,7 @@ class RunningGateway implements Gateway {
 	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
+	readonly #titles: Titles;
 	readonly #outbox: Outbox;
 	readonly #commands: CommandRunner;
 	readonly actions: Actions;
@@ -251,6 +253,17 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			channelOf,
 			awaySince: () => this.#awaySince,
+			completed: (start) => this.#track(this.#titles.after(start)),
+			log,
+		});
+		this.#titles = new Titles({
+			store,
+			clock,
+			get config() {
+				return live.values;
+			},
+			agentOf: (place) => this.#turns.agentOf(place),
+			stopping: () => this.#stopping.signal,
 			log,
 		});
 		const commands = createCommands(options.commands);

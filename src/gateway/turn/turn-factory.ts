@@ -44,6 +44,7 @@ export interface TurnFactoryOptions {
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	/** When Keryx was last there before this start; null where it was not away. */
 	readonly awaySince: () => number | null;
+	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -190,6 +191,7 @@ export class TurnFactory {
 						role !== null && mayJoin(start.speakers, { principal, role, platform: start.place.platform }),
 				),
 			joined: (inbox) => lanes.remove(start.conversation, inbox),
+			completed: this.#with.completed,
 			log,
 		});
 	}

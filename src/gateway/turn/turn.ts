@@ -99,6 +99,8 @@ export interface TurnTools {
 	/** Messages that wait and may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
+	/** The turn was completed, and its end is written. */
+	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -203,7 +205,10 @@ export class Turn {
 		const cancel = clock.after(config.turn.max_minutes * 60_000, () => this.stop("deadline"));
 		const typing = keepTyping(this.#with.channel, this.#start.destination, clock);
 		try {
-			return await this.#end(await this.#outcome());
+			const outcome = await this.#outcome();
+			const end = await this.#end(outcome);
+			if (end === "ended" && outcome.kind === "completed") this.#with.completed(this.#start);
+			return end;
 		} catch (error) {
 			if (isRefusal(error, "turn.stale")) return "lost";
 			throw error;

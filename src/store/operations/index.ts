@@ -141,6 +141,7 @@ import {
 	runningTurns,
 } from "./turns/ends.ts";
 import { recordModelCall } from "./turns/model-calls.ts";
+import { nameByModel } from "./turns/naming.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns/turns.ts";
 import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
@@ -193,6 +194,7 @@ export const writes = {
 	putOffCompaction,
 	compress,
 	setTitle,
+	nameByModel,
 	renameConversation,
 	pinConversation,
 	setConversationState,
