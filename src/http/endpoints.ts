@@ -59,9 +59,10 @@ export const endpoints = {
 			platform: z.string().optional(),
 			profile: z.string().optional(),
 			active_since: time.optional(),
-			list: z.enum(["open", "archived", "deleted", "pinned", "waiting"]).default("open").openapi({
-				description: "waiting: those with a confirmation that waits for a human",
-			}),
+			list: z
+				.enum(["open", "archived", "deleted", "pinned", "waiting", "with_checkpoints"])
+				.default("open")
+				.openapi({ description: "waiting: those with a confirmation that waits for a human" }),
 		},
 		answer: z.object({ conversations: z.array(conversation), next: z.string().nullable() }),
 	}),

@@ -836,6 +836,7 @@ ALTER TABLE conversations ADD COLUMN state_at {int};
 ALTER TABLE conversations ADD COLUMN pinned_at {int};
 CREATE INDEX conversations_put_away ON conversations (state, last_activity_at, id) WHERE state <> 'open';
 CREATE INDEX conversations_pinned ON conversations (last_activity_at, id) WHERE pinned_at IS NOT NULL;
+CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conversation IS NOT NULL;
 `;
 
 export type Dialect = "sqlite" | "postgres";

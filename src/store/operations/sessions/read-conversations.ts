@@ -81,6 +81,8 @@ const LISTS = {
 	pinned: "c.pinned_at IS NOT NULL",
 	waiting: `c.state <> 'deleted' AND c.id IN (SELECT w.conversation FROM confirmations w
 		WHERE w.due_at IS NOT NULL AND w.conversation IS NOT NULL AND w.status = 'pending')`,
+	with_checkpoints:
+		"c.state <> 'deleted' AND c.id IN (SELECT k.conversation FROM checkpoints k WHERE k.conversation IS NOT NULL)",
 } as const;
 export type ConversationList = keyof typeof LISTS;
 
@@ -104,6 +106,7 @@ const newest: Readonly<Record<ConversationList, ReturnType<typeof newestIn>>> = 
 	deleted: newestIn("deleted"),
 	pinned: newestIn("pinned"),
 	waiting: newestIn("waiting"),
+	with_checkpoints: newestIn("with_checkpoints"),
 };
 const ofPrincipal = sql<ConversationRow>(`SELECT ${COLUMNS} FROM conversations c WHERE c.principal = ?`);
 const sessionById = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`);
