@@ -229,7 +229,7 @@ test("a chat of the page is named by the model after its first exchange, once, a
 	await expect.poll(async () => (await read()).name).toBe("Weekend in Rome");
 	expect((await read()).titleSource).toBe("model");
 	expect(server.requests[1]?.body).toContain("Plan a weekend in Rome");
-	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session.calls;
+	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session?.calls;
 	expect(await calls()).toBe(2);
 	expect((await say("When?", WEB)).reply).toBe("In May.");
 	await gateway.stop();
@@ -241,7 +241,7 @@ test("a model that cannot name a chat disturbs nobody, and is asked again after 
 	server.next(says("Hello."), refuses(500, { message: "oops" }), says("Again."), says("Greetings"));
 	const { conversation, reply } = await say("Hello", WEB);
 	expect(reply).toBe("Hello.");
-	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session.calls;
+	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session?.calls;
 	await expect.poll(calls).toBe(2);
 	const read = () => store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 	expect((await read()).name).toBe("Plan a weekend");
