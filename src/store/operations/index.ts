@@ -50,7 +50,7 @@ import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
 import { pressButton } from "./inbox/presses.ts";
-import { activePlatforms, insights } from "./insights.ts";
+import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
 import { approvePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -285,6 +285,7 @@ export const reads = {
 	usage,
 	turnUsage,
 	insights,
+	namesOf,
 	activePlatforms,
 	events,
 	exportPrincipals,
