@@ -1,5 +1,5 @@
 // The head of an open conversation: what it is, how full, what goes on, and what can be done with it.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import {
 	ChevronLeft,
 	CornerUpLeft,
@@ -17,10 +17,11 @@ import {
 import { lazy, Suspense, useState } from "react";
 import { api, useApi } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
-import { conversationName } from "../../lib/conversation-name.ts";
 import { IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
 import { LimitGauge } from "./gauge.tsx";
+import { ManageItems } from "./manage-items.tsx";
 
+const DeleteDialog = lazy(() => import("./delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })));
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
 const SessionsDialog = lazy(() =>
 	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
@@ -31,20 +32,21 @@ export function ConversationHeader({
 	session,
 	isRunning,
 	onStop,
+	onFind,
 	onError,
 }: {
 	readonly conversation: Conversation;
 	readonly session: Session | null;
 	readonly isRunning: boolean;
 	readonly onStop: () => void;
+	readonly onFind: () => void;
 	readonly onError: (error: unknown) => void;
 }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
-	const navigate = useNavigate();
-	const [dialog, setDialog] = useState<"rename" | "sessions" | null>(null);
+	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | null>(null);
 	const model = conversation.model_override?.model ?? health?.agent;
 	const { id } = conversation;
-	const name = conversationName(conversation);
+	const { name } = conversation;
 	const run = (what: Promise<unknown>): void => void what.catch(onError);
 	return (
 		<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
@@ -57,9 +59,9 @@ export function ConversationHeader({
 			</Link>
 			<PlatformIcon platform={conversation.platform} />
 			<div className="min-w-0 flex-1">
-				<h1 className="truncate font-semibold leading-5">{session?.title ?? name}</h1>
+				<h1 className="truncate font-semibold leading-5">{name}</h1>
 				<p className="truncate text-xs text-ink-3">
-					{session?.title ? `${name} · ` : ""}
+					{session?.title && session.title !== name ? `${session.title} · ` : ""}
 					{model ?? ""}
 					{session?.suspended_at ? " · suspended" : ""}
 					{isRunning ? " · working" : ""}
@@ -79,7 +81,11 @@ export function ConversationHeader({
 					</IconButton>
 				}
 			>
-				<MenuItem icon={<SquarePlus size={15} />} onSelect={() => run(api.newSession({ conversation: id }))}>
+				<MenuItem
+					icon={<SquarePlus size={15} />}
+					hint="the agent starts afresh"
+					onSelect={() => run(api.newSession({ conversation: id }))}
+				>
 					New session
 				</MenuItem>
 				<MenuItem
@@ -108,18 +114,19 @@ export function ConversationHeader({
 					Sum up what was said
 				</MenuItem>
 				<MenuSeparator />
-				<MenuItem icon={<Pencil size={15} />} disabled={!session} onSelect={() => setDialog("rename")}>
-					Rename the session
+				<MenuItem icon={<Search size={15} />} hint="f" onSelect={onFind}>
+					Find in it
 				</MenuItem>
-				<MenuItem
-					icon={<Search size={15} />}
-					onSelect={() => void navigate({ to: "/search", search: { conversation: id } })}
-				>
-					Search in it
+				<MenuItem icon={<Pencil size={15} />} onSelect={() => setDialog("rename")}>
+					Rename
 				</MenuItem>
+				<ManageItems conversation={conversation} onDelete={() => setDialog("delete")} onError={onError} />
 			</Menu>
 			<Suspense>
-				{session && dialog === "rename" && <RenameDialog session={session} onClose={() => setDialog(null)} />}
+				{dialog === "rename" && <RenameDialog conversation={conversation} onClose={() => setDialog(null)} />}
+				{dialog === "delete" && (
+					<DeleteDialog conversations={[conversation]} onClose={() => setDialog(null)} />
+				)}
 				{dialog === "sessions" && <SessionsDialog conversation={id} onClose={() => setDialog(null)} />}
 			</Suspense>
 		</header>

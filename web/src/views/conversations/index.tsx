@@ -10,9 +10,10 @@ import { useConversationList } from "./list-data.ts";
 import { NewConversation, useFirstMessages } from "./new-conversation.tsx";
 import { OpenConversation } from "./open-conversation.tsx";
 
-export { followConversationList } from "./list-data.ts";
-export { followOutgoing } from "./outgoing.ts";
+export { followConversationList, useConversationList } from "./list-data.ts";
+export { followOutgoing, send } from "./outgoing.ts";
 export { followTranscripts } from "./transcripts.ts";
+export { useUnreadCount } from "./unread.ts";
 
 export function ConversationsView() {
 	const isOpen = useParams({ strict: false }).conversation !== undefined;
@@ -75,6 +76,6 @@ export function ConversationView() {
 }
 
 function useIsFirstRun(): boolean {
-	const { data } = useConversationList(undefined);
+	const { data } = useConversationList();
 	return data?.pages[0]?.conversations.length === 0;
 }
