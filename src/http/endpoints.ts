@@ -1,7 +1,6 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
-import { besideEndpoints } from "./beside.ts";
 import { channelSetupEndpoints } from "./channel-setup.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
@@ -10,6 +9,7 @@ import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts"
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
 import { managingEndpoints } from "./managing.ts";
+import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
@@ -30,6 +30,7 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
+import { sideMessageEndpoints } from "./side-messages.ts";
 import { turnEndpoints } from "./turns.ts";
 
 const ofSession = { session: sessionId };
@@ -102,7 +103,7 @@ export const endpoints = {
 		answer: limit,
 	}),
 	...managingEndpoints,
-	...besideEndpoints,
+	...sideMessageEndpoints,
 	session: endpoint("get", "/api/sessions/{session}", {
 		about: "one session, and the conversation's live one",
 		params: ofSession,
@@ -301,6 +302,7 @@ export const endpoints = {
 	...processEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
+	...modelSetupEndpoints,
 	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,

@@ -88,14 +88,14 @@ export class ChannelWatch {
 			account,
 			state,
 			...(health.provenBy !== undefined && { provenBy: health.provenBy }),
-			ifDown: await this.#told(health, channelDownSentence(health)),
-			ifBack: await this.#told(health, channelBackSentence(health)),
+			ifDown: await this.#noticesOf(health, channelDownSentence(health)),
+			ifBack: await this.#noticesOf(health, channelBackSentence(health)),
 		});
 		this.#written.set(channel, state);
 	}
 
 	/** Not by way of the channel that it is about, where that is down: it would be told when it is no longer true. */
-	async #told(health: NamedHealth, text: string) {
+	async #noticesOf(health: NamedHealth, text: string) {
 		const { clock, homes, outlet } = this.#options;
 		const { name, state } = health;
 		const reached = (await homes()).filter(

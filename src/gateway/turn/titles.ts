@@ -40,7 +40,7 @@ export class Titles {
 		}
 	}
 
-	#mayName({ place, purpose, messages }: TurnStart): boolean {
+	#mayName({ conversationInfo: place, purpose, messages }: TurnStart): boolean {
 		const { config } = this.#with;
 		const own = place.profile === "" ? config : config.profiles[place.profile];
 		return (
@@ -53,7 +53,7 @@ export class Titles {
 		);
 	}
 
-	async #name({ conversation, session, turn, place }: TurnStart): Promise<void> {
+	async #name({ conversation, session, turn, conversationInfo: place }: TurnStart): Promise<void> {
 		const { store, clock, config, agentOf, stopping } = this.#with;
 		const agent = agentOf(place);
 		if (agent.kind !== "step") return;
