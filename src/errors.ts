@@ -107,6 +107,7 @@ export const ERRORS = {
 	"delivery.stale": "read the delivery again: somebody else has settled it",
 	"message.unanswered": "`keryx why` and its number tells what became of it",
 	"session.none": "send a message first",
+	"conversation.put_away": "take the conversation back first: restore it, or take it out of the archive",
 	"session.continued": "use /new to undo that, or /resume for older sessions",
 	"session.ended": "use the live session",
 	"session.live": "wait until the session has ended",

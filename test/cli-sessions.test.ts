@@ -46,7 +46,7 @@ describe.each([
 		);
 		const rows = plain?.stdout.trimEnd().split("\n") ?? [];
 		expect(rows.map((row) => row.split("\t")[1])).toEqual([past.group, past.hostile, past.tulips]);
-		expect(rows[2]).toMatch(/^DM with Ada\t\S+\tgarden\t4\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+		expect(rows[2]).toMatch(/^Ada on Telegram\t\S+\tgarden\t4\t\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 		expect(rows[0]).toContain("\twhen do we meet?\t2\t");
 		const listed = asJson(json as Run).sessions;
 		expect(listed.map(({ id }: { id: string }) => id)).toEqual([past.group, past.hostile, past.tulips]);
@@ -54,6 +54,7 @@ describe.each([
 			title: "garden",
 			messages: 4,
 			platform: "telegram",
+			name: "Ada on Telegram",
 			display_name: "DM with Ada",
 			key: "agent:main:telegram:dm:100",
 			preview: "plant tulips before the frost",
@@ -247,7 +248,10 @@ describe.each([
 });
 
 test.each([
-	[["sessions"], /sessions takes a command: list, show, search, export, import, resume or title/],
+	[
+		["sessions"],
+		/sessions takes a command: list, show, search, export, import, resume, title, rename, pin, unpin, archive, delete or restore/,
+	],
 	[["sessions", "serach"], /unknown command "serach"; did you mean search\?/],
 	[["sessions", "list", "--limit", "0"], /--limit must be a whole number from 1 to 200; it is "0"/],
 	[["sessions", "show"], /missing required argument 'session'/],
@@ -265,7 +269,19 @@ test.each([
 });
 
 test("every command of sessions has examples, its exit codes and --json", async () => {
-	const names = ["list", "show", "search", "export", "import", "resume", "title"];
+	const names = [
+		"list",
+		"show",
+		"search",
+		"export",
+		"import",
+		"resume",
+		"title",
+		"rename",
+		"pin",
+		"archive",
+		"delete",
+	];
 	for (const run of await Promise.all(names.map((name) => call(["sessions", name, "--help"])))) {
 		expect(run.stdout).toMatch(/\n {2}\$ .*keryx sessions /);
 		expect(run.stdout).toContain("Exit codes: 0 ");
@@ -306,10 +322,10 @@ describe("on a terminal", () => {
 		expect(lines[0]).toMatch(/^conversation +session +about +messages +active$/);
 		expect(lines).toHaveLength(4);
 		for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
-		expect(lines[3]).toMatch(/^DM with Ada +\S+ +garden +4 +5 h ago$/);
+		expect(lines[3]).toMatch(/^Ada on Telegram +\S+ +garden +4 +5 h ago$/);
 		const search = await call(["sessions", "search", "plant"], { env, columns: 80 });
 		expect(search.stdout).toContain("  > user: \u001b[1mplant\u001b[22m tulips before the frost\n");
-		expect(search.stdout).toMatch(/DM with Ada, session \S+, /);
+		expect(search.stdout).toMatch(/Ada on Telegram, session \S+, /);
 		expect(search.stdout).toContain("1 hit.\n");
 		const markdown = await call(["sessions", "export", "--format", "markdown"], { env, columns: 80 });
 		expect(markdown.stdout).not.toContain("\u001b");

@@ -963,7 +963,7 @@ describe("Markdown", () => {
 		const { sessions } = await tellAll({ store, ...told });
 		const text = await markdown(store);
 
-		expect(text).toContain("# DM with Ada\n");
+		expect(text).toContain("# Ada on Telegram\n");
 		expect(text).toContain(`## Session \`${sessions[0]}\`: A cat\n`);
 		expect(text).toContain("### Ada, 2026-03-10 12:00:00 UTC\n\n> the first thing Ada said\n");
 		expect(text).toContain("### Tool `terminal` (failed), ");

@@ -69,7 +69,7 @@ export const COMMANDS: readonly Listed[] = [
 	},
 	{
 		term: "sessions",
-		about: "list, read, search, export, import, resume, name sessions",
+		about: "list, read, search, export, import, resume, name, archive, delete",
 		load: async () => (await import("./commands/sessions/index.ts")).addSessions,
 	},
 	{

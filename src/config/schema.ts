@@ -211,6 +211,15 @@ export const configSchema = z
 				keep_last: whole(1, 10_000).default(20),
 			})
 			.prefault({}),
+		/** What the page's chats are called. */
+		titles: z
+			.strictObject({
+				/** The model names a chat of the page after its first exchange. */
+				by_model: z.boolean().default(true),
+				/** Another, cheaper model of the same provider for this; left out: the one that answers. */
+				model: z.string().min(1).optional(),
+			})
+			.prefault({}),
 		/** Chat platforms, by a name of the operator's choice. */
 		channels: z.record(channelNameSchema, channelSchema).default({}),
 		/** Who may speak, by platform. */

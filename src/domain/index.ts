@@ -51,6 +51,7 @@ export { type ModelOverride, sanitizeModelOverride } from "./prompt/model-overri
 export { hasPlatformTools } from "./prompt/platform-notes.ts";
 export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt/prompt-history.ts";
 export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt/prompt-size.ts";
+export { TITLE_SYSTEM, titleIn, titleQuestion } from "./prompt/title-prompt.ts";
 export {
 	distinctSpeakers,
 	isAtLeast,
@@ -70,6 +71,7 @@ export {
 	isFreshInterruption,
 	nextDue,
 } from "./session/boundary.ts";
+export { conversationName, isNamedByTopic } from "./session/conversation-name.ts";
 export { latestDailyBoundary, nextDailyBoundary } from "./session/daily.ts";
 export {
 	finalLimitText,

@@ -39,6 +39,7 @@ import { createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
+import { Titles } from "./turn/titles.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { Gateway, GatewayOptions } from "./types.ts";
 import { untilWritten } from "./until-written.ts";
@@ -62,6 +63,7 @@ class RunningGateway implements Gateway {
 	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
+	readonly #titles: Titles;
 	readonly #outbox: Outbox;
 	readonly #commands: CommandRunner;
 	readonly actions: Actions;
@@ -179,6 +181,17 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			channelOf,
 			awaySince: () => this.#awaySince,
+			completed: (start) => this.#track(this.#titles.after(start)),
+			log,
+		});
+		this.#titles = new Titles({
+			store,
+			clock,
+			get config() {
+				return live.values;
+			},
+			agentOf: (place) => this.#turns.agentOf(place),
+			stopping: () => this.#stopping.signal,
 			log,
 		});
 		const commands = createCommands(options.commands);

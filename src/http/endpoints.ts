@@ -8,6 +8,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { managingEndpoints } from "./managing.ts";
 import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
@@ -59,6 +60,10 @@ export const endpoints = {
 			platform: z.string().optional(),
 			profile: z.string().optional(),
 			active_since: time.optional(),
+			list: z
+				.enum(["open", "archived", "deleted", "pinned", "waiting", "with_checkpoints"])
+				.default("open")
+				.openapi({ description: "waiting: those with a confirmation that waits for a human" }),
 		},
 		answer: z.object({ conversations: z.array(conversation), next: z.string().nullable() }),
 	}),
@@ -97,6 +102,7 @@ export const endpoints = {
 		params: ofConversation,
 		answer: limit,
 	}),
+	...managingEndpoints,
 	...sideMessageEndpoints,
 	session: endpoint("get", "/api/sessions/{session}", {
 		about: "one session, and the conversation's live one",

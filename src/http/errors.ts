@@ -37,6 +37,7 @@ const STATUS: Readonly<Record<string, number>> = {
 	"store.readonly": 503,
 	"store.full": 507,
 	"session.none": 409,
+	"conversation.put_away": 409,
 	"session.continued": 409,
 	"session.ended": 409,
 	"session.live": 409,

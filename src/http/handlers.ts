@@ -13,6 +13,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { managingHandlers } from "./managing.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
@@ -31,9 +32,10 @@ import {
 } from "./wire.ts";
 
 export const handlers: HandlersOf<Endpoints> = {
-	conversations: async ({ limit, after, platform, profile, active_since }, { host, scope }) => {
+	conversations: async ({ limit, after, platform, profile, active_since, list }, { host, scope }) => {
 		const found = await host.store.conversations({
 			scope,
+			list,
 			limit: limit + 1,
 			...(after !== undefined && { after: parseAfter(after) }),
 			...(platform !== undefined && { platform }),
@@ -81,6 +83,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
 	},
+	...managingHandlers,
 	...sideMessageHandlers,
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),

@@ -2,7 +2,7 @@
 // how long people waited.
 import { z } from "@hono/zod-openapi";
 import { isTimeZone, localDays } from "../domain/index.ts";
-import { readInsights } from "../store/index.ts";
+import { readInsights, type Spent } from "../store/index.ts";
 import type { HandlersOf } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
 import { time } from "./schemas.ts";
@@ -11,6 +11,13 @@ const count = z.int();
 const byName = z.record(z.string(), count);
 const milliseconds = z.number().nullable();
 const cost = z.object({ currency: z.string(), micros: count });
+
+const spent = z.object({
+	calls: count,
+	tokens: z.object({ input: count, cached_input: count, output: count }),
+	costs: z.array(cost).openapi({ description: "in millionths of the currency" }),
+	unpriced_calls: count,
+});
 
 const day = z
 	.object({
@@ -53,6 +60,17 @@ export const insightsEndpoints = {
 					}),
 				)
 				.openapi({ description: "results of tools by where in their session they stand, in rows" }),
+			people: z
+				.array(
+					spent.extend({
+						principal: z.string().nullable(),
+						name: z.string().nullable().openapi({ description: "as they call themselves, where known" }),
+					}),
+				)
+				.openapi({ description: "by who was answered, at most 50, the most tokens first" }),
+			profiles: z
+				.array(spent.extend({ profile: z.string().openapi({ description: "'' is the main one" }) }))
+				.openapi({ description: "by profile, the most tokens first" }),
 			boundaries: byName.openapi({ description: "sessions that ended, by reason" }),
 			latency: z
 				.object({ count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
@@ -89,9 +107,20 @@ export const insightsHandlers: HandlersOf<typeof insightsEndpoints> = {
 				turns: { ...turns },
 			})),
 			tool_errors: [...period.positions],
+			people: period.people.map(({ principal, name, ...of }) => ({ principal, name, ...toWireSpent(of) })),
+			profiles: period.profiles.map(({ profile, ...of }) => ({ profile, ...toWireSpent(of) })),
 			boundaries: { ...period.boundaries },
 			latency: { count, p50_ms: p50, p95_ms: p95, p99_ms: p99 },
 			platforms: [...period.platforms],
 		};
 	},
 };
+
+function toWireSpent({ calls, inputTokens, outputTokens, cachedInputTokens, costs, unpriced }: Spent) {
+	return {
+		calls,
+		tokens: { input: inputTokens, cached_input: cachedInputTokens, output: outputTokens },
+		costs: [...costs],
+		unpriced_calls: unpriced,
+	};
+}

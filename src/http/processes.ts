@@ -58,6 +58,9 @@ export const processEndpoints = {
 			which: z.enum(["running", "all"]).default("running").openapi({
 				description: "running: those without an end, and those that left something behind",
 			}),
+			kind: z.enum(["background", "all"]).default("all").openapi({
+				description: "background: without the commands that a turn waits for",
+			}),
 			limit: pageSize,
 			after: z.string().max(128).optional().openapi({ description: "next of the page before" }),
 		},
@@ -125,12 +128,13 @@ export const processEndpoints = {
 } as const;
 
 export const processHandlers: HandlersOf<typeof processEndpoints> = {
-	processes: async ({ conversation, which, limit, after }, { host, scope: seen }) => {
+	processes: async ({ conversation, which, kind, limit, after }, { host, scope: seen }) => {
 		if (conversation !== undefined) await host.store.conversation({ scope: seen, ref: { id: conversation } });
 		const scope: ProcessScope =
 			conversation === undefined ? OPERATOR : { kind: "conversation", conversation };
 		const before = after === undefined ? null : parseAfter(after);
 		const found = (await processesOf(host).list(scope, MOST))
+			.filter(({ background, survivors }) => kind === "all" || background || survivors.length > 0)
 			.filter(({ endedAt, survivors }) => which === "all" || endedAt === null || survivors.length > 0)
 			.toSorted(newestFirst)
 			.filter((one) => before === null || newestFirst(before, one) < 0);

@@ -19,6 +19,8 @@ export const time = z.iso.datetime().openapi({ example: "2026-03-01T12:00:00.000
 
 const busyMode = z.enum(["queue", "interrupt", "steer"]);
 
+export const conversationState = z.enum(["open", "archived", "deleted"]);
+
 export const source = z
 	.object({
 		platform: z.string(),
@@ -58,7 +60,16 @@ export const conversation = z
 		chat_type: z.string(),
 		principal: z.string().nullable(),
 		shared: z.boolean(),
-		display_name: z.string(),
+		name: z.string().openapi({
+			description: "what it is called: its title, or else who it is with and where",
+		}),
+		title: z.string().nullable(),
+		title_source: z.enum(["model", "user"]).nullable(),
+		state: conversationState,
+		state_at: time.nullable().openapi({ description: "when it came into this state" }),
+		pinned: z.boolean(),
+		waiting: z.boolean().openapi({ description: "a confirmation of it waits for a human" }),
+		display_name: z.string().openapi({ description: "who it is with, as the agent is told" }),
 		preview: z.string(),
 		source,
 		message_count: z.int(),

@@ -12,6 +12,7 @@ import type {
 import type {
 	BusyMode,
 	CheckpointKind,
+	ConversationState,
 	Disposition,
 	GrantScope,
 	InboxKind,
@@ -111,6 +112,10 @@ export const EVENTS = {
 	"conversation.model": event<{ override: ModelOverride | null }>(),
 	"conversation.busy": event<{ busy: BusyMode }>(),
 	"conversation.tool_progress": event<{ show: ToolProgress | null }>(),
+	"conversation.titled": event<{ source: "model" | "user" | null }>(),
+	"conversation.pinned": event<{ pinned: boolean }>(),
+	"conversation.state": event<{ state: ConversationState; before: ConversationState }>(),
+	/** Removed for good. */
 	"conversation.deleted": event<{ archive: { readonly name: string; readonly digest: string } }>(),
 
 	"session.opened": event<{ by: "first" | EndReason }>({ hook: "session:start" }),

@@ -86,6 +86,7 @@ export type {
 	ConfirmationStatus,
 	Content,
 	Conversation,
+	ConversationState,
 	Counters,
 	Delivery,
 	DeliveryBody,

@@ -1,9 +1,13 @@
 // The insights of many days, put together from one read for each: none of them takes long, and what is read in between goes first.
 import type { EndReason } from "../domain/index.ts";
 import { type Insights, POSITION_ROWS } from "./operations/insights.ts";
+import type { Spent } from "./operations/turns/usage.ts";
 import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";
 import type { TurnState } from "./types.ts";
+
+/** Of those who were answered, the ones with the most tokens. */
+const MOST_PEOPLE = 50;
 
 /** What stands farther back in its session is one. */
 const LAST_POSITION = 50;
@@ -18,6 +22,9 @@ interface Period<Day extends Stretch> {
 		readonly results: number;
 		readonly errors: number;
 	}[];
+	/** What models cost, by person and by profile; the most tokens first. */
+	readonly people: readonly (Spent & { readonly principal: string | null; readonly name: string | null })[];
+	readonly profiles: readonly (Spent & { readonly profile: string })[];
 	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
 	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
 	/** From acceptance to answer, in three digits; null where nothing was answered. */
@@ -37,7 +44,7 @@ interface Stretch {
 }
 
 export async function readInsights<Day extends Stretch>(
-	store: Pick<Store, "insights" | "activePlatforms">,
+	store: Pick<Store, "insights" | "activePlatforms" | "namesOf">,
 	days: readonly Day[],
 	{ platform }: { readonly platform?: string } = {},
 ): Promise<Period<Day>> {
@@ -46,6 +53,8 @@ export async function readInsights<Day extends Stretch>(
 	const turns: Partial<Record<TurnState, number>> = {};
 	const boundaries: Partial<Record<EndReason, number>> = {};
 	const read: Period<Day>["days"][number][] = [];
+	const people = new Map<string | null, Spent>();
+	const profiles = new Map<string, Spent>();
 	for (const day of days) {
 		const { from, to } = day;
 		const of = await store.insights({
@@ -55,6 +64,10 @@ export async function readInsights<Day extends Stretch>(
 			...(platform !== undefined && { platform }),
 		});
 		read.push({ ...day, messages: of.messages, turns: of.turns, spent: of.spent });
+		for (const { principal, profile, spent } of of.spentBy) {
+			people.set(principal, together(people.get(principal), spent));
+			profiles.set(profile, together(profiles.get(profile), spent));
+		}
 		for (const { position, results, errors } of of.positions) {
 			const at = Math.min(position, LAST_POSITION);
 			const before = positions.get(at) ?? { results: 0, errors: 0 };
@@ -65,7 +78,20 @@ export async function readInsights<Day extends Stretch>(
 		addTo(boundaries, of.boundaries);
 	}
 	const since = days[0]?.from;
+	const most = [...people].sort(([, a], [, b]) => tokensOf(b) - tokensOf(a)).slice(0, MOST_PEOPLE);
+	const names = await store.namesOf({
+		scope: OPERATOR,
+		principals: most.flatMap(([principal]) => (principal === null ? [] : [principal])),
+	});
 	return {
+		people: most.map(([principal, spent]) => ({
+			principal,
+			name: principal === null ? null : (names[principal] ?? null),
+			...spent,
+		})),
+		profiles: [...profiles]
+			.sort(([, a], [, b]) => tokensOf(b) - tokensOf(a))
+			.map(([profile, spent]) => ({ profile, ...spent })),
 		days: read,
 		positions: [...positions]
 			.sort(([a], [b]) => a - b)
@@ -78,6 +104,24 @@ export async function readInsights<Day extends Stretch>(
 		boundaries,
 		latency: percentiles(latencies),
 		platforms: since === undefined ? [] : await store.activePlatforms({ scope: OPERATOR, since }),
+	};
+}
+
+function tokensOf({ inputTokens, outputTokens }: Spent): number {
+	return inputTokens + outputTokens;
+}
+
+function together(before: Spent | undefined, more: Spent): Spent {
+	if (!before) return more;
+	const costs = new Map(before.costs.map(({ currency, micros }) => [currency, micros]));
+	for (const { currency, micros } of more.costs) costs.set(currency, (costs.get(currency) ?? 0) + micros);
+	return {
+		calls: before.calls + more.calls,
+		inputTokens: before.inputTokens + more.inputTokens,
+		outputTokens: before.outputTokens + more.outputTokens,
+		cachedInputTokens: before.cachedInputTokens + more.cachedInputTokens,
+		costs: [...costs].map(([currency, micros]) => ({ currency, micros })),
+		unpriced: before.unpriced + more.unpriced,
 	};
 }
 

@@ -20,7 +20,7 @@ export async function* exportMarkdown(store: Store, { scope, what }: ExportOptio
 
 function conversationHeading(conversation: Conversation): string {
 	return [
-		`# ${inline(conversation.displayName)}`,
+		`# ${inline(conversation.name)}`,
 		`Conversation ${code(conversation.key)} on ${inline(conversation.platform)}, from ${time(conversation.createdAt)} to ${time(conversation.lastActivityAt)}.`,
 		"",
 	].join("\n\n");

@@ -824,6 +824,21 @@ FOR EACH ROW WHEN (${PRESSED_ONCE}) EXECUTE FUNCTION buttons_once();
 `,
 };
 
+/**
+ * What people call a conversation, and where they have put it. A title of the model's is never written over one of a person's. An archived
+ * or deleted conversation keeps all of its rows: only retention removes them.
+ */
+const TABLES_14 = `
+ALTER TABLE conversations ADD COLUMN title_source TEXT CHECK (title_source IN ('model', 'user'));
+ALTER TABLE conversations ADD COLUMN title_body TEXT;
+ALTER TABLE conversations ADD COLUMN state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'archived', 'deleted'));
+ALTER TABLE conversations ADD COLUMN state_at {int};
+ALTER TABLE conversations ADD COLUMN pinned_at {int};
+CREATE INDEX conversations_put_away ON conversations (state, last_activity_at, id) WHERE state <> 'open';
+CREATE INDEX conversations_pinned ON conversations (last_activity_at, id) WHERE pinned_at IS NOT NULL;
+CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conversation IS NOT NULL;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -853,6 +868,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_11, own: TRIGGERS_11 },
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
 	{ tables: TABLES_13, own: TRIGGERS_13 },
+	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -58,6 +58,12 @@ const conversation = z.strictObject({
 	modelOverride: z.record(z.string(), z.string()).nullable(),
 	busy: z.enum(["queue", "interrupt", "steer"]).nullable(),
 	toolProgress: z.enum(["all", "new", "off"]).optional(),
+	title: text.optional(),
+	titleSource: z.enum(["model", "user"]).optional(),
+	/** Left out: open. */
+	state: z.enum(["archived", "deleted"]).optional(),
+	stateAt: time.optional(),
+	pinnedAt: time.optional(),
 	createdAt: time,
 	lastActivityAt: time,
 	source: z.record(z.string(), z.unknown()),

@@ -64,6 +64,9 @@ export type BusyMode = "queue" | "interrupt" | "steer";
 /** What is shown of the tools at work: each call with its arguments, the present one, or nothing. */
 export type ToolProgress = "all" | "new" | "off";
 
+/** deleted: hidden, and restorable until retention removes it. */
+export type ConversationState = "open" | "archived" | "deleted";
+
 export interface Conversation {
 	readonly id: ConversationId;
 	readonly key: string;
@@ -72,6 +75,17 @@ export interface Conversation {
 	readonly chatType: ChatType;
 	readonly principal: string | null;
 	readonly shared: boolean;
+	/** What it is called: its title, or else who it is with and where. */
+	readonly name: string;
+	readonly title: string | null;
+	readonly titleSource: "model" | "user" | null;
+	readonly state: ConversationState;
+	/** When it came into this state; null for one that was never put away. */
+	readonly stateAt: number | null;
+	readonly pinnedAt: number | null;
+	/** A confirmation of it waits for a human. */
+	readonly isWaiting: boolean;
+	/** Who it is with, in the words of the agent's prompt. */
 	readonly displayName: string;
 	readonly preview: string;
 	/** Where the last inbound message came from. */

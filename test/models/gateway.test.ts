@@ -73,7 +73,7 @@ beforeEach(async () => {
 		store,
 		agent: createAgent(config, { env: { TEST_KEY: KEY }, store }),
 		tools: createTools([echo, draw]),
-		channels: [createLocalChannel("local", systemClock.now)],
+		channels: [createLocalChannel("local", systemClock.now), createLocalChannel("web", systemClock.now)],
 		config,
 		clock: systemClock,
 		pseudonymKey: new Uint8Array(32),
@@ -93,7 +93,9 @@ interface Said {
 	readonly rows: readonly Message[];
 }
 
-async function say(text: string): Promise<Said> {
+const WEB = { platform: "web", chat_id: "chat", user_id: "operator", chat_name: "Plan a weekend" };
+
+async function say(text: string, source: { readonly platform: string } = TERMINAL): Promise<Said> {
 	const api = createApi({
 		store,
 		gateway,
@@ -110,7 +112,7 @@ async function say(text: string): Promise<Said> {
 	});
 	try {
 		const client = createClient(apiTransport(api));
-		const sent = await client.send({ text, client_message_id: crypto.randomUUID(), source: TERMINAL });
+		const sent = await client.send({ text, client_message_id: crypto.randomUUID(), source });
 		const { turn } = await client.inbound({ id: sent.id, wait: 30 });
 		const { deliveries } = await client.turn({ turn: turn as string });
 		const conversation = sent.conversation as ConversationId;
@@ -218,4 +220,38 @@ test("an answer past turn.max_answer_mb is cut, stored and said to be, and the s
 	server.next(says("here"));
 	// With a word about how full the conversation is.
 	expect((await say("still there?")).reply.endsWith("here")).toBe(true);
+});
+
+test("a chat of the page is named by the model after its first exchange, once, and its cost is counted", async () => {
+	server.next(says("Rome is lovely."), says('"Weekend in Rome."'), says("In May."));
+	const { conversation } = await say("Plan a weekend in Rome", WEB);
+	const read = () => store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+	await expect.poll(async () => (await read()).name).toBe("Weekend in Rome");
+	expect((await read()).titleSource).toBe("model");
+	expect(server.requests[1]?.body).toContain("Plan a weekend in Rome");
+	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session?.calls;
+	expect(await calls()).toBe(2);
+	expect((await say("When?", WEB)).reply).toBe("In May.");
+	await gateway.stop();
+	expect([server.requests.length, await calls()]).toEqual([3, 3]);
+	expect(logged).toEqual([]);
+});
+
+test("a model that cannot name a chat disturbs nobody, and is asked again after the next exchange", async () => {
+	server.next(says("Hello."), refuses(500, { message: "oops" }), says("Again."), says("Greetings"));
+	const { conversation, reply } = await say("Hello", WEB);
+	expect(reply).toBe("Hello.");
+	const calls = async () => (await store.usage({ scope: OPERATOR, conversation, since: 0 })).session?.calls;
+	await expect.poll(calls).toBe(2);
+	const read = () => store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+	expect((await read()).name).toBe("Plan a weekend");
+	await say("Hello again", WEB);
+	await expect.poll(async () => (await read()).name).toBe("Greetings");
+	expect(logged).toEqual([]);
+});
+
+test("only the page's chats are named by the model", async () => {
+	await say("Hello");
+	await gateway.stop();
+	expect(server.requests).toHaveLength(1);
 });

@@ -65,6 +65,15 @@ test("the tables have the numbers of what happened", async () => {
 	const waits = await tableOf(page, "How long people waited");
 	expect(waits[0]).toEqual(["Share of the answers", "Within"]);
 	expect(waits[1]).toEqual(["p50, half", "10 s"]);
+
+	const spent = async (of: string) =>
+		(await page.getByRole("region", { name: of }).getByRole("row").allInnerTexts()).map((row) =>
+			row.split("\t").map((cell) => cell.trim()),
+		);
+	const [head, first] = await spent("Cost by person");
+	expect(head).toEqual(["Person", "Calls", "Input", "From cache", "Output", "Cost"]);
+	expect(first?.[0]).toBe("Ada");
+	expect((await spent("Cost by profile"))[1]?.[0]).toBe("Main profile");
 	await leave();
 });
 

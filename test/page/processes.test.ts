@@ -24,6 +24,7 @@ const COMMANDS: readonly (readonly [string, object])[] = [
 	["a cat", { command: "exec cat" }],
 	["a sleeper", { command: "echo zzz; exec sleep 1000" }],
 	["a failure", { command: "echo it broke >&2; exit 4" }],
+	["a moment", { command: "echo quick", background: false }],
 	[
 		"colours",
 		{
@@ -103,6 +104,17 @@ describe("the processes", () => {
 		await keryx.client.killProcess({ id, grace_seconds: 0 });
 		await rows.filter({ hasText: "exec sleep 1000" }).getByText("Killed", { exact: true }).waitFor();
 		expect(await rows.filter({ hasText: "Running" }).count()).toBe(0);
+	});
+
+	test("commands that a turn waits for stand behind a filter", async () => {
+		await start("a moment");
+		await start("a failure");
+		const page = await sit("/processes");
+		const rows = page.getByRole("table", { name: "Processes" }).getByRole("row");
+		await rows.filter({ hasText: "Exited 4" }).first().waitFor();
+		expect(await rows.filter({ hasText: "echo quick" }).count()).toBe(0);
+		await page.getByRole("checkbox", { name: "Foreground commands too" }).check();
+		await rows.filter({ hasText: "echo quick" }).first().waitFor();
 	});
 
 	test("a program on a terminal takes what is typed, and has the size of the window", async () => {

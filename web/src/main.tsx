@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, useLoggedIn } from "./api/index.ts";
 import { LoggedOut } from "./app/logged-out.tsx";
+import { keepForOffline } from "./app/offline.ts";
 import { router } from "./app/router.tsx";
 import { listenForShortcuts } from "./app/shortcuts.ts";
 import { followPartials, followTurns, refreshByEvents, startLive } from "./live/index.ts";
@@ -23,6 +24,7 @@ followTurns();
 followTranscripts();
 followOutgoing();
 followConversationList(queryClient);
+keepForOffline();
 await began(startLive());
 
 const place = document.getElementById("root");
@@ -36,6 +38,8 @@ createRoot(place).render(
 		</QueryClientProvider>
 	</StrictMode>,
 );
+
+void import("./app/notify.ts").then(({ followForNotifications }) => followForNotifications());
 
 function App() {
 	return useLoggedIn() ? <RouterProvider router={router} /> : <LoggedOut />;

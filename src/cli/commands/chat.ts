@@ -132,7 +132,7 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 function greeting({ conversation }: Talk, rows: number): ChatEvent {
 	if (rows === 0 || !conversation)
 		return { kind: "notice", text: "Keryx is running. Write a message to begin." };
-	const where = conversation.platform === "local" ? "" : ` (${conversation.display_name})`;
+	const where = conversation.platform === "local" ? "" : ` (${conversation.name})`;
 	return { kind: "boundary", text: `session ${conversation.live_session}${where}` };
 }
 

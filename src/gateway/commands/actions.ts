@@ -12,6 +12,7 @@ import {
 	type BusyMode,
 	type Changed,
 	type Conversation,
+	type ConversationState,
 	destinationOf,
 	OPERATOR,
 	type Store,
@@ -66,6 +67,15 @@ export interface Actions {
 		readonly session: SessionId;
 		readonly title: string;
 	}): Promise<{ readonly title: string; readonly before: string | null }>;
+	/** Null takes the title away. */
+	renameConversation(
+		args: Here & { readonly title: string | null },
+	): Promise<{ readonly title: string | null; readonly before: string | null }>;
+	pinConversation(args: Here & { readonly pinned: boolean }): Promise<{ readonly pinned: boolean }>;
+	/** Deleting also ends the running answer, drops what waits and kills what runs in the background. */
+	setConversationState(
+		args: Here & { readonly state: ConversationState },
+	): Promise<{ readonly before: ConversationState }>;
 	setModelOverride(
 		args: Here & { readonly override: ModelOverride | null },
 	): Promise<{ readonly override: ModelOverride | null; readonly before: ModelOverride | null }>;
@@ -161,6 +171,16 @@ export function createActions(options: ActionsOptions): Actions {
 				restored: null,
 			};
 		});
+	const stop: Actions["stop"] = async ({ conversation, all = false, turn }) => {
+		const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
+		const { stopped, dropped } = await change("stopTurn", conversation, plan);
+		const killed = all ? ((await options.processes?.killAll(OPERATOR, conversation)) ?? []) : [];
+		return {
+			stopped,
+			dropped: dropped.length,
+			killed: killed.filter(({ result }) => result === "killed").length,
+		};
+	};
 	const opening = (conversation: Conversation) => ({
 		policy: policyOf(sessionSettings, conversation),
 		context: sessionSettings.openingOf(conversation).context,
@@ -220,20 +240,17 @@ export function createActions(options: ActionsOptions): Actions {
 			return { turn: begun.kind === "nothing" ? null : begun.turn, stopped: begun.stopped };
 		},
 		setTitle: ({ session, title }) => store.setTitle({ session, title, source: "user" }),
+		renameConversation: (args) => store.renameConversation(args),
+		pinConversation: (args) => store.pinConversation(args),
+		setConversationState: async ({ conversation, state }) => {
+			if (state === "deleted") await stop({ conversation, all: true });
+			return change("setConversationState", conversation, () => ({ conversation, state }));
+		},
 		setModelOverride: ({ conversation, override }) =>
 			change("setModelOverride", conversation, () => ({ conversation, override })),
 		setBusyMode: ({ conversation, busy }) =>
 			change("setBusyMode", conversation, () => ({ conversation, busy })),
-		stop: async ({ conversation, all = false, turn }) => {
-			const plan = () => planStop(conversation, { all, only: turn }, { store, lanes });
-			const { stopped, dropped } = await change("stopTurn", conversation, plan);
-			const killed = all ? ((await options.processes?.killAll(OPERATOR, conversation)) ?? []) : [];
-			return {
-				stopped,
-				dropped: dropped.length,
-				killed: killed.filter(({ result }) => result === "killed").length,
-			};
-		},
+		stop,
 	};
 }
 

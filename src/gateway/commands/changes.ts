@@ -38,6 +38,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	continueSession: loseStopped,
 	switchSession: loseStopped,
 	branchSession: loseStopped,
+	setConversationState: loseStopped,
 	undo: loseStopped,
 	redo: loseStopped,
 	retry: runBegun,

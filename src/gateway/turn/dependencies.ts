@@ -12,6 +12,7 @@ import type { Outlet } from "../outbox/outlet.ts";
 import type { SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
 import type { Rights } from "./rights.ts";
+import type { TurnStart } from "./start.ts";
 
 /** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
@@ -42,5 +43,7 @@ export interface TurnDependencies {
 	/** Messages that wait and may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
+	/** The turn was completed, and its end is written. */
+	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;
 }

@@ -44,6 +44,7 @@ export interface TurnFactoryOptions {
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
 	/** When Keryx was last there before this start; null where it was not away. */
 	readonly awaySince: () => number | null;
+	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -198,6 +199,7 @@ export class TurnFactory {
 						mayJoin(start.speakers, { principal, role, platform: start.conversationInfo.platform }),
 				),
 			joined: (inbox) => lanes.remove(start.conversation, inbox),
+			completed: this.#with.completed,
 			log,
 		});
 	}

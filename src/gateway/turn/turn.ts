@@ -138,7 +138,10 @@ export class Turn {
 		const cancel = clock.after(config.turn.max_minutes * 60_000, () => this.stop("deadline"));
 		const typing = keepTyping(this.#with.channel, this.#start.destination, clock);
 		try {
-			return await this.#end(await this.#outcome());
+			const outcome = await this.#outcome();
+			const end = await this.#end(outcome);
+			if (end === "ended" && outcome.kind === "completed") this.#with.completed(this.#start);
+			return end;
 		} catch (error) {
 			if (isRefusal(error, "turn.stale")) return "lost";
 			throw error;

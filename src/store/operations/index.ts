@@ -50,7 +50,7 @@ import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
 import { buttonAt, pressButton } from "./inbox/presses.ts";
-import { activePlatforms, insights } from "./insights.ts";
+import { activePlatforms, insights, namesOf } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
 import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
@@ -94,7 +94,9 @@ import {
 	continueSession,
 	extendSession,
 	newSession,
+	renameConversation,
 	setBusyMode,
+	setConversationState,
 	setModelOverride,
 	setTitle,
 	setToolProgress,
@@ -102,6 +104,7 @@ import {
 	switchSession,
 } from "./sessions/commands.ts";
 import { dueSessions, expireSession, finaliseSession } from "./sessions/expiry.ts";
+import { pinConversation } from "./sessions/filing.ts";
 import { reachableSessions } from "./sessions/reach.ts";
 import {
 	blob,
@@ -138,6 +141,7 @@ import {
 	runningTurns,
 } from "./turns/ends.ts";
 import { recordModelCall } from "./turns/model-calls.ts";
+import { nameByModel } from "./turns/naming.ts";
 import { appendMessages, beginTurn, joinTurn, startCall } from "./turns/turns.ts";
 import { turnUsage, usage } from "./turns/usage.ts";
 import { proveWritable, workload } from "./workload.ts";
@@ -190,6 +194,10 @@ export const writes = {
 	putOffCompaction,
 	compress,
 	setTitle,
+	nameByModel,
+	renameConversation,
+	pinConversation,
+	setConversationState,
 	setModelOverride,
 	setBusyMode,
 	setToolProgress,
@@ -279,6 +287,7 @@ export const reads = {
 	usage,
 	turnUsage,
 	insights,
+	namesOf,
 	activePlatforms,
 	events,
 	exportPrincipals,

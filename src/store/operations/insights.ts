@@ -1,8 +1,9 @@
 // How it went in a stretch of time: what was said, what it cost, how turns ended, how often tools failed, why sessions ended, how long
 // people waited. Each sum is read over one range of an index (messages by their ids, which are times), so it costs what happened in the
 // stretch, whatever else is in the store. Who asks about a long time asks day by day, and holds up no other read.
-import type { EndReason } from "../../domain/index.ts";
-import { all, type Op, sql } from "../query.ts";
+import { type EndReason, parseSource } from "../../domain/index.ts";
+import { unseal } from "../codec.ts";
+import { all, get, type Op, sql } from "../query.ts";
 import type { OperatorScope, TurnState } from "../types.ts";
 import { IDS_PER_MS } from "./transcript/append.ts";
 import { SPENT_SUMS, type Spent, type SpentRow, totalSpent } from "./turns/usage.ts";
@@ -23,6 +24,12 @@ export interface Insights {
 	readonly turns: Readonly<Partial<Record<TurnState, number>>>;
 	/** Of the turns that were begun. */
 	readonly spent: Spent;
+	/** The same by who was answered and in which profile; null: nobody that Keryx knows. */
+	readonly spentBy: readonly {
+		readonly principal: string | null;
+		readonly profile: string;
+		readonly spent: Spent;
+	}[];
 	/** Sessions that ended, by reason. */
 	readonly boundaries: Readonly<Partial<Record<EndReason, number>>>;
 	/** From acceptance to answer of what the turns answered, rounded to three digits, so that there are never many. */
@@ -54,6 +61,10 @@ const turnsIn = sql<{ state: TurnState; n: number }>(
 const spentIn = sql<SpentRow>(
 	`SELECT ${SPENT_SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE ${BEGUN} GROUP BY m.currency ORDER BY m.currency`,
 );
+const spentByIn = sql<SpentRow & { principal: string | null; profile: string }>(
+	`SELECT m.principal, m.profile, ${SPENT_SUMS} FROM turns t JOIN model_calls m ON m.turn = t.id WHERE ${BEGUN}
+	GROUP BY m.principal, m.profile, m.currency ORDER BY m.principal, m.profile, m.currency`,
+);
 const waitsIn = sql<{ ms: number; n: number }>(
 	`SELECT i.disposed_at - i.accepted_at AS ms, count(*) AS n FROM turns t JOIN inbox i ON i.turn = t.id
 	WHERE ${BEGUN} AND i.kind = 'person' AND i.disposition IN ('answered', 'merged') GROUP BY 1`,
@@ -76,11 +87,22 @@ export function* insights({ from, to, platform = "" }: Stretch): Op<Insights> {
 			.map(({ position, n, errors }) => ({ position, results: n, errors })),
 		turns: Object.fromEntries((yield* all(turnsIn, ...stretch)).map(({ state, n }) => [state, n])),
 		spent: totalSpent(yield* all(spentIn, ...stretch)),
+		spentBy: grouped(yield* all(spentByIn, ...stretch)),
 		boundaries: Object.fromEntries(
 			(yield* all(endsIn, ...stretch)).map(({ end_reason, n }) => [end_reason, n]),
 		),
 		latencies: rounded(yield* all(waitsIn, ...stretch)),
 	};
+}
+
+function grouped(
+	rows: readonly (SpentRow & { readonly principal: string | null; readonly profile: string })[],
+): Insights["spentBy"] {
+	const groups = Map.groupBy(rows, ({ principal, profile }) => JSON.stringify([principal, profile]));
+	return [...groups.values()].map((group) => {
+		const [{ principal, profile }] = group as [(typeof rows)[number]];
+		return { principal, profile, spent: totalSpent(group) };
+	});
 }
 
 function rounded(waits: readonly { readonly ms: number; readonly n: number }[]): Insights["latencies"] {
@@ -90,6 +112,25 @@ function rounded(waits: readonly { readonly ms: number; readonly n: number }[]):
 		counts.set(about, (counts.get(about) ?? 0) + n);
 	}
 	return [...counts].map(([ms, count]) => ({ ms, count }));
+}
+
+const newestOf = sql<{ source_body: string; body_key: number | null }>(
+	"SELECT source_body, body_key FROM conversations WHERE principal = ? ORDER BY last_activity_at DESC LIMIT 1",
+);
+
+/** What people call themselves, where they wrote last; left out where no conversation of theirs says so. */
+export function* namesOf(args: {
+	readonly scope: OperatorScope;
+	readonly principals: readonly string[];
+}): Op<Readonly<Record<string, string>>> {
+	const names: Record<string, string> = {};
+	for (const principal of args.principals) {
+		const row = yield* get(newestOf, principal);
+		const source = row && parseSource(unseal(row.source_body, row.body_key));
+		const name = source?.userName ?? source?.userId;
+		if (name !== undefined) names[principal] = name;
+	}
+	return names;
 }
 
 const activeSince = sql<{ platform: string; n: number }>(

@@ -133,8 +133,9 @@ function check(text: string): Statement<Problem> {
 }
 
 const bodiesAfter = sql<BodyRow>(
-	`SELECT m.id, m.session, m.seq, m.role, m.counted, m.body, m.body_key, s.id AS session_id, s.conversation, s.claim, s.tool_calls
-	FROM messages m JOIN sessions s ON s.key = m.session
+	`SELECT m.id, m.session, m.seq, m.role, m.counted, m.body, m.body_key, s.id AS session_id, s.conversation, s.claim, s.tool_calls,
+		c.state
+	FROM messages m JOIN sessions s ON s.key = m.session LEFT JOIN conversations c ON c.id = s.conversation
 	WHERE (m.session, m.seq) > (?, ?) ORDER BY m.session, m.seq LIMIT ${PAGE}`,
 );
 const blobThere = sql<{ complete: number }>(
@@ -144,7 +145,10 @@ const callsWithoutRows = sql<{ id: string; tool_calls: number }>(
 	`SELECT s.id, s.tool_calls FROM sessions s WHERE s.tool_calls <> 0 AND ${COMPLETE}
 		AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session = s.key) LIMIT ${NAMED}`,
 );
-const titled = sql<{ n: number }>("SELECT count(*) AS n FROM sessions WHERE title_body IS NOT NULL");
+const titled = sql<{ n: number }>(
+	`SELECT count(*) AS n FROM sessions s JOIN conversations c ON c.id = s.conversation
+	WHERE s.title_body IS NOT NULL AND c.state <> 'deleted'`,
+);
 const indexed = sql<{ n: number }>("SELECT count(*) AS n FROM search");
 
 interface BodyRow {
@@ -159,6 +163,8 @@ interface BodyRow {
 	readonly conversation: string;
 	readonly claim: string | null;
 	readonly tool_calls: number;
+	/** Of the conversation: one that is deleted is not searched. */
+	readonly state: string | null;
 }
 
 /** Every invariant that rows can show, and what of it does not hold; empty when all is well. */
@@ -210,7 +216,7 @@ function* checkBodies(problems: string[]): Op<number> {
 			for (const digest of blobsOf(body))
 				if ((yield* get(blobThere, row.conversation, digest))?.complete !== 1)
 					say(`I8: message ${row.id} refers to blob ${digest}, which is not there`);
-			if (isSearchable(row.role, body) && !isHidden(hidden, row.seq)) searchable++;
+			if (row.state !== "deleted" && isSearchable(row.role, body) && !isHidden(hidden, row.seq)) searchable++;
 		}
 		if (page.length < PAGE) break;
 	}

@@ -5,6 +5,7 @@ import { boundaryConformance } from "./store/boundaries.ts";
 import { commandConformance } from "./store/commands.ts";
 import { confirmationConformance } from "./store/confirmations.ts";
 import { deliveryConformance } from "./store/deliveries.ts";
+import { filingConformance, filingSearchConformance } from "./store/filing.ts";
 import { historyConformance } from "./store/history.ts";
 import { inboxConformance } from "./store/inbox.ts";
 import { interruptionConformance } from "./store/interruptions.ts";
@@ -39,6 +40,7 @@ export function storeConformance(
 		describe("turns", () => turnConformance(tell));
 		describe("boundaries", () => boundaryConformance(tell));
 		describe("sessions", () => sessionConformance(tell));
+		describe("conversations as a whole", () => filingConformance(tell));
 		describe("history", () => historyConformance(tell));
 		describe("deliveries", () => deliveryConformance(tell));
 		describe("beside the transcript", () => sideDeliveriesConformance(tell));
@@ -50,6 +52,7 @@ export function storeConformance(
 		describe("answers that were lost", () => repeatConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));
+		if (searches) describe("search in what was deleted", () => filingSearchConformance(tell));
 		if (reopens) describe("interruptions", () => interruptionConformance(tell));
 	});
 }

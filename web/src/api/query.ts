@@ -37,13 +37,12 @@ export interface ApiQueryOptions {
 	readonly enabled?: boolean;
 	/** Shows what was read for other arguments until the new answer is there. */
 	readonly keep?: boolean;
-	readonly refetchInterval?: number;
 }
 
 export function useApi<Name extends EndpointName>(
 	name: Name,
 	input: CallInput<Name>,
-	{ on = [], of, enabled = true, keep = false, refetchInterval }: ApiQueryOptions = {},
+	{ on = [], of, enabled = true, keep = false }: ApiQueryOptions = {},
 ): UseQueryResult<Answer<Name>> {
 	return useQuery<Answer<Name>>({
 		queryKey: apiKey(name, input),
@@ -51,7 +50,6 @@ export function useApi<Name extends EndpointName>(
 		meta: { on, of },
 		enabled,
 		...(keep && { placeholderData: keepPreviousData }),
-		...(refetchInterval !== undefined && { refetchInterval }),
 	});
 }
 

@@ -1,10 +1,11 @@
 // What stands around every view: the rail, or the bar of a phone, and the keys that go places.
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { Ellipsis, Keyboard } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Command, Ellipsis, Keyboard, Search } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useApi } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
 import { IconButton, Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/index.ts";
+import { useConversationList, useUnreadCount } from "../views/conversations/index.tsx";
 import { ConnectionBanner, ConnectionState } from "./connection-state.tsx";
 import { Mark } from "./mark.tsx";
 import { type Place, places } from "./places.ts";
@@ -12,6 +13,7 @@ import { useShortcut } from "./shortcuts.ts";
 import { setTheme, useTheme } from "./theme.ts";
 import { THEMES, ThemeMenu } from "./theme-menu.tsx";
 
+const Palette = lazy(() => import("./palette.tsx").then((m) => ({ default: m.Palette })));
 const ShortcutSheet = lazy(() => import("./shortcut-sheet.tsx").then((m) => ({ default: m.ShortcutSheet })));
 
 /** A phone's bar has room for these; the rest is behind a button. */
@@ -19,7 +21,11 @@ const ON_PHONE: ReadonlySet<string> = new Set(["/", "/confirmations", "/processe
 
 export function Shell() {
 	const [sheet, setSheet] = useState(false);
+	const [palette, setPalette] = useState(false);
 	const waiting = useWaiting();
+	useNews(waiting);
+	usePaletteKey(() => setPalette(true));
+	useShortcut("Ctrl k", "Go anywhere: views, conversations, commands, settings", () => setPalette(true));
 	useShortcut("?", "Show these shortcuts", () => setSheet(true));
 	return (
 		<div className="flex h-full flex-col md:flex-row">
@@ -50,6 +56,9 @@ export function Shell() {
 				<div className="mt-auto flex flex-col gap-1 pt-4 max-lg:items-center">
 					<ConnectionState />
 					<div className="flex gap-1">
+						<IconButton label="Go anywhere" keys="Ctrl K" size="sm" onClick={() => setPalette(true)}>
+							<Command size={16} />
+						</IconButton>
 						<ThemeMenu />
 						<IconButton label="Keyboard shortcuts" keys="?" size="sm" onClick={() => setSheet(true)}>
 							<Keyboard size={16} />
@@ -61,20 +70,50 @@ export function Shell() {
 			<main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1">
 				<Outlet />
 			</main>
-			<PhoneBar waiting={waiting} />
+			<PhoneBar waiting={waiting} onPalette={() => setPalette(true)} />
 			<Suspense>{sheet && <ShortcutSheet onClose={() => setSheet(false)} />}</Suspense>
+			<Suspense>{palette && <Palette onClose={() => setPalette(false)} />}</Suspense>
 		</div>
 	);
 }
 
-/** How many confirmations wait for a human; in the title too, for those who look at another tab. */
+/** How many confirmations wait for a human. */
 function useWaiting(): number {
 	const { data } = useApi("health", {}, { on: ["confirmation"] });
-	const waiting = data?.pending_count ?? 0;
+	return data?.pending_count ?? 0;
+}
+
+/** What waits and what is unread, in the title and the icon of the tab, for those who look at another one. */
+function useNews(waiting: number): void {
+	const { data } = useConversationList();
+	const conversations = useMemo(() => data?.pages.flatMap((page) => page.conversations) ?? [], [data]);
+	const news = waiting + useUnreadCount(conversations);
 	useEffect(() => {
-		document.title = waiting > 0 ? `(${waiting}) Keryx` : "Keryx";
-	}, [waiting]);
-	return waiting;
+		document.title = news > 0 ? `(${news}) Keryx` : "Keryx";
+		const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+		if (icon) icon.href = news > 0 ? "/favicon-news.svg" : "/favicon.svg";
+	}, [news]);
+}
+
+/** Also from within a field; not from a terminal, where Ctrl-K is the shell's. */
+function usePaletteKey(open: () => void): void {
+	const latest = useRef(open);
+	useEffect(() => {
+		const press = (event: KeyboardEvent) => {
+			if (
+				event.key.toLowerCase() !== "k" ||
+				!(event.ctrlKey || event.metaKey) ||
+				event.altKey ||
+				event.shiftKey
+			)
+				return;
+			if (event.target instanceof Element && event.target.closest(".xterm, [role=dialog]")) return;
+			event.preventDefault();
+			latest.current();
+		};
+		document.addEventListener("keydown", press);
+		return () => document.removeEventListener("keydown", press);
+	}, []);
 }
 
 function PlaceKeys({ place }: { readonly place: Place }) {
@@ -128,7 +167,7 @@ function Count({ count, className }: { readonly count: number; readonly classNam
 	);
 }
 
-function PhoneBar({ waiting }: { readonly waiting: number }) {
+function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly onPalette: () => void }) {
 	const navigate = useNavigate();
 	const theme = useTheme();
 	return (
@@ -160,6 +199,9 @@ function PhoneBar({ waiting }: { readonly waiting: number }) {
 							{name}
 						</MenuItem>
 					))}
+				<MenuItem icon={<Search size={16} />} onSelect={onPalette}>
+					Go anywhere
+				</MenuItem>
 				<MenuSeparator />
 				<MenuChoice value={theme} choices={THEMES} onChange={setTheme} />
 			</Menu>

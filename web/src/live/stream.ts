@@ -35,6 +35,13 @@ let cancelFlush: (() => void) | null = null;
 
 export const useConnection = connection.use;
 
+let staysConnected: () => boolean = () => false;
+
+/** While this answers true, a hidden tab keeps its connection: it has somebody to tell. */
+export function stayConnected(when: () => boolean): void {
+	staysConnected = when;
+}
+
 /** Frames in order, several at once. */
 export function onFrames(listener: (frames: readonly LiveFrame[]) => void): () => void {
 	listeners.add(listener);
@@ -128,7 +135,8 @@ function pause(ms: number): Promise<void> {
 }
 
 function untilSeen(): Promise<void> {
-	if (document.visibilityState === "visible" || cursor === undefined) return Promise.resolve();
+	if (document.visibilityState === "visible" || cursor === undefined || staysConnected())
+		return Promise.resolve();
 	return new Promise((resolve) =>
 		document.addEventListener("visibilitychange", () => resolve(), { once: true }),
 	);
@@ -138,7 +146,7 @@ function whenHiddenFor(ms: number, then: () => void): () => void {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	const look = () => {
 		clearTimeout(timer);
-		if (document.visibilityState === "hidden") timer = setTimeout(then, ms);
+		if (document.visibilityState === "hidden") timer = setTimeout(() => !staysConnected() && then(), ms);
 	};
 	document.addEventListener("visibilitychange", look);
 	look();

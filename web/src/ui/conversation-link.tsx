@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { useApi } from "../api/index.ts";
 import { PlatformIcon } from "./platform-icon.tsx";
 
-/** By its name; one that has none, or is not known yet, by its id. */
+/** By its name; until that is known, by its id. */
 export function ConversationLink({ id }: { readonly id: string }) {
-	const { data } = useApi("conversation", { conversation: id });
+	const { data } = useApi("conversation", { conversation: id }, { on: ["session", "conversation"], of: id });
 	return (
 		<Link
 			to="/c/$conversation"
@@ -12,7 +12,7 @@ export function ConversationLink({ id }: { readonly id: string }) {
 			className="inline-flex min-w-0 max-w-full items-center gap-1.5 text-ink underline decoration-line-strong underline-offset-2 hover:text-accent"
 		>
 			{data && <PlatformIcon platform={data.platform} />}
-			<span className="truncate">{data?.display_name || data?.key || id}</span>
+			<span className="truncate">{data?.name ?? id}</span>
 		</Link>
 	);
 }

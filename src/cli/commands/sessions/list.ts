@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { KeryxError } from "../../../errors.ts";
 import type { Client, WireConversation, WireSession } from "../../../http/index.ts";
 import { withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
@@ -12,6 +13,8 @@ const MOST = 200;
 interface Flags {
 	readonly conversation?: string;
 	readonly platform?: string;
+	readonly archived?: boolean;
+	readonly deleted?: boolean;
 	readonly limit: string;
 }
 
@@ -22,6 +25,8 @@ export function addList(parent: Command, context: CliContext): void {
 		.description("sessions of all conversations, newest activity first")
 		.option("--conversation <id|key>", "only those of this conversation")
 		.option("--platform <name>", "only those of this platform")
+		.option("--archived", "those of archived conversations")
+		.option("--deleted", "those of deleted conversations, which `keryx sessions restore` brings back")
 		.option("--limit <n>", `at most so many, 1 to ${MOST}`, "20")
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runList(context, flags));
@@ -44,10 +49,12 @@ interface Listed {
 
 async function runList(context: CliContext, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, MOST]);
+	if (flags.archived && flags.deleted)
+		throw new KeryxError("usage.invalid", "--archived and --deleted exclude each other");
 	await withConnection(context, "read", async ({ client, output }) => {
 		const listed =
 			flags.conversation === undefined
-				? await newest(client, limit, flags.platform)
+				? await newest(client, limit, flags)
 				: await newestOf(client, await namedConversation(client, flags.conversation), limit, flags.platform);
 		const previews = await Promise.all(listed.map(({ session }) => openingOf(client, session)));
 		if (output.json) {
@@ -55,6 +62,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 				...session,
 				key: conversation.key,
 				platform: conversation.platform,
+				name: conversation.name,
 				display_name: conversation.display_name,
 				preview: previews[index] ?? "",
 			}));
@@ -65,7 +73,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 		output.table(
 			["conversation", "session", "about", "messages", "active"],
 			listed.map(({ session, conversation }, index) => [
-				conversation.display_name,
+				conversation.name,
 				session.id,
 				session.title ?? previews[index] ?? "",
 				String(session.messages),
@@ -80,11 +88,16 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
  * A session is never newer than its conversation, so the walk over conversations, newest first, ends as soon as the next one is
  * older than everything found.
  */
-async function newest(client: Client, limit: number, platform: string | undefined): Promise<Listed[]> {
+async function newest(
+	client: Client,
+	limit: number,
+	{ platform, archived, deleted }: Flags,
+): Promise<Listed[]> {
 	let found: Listed[] = [];
 	for (let after: string | undefined; ; ) {
 		const page = await client.conversations({
 			limit: 50,
+			list: deleted ? "deleted" : archived ? "archived" : "open",
 			...(platform !== undefined && { platform }),
 			...(after !== undefined && { after }),
 		});

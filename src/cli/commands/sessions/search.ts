@@ -73,8 +73,7 @@ async function printHits(
 	const names = new Map<string, string>();
 	for (const hit of hits) {
 		const name =
-			names.get(hit.conversation) ??
-			(await client.conversation({ conversation: hit.conversation })).display_name;
+			names.get(hit.conversation) ?? (await client.conversation({ conversation: hit.conversation })).name;
 		names.set(hit.conversation, name);
 		output.heading(`${name}, session ${hit.session}, ${clockTime(hit.created_at, timezone)}`);
 		if (hit.before?.preview) output.line(`    ${hit.before.role}: ${hit.before.preview}`);

@@ -80,7 +80,7 @@ async function gathered(rows: AsyncIterable<WireMessage> | Iterable<WireMessage>
 
 async function printHead({ client, output, config }: Connection, session: WireSession): Promise<void> {
 	const { timezone } = config.session_reset;
-	const { display_name, key } = await client.conversation({ conversation: session.conversation });
+	const { name, key } = await client.conversation({ conversation: session.conversation });
 	const ended =
 		session.ended_at === null
 			? "live"
@@ -88,7 +88,7 @@ async function printHead({ client, output, config }: Connection, session: WireSe
 	output.heading(session.title ?? `Session ${session.id}`);
 	output.pairs([
 		["session", session.id],
-		["conversation", display_name, key],
+		["conversation", name, key],
 		["began", clockTime(session.started_at, timezone), timezone],
 		["state", ended],
 		["messages", counted(session.messages, "message")],

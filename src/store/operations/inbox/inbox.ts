@@ -20,6 +20,7 @@ import { type Context, get, type Op, run, sql } from "../../query.ts";
 import type {
 	BusyMode,
 	Content,
+	ConversationState,
 	Disposition,
 	InboxKind,
 	NewDelivery,
@@ -100,13 +101,14 @@ const insertInbox = sql<{ id: number }>(
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 );
 const findAddress = sql<FoundConversation>(
-	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin
+	`SELECT c.id, c.key, c.shared, c.busy, c.last_activity_at, c.principal, c.profile, c.chat_type, c.origin, c.state
 	FROM addresses a JOIN conversations c ON c.id = a.conversation WHERE a.digest = ?`,
 );
 const findConversation = sql<FoundConversation>(
-	"SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin FROM conversations WHERE id = ?",
+	"SELECT id, key, shared, busy, last_activity_at, principal, profile, chat_type, origin, state FROM conversations WHERE id = ?",
 );
 const findKey = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
+const setKey = sql("UPDATE conversations SET key = ? WHERE id = ?");
 const insertConversation = sql(
 	`INSERT INTO conversations (id, key, platform, profile, chat_type, principal, shared, created_at, last_activity_at,
 		source_body, preview_body)
@@ -141,6 +143,7 @@ interface FoundConversation {
 	readonly chat_type: string;
 	/** Where it was imported from; null for one that was made here. */
 	readonly origin: string | null;
+	readonly state: ConversationState;
 }
 
 export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
@@ -341,19 +344,32 @@ function* route(
 		return { conversation: newest, principal };
 	}
 	const owner = isShared(address) ? null : principal;
+	if (known?.state === "deleted") yield* giveUpKey(known, address);
 	return { conversation: yield* createConversation(context, address, digest, owner, source), principal };
 }
 
+/** A deleted conversation stays as it is, under another key: what is written from its address begins a new one. */
+function* giveUpKey({ id, key }: FoundConversation, address: Address): Op<void> {
+	if (key !== readableKey(address)) return;
+	yield* run(setKey, yield* freeKey(key), id);
+}
+
+function* freeKey(plain: string): Op<string> {
+	let key = plain;
+	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;
+	return key;
+}
+
 /**
- * Whether somebody who writes from an address goes on in the conversation that it leads to. An imported file may say that an address leads
- * anywhere: into a private conversation it leads only its own person.
+ * Whether somebody who writes from an address goes on in the conversation that it leads to. Not in one that was deleted. An imported file
+ * may say that an address leads anywhere: into a private conversation it leads only its own person.
  */
 function* isTheirs(
 	found: FoundConversation | undefined,
 	address: Address,
 	principal: string | null,
 ): Op<boolean> {
-	if (!found) return false;
+	if (!found || found.state === "deleted") return false;
 	if (found.origin === null) return true;
 	if (found.profile !== address.profile || found.chat_type !== address.chatType) return false;
 	if (found.shared === 1) return isShared(address);
@@ -398,9 +414,7 @@ function* createConversation(
 	source: Source,
 ): Op<FoundConversation> {
 	const id = conversationId(context.uuid());
-	const plain = readableKey(address);
-	let key = plain;
-	for (let n = 2; yield* get(findKey, key); n++) key = `${plain}~${n}`;
+	const key = yield* freeKey(readableKey(address));
 	const shared = isShared(address) ? 1 : 0;
 	yield* run(
 		insertConversation,
@@ -419,7 +433,8 @@ function* createConversation(
 	yield* emit(context, "conversation.created", { conversation: id, subject: key });
 	const { profile, chatType: chat_type } = address;
 	const last_activity_at = context.now;
-	return { id, key, shared, busy: null, last_activity_at, principal, profile, chat_type, origin: null };
+	const found = { id, key, shared, busy: null, last_activity_at, principal, profile, chat_type };
+	return { ...found, origin: null, state: "open" };
 }
 
 /** Also away from an imported conversation that is not its person's. */

@@ -1,21 +1,23 @@
 // Who may read what. A principal sees its own conversations (all ids that mean the same person) and the one it is speaking
-// in, within one profile; the operator sees everything. Anything else is "not found", never "forbidden".
+// in, within one profile, and none that is deleted; the operator sees everything. Anything else is "not found", never "forbidden".
 import { KeryxError } from "../../../errors.ts";
 import { get, type Op, sql } from "../../query.ts";
-import type { Scope } from "../../types.ts";
+import type { ConversationState, Scope } from "../../types.ts";
 import { samePrincipals } from "./principals.ts";
 
 export interface Owned {
 	readonly id: string;
 	readonly principal: string | null;
 	readonly profile: string;
+	readonly state: ConversationState;
 }
 
-const owned = sql<Owned>("SELECT id, principal, profile FROM conversations WHERE id = ?");
+const owned = sql<Owned>("SELECT id, principal, profile, state FROM conversations WHERE id = ?");
 
 export function* sees(scope: Scope, conversation: Owned): Op<boolean> {
 	if (scope.kind === "operator") return true;
-	if (conversation.profile !== scope.profile) return false;
+	// A deleted one is the operator's alone, who can restore it.
+	if (conversation.profile !== scope.profile || conversation.state === "deleted") return false;
 	if (conversation.id === scope.conversation) return true;
 	if (conversation.principal === null) return false;
 	return (yield* samePrincipals(scope.principal)).includes(conversation.principal);

@@ -27,7 +27,7 @@ interface Placed {
 
 const messagesAfter = sql<Placed & { id: number; role: Role; hidden: number }>(
 	`SELECT m.id, m.role, m.body, m.body_key, s.conversation, c.platform, c.profile, c.principal,
-		CASE WHEN EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
+		CASE WHEN c.state = 'deleted' OR EXISTS (SELECT 1 FROM hidden_ranges h WHERE h.session = m.session AND h.undone_at IS NULL
 			AND m.seq BETWEEN h.from_seq AND h.to_seq) THEN 1 ELSE 0 END AS hidden
 	FROM messages m JOIN sessions s ON s.key = m.session JOIN conversations c ON c.id = s.conversation
 	WHERE m.id > ? ORDER BY m.id LIMIT ?`,
@@ -35,7 +35,7 @@ const messagesAfter = sql<Placed & { id: number; role: Role; hidden: number }>(
 const titlesAfter = sql<Placed & { key: number }>(
 	`SELECT s.key, s.title_body AS body, s.body_key, s.conversation, c.platform, c.profile, c.principal
 	FROM sessions s JOIN conversations c ON c.id = s.conversation
-	WHERE s.key > ? AND s.title_body IS NOT NULL ORDER BY s.key LIMIT ?`,
+	WHERE s.key > ? AND s.title_body IS NOT NULL AND c.state <> 'deleted' ORDER BY s.key LIMIT ?`,
 );
 const removeBetween = sql("DELETE FROM search WHERE rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)");
 /** All at once, also where the index is too damaged to be read. SQLite only. */

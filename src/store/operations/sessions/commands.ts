@@ -14,13 +14,14 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
-import type { BusyMode, ToolProgress } from "../../types.ts";
+import type { BusyMode, ConversationState, ToolProgress } from "../../types.ts";
 import { cancelOpen } from "../confirmations/calls.ts";
 import { emit } from "../events.ts";
 import { indexTitle } from "../search/index-rows.ts";
 import { chainOf, countOf, lastSeqOf, type Segment } from "../transcript/chain.ts";
 import { stopOpenTurn } from "../turns/ends.ts";
 import { copyTranscript } from "./copy.ts";
+import { giveConversationTitle, moveTo, nameByTopic } from "./filing.ts";
 import { reachOf, type Within } from "./reach.ts";
 import {
 	addedTo,
@@ -296,7 +297,24 @@ export function* setTitle(context: Context, args: TitleArgs): Op<{ title: string
 	const conversation = yield* findConversation(session.conversation);
 	const before = titleOf(session);
 	if (args.source !== "user" && session.title_source === "user") return { title: before ?? "", before };
-	return { title: yield* giveTitle(context, conversation, session, args.title, args.source), before };
+	const title = yield* giveTitle(context, conversation, session, args.title, args.source);
+	yield* nameByTopic(context, conversation, cleanTitle(args.title), args.source);
+	return { title, before };
+}
+
+/**
+ * Names the conversation for good, and with it the session that goes on now, so that the search finds the name. Null takes the title
+ * away; the conversation is then called by who and where.
+ */
+export function* renameConversation(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly title: string | null },
+): Op<{ title: string | null; before: string | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const named = yield* giveConversationTitle(context, conversation, args.title, "user");
+	const session = named.title === null ? undefined : yield* findLast(conversation.id);
+	if (session && named.title !== null) yield* giveTitle(context, conversation, session, named.title, "user");
+	return named;
 }
 
 export function* giveTitle(
@@ -314,9 +332,26 @@ export function* giveTitle(
 	while (yield* get(titleTaken, conversation.id, titleDigest(title), session.key))
 		title = successorTitle(title);
 	yield* run(writeTitle, titleDigest(title), source, seal(title), session.key);
-	yield* indexTitle(session.key, conversation, title);
+	if (conversation.state !== "deleted") yield* indexTitle(session.key, conversation, title);
 	yield* emit(context, "session.titled", { conversation: conversation.id, session: session.id }, { source });
 	return title;
+}
+
+/** Archives, deletes or restores. Deleting ends the running turn, and cancels what the conversation has asked a human. */
+export function* setConversationState(
+	context: Context,
+	args: { readonly conversation: ConversationId; readonly state: ConversationState },
+): Op<{ before: ConversationState; stopped: string | null }> {
+	const conversation = yield* findConversation(args.conversation);
+	const { id, state: before } = conversation;
+	if (args.state !== "deleted" || before === "deleted") {
+		yield* moveTo(context, conversation, args.state);
+		return { before, stopped: null };
+	}
+	const stopped = yield* stopOpenTurn(context, id);
+	yield* cancelOpen(context, id, "deleted");
+	yield* moveTo(context, conversation, "deleted");
+	return { before, stopped };
 }
 
 /** Belongs to the conversation; survives restarts and rotation. Anything but model, provider and base_url is dropped. */

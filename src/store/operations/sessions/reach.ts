@@ -1,7 +1,7 @@
 // Which sessions a person can go back to from a conversation: its own and, where asked for, those of the person's other
 // unshared conversations. One rule for the list and for the switch, so that neither says more than the other.
 import type { ConversationId, EndReason, SessionId } from "../../../domain/index.ts";
-import { describeSource, parseSource } from "../../../domain/index.ts";
+import { conversationName, parseSource } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type { Scope } from "../../types.ts";
@@ -70,10 +70,10 @@ export interface ReachArgs {
 }
 
 const placesOf = sql<ConversationFacts>(
-	"SELECT id, principal, profile, shared, chat_type FROM conversations WHERE principal = ?",
+	"SELECT id, principal, profile, shared, chat_type FROM conversations WHERE principal = ? AND state <> 'deleted'",
 );
-const sourceOf = sql<{ source_body: string; body_key: number | null }>(
-	"SELECT source_body, body_key FROM conversations WHERE id = ?",
+const nameParts = sql<{ source_body: string; title_body: string | null; body_key: number | null }>(
+	"SELECT source_body, title_body, body_key FROM conversations WHERE id = ?",
 );
 const newest = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND messages > 0 AND (ended_at IS NOT NULL OR conversation <> ?)
@@ -134,9 +134,13 @@ function* toReachable(row: SessionRow, from: ConversationRow): Op<Reachable> {
 }
 
 function* nameOf(conversation: string): Op<string> {
-	const { source_body, body_key } = (yield* get(sourceOf, conversation)) as {
+	const { source_body, title_body, body_key } = (yield* get(nameParts, conversation)) as {
 		source_body: string;
+		title_body: string | null;
 		body_key: number | null;
 	};
-	return describeSource(parseSource(unseal(source_body, body_key)));
+	return conversationName({
+		title: title_body === null ? null : unseal<string>(title_body, body_key),
+		source: parseSource(unseal(source_body, body_key)),
+	});
 }

@@ -3,6 +3,7 @@
 import {
 	type ChatType,
 	type ConversationId,
+	conversationName,
 	describeSource,
 	type EndReason,
 	type LimitInfo,
@@ -14,7 +15,15 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
-import type { BusyMode, Conversation, Message, Scope, Session, ToolProgress } from "../../types.ts";
+import type {
+	BusyMode,
+	Conversation,
+	ConversationState,
+	Message,
+	Scope,
+	Session,
+	ToolProgress,
+} from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { assertSees, sees } from "../people/scope.ts";
 import { readBlobBytes } from "../transcript/blobs.ts";
@@ -40,12 +49,21 @@ interface ConversationRow {
 	readonly preview_body: string;
 	readonly body_key: number | null;
 	readonly origin: string | null;
+	readonly title_source: "model" | "user" | null;
+	readonly title_body: string | null;
+	readonly state: ConversationState;
+	readonly state_at: number | null;
+	readonly pinned_at: number | null;
+	readonly waiting: number;
 	readonly live_session: SessionId | null;
 	readonly first_session: SessionId | null;
 }
 
 const COLUMNS = `c.id, c.key, c.platform, c.profile, c.chat_type, c.principal, c.shared, c.model_override, c.busy, c.tool_progress,
 	c.message_count, c.created_at, c.last_activity_at, c.source_body, c.preview_body, c.body_key, c.origin,
+	c.title_source, c.title_body, c.state, c.state_at, c.pinned_at,
+	CASE WHEN EXISTS (SELECT 1 FROM confirmations w WHERE w.conversation = c.id AND w.due_at IS NOT NULL AND w.status = 'pending')
+		THEN 1 ELSE 0 END AS waiting,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id AND s.ended_at IS NULL) AS live_session,
 	(SELECT s.id FROM sessions s WHERE s.conversation = c.id ORDER BY s.key LIMIT 1) AS first_session`;
 
@@ -55,13 +73,41 @@ const bySession = sql<{ conversation: string }>("SELECT conversation FROM sessio
 const byPlatformMessage = sql<{ conversation: string | null }>(
 	"SELECT conversation FROM inbox WHERE platform = ? AND account = ? AND chat = ? AND platform_message = ?",
 );
+/** Each by an index: what is not of the list costs nothing, but for what was put away lately and would be among the open ones. */
+const LISTS = {
+	open: "c.state = 'open'",
+	archived: "c.state <> 'open' AND c.state = 'archived'",
+	deleted: "c.state <> 'open' AND c.state = 'deleted'",
+	pinned: "c.pinned_at IS NOT NULL",
+	waiting: `c.state <> 'deleted' AND c.id IN (SELECT w.conversation FROM confirmations w
+		WHERE w.due_at IS NOT NULL AND w.conversation IS NOT NULL AND w.status = 'pending')`,
+	with_checkpoints:
+		"c.state <> 'deleted' AND c.id IN (SELECT k.conversation FROM checkpoints k WHERE k.conversation IS NOT NULL)",
+} as const;
+export type ConversationList = keyof typeof LISTS;
+
+const inList = (list: ConversationList, { state, pinned_at, waiting }: ConversationRow): boolean => {
+	if (list === "pinned") return pinned_at !== null;
+	if (list === "waiting") return waiting === 1 && state !== "deleted";
+	return state === list;
+};
+
 /** Newest first, after a place in that order; a filter left out is the value that matches everything. */
-const newest = sql<ConversationRow>(
-	`SELECT ${COLUMNS} FROM conversations c
-	WHERE (c.last_activity_at, c.id) < (?, ?) AND c.last_activity_at >= ?
+const newestIn = (list: ConversationList) =>
+	sql<ConversationRow>(
+		`SELECT ${COLUMNS} FROM conversations c
+	WHERE (c.last_activity_at, c.id) < (?, ?) AND c.last_activity_at >= ? AND ${LISTS[list]}
 		AND (CAST(? AS TEXT) IS NULL OR c.platform = ?) AND (CAST(? AS TEXT) IS NULL OR c.profile = ?)
 	ORDER BY c.last_activity_at DESC, c.id DESC LIMIT ?`,
-);
+	);
+const newest: Readonly<Record<ConversationList, ReturnType<typeof newestIn>>> = {
+	open: newestIn("open"),
+	archived: newestIn("archived"),
+	deleted: newestIn("deleted"),
+	pinned: newestIn("pinned"),
+	waiting: newestIn("waiting"),
+	with_checkpoints: newestIn("with_checkpoints"),
+};
 const ofPrincipal = sql<ConversationRow>(`SELECT ${COLUMNS} FROM conversations c WHERE c.principal = ?`);
 const sessionById = sql<SessionRow>(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`);
 const sessionsOf = sql<SessionRow>(
@@ -86,6 +132,7 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 
 function toConversation(row: ConversationRow): Conversation {
 	const source = parseSource(unseal(row.source_body, row.body_key));
+	const title = row.title_body === null ? null : unseal<string>(row.title_body, row.body_key);
 	return {
 		id: row.id,
 		key: row.key,
@@ -94,6 +141,13 @@ function toConversation(row: ConversationRow): Conversation {
 		chatType: row.chat_type,
 		principal: row.principal,
 		shared: row.shared === 1,
+		name: conversationName({ title, source }),
+		title,
+		titleSource: row.title_source,
+		state: row.state,
+		stateAt: row.state_at,
+		pinnedAt: row.pinned_at,
+		isWaiting: row.waiting === 1,
 		displayName: describeSource(source),
 		preview: unseal<string>(row.preview_body, row.body_key),
 		source,
@@ -148,17 +202,19 @@ export interface ListArgs {
 	readonly activeSince?: number;
 	readonly platform?: string;
 	readonly profile?: string;
+	/** open, unless told otherwise. */
+	readonly list?: ConversationList;
 }
 
 /** Newest activity first. */
 export function* conversations(args: ListArgs): Op<readonly Conversation[]> {
-	const { scope } = args;
+	const { scope, list = "open" } = args;
 	const after = args.after ?? { lastActivityAt: LATEST, id: "" };
 	if (scope.kind === "operator") {
 		const platform = args.platform ?? null;
 		const profile = args.profile ?? null;
 		const rows = yield* all(
-			newest,
+			newest[list],
 			after.lastActivityAt,
 			after.id,
 			args.activeSince ?? 0,
@@ -176,7 +232,7 @@ export function* conversations(args: ListArgs): Op<readonly Conversation[]> {
 	const here = scope.conversation && (yield* get(byId, scope.conversation));
 	if (here) own.set(here.id, here);
 	return [...own.values()]
-		.filter((row) => row.profile === scope.profile)
+		.filter((row) => row.profile === scope.profile && row.state !== "deleted" && inList(list, row))
 		.filter((row) => args.platform === undefined || row.platform === args.platform)
 		.filter((row) => row.last_activity_at >= (args.activeSince ?? 0))
 		.filter(

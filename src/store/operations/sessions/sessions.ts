@@ -17,6 +17,7 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { ConversationState } from "../../types.ts";
 import { emit } from "../events.ts";
 import { append } from "../transcript/append.ts";
 import { loadLargeText } from "../transcript/blobs.ts";
@@ -71,6 +72,7 @@ export interface ConversationRow {
 	readonly shared: number;
 	readonly token: number;
 	readonly interruptions: number;
+	readonly state: ConversationState;
 }
 
 export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, base_kind, previous_session, opened_by, started_at, last_activity_at,
@@ -79,7 +81,7 @@ export const SESSION_COLUMNS = `key, id, conversation, base_session, base_seq, b
 	body_key, due_at, compact_after`;
 
 const conversationById = sql<ConversationRow>(
-	"SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions FROM conversations WHERE id = ?",
+	"SELECT id, key, platform, profile, chat_type, principal, shared, token, interruptions, state FROM conversations WHERE id = ?",
 );
 const liveSession = sql<SessionRow>(
 	`SELECT ${SESSION_COLUMNS} FROM sessions WHERE conversation = ? AND ended_at IS NULL`,

@@ -245,7 +245,7 @@ export function* redo(
 	const ranges = yield* all(rangesOf, last.undo);
 	for (const range of ranges)
 		for (const row of yield* all(visibleIn, range.session, range.from_seq, range.to_seq)) {
-			yield* indexRow(row.id, targetOf(conversation, live, null));
+			if (conversation.state !== "deleted") yield* indexRow(row.id, targetOf(conversation, live, null));
 			counted += row.counted;
 			rows++;
 		}

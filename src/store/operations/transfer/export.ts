@@ -12,7 +12,7 @@ import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type { ConversationLine, HiddenLine, PrincipalLine, SessionLine } from "../../transfer-format.ts";
 import { toLine } from "../../transfer-line.ts";
-import type { Scope } from "../../types.ts";
+import type { ConversationState, Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { assertSees, sees } from "../people/scope.ts";
 import { countersOf, SESSION_COLUMNS, type SessionRow } from "../sessions/sessions.ts";
@@ -131,7 +131,7 @@ const conversationsAfter = sql<{ id: ConversationId }>(
 	"SELECT id FROM conversations WHERE id > ? ORDER BY id LIMIT ?",
 );
 const conversationsOf = sql<{ id: ConversationId }>(
-	"SELECT id FROM conversations WHERE principal = ? AND profile = ? AND id > ? ORDER BY id LIMIT ?",
+	"SELECT id FROM conversations WHERE principal = ? AND profile = ? AND state <> 'deleted' AND id > ? ORDER BY id LIMIT ?",
 );
 
 /** The conversations a scope sees, in the order of their ids. */
@@ -174,10 +174,16 @@ export interface ConversationRow {
 	readonly body_key: number | null;
 	readonly origin: string | null;
 	readonly origin_id: string | null;
+	readonly title_source: NonNullable<ConversationLine["titleSource"]> | null;
+	readonly title_body: string | null;
+	readonly state: ConversationState;
+	readonly state_at: number | null;
+	readonly pinned_at: number | null;
 }
 
 export const CONVERSATION_COLUMNS = `id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress,
-	created_at, last_activity_at, source_body, preview_body, body_key, origin, origin_id`;
+	created_at, last_activity_at, source_body, preview_body, body_key, origin, origin_id, title_source, title_body, state, state_at,
+	pinned_at`;
 const conversationById = sql<ConversationRow>(
 	`SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE id = ?`,
 );
@@ -284,6 +290,11 @@ export function conversationLine(row: ConversationRow, addresses: readonly Addre
 			row.model_override === null ? null : (JSON.parse(row.model_override) as Record<string, string>),
 		busy: row.busy,
 		...(row.tool_progress !== null && { toolProgress: row.tool_progress }),
+		...(row.title_body !== null && { title: unseal<string>(row.title_body, row.body_key) }),
+		...(row.title_source !== null && { titleSource: row.title_source }),
+		...(row.state !== "open" && { state: row.state }),
+		...(row.state_at !== null && { stateAt: row.state_at }),
+		...(row.pinned_at !== null && { pinnedAt: row.pinned_at }),
 		createdAt: row.created_at,
 		lastActivityAt: row.last_activity_at,
 		source: unseal(row.source_body, row.body_key),

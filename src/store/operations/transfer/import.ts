@@ -149,8 +149,8 @@ function isTokens({ platform, alias }: PrincipalLine["aliases"][number]): boolea
 const keyTaken = sql<{ id: string }>("SELECT id FROM conversations WHERE key = ?");
 const addConversation = sql(
 	`INSERT INTO conversations (id, key, platform, profile, chat_type, principal, shared, model_override, busy, tool_progress,
-		created_at, last_activity_at, source_body, preview_body, origin, origin_id)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		created_at, last_activity_at, source_body, preview_body, origin, origin_id, title_source, title_body, state, state_at, pinned_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const addAddress = sql(
 	`INSERT INTO addresses (digest, conversation, profile, platform, account, scope, chat_type, chat, thread, participant)
@@ -191,12 +191,25 @@ function* importConversation(work: Import, line: ConversationLine, number: numbe
 		seal(line.preview),
 		line.origin?.name ?? work.origin,
 		line.origin?.id ?? line.id,
+		...titleColumns(line),
+		...stateColumns(line),
 	);
 	for (const address of line.addresses)
 		yield* run(addAddress, addressDigest(address), id, ...addressColumns(address));
 	work.conversations.set(line.id, { id, platform: line.platform, profile, principal: line.principal });
 	work.counts.conversations++;
 	wrote(work, id);
+}
+
+function titleColumns({ title, titleSource }: ConversationLine): [string | null, string | null] {
+	const clean = cleanTitle(title ?? "");
+	return clean === "" ? [null, null] : [titleSource ?? "user", seal(clean)];
+}
+
+/** One that was deleted is archived here: its rows are in the search, and whoever imports it wants to see it. */
+function stateColumns(line: ConversationLine): [string, number | null, number | null] {
+	const { state, stateAt = null, pinnedAt = null } = line;
+	return state === undefined ? ["open", stateAt, pinnedAt] : ["archived", stateAt, null];
 }
 
 /** An address that could not have led to such a conversation where it was made. Whose it is shows when somebody writes from it. */

@@ -20,6 +20,7 @@ import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
+import { moveTo } from "../sessions/filing.ts";
 import {
 	type BoundaryMaterial,
 	boundaryFacts,
@@ -268,6 +269,8 @@ export function* startTurn(
 	deadlineAt: number,
 	purpose: TurnPurpose = "answer",
 ): Op<{ id: string; token: number }> {
+	// Whatever is said in a conversation that was put away is seen: it comes back.
+	yield* moveTo(context, conversation, "open");
 	const id = context.uuid();
 	const token = conversation.token + 1;
 	yield* run(setToken, token, conversation.id);

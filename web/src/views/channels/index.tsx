@@ -19,9 +19,6 @@ import { Pairings } from "./pairings.tsx";
 import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
 
-/** A sign of life makes no event. */
-const LOOK_MS = 5000;
-
 const STATES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
 	connected: { name: "Connected", tone: "ok" },
 	starting: { name: "Starting", tone: "accent" },
@@ -36,7 +33,7 @@ export function ChannelsView() {
 	const { data, error, refetch, dataUpdatedAt } = useApi(
 		"channels",
 		{},
-		{ on: ["delivery", "channel"], refetchInterval: LOOK_MS },
+		{ on: ["delivery", "channel", "config"] },
 	);
 	return (
 		<Page
@@ -81,7 +78,11 @@ export function ChannelsView() {
 										<dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-y-1 text-sm">
 											<dt className="text-ink-3">Last sign of life</dt>
 											<dd className="text-right tabular-nums">
-												<Age seconds={channel.age_seconds} readAt={dataUpdatedAt} at={channel.alive_at} />
+												{channel.state === "connected" && channel.alive_at !== null ? (
+													"moments ago"
+												) : (
+													<Age seconds={channel.age_seconds} readAt={dataUpdatedAt} at={channel.alive_at} />
+												)}
 											</dd>
 											<dt className="text-ink-3">Waits to be sent</dt>
 											<dd className="text-right tabular-nums">

@@ -14,8 +14,8 @@ export function CheckpointsView() {
 	const { conversation: named } = useSearch({ from: "/checkpoints" });
 	const { data, error, refetch } = useApi(
 		"conversations",
-		{ limit: MOST_OFFERED },
-		{ on: ["conversation", "inbound"] },
+		{ limit: MOST_OFFERED, list: "with_checkpoints" },
+		{ on: ["conversation", "checkpoint"] },
 	);
 	const conversation = named ?? data?.conversations[0]?.id;
 	return (
@@ -51,7 +51,7 @@ function Choice({
 	offered,
 }: {
 	readonly value: string;
-	readonly offered: readonly { readonly id: string; readonly display_name: string; readonly key: string }[];
+	readonly offered: readonly { readonly id: string; readonly name: string }[];
 }) {
 	const navigate = useNavigate({ from: "/checkpoints" });
 	const { data: named } = useApi("conversation", { conversation: value });
@@ -63,9 +63,9 @@ function Choice({
 				value={value}
 				onChange={({ target }) => void navigate({ search: { conversation: target.value } })}
 			>
-				{choices.map(({ id, display_name, key }) => (
+				{choices.map(({ id, name }) => (
 					<option key={id} value={id}>
-						{display_name || key}
+						{name}
 					</option>
 				))}
 			</Select>

@@ -1,5 +1,5 @@
 // The head of an open conversation: what it is, how full, what goes on, and what can be done with it.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import {
 	ChevronLeft,
 	Copy,
@@ -18,11 +18,12 @@ import {
 import { lazy, Suspense, useState } from "react";
 import { api, readText, useApi } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
-import { conversationName } from "../../lib/conversation-name.ts";
 import { copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
 import { LimitGauge } from "./gauge.tsx";
+import { ManageItems } from "./manage-items.tsx";
 import { showNotes, useNotesShown } from "./notes.ts";
 
+const DeleteDialog = lazy(() => import("./delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })));
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
 const SessionsDialog = lazy(() =>
 	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
@@ -32,20 +33,21 @@ export function ConversationHeader({
 	conversation,
 	session,
 	isRunning,
+	onFind,
 	onError,
 }: {
 	readonly conversation: Conversation;
 	readonly session: Session | null;
 	readonly isRunning: boolean;
+	readonly onFind: () => void;
 	readonly onError: (error: unknown) => void;
 }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
-	const navigate = useNavigate();
 	const withNotes = useNotesShown();
-	const [dialog, setDialog] = useState<"rename" | "sessions" | null>(null);
+	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | null>(null);
 	const model = conversation.model_override?.model ?? health?.agent;
 	const { id } = conversation;
-	const name = conversationName(conversation);
+	const { name } = conversation;
 	const run = (what: Promise<unknown>): void => void what.catch(onError);
 	return (
 		<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
@@ -58,9 +60,9 @@ export function ConversationHeader({
 			</Link>
 			<PlatformIcon platform={conversation.platform} />
 			<div className="min-w-0 flex-1">
-				<h1 className="truncate font-semibold leading-5">{session?.title ?? name}</h1>
+				<h1 className="truncate font-semibold leading-5">{name}</h1>
 				<p className="truncate text-xs text-ink-3">
-					{session?.title ? `${name} · ` : ""}
+					{session?.title && session.title !== name ? `${session.title} · ` : ""}
 					{model ?? ""}
 					{session?.suspended_at ? " · suspended" : ""}
 					{isRunning ? " · working" : ""}
@@ -75,7 +77,11 @@ export function ConversationHeader({
 					</IconButton>
 				}
 			>
-				<MenuItem icon={<SquarePlus size={15} />} onSelect={() => run(api.newSession({ conversation: id }))}>
+				<MenuItem
+					icon={<SquarePlus size={15} />}
+					hint="the agent starts afresh"
+					onSelect={() => run(api.newSession({ conversation: id }))}
+				>
 					New session
 				</MenuItem>
 				<MenuItem
@@ -104,14 +110,11 @@ export function ConversationHeader({
 					Sum up what was said
 				</MenuItem>
 				<MenuSeparator />
-				<MenuItem icon={<Pencil size={15} />} disabled={!session} onSelect={() => setDialog("rename")}>
-					Rename the session
+				<MenuItem icon={<Search size={15} />} hint="f" onSelect={onFind}>
+					Find in it
 				</MenuItem>
-				<MenuItem
-					icon={<Search size={15} />}
-					onSelect={() => void navigate({ to: "/search", search: { conversation: id } })}
-				>
-					Search in it
+				<MenuItem icon={<Pencil size={15} />} onSelect={() => setDialog("rename")}>
+					Rename
 				</MenuItem>
 				<MenuItem icon={<Copy size={15} />} onSelect={() => run(copyWhole(id))}>
 					Copy as Markdown
@@ -119,9 +122,13 @@ export function ConversationHeader({
 				<MenuItem icon={<NotebookText size={15} />} onSelect={() => showNotes(!withNotes)}>
 					{withNotes ? "Hide notes to the agent" : "Show notes to the agent"}
 				</MenuItem>
+				<ManageItems conversation={conversation} onDelete={() => setDialog("delete")} onError={onError} />
 			</Menu>
 			<Suspense>
-				{session && dialog === "rename" && <RenameDialog session={session} onClose={() => setDialog(null)} />}
+				{dialog === "rename" && <RenameDialog conversation={conversation} onClose={() => setDialog(null)} />}
+				{dialog === "delete" && (
+					<DeleteDialog conversations={[conversation]} onClose={() => setDialog(null)} />
+				)}
 				{dialog === "sessions" && <SessionsDialog conversation={id} onClose={() => setDialog(null)} />}
 			</Suspense>
 		</header>

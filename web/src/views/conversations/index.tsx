@@ -9,9 +9,10 @@ import { FirstRun } from "./first-run.tsx";
 import { ConversationList } from "./list.tsx";
 import { useConversationList } from "./list-data.ts";
 
-export { followConversationList } from "./list-data.ts";
-export { followOutgoing } from "./outgoing.ts";
+export { followConversationList, useConversationList } from "./list-data.ts";
+export { followOutgoing, send } from "./outgoing.ts";
 export { followTranscripts } from "./transcripts.ts";
+export { useUnreadCount } from "./unread.ts";
 
 /** Transcript and composer are loaded with the first conversation that is opened, and at once where the address names one. */
 const opening = () => import("./open-conversation.tsx");
@@ -86,6 +87,6 @@ export function ConversationView() {
 }
 
 function useIsFirstRun(): boolean {
-	const { data } = useConversationList(undefined);
+	const { data } = useConversationList();
 	return data?.pages[0]?.conversations.length === 0;
 }

@@ -18,15 +18,22 @@ const PAGE = 200;
 const PREVIEW_LENGTH = 120;
 const READ_EVERY_MS = 250;
 
-export function useConversationList(platform: string | undefined) {
+export interface ListFilter {
+	readonly platform?: string;
+	readonly profile?: string;
+	/** open, unless told otherwise. */
+	readonly list?: "open" | "waiting" | "archived" | "deleted" | "pinned";
+}
+
+export function useConversationList(filter: ListFilter = {}) {
 	return useInfiniteQuery({
-		queryKey: [ROOT, { platform }],
+		queryKey: [ROOT, filter],
 		queryFn: ({ pageParam, signal }): Promise<ListPage> =>
 			api.conversations(
 				{
 					limit: PAGE,
+					...filter,
 					...(pageParam !== undefined && { after: pageParam }),
-					...(platform !== undefined && { platform }),
 				},
 				signal,
 			),
@@ -79,8 +86,7 @@ function changeOf({ type, at, message }: LiveEvent): Change | null {
 	if (type === "message.appended" && message) return { at, ...previewOf(message) };
 	if (type === "turn.ended") return { at };
 	if (type === "conversation.deleted") return { isGone: true };
-	if (type === "session.titled" || type.startsWith("conversation.") || type.startsWith("transcript."))
-		return { read: true };
+	if (/^(?:conversation|transcript|confirmation)\.|^session\.titled$/.test(type)) return { read: true };
 	return null;
 }
 
@@ -116,17 +122,25 @@ function patch(client: QueryClient, changes: ReadonlyMap<string, Change>): strin
 	return missing;
 }
 
-/** Where it belongs by its activity; null takes it out. A list of another platform does not get it. */
+/** Where it belongs by its activity; null takes it out. A list that it is not of does not get it. */
 function put(client: QueryClient, changed: ReadonlyMap<string, Conversation | null>): void {
 	if (changed.size === 0) return;
 	for (const [key, pages] of client.getQueriesData<Pages>({ queryKey: [ROOT] })) {
 		if (!pages) continue;
-		const { platform } = key[1] as { readonly platform?: string };
+		const filter = key[1] as ListFilter;
 		const fitting = [...changed.values()].filter(
-			(one): one is Conversation => one !== null && (platform === undefined || one.platform === platform),
+			(one): one is Conversation => one !== null && belongs(one, filter),
 		);
 		client.setQueryData<Pages>(key, { ...pages, pages: merged(pages.pages, changed, fitting) });
 	}
+}
+
+function belongs({ platform, profile, state, pinned, waiting }: Conversation, filter: ListFilter): boolean {
+	if (filter.platform !== undefined && filter.platform !== platform) return false;
+	if (filter.profile !== undefined && filter.profile !== profile) return false;
+	const { list = "open" } = filter;
+	if (list === "pinned") return pinned;
+	return list === "waiting" ? waiting && state !== "deleted" : state === list;
 }
 
 /** What has just changed is newer than nearly everything, so it is looked for from the top. */

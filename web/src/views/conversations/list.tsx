@@ -1,27 +1,32 @@
 // The list of conversations: only the rows on the screen exist, and pages are read ahead of the eye.
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ListFilter, SquarePen } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { ListFilter as FilterIcon, ListChecks, Pin, SquarePen } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { Conversation } from "../../api/types.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { classes } from "../../lib/classes.ts";
-import { conversationName } from "../../lib/conversation-name.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import {
 	Button,
 	Empty,
+	ErrorLine,
 	ErrorState,
 	IconButton,
 	Input,
 	PlatformIcon,
-	platformName,
 	RelativeTime,
-	Select,
 	SkeletonRows,
 } from "../../ui/index.ts";
-import { useConversationList } from "./list-data.ts";
+import { type ListFilter, useConversationList } from "./list-data.ts";
+import { FilterLine, FilterMenu } from "./list-filter.tsx";
+import { PutAwayNotice } from "./put-away.tsx";
 import { useIsUnread } from "./unread.ts";
+
+const SelectionBar = lazy(() => import("./selection-bar.tsx").then((m) => ({ default: m.SelectionBar })));
+const NotifyQuestion = lazy(() =>
+	import("../../app/notify-question.tsx").then((m) => ({ default: m.NotifyQuestion })),
+);
 
 const ROW = 62;
 /** So many rows below the eye are there before they are needed. */
@@ -31,20 +36,46 @@ const PAGES_AT_ONCE = 20;
 const ENOUGH = 50;
 
 export function ConversationList() {
-	const [platform, setPlatform] = useState<string | undefined>();
+	const [filter, setFilter] = useState<ListFilter>(NO_FILTER);
 	const [words, setWords] = useState("");
-	const list = useConversationList(platform);
-	const all = useMemo(
-		() => list.data?.pages.flatMap(({ conversations }) => conversations) ?? [],
-		[list.data],
-	);
+	const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
+	const [error, setError] = useState<unknown>(null);
+	const list = useConversationList(filter);
+	const pinned = useConversationList(PINNED);
+	const isOpen = filter === NO_FILTER || (filter.list ?? "open") === "open";
+	const all = useMemo(() => {
+		const rows = list.data?.pages.flatMap(({ conversations }) => conversations) ?? [];
+		if (!isOpen) return rows;
+		const { platform, profile } = filter;
+		const first = (pinned.data?.pages ?? [])
+			.flatMap(({ conversations }) => conversations)
+			.filter(
+				(one) => (platform ?? one.platform) === one.platform && (profile ?? one.profile) === one.profile,
+			);
+		return [...first, ...rows.filter((one) => !one.pinned)];
+	}, [list.data, pinned.data, isOpen, filter]);
 	const wanted = words.trim().toLowerCase();
 	const shown = useMemo(() => (wanted === "" ? all : all.filter((one) => has(one, wanted))), [all, wanted]);
-	const platforms = usePlatforms(all, platform);
+	const change = (next: ListFilter) => {
+		setFilter(Object.keys(next).length === 0 ? NO_FILTER : next);
+		setChosen(null);
+	};
+	const choose = (id: string) => {
+		const next = new Set(chosen);
+		if (!next.delete(id)) next.add(id);
+		setChosen(next);
+	};
 	return (
 		<section aria-label="Conversations" className="flex h-full min-h-0 flex-col">
-			<header className="flex h-13 shrink-0 items-center gap-2 border-b px-3 pl-4">
+			<header className="flex h-13 shrink-0 items-center gap-1 border-b px-3 pl-4">
 				<h1 className="flex-1 text-lg font-semibold tracking-[-0.01em]">Conversations</h1>
+				<IconButton
+					label={chosen ? "Stop selecting" : "Select several"}
+					aria-pressed={chosen !== null}
+					onClick={() => setChosen(chosen ? null : new Set())}
+				>
+					<ListChecks size={17} strokeWidth={1.75} />
+				</IconButton>
 				<NewChat />
 			</header>
 			<search className="flex shrink-0 gap-2 border-b px-3 py-2">
@@ -52,50 +83,82 @@ export function ConversationList() {
 					aria-label="Filter conversations"
 					placeholder="Filter"
 					type="search"
-					icon={<ListFilter size={14} />}
+					icon={<FilterIcon size={14} />}
 					value={words}
 					className="min-w-0 flex-1"
 					onChange={({ target }) => setWords(target.value)}
 				/>
-				{platforms.length > 1 && (
-					<div className="w-28 shrink-0">
-						<Select
-							aria-label="Platform"
-							className="text-sm"
-							value={platform ?? ""}
-							onChange={({ target }) => setPlatform(target.value || undefined)}
-						>
-							<option value="">All</option>
-							{platforms.map((name) => (
-								<option key={name} value={name}>
-									{platformName(name)}
-								</option>
-							))}
-						</Select>
-					</div>
-				)}
+				<FilterMenu filter={filter} all={all} onChange={change} />
 			</search>
+			<FilterLine filter={filter} onClear={() => change(NO_FILTER)} />
 			{list.isPending ? (
 				<SkeletonRows rows={8} label="Loading conversations" />
 			) : list.isError && all.length === 0 ? (
 				<ErrorState error={list.error} onRetry={() => void list.refetch()} />
 			) : all.length === 0 ? (
-				<Empty title="No conversations yet">
-					They appear here as soon as somebody writes, on this page or in a chat.
-				</Empty>
+				<Empty title={EMPTY[filter.list ?? "open"].title}>{EMPTY[filter.list ?? "open"].about}</Empty>
 			) : (
-				<Rows rows={shown} list={list} filter={wanted} key={platform ?? ""} />
+				<Rows
+					rows={shown}
+					list={list}
+					filter={wanted}
+					chosen={chosen}
+					onChoose={choose}
+					key={JSON.stringify(filter)}
+				/>
 			)}
+			{error !== null && (
+				<div className="border-t px-4 py-2">
+					<ErrorLine error={error} />
+				</div>
+			)}
+			<Suspense>
+				{chosen && (
+					<SelectionBar
+						chosen={all.filter(({ id }) => chosen.has(id))}
+						all={shown}
+						onAll={() => setChosen(new Set(shown.slice(0, MOST_CHOSEN).map(({ id }) => id)))}
+						onDone={() => setChosen(null)}
+						onError={setError}
+					/>
+				)}
+			</Suspense>
+			<PutAwayNotice onError={setError} />
+			<Suspense>{all.length > 0 && <NotifyQuestion />}</Suspense>
 		</section>
 	);
 }
 
+const NO_FILTER: ListFilter = {};
+const PINNED: ListFilter = { list: "pinned" };
+/** As many as the server takes at once. */
+const MOST_CHOSEN = 200;
+
+const EMPTY: Readonly<
+	Record<NonNullable<ListFilter["list"]>, { readonly title: string; readonly about: string }>
+> = {
+	open: {
+		title: "No conversations yet",
+		about: "They appear here as soon as somebody writes, on this page or in a chat.",
+	},
+	waiting: {
+		title: "Nothing waits for you",
+		about: "Conversations appear here while the agent asks you something.",
+	},
+	archived: { title: "Nothing is archived", about: "What you archive is here until somebody writes in it." },
+	deleted: {
+		title: "Nothing is deleted",
+		about: "What you delete is here until retention removes it for good.",
+	},
+	pinned: { title: "Nothing is pinned", about: "What you pin stands at the top of the list." },
+};
+
 function NewChat() {
 	const navigate = useNavigate();
 	const open = () => void navigate({ to: "/c/$conversation", params: { conversation: "new" } });
-	useShortcut("n", "New chat", open);
+	useShortcut("n", "New chat: an empty conversation of its own", open);
 	return (
-		<IconButton label="New chat" keys="n" onClick={open}>
+		<IconButton label="New chat: an empty conversation of its own" keys="n" onClick={open}>
 			<SquarePen size={17} strokeWidth={1.75} />
 		</IconButton>
 	);
@@ -105,10 +168,15 @@ function Rows({
 	rows,
 	list,
 	filter,
+	chosen,
+	onChoose,
 }: {
 	readonly rows: readonly Conversation[];
 	readonly list: ReturnType<typeof useConversationList>;
 	readonly filter: string;
+	/** Null: nothing is being selected. */
+	readonly chosen: ReadonlySet<string> | null;
+	readonly onChoose: (id: string) => void;
 }) {
 	const scroller = useRef<HTMLElement>(null);
 	const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
@@ -143,7 +211,15 @@ function Rows({
 								aria-setsize={hasNextPage ? -1 : rows.length}
 								aria-posinset={index + 1}
 							>
-								<Row conversation={row} />
+								{chosen ? (
+									<ChoosingRow
+										conversation={row}
+										isChosen={chosen.has(row.id)}
+										onChoose={() => onChoose(row.id)}
+									/>
+								) : (
+									<Row conversation={row} />
+								)}
 							</li>
 						)
 					);
@@ -189,46 +265,84 @@ function useListKeys(rows: readonly Conversation[], onMove: (index: number) => v
 	useShortcut("k", "Previous conversation", () => move(-1));
 }
 
+const ROW_LOOK =
+	"group/row flex h-full w-full gap-2.5 border-b border-line/60 px-4 py-2.5 text-left outline-offset-[-2px] hover:bg-hover data-active:bg-selected";
+
 function Row({ conversation }: { readonly conversation: Conversation }) {
-	const { id, platform, preview, last_activity_at } = conversation;
-	const unread = useIsUnread(conversation);
-	const running = useRunningTurn(id);
 	return (
 		<Link
 			to="/c/$conversation"
-			params={{ conversation: id }}
+			params={{ conversation: conversation.id }}
 			activeProps={{ "data-active": "" }}
 			preload={false}
-			className="group/row flex h-full gap-2.5 border-b border-line/60 px-4 py-2.5 outline-offset-[-2px] hover:bg-hover data-active:bg-selected"
+			className={ROW_LOOK}
 		>
-			<PlatformIcon platform={platform} />
-			<span className="flex min-w-0 flex-1 flex-col">
-				<span className="flex items-baseline gap-2">
-					<span className={classes("min-w-0 flex-1 truncate", unread ? "font-semibold" : "font-medium")}>
-						{conversationName(conversation)}
-					</span>
-					<RelativeTime at={last_activity_at} className="shrink-0 text-xs text-ink-3 tabular-nums" />
-				</span>
-				<span className="flex items-center gap-2">
-					<span className={classes("min-w-0 flex-1 truncate text-sm", unread ? "text-ink" : "text-ink-2")}>
-						{preview === "" ? "Nothing said yet" : withoutMarks(preview)}
-					</span>
-					{running !== null && (
-						<span
-							className="pulse size-2 shrink-0 rounded-full border border-accent"
-							title="Working on an answer"
-						>
-							<span className="sr-only">working on an answer</span>
-						</span>
-					)}
-					{unread && (
-						<span className="size-2 shrink-0 rounded-full bg-accent">
-							<span className="sr-only">unread</span>
-						</span>
-					)}
-				</span>
-			</span>
+			<PlatformIcon platform={conversation.platform} />
+			<RowText conversation={conversation} />
 		</Link>
+	);
+}
+
+function ChoosingRow({
+	conversation,
+	isChosen,
+	onChoose,
+}: {
+	readonly conversation: Conversation;
+	readonly isChosen: boolean;
+	readonly onChoose: () => void;
+}) {
+	return (
+		<label className={classes(ROW_LOOK, "cursor-pointer", isChosen && "bg-selected")}>
+			<input
+				type="checkbox"
+				aria-label={conversation.name}
+				checked={isChosen}
+				onChange={onChoose}
+				className="mt-1 size-4 shrink-0 accent-accent"
+			/>
+			<RowText conversation={conversation} />
+		</label>
+	);
+}
+
+function RowText({ conversation }: { readonly conversation: Conversation }) {
+	const { id, name, preview, last_activity_at, pinned, waiting } = conversation;
+	const unread = useIsUnread(conversation);
+	const running = useRunningTurn(id);
+	return (
+		<span className="flex min-w-0 flex-1 flex-col">
+			<span className="flex items-baseline gap-2">
+				<span className={classes("min-w-0 flex-1 truncate", unread ? "font-semibold" : "font-medium")}>
+					{name}
+				</span>
+				{pinned && (
+					<span className="shrink-0 self-center text-ink-3" title="Pinned">
+						<Pin size={12} aria-hidden />
+						<span className="sr-only">pinned</span>
+					</span>
+				)}
+				<RelativeTime at={last_activity_at} className="shrink-0 text-xs text-ink-3 tabular-nums" />
+			</span>
+			<span className="flex items-center gap-2">
+				<span className={classes("min-w-0 flex-1 truncate text-sm", unread ? "text-ink" : "text-ink-2")}>
+					{waiting ? "Waits for your answer" : preview === "" ? "Nothing said yet" : withoutMarks(preview)}
+				</span>
+				{running !== null && (
+					<span
+						className="pulse size-2 shrink-0 rounded-full border border-accent"
+						title="Working on an answer"
+					>
+						<span className="sr-only">working on an answer</span>
+					</span>
+				)}
+				{unread && (
+					<span className="size-2 shrink-0 rounded-full bg-accent">
+						<span className="sr-only">unread</span>
+					</span>
+				)}
+			</span>
+		</span>
 	);
 }
 
@@ -240,18 +354,8 @@ function withoutMarks(text: string): string {
 		.replace(/\[([^\]]*)\]\([^)\s]*\)/g, "$1");
 }
 
-function has({ display_name, preview, key, source }: Conversation, words: string): boolean {
-	return [display_name, preview, key, source.user_name ?? "", source.chat_name ?? ""].some((text) =>
+function has({ name, preview, key, source }: Conversation, words: string): boolean {
+	return [name, preview, key, source.user_name ?? "", source.chat_name ?? ""].some((text) =>
 		text.toLowerCase().includes(words),
 	);
-}
-
-/** Those seen so far: a filter must not take its own choices away. */
-function usePlatforms(all: readonly Conversation[], chosen: string | undefined): readonly string[] {
-	const known = useRef(new Set<string>());
-	return useMemo(() => {
-		for (const { platform } of all) known.current.add(platform);
-		if (chosen !== undefined) known.current.add(chosen);
-		return [...known.current].sort();
-	}, [all, chosen]);
 }

@@ -28,7 +28,9 @@ export function NewConversation() {
 			<div className="min-h-0 flex-1 overflow-y-auto">
 				{outgoing.length === 0 ? (
 					<Empty title="A fresh conversation">
-						Its first message begins it. A slash lists what can be commanded.
+						Its first message begins it. The agent knows nothing of your other chats here. To start afresh
+						within a chat, take New session from that chat's menu instead: the record stays, the agent begins
+						anew. A slash lists what can be commanded.
 					</Empty>
 				) : (
 					<div className="mx-auto max-w-3xl pt-4">

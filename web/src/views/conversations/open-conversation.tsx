@@ -1,11 +1,10 @@
 // One conversation: its head, its transcript, the box to write in.
 
 import { Pencil, X } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, upload, useApi } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
-import { conversationName } from "../../lib/conversation-name.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import { ErrorLine, ErrorState, IconButton, SkeletonRows } from "../../ui/index.ts";
 import { askedBy, contentsOf, type MessageActions, MessageActionsProvider } from "./actions.tsx";
@@ -13,11 +12,14 @@ import { Compose, type ComposeHandle } from "./compose.tsx";
 import { textOf } from "./content.ts";
 import { ConversationHeader } from "./header.tsx";
 import { type OutgoingFile, send } from "./outgoing.ts";
+import { PutAwayBanner } from "./put-away.tsx";
 import { TranscriptView } from "./transcript.tsx";
 import type { Spot, TranscriptState } from "./transcript-store.ts";
 import { transcriptOf, useTranscript } from "./transcripts.ts";
 import { markSeen } from "./unread.ts";
 import { addFiles } from "./uploads.ts";
+
+const FindBar = lazy(() => import("./find-bar.tsx").then((m) => ({ default: m.FindBar })));
 
 export function OpenConversation({ id, at }: { readonly id: string; readonly at: string | undefined }) {
 	const { data, error, refetch } = useApi(
@@ -42,6 +44,8 @@ function Talk({
 	const state = useTranscript(transcript);
 	const running = useRunningTurn(id);
 	const [error, setError] = useState<unknown>(null);
+	const [isFinding, setFinding] = useState(false);
+	useShortcut("f", "Find in this conversation", () => setFinding(true));
 	const compose = useRef<ComposeHandle>(null);
 	const spot = useMemo(() => spotOf(at), [at]);
 	const live = state.segments.at(-1)?.session ?? null;
@@ -105,13 +109,16 @@ function Talk({
 			}),
 		);
 	return (
-		<section aria-label={conversationName(conversation)} className="flex h-full min-h-0 flex-col">
+		<section aria-label={conversation.name} className="flex h-full min-h-0 flex-col">
 			<ConversationHeader
 				conversation={conversation}
 				session={state.isAtEnd ? live : null}
 				isRunning={running !== null}
+				onFind={() => setFinding(true)}
 				onError={setError}
 			/>
+			<PutAwayBanner conversation={conversation} onError={setError} />
+			<Suspense>{isFinding && <FindBar conversation={id} onClose={() => setFinding(false)} />}</Suspense>
 			<MessageActionsProvider value={actions}>
 				<TranscriptView conversation={conversation} transcript={transcript} spot={spot} />
 			</MessageActionsProvider>
@@ -139,9 +146,7 @@ function Talk({
 			<Compose
 				draftKey={id}
 				handle={compose}
-				placeholder={
-					conversation.platform === "web" ? "Write a message" : `Write into ${conversation.display_name}`
-				}
+				placeholder={conversation.platform === "web" ? "Write a message" : `Write to ${conversation.name}`}
 				history={() => saidIn(state)}
 				onUndo={hasSaid(state) ? undo : undefined}
 				onStop={running === null ? undefined : stop}

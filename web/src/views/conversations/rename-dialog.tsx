@@ -1,19 +1,19 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/index.ts";
-import type { Session } from "../../api/types.ts";
+import type { Conversation } from "../../api/types.ts";
 import { Button, Dialog, ErrorLine, Input } from "../../ui/index.ts";
 
 export function RenameDialog({
-	session,
+	conversation,
 	onClose,
 }: {
-	readonly session: Session;
+	readonly conversation: Conversation;
 	readonly onClose: () => void;
 }) {
-	const [title, setTitle] = useState(session.title ?? "");
+	const [title, setTitle] = useState(conversation.title ?? "");
 	const rename = useMutation({
-		mutationFn: () => api.setTitle({ session: session.id, title }),
+		mutationFn: (to: string | null) => api.renameConversation({ conversation: conversation.id, title: to }),
 		onSuccess: onClose,
 	});
 	const isReady = title.trim() !== "" && !rename.isPending;
@@ -21,13 +21,19 @@ export function RenameDialog({
 		<Dialog
 			open
 			onOpenChange={onClose}
-			title="Rename the session"
+			title="Rename the conversation"
+			about="The name stays until you change it, here and everywhere else."
 			actions={
 				<>
+					{conversation.title !== null && (
+						<Button look="quiet" disabled={rename.isPending} onClick={() => rename.mutate(null)}>
+							Remove the name
+						</Button>
+					)}
 					<Button look="quiet" onClick={onClose}>
 						Cancel
 					</Button>
-					<Button look="primary" disabled={!isReady} onClick={() => rename.mutate()}>
+					<Button look="primary" disabled={!isReady} onClick={() => rename.mutate(title)}>
 						Rename
 					</Button>
 				</>
@@ -37,13 +43,14 @@ export function RenameDialog({
 				className="flex flex-col gap-2"
 				onSubmit={(event) => {
 					event.preventDefault();
-					if (isReady) rename.mutate();
+					if (isReady) rename.mutate(title);
 				}}
 			>
 				<Input
 					aria-label="Title"
 					value={title}
 					maxLength={500}
+					placeholder={conversation.name}
 					onChange={({ target }) => setTitle(target.value)}
 				/>
 				{rename.isError && <ErrorLine error={rename.error} />}

@@ -19,6 +19,16 @@ export function useIsUnread({ id, last_activity_at }: Conversation): boolean {
 	return useSyncExternalStore(subscribe, () => last_activity_at > (seen.until[id] ?? seen.since));
 }
 
+/** Of those in the list, as far as it was read. */
+export function useUnreadCount(conversations: readonly Conversation[]): number {
+	return useSyncExternalStore(
+		subscribe,
+		() =>
+			conversations.filter(({ id, last_activity_at }) => last_activity_at > (seen.until[id] ?? seen.since))
+				.length,
+	);
+}
+
 export function markSeen(id: string, until: string): void {
 	if ((seen.until[id] ?? "") >= until) return;
 	const { [id]: _, ...others } = seen.until;

@@ -9,6 +9,7 @@ import { Empty, ErrorState, Page, platformName, Select, Skeleton } from "../../u
 import type { InsightsData } from "./data.ts";
 import { Figures } from "./figures.tsx";
 import { Numbers } from "./numbers.tsx";
+import { Spenders } from "./spenders.tsx";
 
 const PERIODS = ["7", "30", "90"] as const;
 type Period = (typeof PERIODS)[number];
@@ -56,6 +57,7 @@ export function InsightsView() {
 						<>
 							<Numbers data={data} />
 							<Figures data={data} cap={cap} />
+							<Spenders data={data} />
 						</>
 					)}
 				</div>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { SquareTerminal, X } from "lucide-react";
 import { api, useApi } from "../../api/index.ts";
 import {
@@ -21,11 +21,13 @@ const MOST_RUNNING = 200;
 const CHANGES = { on: ["process"] } as const;
 
 export function ProcessesView() {
-	const { conversation } = useSearch({ from: "/processes" });
-	const of = conversation === undefined ? {} : { conversation };
+	const { conversation, tab } = useSearch({ from: "/processes" });
+	const isAll = tab === "all";
+	const kind = isAll ? ("all" as const) : ("background" as const);
+	const of = { kind, ...(conversation !== undefined && { conversation }) };
 	const running = useApi("processes", { ...of, which: "running", limit: MOST_RUNNING }, CHANGES);
 	const all = useInfiniteQuery({
-		queryKey: ["processes", "all", conversation],
+		queryKey: ["processes", "all", kind, conversation],
 		queryFn: ({ pageParam, signal }) =>
 			api.processes(
 				{ ...of, which: "all", limit: PAGE, ...(pageParam !== "" && { after: pageParam }) },
@@ -38,8 +40,13 @@ export function ProcessesView() {
 	return (
 		<Page
 			title="Processes"
-			about="What the agent runs in the background"
-			actions={conversation !== undefined && <OfConversation id={conversation} />}
+			about={isAll ? "Every command the agent ran" : "What the agent runs in the background"}
+			actions={
+				<>
+					{conversation !== undefined && <OfConversation id={conversation} />}
+					<KindChoice isAll={isAll} />
+				</>
+			}
 		>
 			<List
 				running={running.data?.processes}
@@ -58,6 +65,27 @@ export function ProcessesView() {
 				</div>
 			)}
 		</Page>
+	);
+}
+
+/** Commands that a turn waits for are over in a moment, and there are many of them. */
+function KindChoice({ isAll }: { readonly isAll: boolean }) {
+	const navigate = useNavigate({ from: "/processes" });
+	return (
+		<label className="flex items-center gap-2 text-sm text-ink-2">
+			<input
+				type="checkbox"
+				className="size-4 accent-accent"
+				checked={isAll}
+				onChange={({ target }) =>
+					void navigate({
+						search: ({ tab: _, ...rest }) => (target.checked ? { ...rest, tab: "all" } : rest),
+						replace: true,
+					})
+				}
+			/>
+			Foreground commands too
+		</label>
 	);
 }
 

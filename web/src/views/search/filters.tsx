@@ -92,7 +92,7 @@ export function Filters({
 							<option value="">All</option>
 							{conversations.map((one) => (
 								<option key={one.id} value={one.id}>
-									{one.display_name}
+									{one.name}
 								</option>
 							))}
 							<OtherConversation id={asked.conversation} known={conversations.map((one) => one.id)} />
@@ -168,7 +168,7 @@ function OtherConversation({
 		{ on: ["session", "conversation"], of: id ?? "", enabled: isOther },
 	);
 	if (!isOther) return null;
-	return <option value={id}>{data?.display_name ?? id}</option>;
+	return <option value={id}>{data?.name ?? id}</option>;
 }
 
 function given(value: string | undefined): readonly string[] {

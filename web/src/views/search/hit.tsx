@@ -48,12 +48,16 @@ export function SearchHit({ hit }: { readonly hit: Hit }) {
 }
 
 function ConversationName({ conversation }: { readonly conversation: string }) {
-	const { data } = useApi("conversation", { conversation: conversation });
+	const { data } = useApi(
+		"conversation",
+		{ conversation },
+		{ on: ["session", "conversation"], of: conversation },
+	);
 	if (!data) return <Skeleton className="h-5 w-32" />;
 	return (
 		<>
 			<PlatformIcon platform={data.platform} />
-			<span className="min-w-0 truncate font-medium text-ink-2">{data.display_name}</span>
+			<span className="min-w-0 truncate font-medium text-ink-2">{data.name}</span>
 		</>
 	);
 }

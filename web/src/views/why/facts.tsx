@@ -47,7 +47,7 @@ function ConversationFacts({ id }: { readonly id: string }) {
 					className="flex items-center gap-2 text-accent underline-offset-2 hover:underline"
 				>
 					<PlatformIcon platform={data.platform} />
-					<span className="min-w-0 truncate">{data.display_name}</span>
+					<span className="min-w-0 truncate">{data.name}</span>
 				</Link>
 			)}
 		</Group>

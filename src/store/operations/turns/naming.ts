@@ -1,0 +1,32 @@
+// The model's name for a conversation, with the cost of asking for it: one transaction, after the turn it was asked about has ended.
+import { KeryxError } from "../../../errors.ts";
+import { type Context, get, type Op, sql } from "../../query.ts";
+import { giveTitle } from "../sessions/commands.ts";
+import { nameByTopic } from "../sessions/filing.ts";
+import { findConversation, sessionOfKey } from "../sessions/sessions.ts";
+import { addModelCall, type ModelCall } from "./model-calls.ts";
+import { TURN_COLUMNS, type TurnRow } from "./turns.ts";
+
+/** The calls of a turn itself count from 1. */
+const NAMING_CALL = 0;
+
+const turnById = sql<TurnRow>(`SELECT ${TURN_COLUMNS} FROM turns WHERE id = ?`);
+
+export interface NameArgs {
+	readonly turn: string;
+	/** Null: the model was asked, and gave none. */
+	readonly title: string | null;
+	readonly call: Omit<ModelCall, "n" | "aside">;
+}
+
+/** Written again, it changes nothing. A person's title stays. */
+export function* nameByModel(context: Context, { turn: id, title, call }: NameArgs): Op<void> {
+	const turn = yield* get(turnById, id);
+	if (!turn) throw new KeryxError("store.not_found", `no turn ${id}`, { field: "turn" });
+	yield* addModelCall(context, turn, { ...call, n: NAMING_CALL, aside: true });
+	const conversation = yield* findConversation(turn.conversation);
+	const session = yield* sessionOfKey(turn.session);
+	if (title === null || session.title_source === "user" || session.title_source === "model") return;
+	yield* giveTitle(context, conversation, session, title, "model");
+	yield* nameByTopic(context, conversation, title, "model");
+}

@@ -1,0 +1,159 @@
+// One box that leads everywhere: views, conversations, what can be commanded, settings.
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
+import { type ReactNode, useDeferredValue, useId, useMemo, useRef, useState } from "react";
+import { api, useApi } from "../api/index.ts";
+import { classes } from "../lib/classes.ts";
+import { Dialog, Input, PlatformIcon } from "../ui/index.ts";
+import { send, useConversationList } from "../views/conversations/index.tsx";
+import { places } from "./places.ts";
+
+interface Entry {
+	readonly id: string;
+	readonly name: string;
+	readonly about: string;
+	readonly icon: ReactNode;
+	readonly run: () => void;
+}
+
+const MOST_OF_KIND = 8;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+	const [words, setWords] = useState("");
+	const [at, setAt] = useState(0);
+	const list = useRef<HTMLDivElement>(null);
+	const listId = useId();
+	const wanted = useDeferredValue(words.trim());
+	const entries = useEntries(wanted, onClose);
+	const active = Math.min(at, entries.length - 1);
+	const move = (by: number) => {
+		const next = (active + by + entries.length) % Math.max(1, entries.length);
+		setAt(next);
+		list.current?.children[next]?.scrollIntoView({ block: "nearest" });
+	};
+	return (
+		<Dialog open onOpenChange={onClose} title="Go anywhere">
+			<Input
+				autoFocus
+				role="combobox"
+				aria-label="What to look for"
+				aria-expanded
+				aria-controls={listId}
+				aria-activedescendant={entries[active] ? `${listId}-${active}` : undefined}
+				placeholder="A view, a conversation, a command, a setting"
+				value={words}
+				onChange={({ target }) => {
+					setWords(target.value);
+					setAt(0);
+				}}
+				onKeyDown={(event) => {
+					if (event.key === "ArrowDown") move(1);
+					else if (event.key === "ArrowUp") move(-1);
+					else if (event.key === "Enter" && !event.nativeEvent.isComposing) entries[active]?.run();
+					else return;
+					event.preventDefault();
+				}}
+			/>
+			<div ref={list} id={listId} role="listbox" aria-label="Found" className="-mx-2 mt-2">
+				{entries.map(({ id, name, about, icon, run }, index) => (
+					<div
+						key={id}
+						id={`${listId}-${index}`}
+						role="option"
+						tabIndex={-1}
+						aria-selected={index === active}
+						onPointerMove={() => setAt(index)}
+						onClick={run}
+						onKeyDown={(event) => event.key === "Enter" && run()}
+						className={classes(
+							"flex cursor-default items-center gap-2.5 rounded-sm px-2 py-1.5",
+							index === active && "bg-selected",
+						)}
+					>
+						<span className="shrink-0 text-ink-3">{icon}</span>
+						<span className="min-w-0 shrink-0 max-w-[60%] truncate">{name}</span>
+						<span className="min-w-0 flex-1 truncate text-right text-sm text-ink-3">{about}</span>
+					</div>
+				))}
+			</div>
+		</Dialog>
+	);
+}
+
+function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
+	const navigate = useNavigate();
+	const { conversation: open } = useParams({ strict: false });
+	const { data: recent } = useConversationList();
+	const { data: commands } = useApi("commands", {});
+	const { data: config } = useApi("config", {}, { on: ["config"] });
+	return useMemo(() => {
+		const does = (what: () => unknown) => () => {
+			onClose();
+			what();
+		};
+		const conversations = recent?.pages.flatMap((page) => page.conversations) ?? [];
+		const kinds: Entry[][] = [
+			[
+				{
+					id: "new",
+					name: "New chat",
+					about: "an empty conversation of its own",
+					icon: <MessageSquarePlus size={16} />,
+					run: does(() => navigate({ to: "/c/$conversation", params: { conversation: "new" } })),
+				},
+				...places.map(({ to, name, icon: Icon }) => ({
+					id: to,
+					name,
+					about: "view",
+					icon: <Icon size={16} />,
+					run: does(() => navigate({ to })),
+				})),
+			],
+			conversations.map(({ id, name, preview, platform }) => ({
+				id,
+				name,
+				about: preview,
+				icon: <PlatformIcon platform={platform} />,
+				run: does(() => navigate({ to: "/c/$conversation", params: { conversation: id } })),
+			})),
+			// What asks for a word more is written into the chat itself.
+			(open === undefined || open === "new" ? [] : (commands?.commands ?? []))
+				.filter(({ usage }) => !usage.includes("<"))
+				.map(({ name, about }) => ({
+					id: `/${name}`,
+					name: `/${name}`,
+					about: `${about}, in the open conversation`,
+					icon: <Command size={16} />,
+					run: does(() => void say(open as string, `/${name}`)),
+				})),
+			(config?.entries ?? []).map(({ key, value }) => ({
+				id: `setting ${key}`,
+				name: key,
+				about: `setting, ${JSON.stringify(value)}`,
+				icon: <Settings2 size={16} />,
+				run: does(() => navigate({ to: "/settings", search: { q: key } })),
+			})),
+		];
+		if (wanted === "") return [...(kinds[0] ?? []), ...(kinds[1] ?? []).slice(0, MOST_OF_KIND)];
+		const parts = wanted.toLowerCase().split(/\s+/);
+		const fits = ({ name, about }: Entry) => {
+			const text = `${name} ${about}`.toLowerCase();
+			return parts.every((part) => text.includes(part));
+		};
+		return [
+			...kinds.flatMap((kind) => kind.filter(fits).slice(0, MOST_OF_KIND)),
+			{
+				id: "search",
+				name: `Search all messages for \u201c${wanted}\u201d`,
+				about: "",
+				icon: <Search size={16} />,
+				run: does(() => navigate({ to: "/search", search: { q: wanted } })),
+			},
+		];
+	}, [wanted, recent, commands, config, open, navigate, onClose]);
+}
+
+async function say(id: string, text: string): Promise<void> {
+	const conversation = await api.conversation({ conversation: id });
+	await send({ kind: "conversation", conversation }, text, 0);
+}

@@ -1,0 +1,32 @@
+// A conversation as a file of the person's own.
+import { readText } from "../../api/request.ts";
+import type { Conversation } from "../../api/types.ts";
+
+const KINDS = {
+	markdown: { type: "text/markdown", ending: "md" },
+	/** One JSON object a line, which `keryx sessions import` takes back. */
+	jsonl: { type: "application/jsonl", ending: "jsonl" },
+} as const;
+
+export async function exportConversation(
+	{ id, name }: Pick<Conversation, "id" | "name">,
+	format: keyof typeof KINDS,
+): Promise<void> {
+	const { type, ending } = KINDS[format];
+	const text = await readText(`/api/export?conversation=${encodeURIComponent(id)}&format=${format}`);
+	const address = URL.createObjectURL(new Blob([text], { type }));
+	const link = document.createElement("a");
+	link.href = address;
+	link.download = `${fileName(name)}.${ending}`;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** Letters, digits and a few marks: what every system takes. */
+function fileName(name: string): string {
+	const plain = name
+		.replace(/[^\p{L}\p{N}_-]+/gu, "-")
+		.replace(/^-+|-+$/g, "")
+		.slice(0, 60);
+	return plain === "" ? "conversation" : plain;
+}
