@@ -160,8 +160,12 @@ class RunningGateway implements Gateway {
 		this.#turns = new TurnFactory({
 			store,
 			clock,
-			agent: options.agent,
-			profiles: options.profiles ?? {},
+			get agent() {
+				return options.agent;
+			},
+			get profiles() {
+				return options.profiles ?? {};
+			},
 			tools,
 			confirmations: options.confirmations ?? null,
 			walls: options.walls ?? null,

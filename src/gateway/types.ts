@@ -19,6 +19,7 @@ import type { Walls } from "./turn/walls.ts";
 
 export interface GatewayOptions {
 	readonly store: Store;
+	/** Asked at the start of each turn: it may change, and so may those of profiles. */
 	readonly agent: Agent;
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;

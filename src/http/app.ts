@@ -53,6 +53,8 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"addChannel",
 	"testChannel",
 	"removeChannel",
+	"listModels",
+	"takeModel",
 ]);
 
 export interface Api {

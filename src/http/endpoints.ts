@@ -8,6 +8,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
@@ -295,6 +296,7 @@ export const endpoints = {
 	...processEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
+	...modelSetupEndpoints,
 	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,

@@ -13,6 +13,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { sideMessageHandlers } from "./side-messages.ts";
@@ -205,6 +206,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...processHandlers,
 	...channelHandlers,
 	...channelSetupHandlers,
+	...modelSetupHandlers,
 	...pairingHandlers,
 	...configHandlers,
 	...loginHandlers,

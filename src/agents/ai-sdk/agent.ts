@@ -13,6 +13,7 @@ export interface ModelAgentOptions {
 	readonly settings: ModelSettings;
 	/** Where keys are read from, at every step. */
 	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly keyFile?: AttemptOptions["keyFile"];
 	readonly clock: Clock;
 	readonly readBlob: ReadBlob;
 	/** From 0 up to 1: spreads those who have to ask again. */
@@ -28,7 +29,8 @@ export interface ModelAgent extends StepAgent {
 	check(signal: AbortSignal): Promise<ModelCheck>;
 }
 
-export function createModelAgent({ random = Math.random, ...options }: ModelAgentOptions): ModelAgent {
+export function createModelAgent({ random = Math.random, ...given }: ModelAgentOptions): ModelAgent {
+	const options = { keyFile: (path: string) => `${path} cannot be read here`, ...given };
 	const { settings, clock } = options;
 	return {
 		kind: "step",
