@@ -12,7 +12,6 @@ import {
 	type ChannelHost,
 	type ChannelSettings,
 	type Inbound,
-	type Press,
 } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
@@ -24,7 +23,7 @@ import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
 import { ArrivalOrder } from "./inbox/arrival-order.ts";
 import { createHost } from "./inbox/host.ts";
-import { press } from "./inbox/presses.ts";
+import { type PressOptions, press, pressByReaction } from "./inbox/presses.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { Lanes } from "./lanes/lanes.ts";
 import { ChannelWatch } from "./lifecycle/channel-watch.ts";
@@ -105,6 +104,7 @@ class RunningGateway implements Gateway {
 			store,
 			clock,
 			config: () => live.values,
+			setHomes: () => this.#sessionSettings.setHomes(),
 			audiences: this.#audiences,
 			hostOf: (channel) => this.#hostOf(channel),
 			log,
@@ -311,7 +311,8 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			accept: (inbound) => this.#admit(inbound, channel, arrivalOrder),
 			inOrder: (write) => this.#inOrder(write, arrivalOrder),
-			pressed: (given) => this.#press(given, channel.account, arrivalOrder),
+			pressed: (given) => press(given, channel.account, this.#pressing(arrivalOrder)),
+			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(arrivalOrder)),
 		});
 	}
 
@@ -447,6 +448,8 @@ class RunningGateway implements Gateway {
 			albums: this.#albums,
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
+			homes: () => this.#connections.homes(),
+			isOwners: (destination) => this.#audiences.isOwners(destination),
 			arrivalOrder,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
@@ -456,15 +459,11 @@ class RunningGateway implements Gateway {
 		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
-	async #press(
-		given: Press,
-		account: string,
-		arrivalOrder: ArrivalOrder,
-	): Promise<{ readonly text: string }> {
+	#pressing(arrivalOrder: ArrivalOrder): PressOptions {
 		this.#assertAccepting();
 		const { store, clock, config, confirmations = null } = this.#options;
 		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
-		return press(given, account, { store, clock, config, confirmations, arrivalOrder, onCommand });
+		return { store, clock, config, confirmations, arrivalOrder, onCommand };
 	}
 
 	#assertAccepting(): void {

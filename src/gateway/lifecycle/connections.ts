@@ -2,7 +2,7 @@
 // nothing here reads a message or decides what becomes of it.
 import type { Config } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { type Destination, OPERATOR, type Store } from "../../store/index.ts";
+import type { Destination, HomeChannel, Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Channel, ChannelHost } from "../channel.ts";
 import type { Audiences } from "../outbox/audiences.ts";
@@ -13,6 +13,8 @@ export interface ConnectionsOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly config: () => Pick<Config, "home_channels">;
+	/** The home channels as they were set in chats. */
+	readonly setHomes: () => readonly HomeChannel[];
 	readonly audiences: Audiences;
 	readonly hostOf: (channel: Channel) => ChannelHost;
 	readonly log: (message: string, error: unknown) => void;
@@ -80,9 +82,9 @@ export class Connections {
 	}
 
 	/** The home channels that can be reached. One that its owner set in a chat wins over the configuration. */
-	async homes(): Promise<readonly Destination[]> {
-		const { store, config } = this.#options;
-		const set = await store.homeChannels({ scope: OPERATOR });
+	homes(): readonly Destination[] {
+		const { setHomes, config } = this.#options;
+		const set = setHomes();
 		const configured = Object.entries(config().home_channels)
 			.filter(([platform]) => !set.some((home) => home.platform === platform))
 			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({

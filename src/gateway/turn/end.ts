@@ -61,14 +61,15 @@ function failed(
 	return toDeliveries(sentence, posting(start), outlet);
 }
 
-/** A question that has buttons is a message of its own, so that each has its own; any other is the end of the text. */
+/** A question with buttons, or that a reaction answers, is a message of its own; any other is the end of the text. */
 function said(
 	{ text, questions = [] }: Extract<Outcome, { kind: "completed" }>,
 	start: TurnStart,
 	{ outlet }: NoticeAbout,
 ): NewDelivery[] {
 	const to = posting(start);
-	if (questions.length === 0 || !outlet.shows(start.destination).buttons) {
+	const { buttons, answeredByReaction } = outlet.shows(start.destination);
+	if (questions.length === 0 || !(buttons || answeredByReaction)) {
 		const all = [...(text === "" ? [] : [text]), ...questions.map((question) => question.text)];
 		return toDeliveries(all.join("\n\n"), to, outlet);
 	}

@@ -49,11 +49,11 @@ import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
-import { pressButton } from "./inbox/presses.ts";
+import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
-import { approvePairing, denyPairing, pairings } from "./people/pairings.ts";
+import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
@@ -228,6 +228,7 @@ export const writes = {
 	revokeToken,
 	approvePairing,
 	denyPairing,
+	decidePairing,
 	proveWritable,
 	beginProcess,
 	processStarted,
@@ -270,6 +271,7 @@ export const reads = {
 	knownIds,
 	callerFacts,
 	speakerFacts,
+	buttonAt,
 	story,
 	lastInbound,
 	lastEventAt,
@@ -342,6 +344,7 @@ export const DRAWS: {
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
 	approvePairing: { uuids: 1 },
+	decidePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
 };
