@@ -1,3 +1,7 @@
+// keryx/agents: what answers a prompt. A model of a provider, another agent program (ACP), or a script for tests.
+// Each gets the whole prompt and gives back text and tool calls; how it speaks with its model stays in its folder.
+// Never here: running a tool, writing to the store, deciding whether a turn goes on.
+
 export { type AcpAgent, type AcpAgentOptions, createAcpAgent } from "./acp/agent.ts";
 export {
 	createModelAgent,

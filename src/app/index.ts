@@ -1,5 +1,6 @@
-// keryx: a Keryx in your own program. Here the parts are put together; nothing here reads arguments or prints for people, and no part
-// below knows of it.
+// keryx: a Keryx in your own program. Here the parts are put together from a configuration: createKeryx, and what runs at a start.
+// The command line and programs that embed Keryx use the same functions.
+// Never here: reading arguments, printing for people, rules of a single part. No part below knows of this folder.
 
 export { type ConfigInput, type LoadedConfig, loadConfig } from "../config/index.ts";
 export type { PlatformTraits } from "../domain/index.ts";

@@ -1,4 +1,6 @@
-// keryx/checkpoints: snapshots of a folder's files, and the way back. Usable without the gateway, on any store.
+// keryx/checkpoints: snapshots of a folder's files, and the way back.
+// Usable without the gateway, on any store.
+// Never here: deciding when a snapshot is taken, or which folder is a conversation's.
 
 export { createCheckpoints } from "./checkpoints.ts";
 export { EXCLUDED_FOLDERS, type ExcludeReason } from "./excludes.ts";

@@ -1,4 +1,6 @@
 // The `keryx` command: hands the process to the program, and turns what goes wrong into words and an exit code.
+// This folder reads arguments, prints, and calls a running Keryx over its socket.
+// Never here: a rule that the API or a chat needs too.
 import type { CliContext } from "./context.ts";
 import { reportError } from "./io/report.ts";
 import { runProgram } from "./program.ts";

@@ -1,4 +1,6 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
+// It is checked as a whole, and each problem names its file, line and remedy.
+// Never here: acting on a setting.
 
 export { type ConfigChange, compareConfig } from "./change.ts";
 export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";

@@ -1,4 +1,6 @@
-// keryx/confirmations: a human says yes, to exactly that. Usable without the gateway, on a store that was opened with its audit key.
+// keryx/confirmations: a human says yes, to exactly that (I14): asking, resolving, grants, the audit, who is told.
+// Usable without the gateway, on a store that was opened with its audit key.
+// Never here: running what was approved.
 
 export { type Attempt, type Caller, may } from "./callers.ts";
 export {

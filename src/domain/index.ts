@@ -1,5 +1,6 @@
 // The pure core: where a message belongs, when a session ends, what people and the agent are told.
-// No IO, no ambient clock, no randomness.
+// Functions of facts, by subject: address, session, prompt, text.
+// Never here: IO, an ambient clock, randomness.
 
 export { ACTION_ALPHABET, actionName, foldedAction } from "./action-name.ts";
 export { type AddressOptions, addressDigest, isShared, resolveAddress } from "./address/address.ts";

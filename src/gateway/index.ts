@@ -1,4 +1,6 @@
 // keryx/gateway: inbox, lanes, turns and outbox, over a store, an agent and channels.
+// Each stage of a message has a folder: inbox, lanes, turn, outbox; with commands, files and lifecycle beside them.
+// Never here: SQL, a platform's own protocol, HTTP.
 
 export {
 	type Align,

@@ -1,3 +1,7 @@
+// Markdown in the dialect and within the limits of each platform, and as plain text.
+// Pure: text in, parts out.
+// Never here: sending, or a limit that only one chat has.
+
 export type { Align, Block, Inline, List } from "./markdown/ast.ts";
 export { parseMarkdown } from "./markdown/parse.ts";
 export { render, renderParts } from "./render.ts";

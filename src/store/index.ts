@@ -1,4 +1,6 @@
-// keryx/store: the one store, in the words of the domain.
+// keryx/store: the one store, in the words of the domain (I1).
+// An operation is one transaction; all SQL is below `operations`, and each engine has a folder.
+// Never here: waiting, retrying, sending, or a decision that a pure function of the domain can make.
 
 export { createSecrets, NO_SECRETS, type Secrets } from "../secrets/index.ts";
 export { systemClock } from "../time/index.ts";

@@ -1,4 +1,6 @@
 // keryx/testing: what a test of a gateway, a channel, an agent or a tool needs.
+// The conformance suites here say what every store, channel, agent and process backend promises.
+// Never here: anything that a running Keryx loads.
 
 export {
 	createScriptedAgent,

@@ -1,3 +1,7 @@
+// keryx/tools: what an agent may use, and the classifier that says which commands need a human first.
+// A tool checks its arguments, says what to ask, and runs.
+// Never here: who may use a tool, or the rows of its result.
+
 export { createAttachTool } from "./attach.ts";
 export { WIDEN_WALL } from "./call-wall.ts";
 export {

@@ -1,4 +1,6 @@
-// keryx/walls: where commands run. Behind a wall, Keryx's home, processes and sockets are not there.
+// keryx/walls: where commands run. Behind a wall, Keryx's home, processes and sockets are not there (I17).
+// View, mask and box, and what this machine can do of them.
+// Never here: which wall a turn gets: that is src/gateway/turn/walls.ts.
 
 export { wallArguments } from "./arguments.ts";
 export { causeInWords, remedyOf, type WallCause } from "./causes.ts";

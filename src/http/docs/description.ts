@@ -1,7 +1,7 @@
 // What the API says of itself: OpenAPI made from the schemas that the server checks with, and a reference made from that.
 import { z } from "@hono/zod-openapi";
+import { htmlPage } from "../entry/html.ts";
 import type { App } from "../environment.ts";
-import { htmlPage } from "../html.ts";
 import { type Described, type Operation, referenceOf } from "./reference.ts";
 
 const ABOUT =

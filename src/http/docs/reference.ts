@@ -1,7 +1,7 @@
 // The readable reference: HTML made from the OpenAPI document alone, so that it says what the server checks. No script, nothing from
 // elsewhere, and everything that is put in is escaped.
 import { html } from "hono/html";
-import type { Html } from "../html.ts";
+import type { Html } from "../entry/html.ts";
 
 /** As far as it is read here. */
 export interface Described {
