@@ -136,6 +136,7 @@ export interface Reaction extends InChat {
 	readonly emoji: string;
 	/** own: on a message of Keryx. */
 	readonly on: "own" | "other";
+	readonly transport?: Inbound["transport"];
 }
 
 export interface Press extends InChat {
@@ -218,6 +219,8 @@ export interface ChannelSettings {
 	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
 	/** Without a sign of life for so long, the channel counts as down. */
 	readonly aliveSeconds: number;
+	/** 👍 or 👎 at a question's message answers it, where the platform shows no buttons. */
+	readonly confirmByReaction: boolean;
 }
 
 export const CHANNEL_DEFAULTS: ChannelSettings = {
@@ -229,4 +232,5 @@ export const CHANNEL_DEFAULTS: ChannelSettings = {
 		groups: ["answer", "question", "warning"],
 	},
 	aliveSeconds: 60,
+	confirmByReaction: false,
 };

@@ -174,6 +174,7 @@ async function handInReaction(
 			platformMessage,
 			emoji,
 			on,
+			transport: transportOf(sender, context),
 			...(n === added.length - 1 && at),
 		});
 	if (added.length === 0) await pass(at, context);

@@ -15,7 +15,10 @@ import {
 	type NoticeClass,
 } from "../channel.ts";
 
-type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit">;
+type Shows = Pick<ChannelTraits["shows"], "attachments" | "buttons" | "edit"> & {
+	/** A reaction to a question's message answers it: only where no buttons are shown. */
+	readonly answeredByReaction?: boolean;
+};
 
 export interface Outlet {
 	readonly platforms: Platforms;
@@ -48,7 +51,12 @@ export function createOutlet({
 		platforms.traits(platform);
 	return {
 		platforms: platformsOf(channels, platforms),
-		shows: (destination) => find(destination)?.traits?.shows ?? NOTHING,
+		shows: (destination) => {
+			const channel = find(destination);
+			const shows = channel?.traits?.shows ?? NOTHING;
+			const { confirmByReaction } = settingsOf(channel?.name ?? "") ?? CHANNEL_DEFAULTS;
+			return { ...shows, answeredByReaction: confirmByReaction && !shows.buttons };
+		},
 		captionLimit: (destination) => {
 			const { messageLimit, captionLimit } = find(destination)?.traits ?? registry(destination);
 			return { ...messageLimit, max: Math.min(messageLimit.max, captionLimit ?? messageLimit.max) };
