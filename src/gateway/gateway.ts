@@ -145,7 +145,7 @@ class RunningGateway implements Gateway {
 			channelOf,
 			log,
 		};
-		this.#outbox = new Outbox(sending);
+		this.#outbox = new Outbox({ ...sending, outlet: this.outlet });
 		this.#unknownDeliveries = new UnknownDeliveries(sending);
 		this.#channelWatch = new ChannelWatch({
 			store,

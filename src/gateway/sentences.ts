@@ -59,6 +59,14 @@ export const SUSPENDED =
 	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";
 
 /** Where a chat cannot show a file. */
+/** The platform has refused it for good. */
+export function fileRefusedSentence(
+	{ name, size }: Pick<OutgoingFile, "name" | "size">,
+	reason: string,
+): string {
+	return `The file ${asCode(name)} (${bytesInWords(size)}) could not be sent here: ${literal(reason, 200)}. Keryx's page has it, in this conversation.`;
+}
+
 export function fileSentence({
 	name,
 	size,

@@ -308,6 +308,35 @@ test("while a file is slow to come, what others write later is taken, and the li
 	]);
 });
 
+test("a change that is handed out before the message it changes is told after it", async () => {
+	const { peer, host } = scene;
+	const order: string[] = [];
+	const { accept, edited } = { accept: host.accept.bind(host), edited: host.edited.bind(host) };
+	host.accept = (inbound) => {
+		order.push(String(inbound.content));
+		return accept(inbound);
+	};
+	host.edited = (edit) => {
+		order.push(`now: ${String(edit.content)}`);
+		return edited(edit);
+	};
+	const dm = peer.dm(ada);
+	const first = peer.say(ada, dm, "first");
+	peer.edit(dm, first, "first, changed");
+	peer.edit(dm, peer.say(ada, dm, "second"), "second, changed");
+	peer.edit(dm, first, "first, again");
+	peer.reorder(([said, changed, ...rest]) => [changed, said, ...rest] as never);
+	await scene.start();
+	await scene.until(() => peer.bot.queue.waiting.length === 0);
+	expect(order).toEqual([
+		"first",
+		"now: first, changed",
+		"second",
+		"now: second, changed",
+		"now: first, again",
+	]);
+});
+
 describe("what only a human can mend", () => {
 	test("a second poller is named as the cause for as long as it polls, and when it is gone the channel comes back", async () => {
 		await scene.channel.stop();

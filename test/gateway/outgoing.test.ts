@@ -79,6 +79,21 @@ describe("attach", () => {
 		expect(channel.given.at(-1)?.outgoing.body.attachments).toBeUndefined();
 	});
 
+	test("a file that the platform refuses is told of, with the reason, and is dead", async () => {
+		await start();
+		writeFileSync(join(folder, "work/a.txt"), "four");
+		scene.world.behave = ({ n }) => (n === 2 ? "refuse" : "ok");
+		await attach("a.txt");
+		await expect.poll(() => scene.texts().length).toBe(2);
+		expect(scene.texts().at(-1)).toMatch(
+			/a\.txt<\/code> \(4 bytes\) could not be sent here: .+ Keryx's page has it/,
+		);
+		const unsettled = await scene.store.deliveries({ scope: OPERATOR, which: "unsettled", limit: 10 });
+		expect(unsettled.map(({ state, body }) => [state, body.attachments?.[0]?.name])).toEqual([
+			["dead", "a.txt"],
+		]);
+	});
+
 	test("refuses what is outside, links on any part of the way, folders and what is too large", async () => {
 		await start();
 		writeFileSync(join(folder, "secret.txt"), "not yours");

@@ -1,7 +1,7 @@
 // Updates on their way to the host: those of one chat one after the other, chats side by side, so that a large file holds up its own chat
 // alone, also when others write later. The cursor moves only past what is committed together with everything before it (I3).
-import type { Update } from "grammy/types";
-import { chatOf } from "./updates.ts";
+import type { Message, Update } from "grammy/types";
+import { chatOf, editedOf, messageOf } from "./updates.ts";
 
 /** Commits one update of those that came together, and the cursor with it where one is given. */
 export type HandIn = (update: Update, cursor: string | undefined, batch: readonly Update[]) => Promise<void>;
@@ -42,7 +42,7 @@ export class Intake {
 			if (chat && to !== undefined) this.#same.set(to, chat.id);
 			if (chat && from !== undefined) this.#same.set(chat.id, from);
 		}
-		for (const update of updates) {
+		for (const update of withEditsBehind(updates)) {
 			const id = chatOf(update)?.id ?? 0;
 			const key = this.#same.get(id) ?? id;
 			const before = this.#tails.get(key) ?? Promise.resolve();
@@ -92,4 +92,26 @@ export class Intake {
 			this.#open.shift();
 		}
 	}
+}
+
+/** After a long silence Telegram may hand out a change before the message that it changes: then nobody would know what was changed. */
+function withEditsBehind(updates: readonly Update[]): readonly Update[] {
+	const last = new Map(
+		updates.flatMap((update) => (messageOf(update) ? [[nameOf(messageOf(update)), update] as const] : [])),
+	);
+	const early = Map.groupBy(
+		updates.filter((update, n) => {
+			const message = last.get(nameOf(editedOf(update)));
+			return message !== undefined && updates.indexOf(message) > n;
+		}),
+		(update) => last.get(nameOf(editedOf(update))),
+	);
+	const moved = new Set([...early.values()].flat());
+	return updates
+		.filter((update) => !moved.has(update))
+		.flatMap((update) => [update, ...(early.get(update) ?? [])]);
+}
+
+function nameOf(message: Message | undefined): string {
+	return message ? `${message.chat?.id}/${message.message_id}` : "";
 }

@@ -207,11 +207,11 @@ function transportOf(
 	};
 }
 
-function messageOf(update: Update): Message | undefined {
+export function messageOf(update: Update): Message | undefined {
 	return update.message ?? update.channel_post;
 }
 
-function editedOf(update: Update): Message | undefined {
+export function editedOf(update: Update): Message | undefined {
 	return update.edited_message ?? update.edited_channel_post;
 }
 

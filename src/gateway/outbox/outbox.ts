@@ -6,8 +6,11 @@ import type { Delivery, Store } from "../../store/index.ts";
 import { type Clock, WallHistory, wakeAt } from "../../time/index.ts";
 import type { Channel, Outgoing, SendResult } from "../channel.ts";
 import { Aborted, DeadlinePassed, within } from "../deadline.ts";
+import { fileRefusedSentence } from "../sentences.ts";
 import { Pauses, untilWritten } from "../until-written.ts";
 import { lookUp } from "./lookup.ts";
+import type { Outlet } from "./outlet.ts";
+import { toDeliveries } from "./reply.ts";
 
 /** How long a platform may take to answer before the outcome counts as unknown. */
 const SEND_MS = 60_000;
@@ -30,6 +33,7 @@ export interface OutboxOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
+	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -235,10 +239,25 @@ export class Outbox {
 			case "missing":
 				return this.#anew(delivery);
 			case "refused":
+				await this.#tellOfFiles(delivery, result.reason);
 				return { kind: "dead", reason: result.reason };
 			case "unknown":
 				return { ...result, unasked: channel.lookup !== undefined };
 		}
+	}
+
+	/** Whoever waits for a file learns that it does not come. Before it is settled: repeated, it is the same notice. */
+	async #tellOfFiles({ id, conversation, turn, destination, body }: Delivery, reason: string): Promise<void> {
+		const { store, clock, outlet, log } = this.#options;
+		const posting = { id: `${id}:refused`, kind: "notice", class: "warning", destination } as const;
+		const texts = (body.attachments ?? []).map((file) => fileRefusedSentence(file, reason));
+		const deliveries = texts.length === 0 ? [] : toDeliveries(texts.join("\n"), posting, outlet);
+		if (deliveries.length === 0) return;
+		await untilWritten(() => store.notify({ conversation, ...(turn !== null && { turn }), deliveries }), {
+			clock,
+			signal: this.#stop.signal,
+			log: (error) => log(`that ${id} was refused cannot be told yet`, error),
+		});
 	}
 
 	/** Its receipt is forgotten first: what is sent after that is a message of its own, which is never sent twice (I7). */
