@@ -87,6 +87,8 @@ export type SendResult =
 
 /** What a platform can show. Given by the channel, so that a plugin needs no change of Keryx. */
 export interface ChannelTraits extends PlatformTraits {
+	/** The longest text that a file can have with it, in the unit of `messageLimit`. Left out: as long as a message. */
+	readonly captionLimit?: number;
 	readonly shows: {
 		readonly attachments: boolean;
 		readonly buttons: boolean;

@@ -73,7 +73,7 @@ export interface ReceivedCommand {
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
 	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
-	readonly told?: (text: string) => boolean;
+	readonly hearAnswer?: (text: string) => boolean;
 }
 
 /** A list is out of date after a day. */
@@ -239,7 +239,7 @@ export class CommandRunner {
 		const destination = destinationOf(source);
 		const { outlet } = this.#options;
 		const posting = { id: `command:${inbox}`, kind: "command", destination } as const;
-		const deliveries = received.told?.(text)
+		const deliveries = received.hearAnswer?.(text)
 			? []
 			: withButtons(
 					toDeliveries(text, posting, outlet),

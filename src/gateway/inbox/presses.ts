@@ -111,7 +111,7 @@ async function answered(
 	const text = new Promise<string>((resolve) => {
 		onCommand({
 			...command,
-			told: (said) => {
+			hearAnswer: (said) => {
 				resolve(said);
 				return isWaiting && edited;
 			},

@@ -88,14 +88,14 @@ export class ChannelWatch {
 			account,
 			state,
 			...(health.provenBy !== undefined && { provenBy: health.provenBy }),
-			ifDown: this.#told(health, channelDownSentence(health)),
-			ifBack: this.#told(health, channelBackSentence(health)),
+			ifDown: this.#noticesOf(health, channelDownSentence(health)),
+			ifBack: this.#noticesOf(health, channelBackSentence(health)),
 		});
 		this.#written.set(channel, state);
 	}
 
 	/** Not by way of the channel that it is about, where that is down: it would be told when it is no longer true. */
-	#told(health: NamedHealth, text: string) {
+	#noticesOf(health: NamedHealth, text: string) {
 		const { clock, homes, outlet } = this.#options;
 		const { name, state } = health;
 		const reached = homes().filter(

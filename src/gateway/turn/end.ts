@@ -95,14 +95,14 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
 	const notify = notifiesBoundaries(policy, conversationInfo.platform);
-	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	const opened = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	const notice = { kind: "notice", destination } as const;
 	return [
 		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
 		// A session that ended unseen is what people of other gateways complain of.
-		...(told === null
+		...(opened === null
 			? []
-			: toDeliveries(told, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
+			: toDeliveries(opened, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
 	];
 }
 

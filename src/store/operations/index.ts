@@ -42,7 +42,7 @@ import {
 } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
-import { deliveriesBeside } from "./deliveries/read-beside.ts";
+import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
@@ -265,7 +265,7 @@ export const reads = {
 	dueSessions,
 	delivery,
 	deliveries,
-	deliveriesBeside,
+	sideDeliveries,
 	unknownDeliveries,
 	channelCursor,
 	knownIds,
