@@ -484,6 +484,25 @@ describe("refused messages", () => {
 	});
 });
 
+describe("requests of strangers", () => {
+	it("go with everything that was told of them, when they came to nothing", async () => {
+		const { store, scene } = await opened(openInMemory);
+		const digest = "d".repeat(64);
+		const told = (id: string) => ({ ...delivery(id, "a code"), kind: "notice" as const });
+		const ids = ["1", "home0:1"].map((end) => `pairing:${digest.slice(0, 32)}:${end}`);
+		const [first = "", home = ""] = ids;
+		const pairing = { digest, deliveries: [told(first)], questions: [told(home)] };
+		await scene.accept("let me in", BOB, { as: { kind: "refuse", reason: "not allowed", pairing } });
+		for (const id of ids) await store.dropDelivery({ id });
+		scene.clock.advance(7 * DAY + 1);
+		await store.pruneRefused({ limit: 10 });
+		for (const id of ids)
+			await expect(store.delivery({ scope: OPERATOR, id })).rejects.toMatchObject({
+				code: "store.not_found",
+			});
+	});
+});
+
 describe("the rows of a store", () => {
 	let connection: Connection;
 	let path: string;

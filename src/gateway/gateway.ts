@@ -108,6 +108,7 @@ class RunningGateway implements Gateway {
 			config: () => live.values,
 			setHomes: () => this.#sessionSettings.setHomes(),
 			audiences: this.#audiences,
+			setHomes: () => this.#sessionSettings.setHomes(),
 			hostOf: (channel) => this.#hostOf(channel),
 			log,
 		});

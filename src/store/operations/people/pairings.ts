@@ -96,7 +96,7 @@ const oldOnes = sql<{ n: number; digest: string }>(
 	"SELECT n, digest FROM pairings WHERE state <> 'approved' AND asked_at < ? AND (state <> 'open' OR expires_at <= ?) ORDER BY n LIMIT ?",
 );
 const forget = sql("DELETE FROM pairings WHERE n = ?");
-const forgetNotice = sql("DELETE FROM deliveries WHERE id = ? AND due_at IS NULL");
+const forgetNotices = sql("DELETE FROM deliveries WHERE id >= ? AND id < ? AND due_at IS NULL");
 
 export interface PairingRequest {
 	/** SHA-256 of the code, in hex. */
@@ -288,15 +288,16 @@ export function* pairedRoleOf(platform: string, principal: string): Op<PersonRol
 	return null;
 }
 
-/** Forgets requests that came to nothing a week ago or longer, and what their senders were told. */
+/** Forgets requests that came to nothing a week ago or longer, and what was told of them. */
 export function* prunePairings(context: Context, limit: number): Op<void> {
 	for (const { n, digest } of yield* all(oldOnes, context.now - KEPT_MS, context.now, limit)) {
 		yield* run(forget, n);
-		yield* run(forgetNotice, `${pairingNoticeId(digest)}:1`);
+		// ";" follows ":".
+		yield* run(forgetNotices, `${pairingNoticeId(digest)}:`, `${pairingNoticeId(digest)};`);
 	}
 }
 
-/** Of the delivery that tells a code. */
+/** The ids of all deliveries about a request begin with it. */
 export function pairingNoticeId(digest: string): string {
 	return `pairing:${digest.slice(0, 32)}`;
 }
