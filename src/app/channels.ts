@@ -78,13 +78,14 @@ export function settingsOf(
 ): GatewaySettings | undefined {
 	const entry = Object.hasOwn(channels, name) ? channels[name] : undefined;
 	if (!entry) return undefined;
-	const { edits, notices, require_mention, free_chats, alive_seconds } = entry;
+	const { edits, notices, require_mention, free_chats, alive_seconds, confirm_by_reaction } = entry;
 	return {
 		edits,
 		notices,
 		requireMention: require_mention,
 		freeChats: free_chats,
 		aliveSeconds: alive_seconds,
+		confirmByReaction: confirm_by_reaction,
 	};
 }
 
@@ -118,7 +119,8 @@ export class ChannelFollower {
 		for (const [name, settings] of [...this.#made]) {
 			if (isDeepStrictEqual(wanted[name], settings)) continue;
 			this.#made.delete(name);
-			await disconnect(name);
+			// One that cannot be stopped properly keeps nobody from changing the others.
+			await disconnect(name).catch((error: unknown) => failed(name, error));
 		}
 		for (const [name, settings] of Object.entries(wanted)) {
 			if (this.#made.has(name)) continue;
