@@ -77,13 +77,22 @@ function known(platform: string): ChannelPlatform {
 }
 
 /** Throws channel.refused where the platform does not accept the token. */
-export async function tryToken(
-	_platform: ChannelPlatform,
+export function tryToken(
+	platform: ChannelPlatform,
 	{ token, apiRoot }: { readonly token: string; readonly apiRoot?: string | undefined },
 ): Promise<ChannelIdentity> {
-	const { identifyTelegram } = await import("../channels/telegram/index.ts");
-	return identifyTelegram({ token, ...(apiRoot !== undefined && { apiRoot }) });
+	return IDENTIFY[platform]({ token, ...(apiRoot !== undefined && { apiRoot }) });
 }
+
+interface Asked {
+	readonly token: string;
+	readonly apiRoot?: string;
+}
+
+const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
+	telegram: async (asked) => (await import("../channels/telegram/index.ts")).identifyTelegram(asked),
+	discord: async (asked) => (await import("../channels/discord/index.ts")).identifyDiscord(asked),
+};
 
 /** Answers the entry's name and who the bot is. */
 export async function addChannel(

@@ -196,10 +196,11 @@ export interface Channel {
 	/** Replaces a message that was sent; without it, nothing is previewed. */
 	edit?(receipt: string, outgoing: Outgoing): Promise<SendResult>;
 	typing?(destination: Destination): Promise<void>;
-	/** Looks up what became of a delivery by its id. */
+	/** Looks up what became of a delivery by its id. It was made at `madeAt`: no attempt was before. */
 	lookup?(
 		id: string,
 		destination: Destination,
+		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
 }

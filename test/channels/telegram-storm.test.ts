@@ -26,11 +26,11 @@ async function worldOf(messages: number, chats: number): Promise<World> {
 
 async function verdictOf(world: World) {
 	const store = await open(world.path, "read");
-	const verdict = await judge(store, world);
+	const verdict = await judge(store, world.judged());
 	await store.close();
 	await world.peer.close();
 	console.log(
-		`storm: ${JSON.stringify({ ...world.counts, done: world.done().length, ...verdict, seed: SEED })}`,
+		`storm: ${JSON.stringify({ ...world.counts, done: world.judged().done.length, ...verdict, seed: SEED })}`,
 	);
 	return verdict;
 }

@@ -7,9 +7,9 @@ import type {
 	InputMediaPhoto,
 } from "grammy/types";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
+import { NotSent } from "../transport.ts";
 import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
 import { readReceipt, receiptOf } from "./receipts.ts";
-import { NotSent } from "./transport.ts";
 
 /** Of what is said of a file. */
 export const CAPTION_LIMIT = 1024;

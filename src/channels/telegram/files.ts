@@ -5,8 +5,8 @@ import type { Message } from "grammy/types";
 import type { Part } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelHost } from "../../gateway/index.ts";
+import type { Transport } from "../transport.ts";
 import { isApiError, reasonOf } from "./outcome.ts";
-import type { Transport } from "./transport.ts";
 
 /** The Bot API hands out no larger ones. */
 const BOT_LIMIT = 20 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
 import { isTokenRefused, reasonOf } from "./outcome.ts";
-import { Transport } from "./transport.ts";
+import { Transport } from "../transport.ts";
 
 const ANSWER_MS = 20_000;
 

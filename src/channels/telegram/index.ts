@@ -10,11 +10,11 @@ import type {
 	SendResult,
 } from "../../gateway/index.ts";
 import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { Transport } from "../transport.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
 import { isReceipt, readReceipt } from "./receipts.ts";
-import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
 export { identifyTelegram } from "./identify.ts";

@@ -7,8 +7,8 @@ import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { FileUnreached } from "./files.ts";
 import { Intake } from "./intake.ts";
+import type { Transport } from "../transport.ts";
 import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
-import type { Transport } from "./transport.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 
 const LIMIT = 100;

@@ -1,7 +1,8 @@
-// A gateway on Telegram in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
+// A gateway on a chat platform in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
 import "../../support/keep-compiled.ts";
 import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
+import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
@@ -13,22 +14,26 @@ import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { DANGER, DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
 
-const { path, apiRoot, token, owner, members, dangers } = JSON.parse(process.argv[2] ?? "") as Orders;
+const { platform, path, apiRoot, token, people, dangers } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
 
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
-	auth: { telegram: { allow: [{ id: owner, role: "owner" }, ...members] } },
+	auth: {
+		[platform]: people ? { allow: [{ id: people.owner, role: "owner" }, ...people.members] } : { allow_all: true },
+	},
 });
-const channel = createTelegramChannel({
-	name: "telegram",
+const CREATE = { telegram: createTelegramChannel, discord: createDiscordChannel };
+const channel = CREATE[platform]({
+	name: platform,
 	token: () => Promise.resolve(token),
 	apiRoot,
 	clock: systemClock,
 	log: () => {},
 	firstPauseMs: 5,
 	longestPauseMs: 50,
+	voidPauseMs: 5,
 });
 const engine = await openSqlite({
 	path,
@@ -42,7 +47,7 @@ const gateway = createGateway({
 	store,
 	confirmations,
 	agent: asking(createScriptedAgent({ script: SCRIPT, clock: systemClock })),
-	tools: createTools([dangerOnFile(dangers)]),
+	tools: createTools(dangers === undefined ? [] : [dangerOnFile(dangers)]),
 	channels: [
 		{
 			...channel,
@@ -52,6 +57,7 @@ const gateway = createGateway({
 					accept: async (inbound) => {
 						const admission = await host.accept(inbound);
 						if (admission.duplicate) say({ say: "duplicate" });
+						say({ say: "taken", message: inbound.platformMessage });
 						return admission;
 					},
 				}),

@@ -12,12 +12,13 @@ import {
 	type TelegramPeer,
 } from "../../peers/telegram/index.ts";
 import { DRAIN, type Orders, type Report } from "./scene.ts";
+import type { Judged } from "./verdict.ts";
 
 /** So many messages may wait at Telegram before people write on. */
 const UNTAKEN = 40;
 const SENDS = /^send(?!ChatAction)/;
 
-export interface SaidMessage {
+interface SaidMessage {
 	readonly chat: ChatRecord;
 	readonly id: number;
 	readonly kind: "words" | "file" | "command";
@@ -92,8 +93,8 @@ export class World {
 		const members = this.places.flatMap(({ people }) => people).map(({ id }) => String(id));
 		const { path, dangers } = this;
 		const { apiRoot, bot } = this.peer;
-		const owner = String(this.owner.id);
-		const orders: Orders = { path, dangers, apiRoot, token: bot.token, owner, members };
+		const people = { owner: String(this.owner.id), members };
+		const orders: Orders = { platform: "telegram", path, dangers, apiRoot, token: bot.token, people };
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
@@ -118,9 +119,22 @@ export class World {
 		return "killed";
 	}
 
-	/** What was done of what is dangerous. */
-	done(): readonly string[] {
-		return existsSync(this.dangers) ? readFileSync(this.dangers, "utf8").trim().split("\n") : [];
+	/** What is asked of it at the end. */
+	judged(): Judged {
+		return {
+			said: this.said.map(({ chat, id, ...said }) => ({
+				...said,
+				chat: String(chat.chat.id),
+				id: String(id),
+			})),
+			places: [...new Set(this.places.map((place) => place.chat))].map((chat) => ({
+				name: chat.key,
+				holds: ({ chatId }) => chatId === String(chat.chat.id),
+				seen: this.peer.answers(chat).map(({ id, text }) => ({ id: String(id), text })),
+			})),
+			done: existsSync(this.dangers) ? readFileSync(this.dangers, "utf8").trim().split("\n") : [],
+			shows: ({ plain }) => plain.trim(),
+		};
 	}
 
 	/** Everybody writes before anybody listens. */

@@ -39,6 +39,8 @@ interface GatewayOptions {
 
 export class Gateway {
 	readonly sessions: Session[] = [];
+	/** Messages of people that a bot has said it received. */
+	readonly received = new Set<string>();
 	/** How often each was asked for. */
 	readonly counts = { identify: 0, resume: 0, resumed: 0 };
 	/** Heartbeats are not acknowledged, and nothing is sent. */
@@ -95,7 +97,7 @@ export class Gateway {
 		socket.on("message", (data) => {
 			const { op, d } = JSON.parse(String(data)) as { op: number; d: unknown };
 			if (op === OP.heartbeat) {
-				if (session) session.told = Math.max(session.told, Number(d ?? 0));
+				if (session) this.#told(session, Number(d ?? 0));
 				if (!this.isSilent) write(socket, { op: OP.ack });
 			}
 			if (op === OP.identify) session = this.#identify(socket, d as Identify);
@@ -140,6 +142,14 @@ export class Gateway {
 			this.#held = null;
 			for (const send of held) send();
 		};
+	}
+
+	#told(session: Session, to: number): void {
+		for (const { t, d } of session.sent.slice(session.told, to)) {
+			const { id, author } = d as { readonly id: string; readonly author?: { readonly bot?: boolean } };
+			if (t === "MESSAGE_CREATE" && !author?.bot) this.received.add(id);
+		}
+		session.told = Math.max(session.told, to);
 	}
 
 	#identify(socket: WebSocket, { token, intents }: Identify): Session | null {
@@ -201,7 +211,7 @@ export class Gateway {
 		}
 		session.socket?.terminate();
 		session.socket = socket;
-		session.told = Math.max(session.told, seq);
+		this.#told(session, seq);
 		this.counts.resumed++;
 		for (const event of session.sent.slice(seq)) write(socket, { op: OP.dispatch, ...event });
 		this.dispatch(session, "RESUMED", { _trace: [] });

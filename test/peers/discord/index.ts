@@ -93,7 +93,7 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 		...(port !== undefined && { port }),
 	});
 	handle.address = server.root;
-	world.root = server.root;
+	world.root = () => handle.address;
 
 	return Object.assign(handle, {
 		apiRoot: `${server.root}/api`,
@@ -155,15 +155,7 @@ export async function createDiscordPeer(options: DiscordPeerOptions = {}) {
 				.map(shownOf)
 				.filter(({ isBot }) => isBot),
 		/** Messages of people that a bot has said it received, by id, as far as nothing before them is missing. */
-		confirmed: (): string[] => {
-			const told = new Set<string>();
-			for (const { sent, told: to } of gateway.sessions)
-				for (const { t, s, d } of sent) {
-					const { id, author } = d as { id: string; author?: { bot?: boolean } };
-					if (t === "MESSAGE_CREATE" && s <= to && !author?.bot) told.add(id);
-				}
-			return [...told];
-		},
+		confirmed: (): string[] => [...gateway.received],
 
 		/** What happens to the next request (whose method and path look like this). */
 		next: (fault: Fault, about?: RegExp) => {

@@ -15,7 +15,7 @@ export type Fault =
 	/** Not carried out: too many at once. */
 	| { readonly retryAfter: number; readonly global?: boolean }
 	/** Not carried out, and answered so. Without JSON where the status is of a machine in between. */
-	| { readonly status: number; readonly code?: number; readonly message: string }
+	| { readonly status: number; readonly code?: number; readonly message: string; readonly errors?: object }
 	/** Carried out, but the answer is lost. */
 	| "lose_ack"
 	/** Neither carried out nor answered. */
@@ -167,6 +167,9 @@ async function answerOf(work: () => unknown): Promise<Answer> {
 
 function errorOf(fault: Exclude<Fault, string>): ApiError {
 	if ("retryAfter" in fault) return tooMany(fault.retryAfter * 1000, {}, fault.global ?? false);
-	if ("status" in fault) return new ApiError(fault.status, fault.code ?? 0, fault.message);
+	if ("status" in fault)
+		return new ApiError(fault.status, fault.code ?? 0, fault.message, {
+			more: fault.errors ? { errors: fault.errors } : {},
+		});
 	throw new Error("a call waits once");
 }

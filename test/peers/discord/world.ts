@@ -118,8 +118,8 @@ export class World {
 	readonly guilds: Guild[] = [];
 	readonly channels = new Map<string, ChannelRecord>();
 	readonly files = new Map<string, StoredFile>();
-	/** Of the server, for the addresses of files. */
-	root = "";
+	/** Where files are. */
+	root: () => string = () => "";
 	tell: (event: Happened) => void = () => {};
 	readonly #nonces = new Map<string, { readonly message: Stored; readonly at: number }>();
 	#count = 0;
@@ -461,7 +461,7 @@ export class World {
 	}
 
 	#fileJson({ id, name, bytes, mediaType, statedSize }: StoredFile, { id: channel }: ChannelRecord): object {
-		const url = `${this.root}/attachments/${channel}/${id}/${encodeURIComponent(name)}?ex=1&is=2&hm=3`;
+		const url = `${this.root()}/attachments/${channel}/${id}/${encodeURIComponent(name)}?ex=1&is=2&hm=3`;
 		const size = statedSize ?? bytes.length;
 		return {
 			id,

@@ -1,11 +1,11 @@
-// HTTP for grammY's Api. It says what the library's own cannot: whether a request that failed may have reached Telegram. It follows no
-// redirect, retries nothing, and its errors never hold an address, because a bot's token is part of it.
+// HTTP for the libraries of platforms. It says what their own cannot: whether a request that failed may have reached the platform. It follows
+// no redirect, retries nothing, and its errors never hold an address, because a bot's token may be part of it.
 import * as http from "node:http";
 import * as https from "node:https";
 import { Readable } from "node:stream";
-import type { Clock } from "../../time/index.ts";
+import type { Clock } from "../time/index.ts";
 
-/** The request did not leave whole: Telegram cannot have carried it out. */
+/** The request did not leave whole: the platform cannot have carried it out. */
 export class NotSent extends Error {}
 /** It may have been carried out, or not. */
 export class NoAnswer extends Error {}
@@ -17,14 +17,20 @@ const ANSWER_LIMIT = 16 * 1024 * 1024;
 export interface Request {
 	readonly method?: string;
 	readonly headers?: Readonly<Record<string, string>>;
-	readonly body?: string | Readable | null;
+	readonly body?: string | Uint8Array | Readable | null;
 	/** grammY gives up: a file that it uploads cannot be read to its end. */
 	readonly signal?: Pick<AbortSignal, "addEventListener">;
 }
 
+export interface Answer {
+	readonly status: number;
+	readonly headers: http.IncomingHttpHeaders;
+	readonly body: Buffer;
+}
+
 export interface TransportOptions {
 	readonly clock: Clock;
-	/** How long each method of the Bot API may take. */
+	/** How long each kind of request may take: a method of the Bot API, or what `answer` was told. */
 	readonly deadlineOf: (method: string) => number;
 }
 
@@ -49,7 +55,7 @@ export class Transport {
 		request: Request = {},
 	): Promise<{ json(): Promise<unknown> }> => {
 		const method = new URL(url).pathname.split("/").at(-1) ?? "";
-		const { status, body } = await this.#answer(url, method, request);
+		const { status, body } = await this.answer(url, method, request);
 		return {
 			json: () => {
 				try {
@@ -87,11 +93,8 @@ export class Transport {
 		this.#https.destroy();
 	}
 
-	async #answer(
-		url: string | URL,
-		method: string,
-		request: Request,
-	): Promise<{ readonly status: number; readonly body: Buffer }> {
+	/** One request of this kind; resolves with the whole answer, whatever its status. */
+	async answer(url: string | URL, method: string, request: Request): Promise<Answer> {
 		const response = await this.#ask(url, method, request, this.#options.deadlineOf(method));
 		const chunks: Buffer[] = [];
 		let size = 0;
@@ -104,7 +107,7 @@ export class Transport {
 		} catch (error) {
 			throw new NoAnswer(`the answer broke off (${codeOf(error)})`);
 		}
-		return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
+		return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
 	}
 
 	/** Resolves with the head of the answer; the deadline holds until the last byte of it. */
