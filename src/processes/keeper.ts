@@ -6,8 +6,8 @@ import { OPERATOR, type Process, type ProcessEnd, type Store, type Woken } from 
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { tailOf } from "./log/reading.ts";
-import { StorePatience } from "./patience.ts";
 import type { ProcessMachine } from "./machine.ts";
+import { StorePatience } from "./patience.ts";
 import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
