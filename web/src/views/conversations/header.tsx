@@ -24,6 +24,7 @@ import { LimitGauge } from "./gauge.tsx";
 import { showNotes, useNotesShown } from "./notes.ts";
 
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
+const ModelDialog = lazy(() => import("./model-picker.tsx").then((m) => ({ default: m.ModelDialog })));
 const SessionsDialog = lazy(() =>
 	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
 );
@@ -42,7 +43,7 @@ export function ConversationHeader({
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
 	const navigate = useNavigate();
 	const withNotes = useNotesShown();
-	const [dialog, setDialog] = useState<"rename" | "sessions" | null>(null);
+	const [dialog, setDialog] = useState<"rename" | "sessions" | "model" | null>(null);
 	const model = conversation.model_override?.model ?? health?.agent;
 	const { id } = conversation;
 	const name = conversationName(conversation);
@@ -61,7 +62,16 @@ export function ConversationHeader({
 				<h1 className="truncate font-semibold leading-5">{session?.title ?? name}</h1>
 				<p className="truncate text-xs text-ink-3">
 					{session?.title ? `${name} · ` : ""}
-					{model ?? ""}
+					{model !== undefined && (
+						<button
+							type="button"
+							title="Which model answers here"
+							className="rounded-xs hover:text-ink hover:underline"
+							onClick={() => setDialog("model")}
+						>
+							{model}
+						</button>
+					)}
 					{session?.suspended_at ? " · suspended" : ""}
 					{isRunning ? " · working" : ""}
 				</p>
@@ -122,6 +132,13 @@ export function ConversationHeader({
 			</Menu>
 			<Suspense>
 				{session && dialog === "rename" && <RenameDialog session={session} onClose={() => setDialog(null)} />}
+				{dialog === "model" && (
+					<ModelDialog
+						conversation={conversation}
+						configured={health?.agent ?? ""}
+						onClose={() => setDialog(null)}
+					/>
+				)}
 				{dialog === "sessions" && <SessionsDialog conversation={id} onClose={() => setDialog(null)} />}
 			</Suspense>
 		</header>
