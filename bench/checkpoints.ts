@@ -26,17 +26,20 @@ export async function measureCheckpoints(): Promise<Row[]> {
 	return [...rows, ...(await measureRestore())];
 }
 
-/** The agent has changed every file; all of them go back. */
+/** The agent has changed every file; all of them go back. Beside it, git does the same to the same files. */
 async function measureRestore(): Promise<Row[]> {
 	const top = mkdtempSync(join(tmpdir(), "keryx-bench-"));
-	const [home, folder] = [join(top, "home"), join(top, "ours")];
+	const [home, folder, plain] = [join(top, "home"), join(top, "ours"), join(top, "plain")];
 	mkdirSync(home);
-	makeFiles(folder, RESTORED);
+	for (const one of [folder, plain]) makeFiles(one, RESTORED);
+	git(plain, "init", "-q");
+	commit(plain);
 	const { checkpoints, close } = await openCheckpoints(home);
 	try {
 		const about = { workspace: folder, label: "bench", turn: "turn" };
 		const before = await checkpoints.take({ ...about, kind: "before" });
-		for (let n = 0; n < RESTORED; n++) appendFileSync(pathOf(folder, n), "// the agent's\n");
+		for (const one of [folder, plain])
+			for (let n = 0; n < RESTORED; n++) appendFileSync(pathOf(one, n), "// the agent's\n");
 		await checkpoints.take({ ...about, kind: "after" });
 		if (before.kind === "failed") throw new Error(before.reason);
 		const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -46,8 +49,11 @@ async function measureRestore(): Promise<Row[]> {
 		const seconds = (performance.now() - began) / 1000;
 		delay.disable();
 		if (restored.length !== RESTORED || kept.length > 0) throw new Error(`${restored.length} restored`);
+		const checkout = (await timed(() => git(plain, "checkout", "-q", "-f", "--", "."))) / 1000;
 		const what = `${RESTORED} files restored`;
 		return [
+			measured(`git checkout: ${RESTORED} files`, checkout, "s"),
+			measured(`Keryx to git: ${what}`, seconds / checkout, "ratio"),
 			atMost(RESTORE_BAR_S, measured(what, seconds, "s")),
 			measured(`event-loop delay meanwhile, p99: ${what}`, delay.percentile(99) / 1e6, "ms"),
 		];

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { SessionId } from "../src/domain/index.ts";
 import {
-	exportJsonl,
+	exportTexts,
 	NO_SECRETS,
 	openStore,
 	type Store,
@@ -194,11 +194,11 @@ async function exporting(folder: string): Promise<Row> {
 	for (let sample = 0; sample < EXPORTS; sample++) {
 		const began = performance.now();
 		let bytes = 0;
-		for await (const line of exportJsonl(store, {
+		for await (const text of exportTexts(store, {
 			scope: { kind: "operator" },
 			what: { kind: "everything" },
 		}))
-			bytes += Buffer.byteLength(line);
+			bytes += Buffer.byteLength(text);
 		rates.push(bytes / 1e6 / ((performance.now() - began) / 1000));
 	}
 	await store.close();

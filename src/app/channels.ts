@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import type { ChannelSettings, Config } from "../config/index.ts";
+import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
 import { readToken, type TokenPlace } from "./channel-token.ts";
@@ -41,11 +41,32 @@ export async function makeChannel(
 		log: place.log,
 	};
 	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
-	const { createTelegramChannel } = await import("../channels/telegram/index.ts");
-	return createTelegramChannel({
-		...options,
-		...(settings.api_root !== undefined && { apiRoot: settings.api_root }),
-	});
+	return CHANNELS[settings.platform as ChannelPlatform](options);
+}
+
+type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
+
+/** The channels that come with Keryx. */
+const CHANNELS: Readonly<Record<ChannelPlatform, (options: ChannelOptions) => Promise<Channel>>> = {
+	telegram: async (options) => {
+		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
+		return createTelegramChannel({ ...options, ...apiRootOf(options) });
+	},
+	discord: async (options) => {
+		const { createDiscordChannel } = await import("../channels/discord/index.ts");
+		const { thread_replies: threadReplies, free_chats: freeChats, alive_seconds: seconds } = options.settings;
+		return createDiscordChannel({
+			...options,
+			...apiRootOf(options),
+			threadReplies,
+			freeChats,
+			aliveMs: seconds * 1000,
+		});
+	},
+};
+
+function apiRootOf({ settings }: ChannelOptions): { readonly apiRoot?: string } {
+	return settings.api_root === undefined ? {} : { apiRoot: settings.api_root };
 }
 
 async function fromModule(module: string, options: ChannelOptions, home: string): Promise<Channel> {
@@ -78,13 +99,14 @@ export function settingsOf(
 ): GatewaySettings | undefined {
 	const entry = Object.hasOwn(channels, name) ? channels[name] : undefined;
 	if (!entry) return undefined;
-	const { edits, notices, require_mention, free_chats, alive_seconds } = entry;
+	const { edits, notices, require_mention, free_chats, alive_seconds, confirm_by_reaction } = entry;
 	return {
 		edits,
 		notices,
 		requireMention: require_mention,
 		freeChats: free_chats,
 		aliveSeconds: alive_seconds,
+		confirmByReaction: confirm_by_reaction,
 	};
 }
 
@@ -118,7 +140,8 @@ export class ChannelFollower {
 		for (const [name, settings] of [...this.#made]) {
 			if (isDeepStrictEqual(wanted[name], settings)) continue;
 			this.#made.delete(name);
-			await disconnect(name);
+			// One that cannot be stopped properly keeps nobody from changing the others.
+			await disconnect(name).catch((error: unknown) => failed(name, error));
 		}
 		for (const [name, settings] of Object.entries(wanted)) {
 			if (this.#made.has(name)) continue;

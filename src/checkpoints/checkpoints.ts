@@ -1,28 +1,20 @@
 // Snapshots of workspaces, and the way back. A checkpoint's row is written after its files are in the repository, a restore's before the
 // first file is touched (I1, I9); all of it under the workspace's lock.
-import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KeryxError } from "../errors.ts";
-import { type Checkpoint, type CheckpointKind, OPERATOR, type Restore } from "../store/index.ts";
-import type { Applied } from "./apply.ts";
+import { type Checkpoint, OPERATOR, type Restore } from "../store/index.ts";
 import { fileDiffs } from "./diff.ts";
 import { Locks } from "./lock.ts";
 import { type RawPath, readId, readPath, shown } from "./names.ts";
 import { FOLDER, type Place, placeOf } from "./place.ts";
-import { decideSteps, type State, type Steps, withoutUnsaved } from "./plan.ts";
 import { pruneTo } from "./prune.ts";
-import { freeReplaced, withReplaced } from "./replaced.ts";
-import {
-	countedChanges,
-	ensureRepository,
-	hasRepository,
-	LARGE,
-	packCount,
-	refOf,
-	sizeOf,
-} from "./repository.ts";
-import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
+import { type Ahead, type Recorded, Recorder } from "./recorder.ts";
+import { hasRepository, LARGE, packCount, sizeOf } from "./repository.ts";
+import type { Applied } from "./restore/apply.ts";
+import { decideSteps, type State, type Steps, withoutUnsaved } from "./restore/plan.ts";
+import { freeReplaced, withReplaced } from "./restore/replaced.ts";
+import { reportOf, summaryOf } from "./restore/report.ts";
 import { FilesThread } from "./thread.ts";
 import type {
 	Checkpoints,
@@ -33,18 +25,12 @@ import type {
 	RestoreOptions,
 	RestorePlan,
 	RestoreReport,
-	RestoreSummary,
-	Some,
 	TakeInput,
 	TakeOutcome,
 } from "./types.ts";
 
 const MB = 1024 * 1024;
 const LOCK_WAIT_MS = 30_000;
-const NOW_REF = "now";
-/** A file that is too large to be saved is saved when a restore replaces it, up to this part of the space that snapshots may take. */
-const HELD_SHARE = 4;
-const MOST_HELD = 512 * MB;
 /** More packs than this times the snapshots are packed anew. */
 const PACKS_PER_SNAPSHOT = 2;
 
@@ -52,34 +38,18 @@ export function createCheckpoints(options: CheckpointsOptions): Checkpoints {
 	return new GitCheckpoints(options);
 }
 
-interface Recorded {
-	readonly kind: CheckpointKind;
-	readonly label: string;
-	readonly conversation?: string | undefined;
-	readonly session?: string | undefined;
-	readonly turn?: string | undefined;
-	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
-	readonly hold?: readonly RawPath[];
-	readonly ahead?: Ahead;
-}
-
-/** What differs between two trees, counted before it is needed. */
-interface Ahead {
-	readonly from: string;
-	readonly to: string;
-	readonly changed: Promise<Checkpoint["changed"]>;
-}
-
 class GitCheckpoints implements Checkpoints {
 	readonly #options: CheckpointsOptions;
 	readonly #locks: Locks;
 	readonly #thread = new FilesThread();
+	readonly #recorder: Recorder;
 	#tidying: Promise<unknown> = Promise.resolve();
 	#freeing: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
 	constructor(options: CheckpointsOptions) {
 		this.#options = options;
+		this.#recorder = new Recorder(options, this.#thread);
 		this.#locks = new Locks(() => options.settings().lockWaitMs ?? LOCK_WAIT_MS);
 	}
 
@@ -89,7 +59,7 @@ class GitCheckpoints implements Checkpoints {
 			const found = await this.#place(input.workspace);
 			place = found;
 			const recorded = this.#recorded(input);
-			const outcome = await this.#hold(found, () => this.#record(found, recorded, input.signal));
+			const outcome = await this.#hold(found, () => this.#recorder.record(found, recorded, input.signal));
 			this.#tidyLater(found);
 			return { kind: outcome.kind, id: outcome.checkpoint.id, checkpoint: outcome.checkpoint };
 		} catch (error) {
@@ -98,7 +68,7 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async list(workspace: string): Promise<readonly Checkpoint[]> {
-		return (await this.#all(await this.#place(workspace))).toReversed();
+		return (await this.#recorder.all(await this.#place(workspace))).toReversed();
 	}
 
 	async diff(
@@ -111,9 +81,9 @@ class GitCheckpoints implements Checkpoints {
 		const ids = [readId(from, "from"), to === "now" ? to : readId(to, "to")] as const;
 		const place = await this.#place(workspace);
 		return this.#hold(place, async () => {
-			const all = await this.#all(place);
+			const all = await this.#recorder.all(place);
 			const first = find(all, ids[0], "from");
-			const second = ids[1] === "now" ? await this.#look(place) : find(all, ids[1], "to");
+			const second = ids[1] === "now" ? await this.#recorder.look(place) : find(all, ids[1], "to");
 			const diffs = await fileDiffs(place.repository, first.tree, second.tree, file);
 			return this.#options.store.secrets.hideIn({ diffs }).diffs;
 		});
@@ -123,8 +93,8 @@ class GitCheckpoints implements Checkpoints {
 		const wanted = readWanted(id, options);
 		const place = await this.#place(workspace);
 		return this.#hold(place, async () => {
-			const target = find(await this.#all(place), wanted.id, "id");
-			const steps = await this.#steps(place, target, await this.#look(place), wanted);
+			const target = find(await this.#recorder.all(place), wanted.id, "id");
+			const steps = await this.#steps(place, target, await this.#recorder.look(place), wanted);
 			return this.#options.store.secrets.hideIn({
 				target,
 				restore: steps.steps.filter(({ want }) => want !== null).map(({ path }) => shown(path)),
@@ -140,7 +110,7 @@ class GitCheckpoints implements Checkpoints {
 		const place = await this.#place(workspace);
 		const report = await this.#hold(place, async () => {
 			await this.#finishOpen(place);
-			const target = find(await this.#all(place), wanted.id, "id");
+			const target = find(await this.#recorder.all(place), wanted.id, "id");
 			const label = `before the restore of ${target.id.slice(0, 7)}`;
 			const { checkpoint, steps } = await this.#before(place, target, label, wanted);
 			const { store } = this.#options;
@@ -173,7 +143,12 @@ class GitCheckpoints implements Checkpoints {
 		wanted: ReturnType<typeof readWanted>,
 	): Promise<{ readonly checkpoint: Checkpoint; readonly steps: Steps }> {
 		const record = async (hold: readonly RawPath[]) => {
-			const { checkpoint } = await this.#record(place, { kind: "restore", label, window: null, hold });
+			const { checkpoint } = await this.#recorder.record(place, {
+				kind: "restore",
+				label,
+				window: null,
+				hold,
+			});
 			return { checkpoint, steps: await this.#steps(place, target, checkpoint, wanted) };
 		};
 		const first = await record([]);
@@ -212,7 +187,7 @@ class GitCheckpoints implements Checkpoints {
 	}
 
 	async #finishNow(place: Place, restore: Restore): Promise<RestoreReport> {
-		const all = await this.#all(place);
+		const all = await this.#recorder.all(place);
 		const [target, before] = [find(all, restore.target, "id"), find(all, restore.before, "id")];
 		return this.#finish(place, restore, target, before);
 	}
@@ -250,7 +225,7 @@ class GitCheckpoints implements Checkpoints {
 		const { steps, emptyThen, kept, untouched } = restore.plan as Steps;
 		const { root, repository } = place;
 		// Where nothing is kept, the files will be the target's: git counts what that changes while they are put back.
-		const counted = kept.length === 0 ? this.#changed(place, before.tree, target.tree) : null;
+		const counted = kept.length === 0 ? this.#recorder.changed(place, before.tree, target.tree) : null;
 		const ahead = counted && { from: before.tree, to: target.tree, changed: counted };
 		ahead?.changed.catch(() => {});
 		const applied = await this.#thread
@@ -284,7 +259,7 @@ class GitCheckpoints implements Checkpoints {
 		ahead: Ahead | null,
 	): Promise<void> {
 		try {
-			await this.#record(place, {
+			await this.#recorder.record(place, {
 				kind: "restore",
 				label: `after the restore of ${target.id.slice(0, 7)}`,
 				window: { owner: id, edge: "to" },
@@ -313,88 +288,6 @@ class GitCheckpoints implements Checkpoints {
 			now,
 			file: wanted.file,
 			force: wanted.force,
-		});
-	}
-
-	/** The files as they are now, without a checkpoint of them. */
-	async #look(place: Place): Promise<Snapshot> {
-		const last = (await this.#all(place)).at(-1);
-		return this.#snapshot(place, { ref: NOW_REF, message: "now", last: null, heldIn: last?.commit ?? null });
-	}
-
-	async #record(
-		place: Place,
-		about: Recorded,
-		signal?: AbortSignal,
-	): Promise<{ readonly kind: "taken" | "unchanged"; readonly checkpoint: Checkpoint }> {
-		const last = (await this.#all(place)).at(-1);
-		const at = this.#options.clock.now();
-		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
-		const snapshot = await this.#snapshot(place, {
-			ref: id,
-			message: `${about.kind} ${id}`,
-			last: last ? { commit: last.commit, tree: last.tree } : null,
-			heldIn: last?.commit ?? null,
-			hold: about.hold ?? [],
-		});
-		if (signal?.aborted) throw new KeryxError("checkpoint.failed", "it took too long");
-		const { commit, tree, files, excluded, replaces } = snapshot;
-		return this.#options.store.recordCheckpoint({
-			id,
-			workspace: place.workspace,
-			folder: place.root,
-			kind: about.kind,
-			label: about.label,
-			conversation: about.conversation ?? null,
-			session: about.session ?? null,
-			turn: about.turn ?? null,
-			commit,
-			replaces,
-			tree,
-			total: files,
-			changed: last && last.tree !== tree ? await this.#changedTo(place, last.tree, tree, about.ahead) : null,
-			excluded,
-			window: about.window,
-		});
-	}
-
-	#changedTo(
-		place: Place,
-		from: string,
-		to: string,
-		ahead: Ahead | undefined,
-	): Promise<Checkpoint["changed"]> {
-		return ahead?.from === from && ahead.to === to ? ahead.changed : this.#changed(place, from, to);
-	}
-
-	async #changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
-		const changes = await countedChanges(repository, from, to);
-		return {
-			files: changes.length,
-			insertions: changes.reduce((sum, { lines }) => sum + (lines?.insertions ?? 0), 0),
-			deletions: changes.reduce((sum, { lines }) => sum + (lines?.deletions ?? 0), 0),
-		};
-	}
-
-	async #snapshot(
-		place: Place,
-		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
-	): Promise<Snapshot> {
-		const { clock } = this.#options;
-		const { maxFiles, maxFileMb, maxTotalMb } = this.#options.settings();
-		await ensureRepository(place.repository);
-		return this.#thread.ask("snapshot", {
-			hold: [],
-			...request,
-			root: place.root,
-			repository: place.repository,
-			ref: refOf(request.ref),
-			at: clock.now(),
-			limits: {
-				maxFiles,
-				maxFileBytes: maxFileMb * MB,
-				maxHeldBytes: Math.min(MOST_HELD, Math.max(maxFileMb, maxTotalMb / HELD_SHARE) * MB),
-			},
 		});
 	}
 
@@ -430,7 +323,7 @@ class GitCheckpoints implements Checkpoints {
 		if (this.#closed) return;
 		this.#tidying = this.#tidying
 			.then(async () => {
-				const all = await this.#all(place);
+				const all = await this.#recorder.all(place);
 				const { maxSnapshots, maxTotalMb } = this.#options.settings();
 				const packs = await packCount(place.repository);
 				const many = all.length > maxSnapshots || packs > maxSnapshots * PACKS_PER_SNAPSHOT;
@@ -464,10 +357,6 @@ class GitCheckpoints implements Checkpoints {
 		return this.#locks.hold(`${repository}.lock`, work);
 	}
 
-	#all({ workspace }: Place): Promise<readonly Checkpoint[]> {
-		return this.#options.store.checkpoints({ scope: OPERATOR, workspace });
-	}
-
 	#place(folder: string): Promise<Place> {
 		if (this.#closed) throw new KeryxError("checkpoint.failed", "checkpoints are closed");
 		return placeOf(this.#options.home, folder, this.#options.nameOf);
@@ -497,45 +386,4 @@ function unfinished(error: unknown): never {
 		cause: error,
 		hint: "what is left is done before the next restore of this folder, or at the next start",
 	});
-}
-
-/** Unlike every other of the workspace: the one before is part of it. */
-function idOf(parts: readonly (string | number)[]): string {
-	return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 40);
-}
-
-function reportOf(
-	{ restored, removed, kept }: Applied,
-	before: Steps["kept"],
-): Pick<RestoreReport, "restored" | "removed" | "kept"> {
-	return {
-		restored: restored.map(shown),
-		removed: removed.map(shown),
-		kept: [
-			...before.map((path) => ({ path: shown(path), reason: "changed_since" as const })),
-			...kept.map(({ path, reason }) => ({ path: shown(path), reason })),
-		],
-	};
-}
-
-const TOLD = 10;
-
-function summaryOf(
-	report: {
-		readonly [Part in keyof RestoreSummary]: RestoreSummary[Part] extends Some<infer Item>
-			? readonly Item[]
-			: RestoreSummary[Part];
-	},
-): RestoreSummary {
-	return {
-		...report,
-		restored: some(report.restored),
-		removed: some(report.removed),
-		kept: some(report.kept),
-		untouched: some(report.untouched),
-	};
-}
-
-function some<Item>(items: readonly Item[]): Some<Item> {
-	return { count: items.length, first: items.slice(0, TOLD) };
 }

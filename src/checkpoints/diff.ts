@@ -1,7 +1,7 @@
 // What differs between two snapshots, file by file, for people to read.
 import { type RawPath, shown } from "./names.ts";
-import { isUnder } from "./plan.ts";
 import { type CountedChange, countedChanges, type Entry, LARGE, patches } from "./repository.ts";
+import { isUnder } from "./restore/plan.ts";
 import type { FileDiff } from "./types.ts";
 
 const FILE_CHARACTERS = 64 * 1024;

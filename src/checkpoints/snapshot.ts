@@ -2,7 +2,6 @@
 // that dropping one frees what only it held; beside the files it keeps the manifest. Runs in a thread of its own (worker.ts).
 import { rmSync } from "node:fs";
 import { KeryxError } from "../errors.ts";
-import type { Written } from "./apply.ts";
 import { cacheFile, type Found, readCache, type ScanCache, writeCache } from "./cache.ts";
 import type { ExcludeReason } from "./excludes.ts";
 import { FACTS, permissionsOf, stateOfLarge, usualPermissions, writeFacts } from "./facts.ts";
@@ -19,6 +18,7 @@ import {
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
 import { isOlder, LINK, type Reading } from "./read-file.ts";
+import type { Written } from "./restore/apply.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";

@@ -1,9 +1,10 @@
 // The thread that looks at workspaces and puts files back: what is slow there, a disk or the number of files, is slow here and nowhere else.
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import { type Applied, type ApplyRequest, applySteps, undoneSteps, type Written } from "./apply.ts";
 import type { RawPath } from "./names.ts";
-import type { Step } from "./plan.ts";
+import { type Applied, type ApplyRequest, applySteps, type Written } from "./restore/apply.ts";
+import type { Step } from "./restore/plan.ts";
+import { undoneSteps } from "./restore/standing.ts";
 import { makeSnapshot, type Snapshot, type SnapshotRequest } from "./snapshot.ts";
 
 /** What is asked of the thread, and what it answers, by name. */

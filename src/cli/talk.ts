@@ -5,7 +5,7 @@ import { systemIds } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import type { Connection } from "./connect.ts";
 import type { ConversationView } from "./conversation-view.ts";
-import { localSource, namedConversation, ownConversation } from "./place.ts";
+import { localSource, namedConversation, ownConversation } from "./named-conversation.ts";
 
 export interface TalkFlags {
 	readonly new?: boolean;

@@ -10,14 +10,14 @@ function isOwn(name: string): boolean {
 }
 
 /** Platforms whose channel comes with Keryx. Any other needs a `module`. */
-export const CHANNEL_PLATFORMS = ["telegram"] as const;
+export const CHANNEL_PLATFORMS = ["telegram", "discord"] as const;
 
 export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
 
 const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
 
 export const channelSchema = z.strictObject({
-	/** telegram, or any name with a `module`. */
+	/** One of CHANNEL_PLATFORMS, or any name with a `module`. */
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
@@ -43,8 +43,12 @@ export const channelSchema = z.strictObject({
 	require_mention: z.boolean().default(true),
 	/** Groups, by chat id, where everything is. */
 	free_chats: z.array(z.string()).default([]),
+	/** In a server of Discord, each question that is not asked in a thread is answered in a thread of its own. */
+	thread_replies: z.boolean().default(false),
 	/** What becomes of a message that is edited after the agent has read it: a line in its next turn, or nothing. */
 	edits: z.enum(["note", "ignore"]).default("note"),
+	/** Whether a thumb up or down at a question's message answers it, where the platform shows no buttons. */
+	confirm_by_reaction: z.boolean().default(false),
 	/** Which notices are sent, to one person and to groups. */
 	notices: z
 		.strictObject({

@@ -30,6 +30,7 @@ export interface Inbound {
 	readonly cursor?: string;
 	/** Facts that only the transport knows. */
 	readonly transport?: {
+		/** A bot is listened to only where that is allowed, and never decides anything. */
 		readonly isBot?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
@@ -78,12 +79,16 @@ export type SendResult =
 	| { readonly kind: "retry"; readonly afterMs?: number; readonly reason: string }
 	/** The platform does not understand the markup: the plain twin is sent. */
 	| { readonly kind: "markup_refused" }
+	/** Of an edit: the message is not there any more. An answer is then sent anew. */
+	| { readonly kind: "missing" }
 	| { readonly kind: "refused"; readonly reason: string }
 	/** It may have been taken, or not. */
 	| { readonly kind: "unknown"; readonly reason: string };
 
 /** What a platform can show. Given by the channel, so that a plugin needs no change of Keryx. */
 export interface ChannelTraits extends PlatformTraits {
+	/** The longest text that a file can have with it, in the unit of `messageLimit`. Left out: as long as a message. */
+	readonly captionLimit?: number;
 	readonly shows: {
 		readonly attachments: boolean;
 		readonly buttons: boolean;
@@ -131,6 +136,7 @@ export interface Reaction extends InChat {
 	readonly emoji: string;
 	/** own: on a message of Keryx. */
 	readonly on: "own" | "other";
+	readonly transport?: Inbound["transport"];
 }
 
 export interface Press extends InChat {
@@ -190,10 +196,11 @@ export interface Channel {
 	/** Replaces a message that was sent; without it, nothing is previewed. */
 	edit?(receipt: string, outgoing: Outgoing): Promise<SendResult>;
 	typing?(destination: Destination): Promise<void>;
-	/** Looks up what became of a delivery by its id. */
+	/** Looks up what became of a delivery by its id. It was made at `madeAt`: no attempt was before. */
 	lookup?(
 		id: string,
 		destination: Destination,
+		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
 }
@@ -213,6 +220,8 @@ export interface ChannelSettings {
 	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
 	/** Without a sign of life for so long, the channel counts as down. */
 	readonly aliveSeconds: number;
+	/** 👍 or 👎 at a question's message answers it, where the platform shows no buttons. */
+	readonly confirmByReaction: boolean;
 }
 
 export const CHANNEL_DEFAULTS: ChannelSettings = {
@@ -224,4 +233,5 @@ export const CHANNEL_DEFAULTS: ChannelSettings = {
 		groups: ["answer", "question", "warning"],
 	},
 	aliveSeconds: 60,
+	confirmByReaction: false,
 };

@@ -31,16 +31,16 @@ export {
 	workspaceFinder,
 	workspaceFolders,
 } from "./files/workspaces.ts";
-export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { createGateway } from "./gateway.ts";
 export { putBlobStream } from "./inbox/blobs.ts";
 export { codeDigest } from "./inbox/pairing-code.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
 export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export { LET_IN } from "./sentences.ts";
-export { homesOf } from "./surroundings.ts";
+export { homesOf } from "./session-settings.ts";
 export { storeAttachments } from "./turn/attachments.ts";
-export type { Delta, Partial } from "./turn/deltas.ts";
+export type { Delta, PartialAnswer } from "./turn/deltas.ts";
 export {
 	chooseWall,
 	createWalls,
@@ -49,3 +49,4 @@ export {
 	type Walls,
 	type WallsOptions,
 } from "./turn/walls.ts";
+export type { Gateway, GatewayOptions } from "./types.ts";

@@ -10,7 +10,7 @@ import {
 	summaryWords,
 } from "../domain/index.ts";
 import type { OutgoingFile } from "../store/index.ts";
-import { asCode, counted, literal } from "./commands/words.ts";
+import { asCode, counted, inert, literal } from "./commands/words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -53,6 +53,7 @@ export const UNEXPECTED =
 	"Something went wrong inside Keryx, so this was not answered. The operator finds it in the log.";
 export const NOT_DONE =
 	"Something went wrong inside Keryx, so this was not done. The operator finds it in the log.";
+export const SENT_AWAY = "Nothing was done: you may not write here any more.";
 export const NO_TEXT = "(The agent ended without a text.)";
 export const SUSPENDED =
 	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";
@@ -220,6 +221,29 @@ export function hopsSentence(limit: number): string {
 /** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
 export function pairingSentence(platform: string, code: string): string {
 	return `I do not know you yet. Whoever runs this Keryx can let you in with \`keryx pair approve ${platform} ${code}\` within an hour.`;
+}
+
+/** To whoever runs this Keryx. What the stranger says of themselves proves nothing. */
+export function pairingQuestion({
+	platform,
+	id,
+	name,
+	code,
+}: {
+	readonly platform: string;
+	readonly id: string;
+	readonly name: string | null;
+	/** Null: not to be shown there. */
+	readonly code: string | null;
+}): string {
+	const who = name === null ? "Somebody" : `Somebody who calls themselves ${inert(name)}`;
+	return [
+		`${who} (${inert(id)} on ${platform}) asks to be let in.`,
+		code === null
+			? `Say yes only if you know that it is them: anybody may take any name. \`keryx pair approve ${platform}\` and the code they were sent is certain.`
+			: `They were sent the code \`${code}\`: say yes only if the person you expect reads it out to you.`,
+		"/pair lists who waits; it is over in an hour.",
+	].join("\n");
 }
 
 export const LET_IN = "You have been let in. Write to me whenever you like.";

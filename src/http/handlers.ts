@@ -4,7 +4,6 @@ import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
-import { besideHandlers } from "./beside.ts";
 import { type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
@@ -14,8 +13,10 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
+import { sideMessageHandlers } from "./side-messages.ts";
 import { turnHandlers } from "./turns.ts";
 import {
 	toWireChannel,
@@ -34,7 +35,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		const found = await host.store.conversations({
 			scope,
 			limit: limit + 1,
-			...(after !== undefined && { after: parsePlace(after) }),
+			...(after !== undefined && { after: parseAfter(after) }),
 			...(platform !== undefined && { platform }),
 			...(profile !== undefined && { profile }),
 			...(active_since !== undefined && { activeSince: Date.parse(active_since) }),
@@ -80,7 +81,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
 	},
-	...besideHandlers,
+	...sideMessageHandlers,
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),
 	messages: async ({ session, limit, after, before, hidden }, { host, scope }) => {
@@ -210,6 +211,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...processHandlers,
 	...channelHandlers,
 	...channelSetupHandlers,
+	...modelSetupHandlers,
 	...pairingHandlers,
 	...configHandlers,
 	...loginHandlers,
@@ -275,7 +277,7 @@ async function changing<Result>(
 	return change(running(host).actions);
 }
 
-function parsePlace(after: string): { lastActivityAt: number; id: ConversationId } {
+function parseAfter(after: string): { lastActivityAt: number; id: ConversationId } {
 	const [, at, id] = /^(\d{1,16})\.(.{1,64})$/.exec(after) ?? [];
 	if (at === undefined || id === undefined)
 		throw new KeryxError("argument.invalid", "after must be the next of an earlier page", { field: "after" });

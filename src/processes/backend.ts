@@ -11,6 +11,8 @@ export interface ProcessBackend {
 	/** Everything that has not been forgotten, the oldest first. */
 	list(): Promise<readonly ProcessInfo[]>;
 	get(id: string): Promise<ProcessInfo>;
+	/** Of these, those whose host does not answer: what is known of them may have changed since. Waits a few seconds at most. */
+	silent(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
 	/** At most `limit` bytes of the log from a position on. Also of what was forgotten, until it is removed. */
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece>;

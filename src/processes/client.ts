@@ -12,6 +12,8 @@ const MAX_ANSWER = 256 * 1024 * 1024;
 /** A host that has not said anything by then does not answer: it is stopped, or its machine stands still. */
 const HELLO_MS = 1000;
 const ANSWER_MS = 15_000;
+/** The same, for whoever only wants to know whether it answers. */
+const SILENT_MS = 5000;
 /** A kill takes its grace, and then up to this much for what does not go at once. */
 const KILL_MS = 12_000;
 const GRACE_MS = 5000;
@@ -43,6 +45,8 @@ export class HostClient implements ProcessBackend {
 	readonly onGone = this.#gone.add;
 	readonly #answerMs: number;
 	#next = 1;
+	/** A question went without an answer, and nothing was heard since. */
+	#isSilent = false;
 	#isLeaving = false;
 	#isClosed = false;
 
@@ -125,6 +129,13 @@ export class HostClient implements ProcessBackend {
 		return (await this.#ask({ op: "get", id })).value as ProcessInfo;
 	}
 
+	async silent(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		const [id] = ids;
+		// The open question is answered when the host goes on: nobody has to wait for another one.
+		if (id === undefined || (!this.#isSilent && (await this.#answers(id)))) return new Set();
+		return new Set(ids);
+	}
+
 	async read(
 		id: string,
 		{ from, limit }: { readonly from: number; readonly limit: number },
@@ -197,6 +208,16 @@ export class HostClient implements ProcessBackend {
 		await closed;
 	}
 
+	/** Any answer will do, also that it does not know this one. */
+	async #answers(id: string): Promise<boolean> {
+		try {
+			await this.#ask({ op: "get", id }, { withinMs: Math.min(SILENT_MS, this.#answerMs) });
+			return true;
+		} catch (error) {
+			return !(error instanceof KeryxError && error.code === "process.host_silent");
+		}
+	}
+
 	#ask(
 		question: object,
 		{
@@ -209,6 +230,7 @@ export class HostClient implements ProcessBackend {
 			if (this.#socket.destroyed) return reject(gone());
 			const timer = setTimeout(() => {
 				this.#waiting.delete(seq);
+				this.#isSilent = true;
 				reject(silent(`the process host (pid ${this.hostPid}) does not answer`));
 				this.#closeIfLeft();
 			}, withinMs);
@@ -232,6 +254,7 @@ export class HostClient implements ProcessBackend {
 	}
 
 	#hear({ header, payload }: Frame): void {
+		this.#isSilent = false;
 		if (header.ended) {
 			this.#ended.tell(header.ended as ProcessInfo);
 			return;

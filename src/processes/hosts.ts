@@ -74,6 +74,23 @@ export class LocalHosts implements ProcessBackend {
 		return info;
 	}
 
+	async silent(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		const held = new Map<HostClient, string[]>();
+		const found = new Set<string>();
+		const find = async (id: string) => {
+			const holder = await this.#holder(id).catch((error: unknown) => {
+				if (!isSilent(error)) throw error;
+				found.add(id);
+				return null;
+			});
+			if (holder) held.set(holder, [...(held.get(holder) ?? []), id]);
+		};
+		await Promise.all(ids.map(find));
+		for (const silent of await Promise.all([...held].map(([holder, its]) => holder.silent(its))))
+			for (const id of silent) found.add(id);
+		return found;
+	}
+
 	read(id: string, options: { readonly from: number; readonly limit: number }): Promise<LogPiece> {
 		return readLog({ home: this.#options.home, id, ...options });
 	}
@@ -186,4 +203,8 @@ export class LocalHosts implements ProcessBackend {
 
 function isGone(error: unknown): boolean {
 	return (error as { code?: unknown }).code === "process.host_gone";
+}
+
+function isSilent(error: unknown): boolean {
+	return (error as { code?: unknown }).code === "process.host_silent";
 }

@@ -2,18 +2,12 @@
 // host says, or with what a dead one left behind. An end is recorded once, however often it is heard of, and before the host may
 // forget it; whatever cannot be recorded now is found again by looking once more.
 import { KeryxError } from "../errors.ts";
-import {
-	isPassing,
-	OPERATOR,
-	type Process,
-	type ProcessEnd,
-	type Store,
-	type Woken,
-} from "../store/index.ts";
+import { OPERATOR, type Process, type ProcessEnd, type Store, type Woken } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { tailOf } from "./log/reading.ts";
-import type { ProcessPlace } from "./place.ts";
+import { StorePatience } from "./patience.ts";
+import type { ProcessMachine } from "./machine.ts";
 import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
@@ -22,8 +16,6 @@ import { completionNote, endOf } from "./words.ts";
 const NOTE_LENGTH = 8000;
 /** After a fault of the store or the host. */
 const RETRY_MS = 1000;
-/** For who asks without a signal, and cannot be waited for any longer. */
-const SOON_TRIES = 10;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
 const SAY_AGAIN_MS = 60_000;
@@ -34,7 +26,7 @@ const IDLE_MS = 60_000;
 export interface KeeperOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	readonly settings: () => ProcessSettings;
 	/** Told after each end that was recorded here. */
 	ended(id: string, woken: Woken | null): void;
@@ -59,11 +51,11 @@ export class ProcessKeeper {
 	#cancelLook = () => {};
 	#unlisten = () => {};
 	#closed = false;
-	/** Ends of the pauses of who waits for the store. */
-	readonly #pauses = new Set<() => void>();
+	readonly #patience: StorePatience;
 
 	constructor(options: KeeperOptions) {
 		this.#options = options;
+		this.#patience = new StorePatience(options);
 	}
 
 	/** Never starts a host: where none runs, the files tell. */
@@ -82,7 +74,7 @@ export class ProcessKeeper {
 		this.#unlisten();
 		this.#cancelIdle();
 		this.#cancelLook();
-		for (const end of this.#pauses) end();
+		this.#patience.close();
 		await Promise.all([this.#reconciling, ...this.#working]);
 		const backend = this.#backend;
 		this.#backend = null;
@@ -90,31 +82,37 @@ export class ProcessKeeper {
 	}
 
 	async unfinished(): Promise<readonly Process[]> {
-		const { store, place } = this.#options;
+		const { store, machine } = this.#options;
 		const rows = await store.unfinishedProcesses({ scope: OPERATOR });
-		return rows.filter(({ backend }) => backend === place.name);
+		return rows.filter(({ backend }) => backend === machine.name);
 	}
 
-	/** Held by a host that did not answer when it was last looked for. */
-	get unreachable(): ReadonlySet<string> {
-		return this.#unreachable;
+	/** Of these, those whose host does not answer now; where none is connected, those whose host did not when it was last looked for. */
+	async unreachable(ids: readonly string[]): Promise<ReadonlySet<string>> {
+		if (ids.length === 0 || !this.#backend) return this.#unreachable;
+		return this.#backend.silent(ids);
 	}
 
 	/** Its conversation kills it, and hears of it there. */
-	isKnown(id: string): void {
+	markKnown(id: string): void {
 		this.#known.add(id);
 	}
 
 	/** The host, started if there is none. */
 	connected(): Promise<ProcessBackend> {
 		if (this.#backend) return Promise.resolve(this.#backend);
-		this.#connecting ??= this.#options.place
+		this.#connecting ??= this.#options.machine
 			.connect()
 			.then((backend) => this.#attach(backend))
 			.finally(() => {
 				this.#connecting = null;
 			});
 		return this.#connecting;
+	}
+
+	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
+	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+		return this.#patience.soon(work, signal);
 	}
 
 	async starting(id: string, work: () => Promise<void>): Promise<void> {
@@ -167,13 +165,13 @@ export class ProcessKeeper {
 
 	/** False: its host has begun with it. */
 	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
-		if (!(await this.#options.place.giveUp(row.id, backend))) return false;
+		if (!(await this.#options.machine.giveUp(row.id, backend))) return false;
 		await this.#neverStarted(row, GIVEN_UP);
 		return true;
 	}
 
 	#started(id: string, identity: NonNullable<ProcessInfo["identity"]>): Promise<void> {
-		return this.#written(() => this.#options.store.processStarted({ id, identity }));
+		return this.#patience.untilWritten(() => this.#options.store.processStarted({ id, identity }));
 	}
 
 	/** Compares every process without an end with what is so. One look after another: two never overlap. */
@@ -184,19 +182,19 @@ export class ProcessKeeper {
 	}
 
 	async #reconcileNow(): Promise<void> {
-		const { place, clock } = this.#options;
+		const { machine, clock } = this.#options;
 		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
 		if (rows.length === 0) return;
 		const backend = this.#backend ?? (await this.#found(rows));
 		const held = backend ? await infosOf(backend, rows) : new Map<string, ProcessInfo>();
 		const missing = rows.flatMap(({ id }) => (held.has(id) ? [] : id));
-		const left = new Map((await place.inspect(missing)).map((info) => [info.id, info]));
+		const left = new Map((await machine.inspect(missing)).map((info) => [info.id, info]));
 		let isOpen = false;
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
 			// What the last owner asked for just before it died may still be on its way to the host.
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
-			else if (!info && backend && !(await place.giveUp(row.id, backend))) isOpen = true;
+			else if (!info && backend && !(await machine.giveUp(row.id, backend))) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
@@ -207,7 +205,7 @@ export class ProcessKeeper {
 	}
 
 	async #found(rows: readonly Process[]): Promise<ProcessBackend | null> {
-		const backend = await this.#options.place.find().catch((cause: unknown) => {
+		const backend = await this.#options.machine.find().catch((cause: unknown) => {
 			if (!isSilent(cause)) throw cause;
 			this.#unreachable = new Set(rows.map(({ id }) => id));
 			const ids = [...this.#unreachable].join(", ");
@@ -244,7 +242,7 @@ export class ProcessKeeper {
 	discard(id: string): void {
 		const removed = async () => {
 			await this.#settling.get(id)?.catch(() => {});
-			await (this.#backend ?? this.#options.place).remove(id);
+			await (this.#backend ?? this.#options.machine).remove(id);
 		};
 		this.#track(
 			removed().catch((error: unknown) => {
@@ -266,19 +264,19 @@ export class ProcessKeeper {
 	}
 
 	async #settleNow(row: Process, info: ProcessInfo): Promise<void> {
-		const { store, clock, place } = this.#options;
+		const { store, clock, machine } = this.#options;
 		const { survivors } = info;
 		const end = endOf(info);
 		const at = info.end?.endedAt ?? clock.now();
-		const output = await tailOf(place.read, row.id, {
+		const output = await tailOf(machine.read, row.id, {
 			most: NOTE_LENGTH,
 			hide: (text) => store.secrets.hide(text),
 		});
 		const note = completionNote(row, end, { at, output, survivors });
-		await this.#record(row, end, { at, logBytes: output.to, logLost: await place.lost(row.id), note });
+		await this.#record(row, end, { at, logBytes: output.to, logLost: await machine.lost(row.id), note });
 		if (survivors.length > 0) return;
 		const forgetting =
-			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
+			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : machine.forget(row.id);
 		await forgetting.catch((error: unknown) => {
 			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
 			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);
@@ -311,42 +309,12 @@ export class ProcessKeeper {
 		const isKnown = background && this.#known.has(id);
 		const told = isKnown ? null : note;
 		// Until it is heard of: whoever waits for the end waits for this.
-		const recorded = await this.#written(() =>
+		const recorded = await this.#patience.untilWritten(() =>
 			store.endProcess({ id, end, at, logBytes, logLost, note: told }),
 		);
 		this.#known.delete(id);
 		ended(id, recorded?.woken ?? null);
 		this.#considerIdle();
-	}
-
-	/** For who is waited for by somebody: a store in trouble is asked again until the signal says that nobody waits any more, or for a while. */
-	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
-		return this.#written(work, (tried) => tried < SOON_TRIES || signal?.aborted === false);
-	}
-
-	/** Tries again while the store is in trouble, with a pause each time, until Keryx ends. */
-	async #written<Value>(
-		work: () => Promise<Value>,
-		isTriedAgain: (tried: number) => boolean = () => true,
-	): Promise<Value> {
-		const { clock, log } = this.#options;
-		for (let tried = 1; ; tried++) {
-			try {
-				return await work();
-			} catch (error) {
-				if (!isPassing(error) || this.#closed || !isTriedAgain(tried)) throw error;
-				log("processes wait for the store", error);
-			}
-			await new Promise<void>((resolve) => {
-				const end = () => {
-					this.#pauses.delete(end);
-					cancel();
-					resolve();
-				};
-				this.#pauses.add(end);
-				const cancel = clock.after(RETRY_MS, end);
-			});
-		}
 	}
 
 	/** Without anything to run, the host is not kept from ending. */

@@ -17,7 +17,7 @@ import type { WallRequest } from "../walls/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { LogPart, LogPartOptions } from "./log/part.ts";
 import type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
-import type { ProcessPlace } from "./place.ts";
+import type { ProcessMachine } from "./machine.ts";
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 
 /** Asked for at each use: they may change while Keryx runs. */
@@ -31,7 +31,7 @@ export interface ProcessSettings {
 
 export interface ProcessesOptions {
 	readonly store: Store;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	readonly clock: Clock;
 	readonly ids: Pick<Ids, "bytes">;
 	readonly settings: () => ProcessSettings;
@@ -98,14 +98,14 @@ export interface Processes {
 	open(): Promise<void>;
 	/** Processes go on, unless the settings say that they end with Keryx. */
 	close(): Promise<void>;
-	/** Throws process.limit, or what keeps the place from starting anything. One that cannot be started is answered as failed_start. */
+	/** Throws process.limit, or what keeps the machine from starting anything. One that cannot be started is answered as failed_start. */
 	start(request: StartRequest, owner: ProcessOwner): Promise<Process>;
 	/** Those that run first, then the newest. */
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;
 	/** Pids of what it started and left behind. */
 	leftBehind(id: string): Promise<readonly number[]>;
-	/** Its host does not answer. */
-	isUnreachable(process: Pick<Process, "id" | "endedAt">): boolean;
+	/** It runs as far as is known, and its host does not answer. */
+	isUnreachable(process: Process): Promise<boolean>;
 	/** Whoever waited for it waits no more: it goes on in the background, and its end is told. */
 	adopt(id: string): Promise<void>;
 	/** Deletes what an ended one printed: somebody else has all of it. In the background; kept where something of it lives. */

@@ -65,7 +65,14 @@ export {
 	type Store,
 	storeOn,
 } from "./store.ts";
-export { type ExportOptions, exportJsonl, type ImportOptions, importJsonl, linesOf } from "./transfer.ts";
+export {
+	type ExportOptions,
+	exportJsonl,
+	exportTexts,
+	type ImportOptions,
+	importJsonl,
+	linesOf,
+} from "./transfer.ts";
 export type {
 	Asked,
 	AuditEntry,

@@ -6,9 +6,11 @@ import type { ExportHead, ExportWhat, SessionHead } from "./operations/transfer/
 import type { NumberedLine } from "./operations/transfer/import.ts";
 import type { ImportCounts, Origin } from "./operations/transfer/import-lookup.ts";
 import type { Store } from "./store.ts";
-import { FORMAT_VERSION, parseLine, toLine } from "./transfer-format.ts";
+import { FORMAT_VERSION } from "./transfer-format.ts";
 import { HiddenBlobs } from "./transfer-hiding.ts";
+import { toLine } from "./transfer-line.ts";
 import { TransferOrder } from "./transfer-order.ts";
+import { parseLine } from "./transfer-parse.ts";
 import type { Scope } from "./types.ts";
 
 export interface ExportOptions {
@@ -17,19 +19,47 @@ export interface ExportOptions {
 }
 
 const PAGE = 100;
+/** Conversations and people, of which most are small. */
+const MANY = 500;
 
 /** Everything asked for, as lines that importJsonl takes back without loss. The same state gives the same bytes. */
-export async function* exportJsonl(store: Store, { scope, what }: ExportOptions): AsyncGenerator<string> {
+export async function* exportJsonl(store: Store, options: ExportOptions): AsyncGenerator<string> {
+	for await (const text of exportTexts(store, options))
+		for (let from = 0; from < text.length; ) {
+			const end = text.indexOf("\n", from) + 1;
+			yield text.slice(from, end);
+			from = end;
+		}
+}
+
+/** The same in pieces of many lines each, for whoever passes it on. The next piece is read while one is used. */
+export async function* exportTexts(store: Store, options: ExportOptions): AsyncGenerator<string> {
+	const texts = exportPieces(store, options);
+	try {
+		for (let next = texts.next(); ; ) {
+			const { value, done } = await next;
+			if (done) return;
+			next = texts.next();
+			// It fails for whoever asks for it, and for nobody where nobody does any more.
+			next.catch(() => {});
+			yield value;
+		}
+	} finally {
+		await texts.return(undefined);
+	}
+}
+
+async function* exportPieces(store: Store, { scope, what }: ExportOptions): AsyncGenerator<string> {
 	let from: { merged: boolean; after: string } | null = { merged: false, after: "" };
-	let page = await store.exportPrincipals({ scope, what, from, limit: PAGE });
+	let page = await store.exportPrincipals({ scope, what, from, limit: MANY });
 	yield toLine({ type: "keryx_export", version: FORMAT_VERSION, what });
 	let principals = 0;
 	for (;;) {
-		yield* page.lines;
+		if (page.lines.length > 0) yield page.lines.join("");
 		principals += page.lines.length;
 		from = page.next;
 		if (from === null) break;
-		page = await store.exportPrincipals({ scope, what, from, limit: PAGE });
+		page = await store.exportPrincipals({ scope, what, from, limit: MANY });
 	}
 	let conversations = 0;
 	for await (const ids of conversationPages(store, { scope, what })) {
@@ -37,13 +67,16 @@ export async function* exportJsonl(store: Store, { scope, what }: ExportOptions)
 			// A session alone is less than its conversation.
 			const rest = ids.slice(n);
 			const small = what.kind === "session" ? [null] : await smallOf(store, scope, rest);
-			for (const lines of small) {
+			let together = "";
+			for (const text of small) {
 				const id = ids[n++] as ConversationId;
-				if (lines !== null && (lines.length > 0 || what.kind === "everything")) {
-					yield* lines;
-					if (lines.length > 0) conversations++;
+				if (text !== null && (text !== "" || what.kind === "everything")) {
+					together += text;
+					if (text !== "") conversations++;
 					continue;
 				}
+				if (together !== "") yield together;
+				together = "";
 				let isThere = false;
 				for await (const line of conversationLines(store, id, { scope, what })) {
 					isThere = true;
@@ -51,6 +84,7 @@ export async function* exportJsonl(store: Store, { scope, what }: ExportOptions)
 				}
 				if (isThere) conversations++;
 			}
+			if (together !== "") yield together;
 		}
 	}
 	yield toLine({ type: "end", principals, conversations });
@@ -60,7 +94,7 @@ async function smallOf(
 	store: Store,
 	scope: Scope,
 	ids: readonly ConversationId[],
-): Promise<readonly (readonly string[] | null)[]> {
+): Promise<readonly (string | null)[]> {
 	return (await store.exportSmall({ scope, ids })).conversations;
 }
 
@@ -77,9 +111,9 @@ async function* conversationPages(
 ): AsyncGenerator<readonly ConversationId[]> {
 	let after = "";
 	for (;;) {
-		const ids = await store.exportConversations({ scope, what, after, limit: PAGE });
+		const ids = await store.exportConversations({ scope, what, after, limit: MANY });
 		yield ids;
-		if (what.kind !== "everything" || ids.length < PAGE) return;
+		if (what.kind !== "everything" || ids.length < MANY) return;
 		after = ids.at(-1) ?? "";
 	}
 }

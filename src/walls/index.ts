@@ -21,7 +21,7 @@ export { type ProbeResult, probeWalls, type WallProbe } from "./probe.ts";
 export { BUBBLEWRAP_PROMISES, SANDBOX_EXEC_PROMISES, type WallPromises } from "./promises.ts";
 export { type PruneTmpOptions, pruneStatus, pruneTmp } from "./prune.ts";
 export { readWallRequest, type WallRequest } from "./request.ts";
-export { type Architecture, seccompProgram } from "./seccomp.ts";
+export { type Architecture, seccompProgram } from "./seccomp/program.ts";
 export { signalOfCode, startBehindWall, type Walled, type WalledExit, type WalledStart } from "./start.ts";
 export { type Namespace, parseStatus, readStatus, type WallStatus } from "./status.ts";
 export type { HiddenPath, Machine, Wall, WallKind, WallLimits, WallNetwork } from "./types.ts";

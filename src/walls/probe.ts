@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { type CauseFacts, causeOf, installCommand, remedyOf, type WallCause } from "./causes.ts";
 import { readMachine } from "./machine.ts";
 import { newWall } from "./new-wall.ts";
-import { thisArchitecture } from "./seccomp.ts";
+import { thisArchitecture } from "./seccomp/program.ts";
 import { startBehindWall, type Walled, type WalledExit } from "./start.ts";
 import type { Machine, WallKind } from "./types.ts";
 

@@ -12,7 +12,7 @@ import { boxHome } from "./environment.ts";
 import { checkWall, hiddenPaths, openBound } from "./folders.ts";
 import { GUARD_FD, launchArguments, launchCommand } from "./launch.ts";
 import { endNamespace, killNamespace } from "./namespace.ts";
-import { seccompProgram, thisArchitecture } from "./seccomp.ts";
+import { seccompProgram, thisArchitecture } from "./seccomp/program.ts";
 import { readStatus } from "./status.ts";
 import type { Machine, Wall } from "./types.ts";
 

@@ -7,9 +7,10 @@ import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {
 	createProcesses,
+	localMachine,
 	type Processes,
 	type ProcessesOptions,
-	type ProcessPlace,
+	type ProcessMachine,
 	type ProcessSettings,
 	type StartRequest,
 } from "../../src/processes/index.ts";
@@ -94,7 +95,7 @@ async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void
 	woken = [];
 	processes = createProcesses({
 		store,
-		place: home.place,
+		machine: home.place,
 		clock,
 		ids,
 		settings: () => settings,
@@ -556,13 +557,27 @@ describe("while the host does not answer", () => {
 		expect(log).toHaveLength(1);
 	});
 
+	test("what it holds is said to be out of reach, also by a Keryx that was connected before, until it answers again", async () => {
+		const { id } = await start("read x");
+		await restart({ machine: localMachine(home.path, { answerMs: 1000 }) });
+		const isUnreachable = async () => [
+			(await processes.list(OPERATOR, 10)).map((one) => one.isUnreachable),
+			await processes.isUnreachable(await processes.find(OPERATOR, id)),
+		];
+		await stopped(async () => expect(await isUnreachable()).toEqual([[true], true]));
+		await until(async () => {
+			clock.advance(1000);
+			expect(await isUnreachable()).toEqual([[false], false]);
+		});
+	});
+
 	test("a command that is given up is never started, however late the host reads of it", async () => {
 		let wasSent = false;
-		const giveUp: ProcessPlace["giveUp"] = (...asked) => {
+		const giveUp: ProcessMachine["giveUp"] = (...asked) => {
 			wasSent = true;
 			return home.place.giveUp(...asked);
 		};
-		await restart({ place: { ...home.place, giveUp } });
+		await restart({ machine: { ...home.place, giveUp } });
 		await start("sleep 1000");
 		const giving = new AbortController();
 		const mark = join(home.path, "ran");
@@ -588,7 +603,7 @@ describe("while the host does not answer", () => {
 	});
 
 	test("one that the host has begun with is not given up", async () => {
-		await restart({ place: { ...home.place, giveUp: () => Promise.resolve(false) } });
+		await restart({ machine: { ...home.place, giveUp: () => Promise.resolve(false) } });
 		await start("sleep 1000");
 		const giving = new AbortController();
 		let given: Promise<Process> | undefined;

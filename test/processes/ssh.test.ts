@@ -223,6 +223,7 @@ describe("processes over ssh", () => {
 			spawn: () => Promise.reject(new KeryxError("process.no_pty", "no terminals here")),
 			list: () => local.list(),
 			get: (id) => local.get(id),
+			silent: (ids) => local.silent(ids),
 			read: (id, options) => local.read(id, options),
 			follow: (id, options) => local.follow(id, options),
 			write: (id, data) => local.write(id, data),

@@ -1,7 +1,7 @@
 // What an error of a call means. Refused, to be tried again, and unknown are three answers; only what is certain is said to be so (I7).
 import type { GrammyError, HttpError } from "grammy";
 import type { SendResult } from "../../gateway/index.ts";
-import { NotSent } from "./transport.ts";
+import { NotSent } from "../transport.ts";
 
 /** grammY is loaded when a channel starts, so its errors are told by their names. */
 export function isApiError(error: unknown): error is GrammyError {

@@ -76,8 +76,9 @@ function line(process: ListedProcess, now: number): string {
 			? `running for ${describeDuration(Math.max(0, now - startedAt))}`
 			: endInWords({ status, exitCode, signal, cause: cause ?? "" } satisfies ProcessEnd);
 	const ago = endedAt === null ? "" : `, ${describeDuration(Math.max(0, now - endedAt))} ago`;
+	const unsure = process.isUnreachable ? "; its host does not answer: this is what was last known" : "";
 	const left = survivors.length > 0 ? `; left behind: pid ${survivors.join(", ")}` : "";
-	return `${id} ${shown(command)}: ${state}${ago}${left}`;
+	return `${id} ${shown(command)}: ${state}${ago}${left}${unsure}`;
 }
 
 function shown(command: string): string {

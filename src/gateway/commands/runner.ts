@@ -20,14 +20,15 @@ import type { ToolRegistry } from "../../tools/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
 import { roleOf } from "../inbox/admission.ts";
-import type { Authorisation } from "../inbox/authorise.ts";
+import { type Authorisation, NOT_ALLOWED } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
+import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import { NOT_DONE } from "../sentences.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
-import { reach } from "../turn/rights.ts";
+import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { reach, rightsOf } from "../turn/rights.ts";
 import type { Walls } from "../turn/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
@@ -35,6 +36,7 @@ import {
 	type Command,
 	type CommandContext,
 	type CommandList,
+	type Listing,
 	mayUse,
 	type Parsed,
 	parseCommand,
@@ -46,9 +48,9 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly commands: CommandList;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
@@ -71,14 +73,20 @@ export interface ReceivedCommand {
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
 	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
-	readonly told?: (text: string) => boolean;
+	readonly hearAnswer?: (text: string) => boolean;
 }
+
+/** A list is out of date after a day. */
+const CHOICES_MS = 86_400_000;
+
+/** Null: it is no command, or has been answered. */
+type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCommand | null>;
 
 /** What a command will do: change something, take files back, or only say something. */
 type Plan = { readonly name: string } & (
 	| { readonly change: Change }
 	| { readonly restore: RestoreRequest }
-	| { readonly said: string }
+	| { readonly said: string | Listing }
 );
 
 export class CommandRunner {
@@ -98,7 +106,22 @@ export class CommandRunner {
 
 	/** A command that was accepted by an earlier owner, or without anybody having heard of it. */
 	async recover({ id, conversation }: InboxItem): Promise<void> {
-		if (conversation !== null) await this.#holding(id, conversation, receivedBefore);
+		if (conversation !== null)
+			await this.#holding(id, conversation, (item) => this.#asItIsNow(receivedBefore(item)));
+	}
+
+	/** With what its sender may be by now: somebody may have sent them away meanwhile (I18). */
+	async #asItIsNow(received: ReceivedCommand | null): Promise<ReceivedCommand | null> {
+		if (!received) return null;
+		const { config, clock } = this.#options;
+		const store = this.#store();
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: received.conversation } });
+		const { standing } = await rightsOf([speakerOf(received)], place, { store, config, now: clock.now() });
+		const authorisation: Authorisation =
+			standing === "none"
+				? { kind: "refused", reason: NOT_ALLOWED }
+				: { ...received.authorisation, kind: "allowed", role: standing };
+		return { ...received, authorisation };
 	}
 
 	/** Whether it is being carried out, or waits for another one. */
@@ -106,11 +129,7 @@ export class CommandRunner {
 		return this.#underWay.has(inbox);
 	}
 
-	async #holding(
-		inbox: number,
-		conversation: ConversationId,
-		receive: (item: InboxItem) => ReceivedCommand | null,
-	): Promise<void> {
+	async #holding(inbox: number, conversation: ConversationId, receive: Receive): Promise<void> {
 		const { lanes, log } = this.#options;
 		if (this.#underWay.has(inbox)) return;
 		this.#underWay.add(inbox);
@@ -140,9 +159,9 @@ export class CommandRunner {
 	}
 
 	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
-	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
+	async #carryOut(inbox: number, receive: Receive): Promise<void> {
 		const item = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
-		const received = receive(item);
+		const received = await receive(item);
 		if (!received) return;
 		if (item.command !== null)
 			await this.#answer(received, await this.#context(received), item.command.result);
@@ -152,7 +171,7 @@ export class CommandRunner {
 	async #run(received: ReceivedCommand): Promise<void> {
 		const { lanes, config, runTurn, confirmations, commands, log } = this.#options;
 		const context = await this.#context(received);
-		const plan = await planOf(received.parsed.name, commands, context).catch((error: unknown): Plan => {
+		const plan = await planOf(received, commands, context).catch((error: unknown): Plan => {
 			if (isStoreTrouble(error)) throw error;
 			log(`/${received.parsed.name} failed`, error);
 			return { name: received.parsed.name, said: NOT_DONE };
@@ -165,8 +184,8 @@ export class CommandRunner {
 		if (outcome.changed !== null)
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
-				place: context.conversation,
-				surroundings: this.#options.surroundings,
+				conversation: context.conversation,
+				sessionSettings: this.#options.sessionSettings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
@@ -212,12 +231,21 @@ export class CommandRunner {
 	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
 		const { inbox, conversation, parsed, source } = received;
 		const command = this.#options.commands.find(parsed.name);
-		const text = typeof result === "string" ? result : await inWords(command, result, context);
+		const text = isListing(result)
+			? result.text
+			: typeof result === "string"
+				? result
+				: await inWords(command, result, context);
 		const destination = destinationOf(source);
 		const { outlet } = this.#options;
-		const deliveries = received.told?.(text)
+		const posting = { id: `command:${inbox}`, kind: "command", destination } as const;
+		const deliveries = received.hearAnswer?.(text)
 			? []
-			: toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination }, outlet);
+			: withButtons(
+					toDeliveries(text, posting, outlet),
+					isListing(result) ? choicesOf(result, context) : [],
+					outlet,
+				);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
@@ -232,7 +260,7 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
 		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
@@ -257,8 +285,8 @@ export class CommandRunner {
 			principal,
 			speaker: speakerOf(received),
 			scope: reach(conversation, principal),
-			policy: policyOf(surroundings, conversation),
-			context: surroundings.openingOf({ ...conversation, source }).context,
+			policy: policyOf(sessionSettings, conversation),
+			context: sessionSettings.openingOf({ ...conversation, source }).context,
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			commands: this.#options.commands.all,
@@ -287,10 +315,15 @@ function notTheirs(name: string, { conversation }: CommandContext): string {
 		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
 }
 
-async function planOf(called: string, commands: CommandList, context: CommandContext): Promise<Plan> {
+async function planOf(
+	{ parsed: { name: called }, authorisation }: ReceivedCommand,
+	commands: CommandList,
+	context: CommandContext,
+): Promise<Plan> {
 	const command = commands.find(called);
 	if (!command) return { name: "unknown", said: commands.noSuch(called) };
 	const { name } = command;
+	if (authorisation.kind === "refused") return { name, said: SENT_AWAY };
 	if (!mayUse(command, context.role))
 		return { name, said: `/${name} is not for you here. /help lists what is.` };
 	try {
@@ -298,7 +331,7 @@ async function planOf(called: string, commands: CommandList, context: CommandCon
 		const restore = (await command.files?.plan(context)) ?? null;
 		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
 		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
-		if (typeof plan === "string") return { name, said: plan };
+		if (typeof plan === "string" || isListing(plan)) return { name, said: plan };
 		if (command.setting && !maySet(context)) return { name, said: notTheirs(name, context) };
 		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
 		return { name, change: change as Change };
@@ -317,6 +350,18 @@ async function inWords(
 	return command.answer(result as never, context);
 }
 
+function isListing(result: unknown): result is Listing {
+	return typeof result === "object" && result !== null && "choices" in result;
+}
+
+/** For whoever asked alone: what they may go back to is theirs. Two in a row, because some platforms show few rows. */
+function choicesOf({ choices }: Listing, { principal, now }: CommandContext): Choice[][] {
+	if (principal === null) return [];
+	const press = { principal, owner: false, until: now + CHOICES_MS };
+	const all = choices.map((choice) => ({ ...choice, ...press }));
+	return Array.from({ length: Math.ceil(all.length / 2) }, (_, row) => all.slice(row * 2, row * 2 + 2));
+}
+
 function isRestored(result: unknown): result is EndedRestore {
 	return typeof result === "object" && result !== null && "report" in result;
 }
@@ -329,12 +374,16 @@ function receivedBefore({
 	source,
 	content,
 	role,
+	platformRole,
 	poster,
 }: InboxItem): ReceivedCommand | null {
 	const parsed = content === null ? null : parseCommand(contentText(content));
 	if (source === null || conversation === null || !parsed) return null;
-	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
-	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;
+	const authorisation = {
+		kind: "allowed",
+		role: role ?? "guest",
+		...(platformRole !== null && { platformRole }),
+	} as const;
 	return { inbox, conversation, principal, source, parsed, authorisation, poster };
 }
 

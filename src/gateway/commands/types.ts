@@ -40,7 +40,7 @@ export interface CommandContext {
 	readonly walls: Pick<Walls, "describe"> | null;
 	/** Every one there is, whoever may use it. */
 	readonly tools: ToolRegistry;
-	/** Null: a channel brought the message, and knows who wrote it. */
+	/** Null: a channel brought the message, and knows the person who wrote it. */
 	readonly poster: Poster | null;
 	/** What its writer may read, in the conversation it was written in. */
 	readonly scope: Scope;
@@ -82,13 +82,19 @@ export interface Restoring {
 
 type Eventually<Value> = Value | Promise<Value>;
 
+/** A text with further commands to choose from: buttons for whoever asked, where the chat shows any. The text alone must say as much. */
+export interface Listing {
+	readonly text: string;
+	readonly choices: readonly { readonly label: string; readonly command: string }[];
+}
+
 /** It only answers. May throw a KeryxError: its message and hint are the answer. */
 export interface Telling extends Described {
-	tell(context: CommandContext): Eventually<string>;
+	tell(context: CommandContext): Eventually<string | Listing>;
 }
 
 /** What is changed, or a text where nothing is. */
-export type Plan<Name extends ChangeName> = string | { readonly args: ChangeArgs<Name> };
+export type Plan<Name extends ChangeName> = string | Listing | { readonly args: ChangeArgs<Name> };
 
 /** It changes something. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
 export interface Changing<Name extends ChangeName> extends Described {

@@ -13,15 +13,21 @@ export type LookedUp =
 
 export async function lookUp(
 	channel: Channel | undefined,
-	{ id, destination }: { readonly id: string; readonly destination: Destination },
+	{
+		id,
+		destination,
+		createdAt,
+	}: { readonly id: string; readonly destination: Destination; readonly createdAt: number },
 	clock: Clock,
 ): Promise<LookedUp> {
 	if (!channel?.lookup) return { kind: "unknown" };
 	if (!isConnected(channel)) return { kind: "unreached" };
 	const { signal } = new AbortController();
-	const found = await within(channel.lookup(id, destination), { clock, ms: LOOK_UP_MS, signal }).catch(
-		() => ({ kind: "unknown" }) as const,
-	);
+	const found = await within(channel.lookup(id, destination, createdAt), {
+		clock,
+		ms: LOOK_UP_MS,
+		signal,
+	}).catch(() => ({ kind: "unknown" }) as const);
 	return found.kind === "unknown" && !isConnected(channel) ? { kind: "unreached" } : found;
 }
 

@@ -113,11 +113,11 @@ export class Asking {
 		const text = questionText(confirmation, now);
 		const answerer = this.#answerer(confirmation.action);
 		if (this.#mayAnswer(confirmation.action)) return questionOf(confirmation, { now, answerer, text });
-		const told = confirmation.notices.some(({ state }) => state !== "dead");
+		const isOwnerTold = confirmation.notices.some(({ state }) => state !== "dead");
 		return questionOf(confirmation, {
 			now,
 			answerer,
-			text: `${text}\nOnly the owner can answer${told ? "" : ", and could not be told: ask them yourself"}.`,
+			text: `${text}\nOnly the owner can answer${isOwnerTold ? "" : ", and could not be told: ask them yourself"}.`,
 		});
 	}
 
@@ -127,8 +127,8 @@ export class Asking {
 
 	/** The person that the conversation belongs to, as `/approve` has it. */
 	#answerer(action: string): string | null {
-		const { place } = this.#options.start;
-		return place.shared || !this.#mayAnswer(action) ? null : place.principal;
+		const { conversationInfo } = this.#options.start;
+		return conversationInfo.shared || !this.#mayAnswer(action) ? null : conversationInfo.principal;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */
@@ -222,15 +222,15 @@ export class Asking {
 
 	#question(call: ToolCall, question: ConfirmationQuestion, waiter: "turn" | "live"): CallQuestion {
 		const { standing, start } = this.#options;
-		const { turn, conversation, place, destination } = start;
+		const { turn, conversation, conversationInfo, destination } = start;
 		const { input } = call;
 		const details =
 			typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input: input ?? null };
 		return {
 			...question,
 			details: details as CallQuestion["details"],
-			sessionKey: place.key,
-			askedBy: `agent:${place.profile || "default"}`,
+			sessionKey: conversationInfo.key,
+			askedBy: `agent:${conversationInfo.profile || "default"}`,
 			answerer: this.#answerer(question.action),
 			from: { waiter, standing, conversation, turn, call: call.id, tool: call.name, destination },
 		};

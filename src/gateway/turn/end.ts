@@ -13,7 +13,7 @@ import type { NewDelivery, Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { questionDeliveries } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 import type { TurnStart } from "./start.ts";
 
 export type Outcome =
@@ -61,14 +61,15 @@ function failed(
 	return toDeliveries(sentence, posting(start), outlet);
 }
 
-/** A question that has buttons is a message of its own, so that each has its own; any other is the end of the text. */
+/** A question with buttons, or that a reaction answers, is a message of its own; any other is the end of the text. */
 function said(
 	{ text, questions = [] }: Extract<Outcome, { kind: "completed" }>,
 	start: TurnStart,
 	{ outlet }: NoticeAbout,
 ): NewDelivery[] {
 	const to = posting(start);
-	if (questions.length === 0 || !outlet.shows(start.destination).buttons) {
+	const { buttons, answeredByReaction } = outlet.shows(start.destination);
+	if (questions.length === 0 || !(buttons || answeredByReaction)) {
 		const all = [...(text === "" ? [] : [text]), ...questions.map((question) => question.text)];
 		return toDeliveries(all.join("\n\n"), to, outlet);
 	}
@@ -91,17 +92,17 @@ export interface NoticeAbout {
 
 /** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
 export function noticesBefore(start: TurnStart, { policy, model, outlet }: NoticeAbout): NewDelivery[] {
-	const { away, boundary, turn, session, destination, place, cap } = start;
+	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
-	const notify = notifiesBoundaries(policy, place.platform);
-	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	const notify = notifiesBoundaries(policy, conversationInfo.platform);
+	const opened = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	const notice = { kind: "notice", destination } as const;
 	return [
 		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
 		// A session that ended unseen is what people of other gateways complain of.
-		...(told === null
+		...(opened === null
 			? []
-			: toDeliveries(told, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
+			: toDeliveries(opened, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
 	];
 }
 
@@ -112,7 +113,7 @@ function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
 
 /** What a rotation at the end of this turn needs. */
 export function rotation(
-	{ session, destination, place }: TurnStart,
+	{ session, destination, conversationInfo }: TurnStart,
 	{
 		policy,
 		model,
@@ -124,7 +125,7 @@ export function rotation(
 		checkpoint,
 	}: NoticeAbout & {
 		readonly cap: number;
-		readonly opening: ReturnType<Surroundings["openingOf"]>;
+		readonly opening: ReturnType<SessionSettings["openingOf"]>;
 		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
 		readonly checkpoint: BoundaryFacts["checkpoint"];
@@ -140,7 +141,7 @@ export function rotation(
 	};
 	const notice = boundaryNotice({
 		...facts,
-		notify: notifiesBoundaries(policy, place.platform),
+		notify: notifiesBoundaries(policy, conversationInfo.platform),
 		began: { model, cap: policy.maxMessages },
 	});
 	return {

@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { bodyLimit } from "hono/body-limit";
 import { conversationId, sessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { exportJsonl, exportMarkdown, importJsonl, linesOf, OPERATOR } from "../../store/index.ts";
+import { exportMarkdown, exportTexts, importJsonl, linesOf, OPERATOR } from "../../store/index.ts";
 import type { ApiHost } from "../call.ts";
 import type { Access, Visitor } from "../entry/auth.ts";
 import { tooLarge } from "../entry/guards.ts";
@@ -86,7 +86,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 				: conversation !== undefined
 					? ({ kind: "conversation", id: conversationId(conversation) } as const)
 					: ({ kind: "everything" } as const);
-		const write = format === "jsonl" ? exportJsonl : exportMarkdown;
+		const write = format === "jsonl" ? exportTexts : exportMarkdown;
 		const chunks = write(host.store, { scope: OPERATOR, what });
 		// The first is made before the answer begins, so that what cannot be exported is an error and not a short file.
 		const first = await chunks.next();

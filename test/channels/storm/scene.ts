@@ -3,18 +3,28 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
+	readonly platform: "telegram" | "discord";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
+	/** Who presses buttons, and who else may write; left out, anybody may write, and nobody presses. */
+	readonly people?: { readonly owner: string; readonly members: readonly string[] };
+	/** Has a line for each dangerous thing that was done; left out, nothing dangerous can be asked for. */
+	readonly dangers?: string;
 }
 
 /** What the child says, one line each. */
 export type Report =
 	| { readonly say: "started" | "duplicate" | "drained" }
+	/** A message was committed, now or before. */
+	| { readonly say: "taken"; readonly message: string }
 	| { readonly say: "log"; readonly message: string };
 
 /** Told to the child on its standard input: end when nothing is left to do. */
 export const DRAIN = "drain";
+
+/** Such a message asks for something dangerous, which is named. */
+export const DANGER = /danger (message \d+)/;
 
 export const SCRIPT: Script = {
 	rules: [

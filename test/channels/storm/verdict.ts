@@ -1,7 +1,33 @@
-// What must hold after the storm, asked of the store and of what people see on Telegram.
+// What must hold after the storm, asked of the store and of what people see on the platform.
 import type { Content, Part } from "../../../src/domain/index.ts";
+import { KeryxError } from "../../../src/errors.ts";
 import type { Delivery, InboxItem, Store } from "../../../src/store/index.ts";
-import type { SaidMessage, World } from "./world.ts";
+
+/** What the outside of a gateway says of a storm. */
+export interface Judged {
+	readonly said: readonly Said[];
+	/** Where the gateway has written. */
+	readonly places: readonly {
+		readonly name: string;
+		/** Whether what was sent there is for this place. */
+		readonly holds: (destination: Delivery["destination"]) => boolean;
+		/** What people see there of Keryx, oldest first. */
+		readonly seen: readonly { readonly id: string; readonly text: string }[];
+	}[];
+	/** What was done of what is dangerous. */
+	readonly done: readonly string[];
+	/** What people see of a delivery. */
+	readonly shows: (body: Delivery["body"]) => string;
+}
+
+export interface Said {
+	readonly chat: string;
+	readonly id: string;
+	readonly kind: "words" | "file" | "command";
+	readonly text: string;
+	/** Of its file. */
+	readonly digest?: string;
+}
 
 const scope = { kind: "operator" } as const;
 
@@ -16,7 +42,7 @@ interface Verdict {
 	readonly deliveries: Readonly<Record<string, number>>;
 }
 
-export async function judge(store: Store, world: World): Promise<Verdict> {
+export async function judge(store: Store, world: Judged): Promise<Verdict> {
 	const problems: string[] = [];
 	const items = new Map<string, InboxItem>();
 	const turns = new Map<string, Turn>();
@@ -25,17 +51,27 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 		if (type === "turn.begun") turns.set(turn as string, await store.turn({ scope, id: turn as string }));
 		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 		const item = await store.inboxItem({ scope, id: Number(subject) });
-		const name = `${await chatOf(store, item)} ${item.platformMessage}`;
+		const message = item.platformMessage.slice(item.platformMessage.indexOf("/") + 1);
+		const name = `${await chatOf(store, item)} ${message}`;
 		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
 		items.set(name, item);
+		// A button is answered where it was pressed; a message of its own follows only where that took long.
 		if (item.disposition?.kind === "command")
-			deliveries.push(await store.delivery({ scope, id: `command:${item.id}:1` }));
+			deliveries.push(...(await maybe(store.delivery({ scope, id: `command:${item.id}:1` }))));
 	}
 	for (const turn of turns.values()) deliveries.push(...turn.deliveries);
+	/** What a question says when it is over, by its delivery. */
+	const ends = new Map<string, Delivery>();
+	for (const { id, body } of deliveries)
+		if (body.buttons)
+			for (const end of await maybe(store.delivery({ scope, id: `${id}:end` }))) ends.set(id, end);
+	const { done } = world;
+	if (new Set(done).size !== done.length)
+		problems.push(`I14: done more than once: ${done.toSorted().join(", ")}`);
 
 	const dispositions: Record<string, number> = {};
 	for (const said of world.said) {
-		const name = `${said.chat.chat.id} ${said.id}`;
+		const name = `${said.chat} ${said.id}`;
 		const item = items.get(name);
 		const end = item?.disposition?.kind ?? "none";
 		dispositions[end] = (dispositions[end] ?? 0) + 1;
@@ -43,7 +79,7 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 			problems.push(`I3: message ${name} ${item ? "has no disposition" : "was lost"}`);
 		else problems.push(...(await endOf(store, said, item)).map((problem) => `message ${name} ${problem}`));
 	}
-	problems.push(...shownOnce(world, deliveries));
+	problems.push(...shownOnce(world, deliveries, ends));
 	const { problems: damage } = await store.checkIntegrity({ scope });
 	return {
 		problems: [...problems, ...damage],
@@ -75,7 +111,7 @@ async function* eventsOf(store: Store) {
 }
 
 /** One end that fits what was said, and files byte for byte. */
-async function endOf(store: Store, said: SaidMessage, item: InboxItem): Promise<string[]> {
+async function endOf(store: Store, said: Said, item: InboxItem): Promise<string[]> {
 	const { disposition } = item;
 	const kind = disposition?.kind ?? "none";
 	if (said.kind === "command") return kind === "command" ? [] : [`(${said.text}) ended as ${kind}`];
@@ -93,46 +129,65 @@ async function endOf(store: Store, said: SaidMessage, item: InboxItem): Promise<
 	return kept.includes(said.digest) ? [] : [`holds the files ${kept.join(", ")}, not ${said.digest}`];
 }
 
+/** None where there is no such delivery. */
+async function maybe(asked: Promise<Delivery>): Promise<readonly Delivery[]> {
+	try {
+		return [await asked];
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "store.not_found") return [];
+		throw error;
+	}
+}
+
 function blobsOf(content: Content): string[] {
 	const parts: readonly Part[] = typeof content === "string" ? [] : content;
 	return parts.flatMap((part) => (part.type === "text" ? [] : [part.blob]));
 }
 
 /** What was sent is seen once, in the order in which it was made; what is seen was sent, or its outcome is unknown (I7, I19). */
-function shownOnce(world: World, deliveries: readonly Delivery[]): string[] {
+function shownOnce(
+	{ places, shows }: Judged,
+	deliveries: readonly Delivery[],
+	ends: ReadonlyMap<string, Delivery>,
+): string[] {
 	const problems: string[] = [];
-	const byChat = Object.groupBy(deliveries, ({ destination }) => destination.chatId);
-	for (const chat of new Set(world.places.map((place) => place.chat))) {
-		const seen = new Map(world.peer.answers(chat).map((shown) => [String(shown.id), shown]));
-		const of = (byChat[String(chat.chat.id)] ?? []).toSorted((a, b) => a.n - b.n);
-		const receipts: number[] = [];
+	for (const place of places) {
+		const seen = new Map(place.seen.map((shown) => [shown.id, shown]));
+		const of = deliveries.filter(({ destination }) => place.holds(destination)).toSorted((a, b) => a.n - b.n);
+		const receipts: bigint[] = [];
 		for (const { id, state, receipt, reason, body } of of) {
 			if (state === "unknown") continue;
 			// A preview that was never sent ends with a turn that is given up.
 			if (state === "dead" && receipt === null) continue;
 			if (state !== "sent" || receipt === null) problems.push(`I7: delivery ${id} is ${state} (${reason})`);
-			else if (seen.get(receipt)?.text !== body.plain.trim())
-				problems.push(
-					`I7: delivery ${id} shows ${JSON.stringify(seen.get(receipt)?.text)}, not ${JSON.stringify(body.plain)}`,
-				);
-			else receipts.push(Number(receipt));
+			else {
+				const message = receipt.slice(receipt.indexOf("/") + 1);
+				const text = seen.get(message)?.text;
+				const end = ends.get(id);
+				// An edit may be repeated, so that its outcome is never unknown.
+				if (end && end.state !== "sent") problems.push(`the end of ${id} is ${end.state} (${end.reason})`);
+				const shown = shows(end?.body ?? body);
+				if (text !== shown)
+					problems.push(`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(shown)}`);
+				else receipts.push(BigInt(message));
+			}
 		}
 		if (new Set(receipts).size !== receipts.length)
-			problems.push(`two deliveries of ${chat.key} have one receipt`);
-		if (receipts.some((receipt, n) => n > 0 && receipt < (receipts[n - 1] as number)))
-			problems.push(`I19: ${chat.key} shows its answers as ${receipts.join(", ")}`);
+			problems.push(`two deliveries of ${place.name} have one receipt`);
+		if (receipts.some((receipt, n) => n > 0 && receipt < (receipts[n - 1] as bigint)))
+			problems.push(`I19: ${place.name} shows its answers as ${receipts.join(", ")}`);
 		const unknown = of.filter(({ state }) => state === "unknown").length;
-		const extra = [...seen.keys()].filter((id) => !receipts.includes(Number(id)));
+		const extra = [...seen.keys()].filter((id) => !receipts.includes(BigInt(id)));
 		if (extra.length > unknown)
 			problems.push(
-				`${chat.key} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`,
+				`${place.name} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`,
 			);
 		const answers = [...seen.values()]
 			.map(({ text }) => text)
 			.filter((text) => /^answer to .*message \d/.test(text));
 		for (const text of new Set(answers)) {
 			const times = answers.filter((answer) => answer === text).length;
-			if (times > 1) problems.push(`${chat.key} shows ${JSON.stringify(text)} ${times} times`);
+			if (times > 1) problems.push(`${place.name} shows ${JSON.stringify(text)} ${times} times`);
 		}
 	}
 	return problems;

@@ -10,7 +10,7 @@ import { readOneOf } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { withProgress } from "../../io/progress.ts";
 import { bytesInWords } from "../../io/words.ts";
-import { namedConversation } from "../../place.ts";
+import { namedConversation } from "../../named-conversation.ts";
 
 const FORMATS = ["jsonl", "markdown"] as const;
 
@@ -51,7 +51,7 @@ async function runExport(context: CliContext, flags: Flags): Promise<void> {
 	if (context.json && format === "markdown" && flags.output === undefined)
 		throw new KeryxError("usage.invalid", "--json and --format markdown exclude each other without -o");
 	await withConnection(context, "read", async ({ client, output }) => {
-		const within = await placeOf(client, flags);
+		const within = await exportScope(client, flags);
 		const chunks = client.export({ format, ...within });
 		const bytes = await withProgress(output, async (tell) => {
 			let sum = 0;
@@ -81,7 +81,7 @@ async function print(
 	}
 }
 
-async function placeOf(
+async function exportScope(
 	client: Client,
 	{ session, conversation }: Flags,
 ): Promise<{ session: string } | { conversation: string } | Record<never, never>> {
@@ -96,8 +96,8 @@ async function writePrivately(
 	chunks: AsyncIterable<Uint8Array>,
 	written: (chunk: Uint8Array) => void,
 ): Promise<void> {
-	const beside = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
-	const handle = await writing(file, open(beside, "wx", 0o600));
+	const partial = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
+	const handle = await writing(file, open(partial, "wx", 0o600));
 	try {
 		try {
 			for await (const chunk of chunks) {
@@ -108,9 +108,9 @@ async function writePrivately(
 		} finally {
 			await handle.close();
 		}
-		await writing(file, rename(beside, file));
+		await writing(file, rename(partial, file));
 	} catch (error) {
-		await rm(beside, { force: true });
+		await rm(partial, { force: true });
 		throw error;
 	}
 }

@@ -3,7 +3,7 @@
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, type Statement, sql } from "../../query.ts";
-import { toLine } from "../../transfer-format.ts";
+import { toLine } from "../../transfer-line.ts";
 import { SESSION_COLUMNS } from "../sessions/sessions.ts";
 import { blobsOf, type MessageBody } from "../transcript/content.ts";
 import { MESSAGE_COLUMNS } from "../transcript/rows.ts";
@@ -59,11 +59,11 @@ const messagesIn = sql<StoredMessage>(
 	`SELECT ${MESSAGE_COLUMNS}, m.origin, m.origin_id FROM sessions s JOIN messages m ON m.session = s.key WHERE ${WITHIN} LIMIT ?`,
 );
 
-/** The lines of each of these, which stand next to each other; null where it holds a blob, all of it where they are not small. */
+/** The lines of each of these, which stand next to each other, as one text; null where it holds a blob, all of it where they are not small. */
 export function* exportRange(
 	ids: readonly ConversationId[],
 	isSmall: (sessions: readonly { readonly upTo: number }[]) => boolean,
-): Op<readonly (readonly string[] | null)[] | null> {
+): Op<readonly (string | null)[] | null> {
 	const range = [ids[0] as ConversationId, ids.at(-1) as ConversationId] as const;
 	const sessions = yield* few(sessionsIn, range);
 	if (!sessions || sessions.reduce((sum, { up_to }) => sum + (up_to ?? 0), 0) > MOST) return null;
@@ -117,9 +117,9 @@ interface Rows {
 	readonly messages: ReadonlyMap<number, readonly StoredMessage[]>;
 }
 
-function linesOf(id: ConversationId, rows: Rows): readonly string[] | null {
+function linesOf(id: ConversationId, rows: Rows): string | null {
 	const row = rows.conversations.get(id);
-	if (!row) return [];
+	if (!row) return "";
 	const sessions = rows.sessions.get(id) ?? [];
 	const ids = new Map(sessions.map((session) => [session.key, session.id as SessionId]));
 	const turns = sessions.flatMap(({ key, id: session }) =>
@@ -141,7 +141,7 @@ function linesOf(id: ConversationId, rows: Rows): readonly string[] | null {
 		}
 	}
 	const counts = { sessions: sessions.length, turns: turns.length, hidden: hidden.length };
-	return [
+	const lines = [
 		toLine(conversationLine(row, rows.addresses.get(id) ?? [])),
 		...sessions.map((session) =>
 			toLine({
@@ -161,4 +161,5 @@ function linesOf(id: ConversationId, rows: Rows): readonly string[] | null {
 			blobs: 0,
 		}),
 	];
+	return lines.join("");
 }

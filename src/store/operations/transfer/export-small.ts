@@ -2,7 +2,7 @@
 // The lines are those that the reads of export.ts and export-rows.ts give, in the same order.
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Op } from "../../query.ts";
-import { toLine } from "../../transfer-format.ts";
+import { toLine } from "../../transfer-line.ts";
 import type { Scope } from "../../types.ts";
 import { exportHead, exportSessions } from "./export.ts";
 import { exportRange } from "./export-range.ts";
@@ -17,15 +17,15 @@ const ENOUGH = 1024 * 1024;
 const TOGETHER = 50;
 
 export interface SmallConversations {
-	/** For each, in their order, as far as it came: its lines; none where it is gone; null where it is not small. */
-	readonly conversations: readonly (readonly string[] | null)[];
+	/** For each, in their order, as far as it came: its lines as one text; '' where it is gone; null where it is not small. */
+	readonly conversations: readonly (string | null)[];
 }
 
 export function* exportSmall(args: {
 	readonly scope: Scope;
 	readonly ids: readonly ConversationId[];
 }): Op<SmallConversations> {
-	const conversations: (readonly string[] | null)[] = [];
+	const conversations: (string | null)[] = [];
 	let characters = 0;
 	for (let at = 0; at < args.ids.length && characters <= ENOUGH; at = conversations.length) {
 		const ids = args.ids.slice(at, at + TOGETHER);
@@ -35,7 +35,7 @@ export function* exportSmall(args: {
 		for (const [n, id] of ids.entries()) {
 			const lines = together ? (together[n] ?? null) : yield* linesOf(args.scope, id);
 			conversations.push(lines);
-			for (const line of lines ?? []) characters += line.length;
+			characters += lines?.length ?? 0;
 			if (!together && characters > ENOUGH) break;
 		}
 	}
@@ -46,9 +46,9 @@ function isSmall(sessions: readonly { readonly upTo: number }[]): boolean {
 	return sessions.length <= MOST_SESSIONS && sessions.every(({ upTo }) => upTo <= SMALL);
 }
 
-function* linesOf(scope: Scope, conversation: ConversationId): Op<readonly string[] | null> {
+function* linesOf(scope: Scope, conversation: ConversationId): Op<string | null> {
 	const head = yield* exportHead({ scope, conversation });
-	if (!head) return [];
+	if (!head) return "";
 	const { sessions, hidden, live } = head;
 	if (!isSmall(sessions)) return null;
 	const lines = [head.conversation, ...(yield* exportSessions({ scope, conversation, heads: sessions }))];
@@ -70,5 +70,5 @@ function* linesOf(scope: Scope, conversation: ConversationId): Op<readonly strin
 	}
 	const counts = { sessions: sessions.length, turns, hidden: hidden.length, messages, blobs: 0 };
 	lines.push(toLine({ type: "conversation_end", conversation, live, ...counts }));
-	return lines;
+	return lines.join("");
 }

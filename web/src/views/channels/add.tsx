@@ -7,6 +7,8 @@ import { Button, Dialog, ErrorLine, Field, Input, platformName, Select } from ".
 /** Where a token comes from, by platform. */
 const WHERE: Readonly<Record<string, string>> = {
 	telegram: "In Telegram, write /newbot to @BotFather. It answers with the token.",
+	discord:
+		"In the Developer Portal (discord.com/developers), create an application. Under Bot, turn on Message Content Intent and press Reset Token.",
 };
 
 /** The token is known to this dialog alone, and gone when it closes. */

@@ -119,6 +119,11 @@ const COLUMNS: readonly Column<Process>[] = [
 				{process.survivors.length > 0 && !isRunning(process) && (
 					<span className="text-xs text-warn">left {process.survivors.length} behind</span>
 				)}
+				{process.unreachable && (
+					<span className="text-xs text-warn" title="This is what was last known">
+						host does not answer
+					</span>
+				)}
 			</span>
 		),
 	},

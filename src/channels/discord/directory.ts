@@ -1,0 +1,88 @@
+// The channels that the bot can see: what they are called, and which channel a thread belongs to. Discord names them when a session begins;
+// what is not known is asked for, and remembered.
+import type { REST } from "@discordjs/rest";
+import { isApiError } from "./outcome.ts";
+
+/** Channels that messages can be in, by Discord's numbers. */
+const PRIVATE = new Set([1, 3]);
+const THREADS = new Set([10, 11, 12]);
+const REMEMBERED = 50_000;
+
+/** What Discord says of a channel, as far as it matters here. */
+export interface ChannelFacts {
+	readonly id: string;
+	readonly type: number;
+	readonly name?: string | null;
+	readonly topic?: string | null;
+	readonly parent_id?: string | null;
+	readonly guild_id?: string;
+}
+
+export interface Place {
+	/** The channel; of a thread, the one that it belongs to. */
+	readonly chat: string;
+	readonly isPrivate: boolean;
+	readonly guild?: string;
+	readonly name?: string;
+	readonly topic?: string;
+	readonly thread?: { readonly id: string; readonly name?: string };
+}
+
+export class Directory {
+	readonly #known = new Map<string, ChannelFacts>();
+
+	/** Learns of a channel; what is told without its server belongs to this one. */
+	learn(channel: ChannelFacts, guild?: string): void {
+		const of = channel.guild_id ?? guild;
+		this.#known.delete(channel.id);
+		this.#known.set(channel.id, { ...channel, ...(of !== undefined && { guild_id: of }) });
+		for (const oldest of this.#known.keys()) {
+			if (this.#known.size <= REMEMBERED) return;
+			this.#known.delete(oldest);
+		}
+	}
+
+	forget(id: string): void {
+		this.#known.delete(id);
+	}
+
+	channelsOf(guild: string): string[] {
+		return [...this.#known.values()].filter((one) => one.guild_id === guild).map(({ id }) => id);
+	}
+
+	/** Rejects where Discord cannot be asked now. */
+	async place(id: string, guild: string | undefined, rest: REST): Promise<Place> {
+		const channel = await this.#find(id, guild, rest);
+		const of = channel.guild_id ?? guild;
+		const common = { ...(of !== undefined && { guild: of }) };
+		if (PRIVATE.has(channel.type)) return { chat: id, isPrivate: true, ...common };
+		if (!THREADS.has(channel.type)) return { chat: id, isPrivate: false, ...common, ...namesOf(channel) };
+		const { parent_id: parent } = channel;
+		const thread = { id, ...(channel.name != null && { name: channel.name }) };
+		if (parent == null) return { chat: id, isPrivate: false, ...common, thread };
+		return {
+			chat: parent,
+			isPrivate: false,
+			...common,
+			...namesOf(await this.#find(parent, of, rest)),
+			thread,
+		};
+	}
+
+	async #find(id: string, guild: string | undefined, rest: REST): Promise<ChannelFacts> {
+		const known = this.#known.get(id);
+		if (known) return known;
+		try {
+			this.learn((await rest.get(`/channels/${id}`)) as ChannelFacts, guild);
+		} catch (error) {
+			// It may not be looked at, or is gone: what came from it is taken all the same.
+			if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
+			this.learn({ id, type: guild === undefined ? 1 : 0 }, guild);
+		}
+		return this.#known.get(id) as ChannelFacts;
+	}
+}
+
+function namesOf({ name, topic }: ChannelFacts): { readonly name?: string; readonly topic?: string } {
+	return { ...(name != null && { name: `#${name}` }), ...(topic && { topic }) };
+}

@@ -1,0 +1,309 @@
+// One event of Discord, handed to the host as what it is. Resolves after the host has committed it (I3).
+import type { REST } from "@discordjs/rest";
+import type { APIAttachment } from "discord-api-types/v10";
+import type { Part } from "../../domain/index.ts";
+import type { ChannelHost, Inbound } from "../../gateway/index.ts";
+import type { Mark } from "./cursor.ts";
+import type { ChannelFacts, Directory, Place } from "./directory.ts";
+import { type FileSource, fetchFile } from "./files.ts";
+import { type Answers, BUTTON, type Interaction, isAnswerable, lineOf } from "./interactions.ts";
+import type { SentMessages } from "./sent.ts";
+import { timeOf } from "./snowflake.ts";
+import { type AccountOf, type MemberFacts, type Sender, senderOf, sourceIn } from "./source.ts";
+import { isMentioned, type Me, quotedOf, type Said, textOf } from "./text.ts";
+
+/** A message as the gateway tells of it. From the history it lacks server and member. */
+export type Message = Said & {
+	readonly channel_id: string;
+	readonly type: number;
+	readonly guild_id?: string;
+	readonly member?: MemberFacts;
+	readonly webhook_id?: string;
+	readonly nonce?: string | number;
+	readonly edited_timestamp?: string | null;
+	readonly attachments?: readonly APIAttachment[];
+};
+
+export interface Dispatch {
+	readonly t: string;
+	readonly s: number;
+	readonly d: unknown;
+}
+
+export interface EventContext {
+	readonly host: ChannelHost;
+	readonly rest: REST;
+	readonly me: Me;
+	readonly of: AccountOf;
+	readonly directory: Directory;
+	readonly files: FileSource;
+	readonly answers: Answers;
+	/** Whether an answer to what was said here gets a thread of its own. */
+	readonly opensThread: (place: Place, isMentioned: boolean) => boolean;
+}
+
+type Cursor = { readonly cursor?: string };
+/** Written by people: what Discord itself puts into a channel (somebody joined, a pin) is not. */
+const SAID = new Set([0, 19, 20]);
+
+/** Learns what needs no commit: channels and the bot's own messages. */
+export function learn({ t, d }: Dispatch, me: Me, directory: Directory, sent: SentMessages): void {
+	switch (t) {
+		case "GUILD_CREATE": {
+			const { id, channels = [], threads = [] } = d as GuildFacts;
+			for (const channel of [...channels, ...threads]) directory.learn(channel, id);
+			return;
+		}
+		case "CHANNEL_CREATE":
+		case "CHANNEL_UPDATE":
+		case "THREAD_CREATE":
+		case "THREAD_UPDATE":
+			directory.learn(d as ChannelFacts);
+			return;
+		case "THREAD_LIST_SYNC": {
+			const { guild_id: guild, threads } = d as { guild_id: string; threads: readonly ChannelFacts[] };
+			for (const thread of threads) directory.learn(thread, guild);
+			return;
+		}
+		case "MESSAGE_CREATE": {
+			const { author, nonce, id } = d as Message;
+			if (author.id === me.id && nonce !== undefined) sent.add(String(nonce), id);
+			return;
+		}
+	}
+}
+
+export interface GuildFacts {
+	readonly id: string;
+	readonly unavailable?: boolean;
+	readonly channels?: readonly (ChannelFacts & { readonly last_message_id?: string | null })[];
+	readonly threads?: readonly (ChannelFacts & { readonly last_message_id?: string | null })[];
+}
+
+/** The channel that an event belongs to; null for what carries nothing for Keryx. */
+export function laneOf({ t, d }: Dispatch, me: Me): string | null {
+	const { channel_id: channel, id } = d as { readonly channel_id?: string; readonly id?: string };
+	switch (t) {
+		case "MESSAGE_CREATE":
+		case "MESSAGE_UPDATE": {
+			const { author, type } = d as Partial<Message>;
+			const isOurs = author !== undefined && author.id !== me.id && type !== undefined && SAID.has(type);
+			return isOurs ? (channel ?? null) : null;
+		}
+		case "MESSAGE_REACTION_ADD":
+			return (d as Reaction).user_id === me.id ? null : (channel ?? null);
+		case "MESSAGE_DELETE":
+		case "MESSAGE_DELETE_BULK":
+			return channel ?? null;
+		case "INTERACTION_CREATE":
+			return isAnswerable(d as Interaction) ? (channel ?? null) : null;
+		case "CHANNEL_DELETE":
+			return id ?? null;
+		case "GUILD_DELETE":
+			return (d as GuildFacts).unavailable ? null : (id ?? null);
+		default:
+			return null;
+	}
+}
+
+/** The newest message, for the time after a gap. */
+export function markOf({ t, d }: Dispatch): Mark | undefined {
+	if (t !== "MESSAGE_CREATE") return undefined;
+	const { id, channel_id: channel, guild_id: guild } = d as Message;
+	return { message: id, ...(guild === undefined && { privateChat: channel }) };
+}
+
+export async function handIn(
+	{ t, d }: Dispatch,
+	cursor: string | undefined,
+	context: EventContext,
+): Promise<void> {
+	const at: Cursor = cursor === undefined ? {} : { cursor };
+	switch (t) {
+		case "MESSAGE_CREATE":
+			return handInMessage(d as Message, at, context);
+		case "MESSAGE_UPDATE":
+			return handInEdit(d as Message, at, context);
+		case "MESSAGE_DELETE":
+			return handInDeletions(d as Deleted, [(d as Deleted).id ?? ""], at, context);
+		case "MESSAGE_DELETE_BULK":
+			return handInDeletions(d as Deleted, (d as Deleted).ids ?? [], at, context);
+		case "MESSAGE_REACTION_ADD":
+			return handInReaction(d as Reaction, at, context);
+		case "INTERACTION_CREATE":
+			return handInInteraction(d as Interaction, at, context);
+		case "CHANNEL_DELETE":
+			return gone([(d as ChannelFacts).id], "the channel was deleted", at, context);
+		case "GUILD_DELETE": {
+			const { id } = d as GuildFacts;
+			return gone(context.directory.channelsOf(id), "the bot was removed from the server", at, context);
+		}
+		default:
+			await pass(at, context);
+	}
+}
+
+export async function handInMessage(message: Message, at: Cursor, context: EventContext): Promise<void> {
+	const { host, me, of } = context;
+	const place = await placeOf(message, context);
+	const sender = senderOf(message.author, message.member);
+	const mentioned = place.isPrivate || isMentioned(message, me);
+	const { content, blobs } = await contentOf(message, context);
+	if (content === null) return pass(at, context);
+	const quoted = quotedOf(message, me);
+	const { id } = message;
+	const thread = context.opensThread(place, mentioned) ? { thread: id } : {};
+	await host.accept({
+		source: sourceIn(place, of, { sender, message: id, ...thread }),
+		platformMessage: id,
+		content,
+		...(blobs.length > 0 && { blobs }),
+		...(quoted && { quoted }),
+		mentioned,
+		sentAt: timeOf(id),
+		transport: transportOf(sender, context, message.webhook_id !== undefined),
+		...at,
+	});
+}
+
+async function contentOf(
+	message: Message,
+	{ me, files }: EventContext,
+): Promise<{ readonly content: Inbound["content"] | null; readonly blobs: readonly string[] }> {
+	const text = textOf(message, me);
+	const attachments = message.attachments ?? [];
+	if (attachments.length === 0) return { content: text === "" ? null : text, blobs: [] };
+	const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
+	const blobs: string[] = [];
+	for (const attachment of attachments) {
+		const { part, blob } = await fetchFile(attachment, files);
+		parts.push(part);
+		if (blob !== null) blobs.push(blob);
+	}
+	return { content: parts, blobs };
+}
+
+/** Discord reports what it adds itself, such as what a link leads to, as an update that nobody made. */
+async function handInEdit(message: Message, at: Cursor, context: EventContext): Promise<void> {
+	if (message.edited_timestamp == null) return pass(at, context);
+	const place = await placeOf(message, context);
+	const sender = senderOf(message.author, message.member);
+	await context.host.edited({
+		source: sourceIn(place, context.of, { sender, message: message.id }),
+		platformMessage: message.id,
+		content: textOf(message, context.me),
+		...at,
+	});
+}
+
+interface Deleted {
+	readonly id?: string;
+	readonly ids?: readonly string[];
+	readonly channel_id: string;
+	readonly guild_id?: string;
+}
+
+async function handInDeletions(
+	{ channel_id: channel, guild_id: guild }: Deleted,
+	ids: readonly string[],
+	at: Cursor,
+	context: EventContext,
+): Promise<void> {
+	const place = await context.directory.place(channel, guild, context.rest);
+	const source = sourceIn(place, context.of);
+	for (const [n, id] of ids.entries())
+		await context.host.deleted({ source, platformMessage: id, ...(n === ids.length - 1 && at) });
+	if (ids.length === 0) await pass(at, context);
+}
+
+interface Reaction {
+	readonly user_id: string;
+	readonly channel_id: string;
+	readonly message_id: string;
+	readonly message_author_id?: string;
+	readonly guild_id?: string;
+	readonly member?: MemberFacts & { readonly user?: Message["author"] };
+	readonly emoji: { readonly name: string | null };
+}
+
+async function handInReaction(reaction: Reaction, at: Cursor, context: EventContext): Promise<void> {
+	const { channel_id: channel, guild_id: guild, user_id: id, member, emoji } = reaction;
+	const place = await context.directory.place(channel, guild, context.rest);
+	const sender = member?.user ? senderOf(member.user, member) : { id, name: "", isBot: false, roles: [] };
+	await context.host.reacted({
+		source: sourceIn(place, context.of, { sender }),
+		platformMessage: reaction.message_id,
+		emoji: emoji.name ?? "",
+		on: reaction.message_author_id === context.me.id ? "own" : "other",
+		...at,
+	});
+}
+
+async function handInInteraction(interaction: Interaction, at: Cursor, context: EventContext): Promise<void> {
+	const { host, rest, answers, directory, of } = context;
+	const { channel_id: channel = "", guild_id: guild, channel: facts, member, data, message } = interaction;
+	const user = member?.user ?? interaction.user;
+	if (!user) return pass(at, context);
+	if (facts) directory.learn(facts, guild);
+	const place = await directory.place(channel, guild, rest);
+	const sender = senderOf(user, member);
+	const transport = transportOf(sender, context);
+	if (interaction.type === BUTTON) {
+		const { text } = await host.pressed({
+			source: sourceIn(place, of, { sender }),
+			button: data?.custom_id ?? "",
+			platformMessage: message?.id ?? "",
+			transport,
+			...at,
+		});
+		void answers.say(interaction, text, rest);
+		return;
+	}
+	const { refused } = await host.accept({
+		source: sourceIn(place, of, { sender, message: interaction.id }),
+		platformMessage: interaction.id,
+		content: lineOf(interaction),
+		mentioned: true,
+		sentAt: timeOf(interaction.id),
+		transport,
+		...at,
+	});
+	void answers.close(interaction, refused !== null, rest);
+}
+
+async function gone(
+	channels: readonly string[],
+	reason: string,
+	at: Cursor,
+	{ host, of, directory, rest }: EventContext,
+): Promise<void> {
+	for (const [n, id] of channels.entries()) {
+		const place = await directory.place(id, undefined, rest);
+		// A thread is not the chat; its channel is told of by itself.
+		if (place.thread === undefined)
+			await host.gone({ source: sourceIn({ ...place, isPrivate: false }, of), reason });
+		if (n === channels.length - 1 && at.cursor !== undefined) await host.passed(at.cursor);
+	}
+	for (const id of channels) directory.forget(id);
+	if (channels.length === 0 && at.cursor !== undefined) await host.passed(at.cursor);
+}
+
+function placeOf({ channel_id: channel, guild_id: guild }: Message, context: EventContext): Promise<Place> {
+	return context.directory.place(channel, guild, context.rest);
+}
+
+async function pass({ cursor }: Cursor, { host }: EventContext): Promise<void> {
+	if (cursor !== undefined) await host.passed(cursor);
+}
+
+function transportOf(
+	sender: Sender,
+	{ of }: EventContext,
+	isWebhook = false,
+): NonNullable<Inbound["transport"]> {
+	return {
+		...((sender.isBot || isWebhook) && { isBot: true }),
+		...(sender.roles.length > 0 && { roles: sender.roles }),
+		...(of.profile !== undefined && { mayChooseProfile: true }),
+	};
+}

@@ -1,0 +1,319 @@
+// Discord: a channel on REST of discord.js and a gateway connection of our own. The library's own connection and retries are not used: they
+// count an event as received before Keryx has committed it.
+import { platformTraits } from "../../domain/index.ts";
+import type {
+	Channel,
+	ChannelHost,
+	ChannelTraits,
+	Clock,
+	Outgoing,
+	SendResult,
+} from "../../gateway/index.ts";
+import { Transport } from "../transport.ts";
+import { Backfill } from "./backfill.ts";
+import type { Cursor } from "./cursor.ts";
+import { change, channelOf, deliver, isReceipt } from "./deliver.ts";
+import { Directory } from "./directory.ts";
+import {
+	type Dispatch,
+	type EventContext,
+	type GuildFacts,
+	handIn,
+	handInMessage,
+	laneOf,
+	learn,
+	type Message,
+	markOf,
+} from "./events.ts";
+import type { Work } from "./intake.ts";
+import { Answers, ARGUMENT, type Interaction, isAnswerable } from "./interactions.ts";
+import { type Connection, Line, type Reading } from "./line.ts";
+import { lookUp } from "./lookup.ts";
+import { API_ROOT } from "./names.ts";
+import { goneReason, outcomeOf, reasonOf } from "./outcome.ts";
+import { Pace } from "./pace.ts";
+import { KIND, openRest } from "./rest.ts";
+import { SentMessages } from "./sent.ts";
+import { isAfter } from "./snowflake.ts";
+import { Startup } from "./startup.ts";
+import { Stumbles } from "./stumbles.ts";
+
+export { identifyDiscord } from "./identify.ts";
+
+const CALL_MS = 30_000;
+/** Below the time that the outbox gives a delivery. */
+const UPLOAD_MS = 55_000;
+const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
+
+export interface DiscordOptions {
+	/** The name of its entry in `channels`. */
+	readonly name: string;
+	/** Tells several bots apart; left out: the only one. */
+	readonly account?: string;
+	/** The profile that its messages are for. */
+	readonly profile?: string;
+	/** Read when it connects, and again when it was refused. */
+	readonly token: () => Promise<string>;
+	/** Another server that speaks Discord's protocol. */
+	readonly apiRoot?: string;
+	/** An answer in a server gets a thread of its own. */
+	readonly threadReplies?: boolean;
+	/** Channels where every message is for the agent. */
+	readonly freeChats?: readonly string[];
+	readonly clock: Clock;
+	readonly log: (message: string, error?: unknown) => void;
+	readonly random?: () => number;
+	/** So long without an answer, and the channel counts as down. */
+	readonly aliveMs?: number;
+	/** How long one file may take to come. */
+	readonly downloadMs?: number;
+	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
+	readonly firstPauseMs?: number;
+	readonly longestPauseMs?: number;
+	/** The pause after a session that Discord has forgotten: so long to five times as long. */
+	readonly voidPauseMs?: number;
+}
+
+export const DISCORD_TRAITS: ChannelTraits = {
+	...platformTraits("discord"),
+	shows: {
+		attachments: true,
+		buttons: true,
+		edit: true,
+		typing: true,
+		threads: true,
+		idempotentSend: true,
+		lookup: true,
+		drafts: false,
+	},
+};
+
+export function createDiscordChannel(options: DiscordOptions): Channel {
+	const {
+		name,
+		account = "",
+		clock,
+		log,
+		random = Math.random,
+		threadReplies = false,
+		freeChats = [],
+	} = options;
+	const { aliveMs = 60_000, downloadMs = 60_000 } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000, voidPauseMs = 1000 } = options;
+	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
+	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
+	const note = (message: string, error?: unknown) => log(`${name}: ${message}`, error);
+	const directory = new Directory();
+	const sent = new SentMessages();
+	const answers = new Answers(note);
+	const startup = new Startup(clock);
+	const stumbles = new Stumbles();
+	const pace = new Pace(clock);
+	let host: ChannelHost | undefined;
+
+	const transport = new Transport({
+		clock,
+		deadlineOf: (kind) => (kind === KIND.upload ? UPLOAD_MS : CALL_MS),
+	});
+	const isStopping = () => line.isStopping;
+	const backfill = new Backfill({ clock, log: note, isStopping });
+	const contextOf = ({ rest, me }: Connection): EventContext => {
+		if (!host) throw new Error("stopped");
+		const files = { transport, apiRoot, host, deadlineMs: downloadMs, isStopping };
+		return {
+			host,
+			rest,
+			me,
+			of,
+			directory,
+			files,
+			answers,
+			opensThread: (place, isMentioned) =>
+				threadReplies &&
+				!place.isPrivate &&
+				place.thread === undefined &&
+				(isMentioned || freeChats.includes(place.chat)),
+		};
+	};
+
+	const caughtUp = (
+		channel: string,
+		gap: string,
+		guild: string | undefined,
+		connection: Connection,
+	): Work => ({
+		lane: channel,
+		takesCursor: false,
+		run: () =>
+			backfill.channel(channel, gap, connection.rest, async (message) => {
+				const dispatch = {
+					t: "MESSAGE_CREATE",
+					s: 0,
+					d: { ...message, ...(guild !== undefined && { guild_id: guild }) },
+				};
+				if (laneOf(dispatch, connection.me) !== null)
+					await handInMessage(dispatch.d as Message, {}, contextOf(connection));
+			}),
+	});
+	/** What a session that begins after a gap has to read first. */
+	const readStart = (
+		{ d }: Dispatch,
+		gap: string,
+		{ privateChats }: Cursor,
+		connection: Connection,
+	): Reading => {
+		startup.expect((d as { readonly guilds: readonly { readonly id: string }[] }).guilds.map(({ id }) => id));
+		return {
+			works: [
+				...privateChats.map((chat) => caughtUp(chat, gap, undefined, connection)),
+				{ lane: "", takesCursor: false, run: () => startup.wait() },
+			],
+		};
+	};
+	const readGuild = ({ d }: Dispatch, gap: string, connection: Connection): Reading => {
+		const { id, channels = [], threads = [] } = d as GuildFacts;
+		const news = [...channels, ...threads].filter(
+			({ last_message_id: last }) => last != null && isAfter(last, gap),
+		);
+		let left = news.length;
+		if (left === 0) startup.read(id);
+		return {
+			works: news.map((channel) => {
+				const work = caughtUp(channel.id, gap, id, connection);
+				return {
+					...work,
+					run: async (cursor) => {
+						await work.run(cursor);
+						if (--left === 0) startup.read(id);
+					},
+				};
+			}),
+		};
+	};
+	const read = (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor): Reading => {
+		const { me, rest } = connection;
+		const { t, s, d } = dispatch;
+		learn(dispatch, me, directory, sent);
+		if (t === "READY" && gap !== null) return readStart(dispatch, gap, place, connection);
+		if (t === "GUILD_CREATE" && gap !== null && startup.isMissing((d as GuildFacts).id))
+			return readGuild(dispatch, gap, connection);
+		const lane = laneOf(dispatch, me);
+		const mark = markOf(dispatch);
+		if (lane === null) return { works: [], ...(mark && { mark }) };
+		if (t === "INTERACTION_CREATE" && isAnswerable(d as Interaction)) answers.putOff(d as Interaction, rest);
+		const run = async (cursor: string | undefined) => {
+			try {
+				await handIn(dispatch, cursor, contextOf(connection));
+			} catch (error) {
+				if (!stumbles.isHopeless(`${place.session.id} ${s}`, error)) throw error;
+				note(`a ${t} of Discord cannot be taken`, error);
+				if (cursor !== undefined) await host?.passed(cursor);
+			}
+		};
+		return { works: [{ lane, takesCursor: true, run }], ...(mark && { mark }) };
+	};
+
+	const line = new Line({
+		clock,
+		random,
+		transport,
+		aliveMs,
+		firstPauseMs,
+		longestPauseMs,
+		voidPauseMs,
+		log: note,
+		token: options.token,
+		open: (token) => openRest(token, apiRoot, transport),
+		read,
+		store: async (cursor) => host?.passed(cursor),
+		onConnected: (connection) => void showCommands(connection),
+		onEnded: () => startup.end(),
+	});
+
+	let shownCommands = "";
+	const showCommands = async ({ rest, application }: Connection) => {
+		const commands = (host?.commands() ?? [])
+			.filter(({ name: command }) => /^[-_a-z0-9]{1,32}$/.test(command))
+			.slice(0, 100)
+			.map(({ name: command, description }) => ({
+				name: command,
+				description: description.slice(0, 100) || command,
+				type: 1,
+				options: [{ type: 3, name: ARGUMENT, description: "what the command is about", required: false }],
+			}));
+		const wanted = JSON.stringify([application, commands]);
+		if (commands.length === 0 || wanted === shownCommands) return;
+		shownCommands = wanted;
+		try {
+			await rest.put(`/applications/${application}/commands`, { body: commands });
+		} catch (error) {
+			shownCommands = "";
+			if (!line.isStopping) note("the slash commands could not be set", reasonOf(error));
+		}
+	};
+
+	/** Waits for its turn, which changes nothing on Discord; then it goes, if the line still works. */
+	const inTurn = async (
+		{ destination, plain }: Outgoing,
+		what: "message" | "change",
+		go: (connection: Connection) => Promise<SendResult>,
+	): Promise<SendResult> => {
+		if (!line.connection) return NOT_CONNECTED;
+		const turn = pace.take(what);
+		if ("askAfterMs" in turn)
+			return { kind: "retry", afterMs: turn.askAfterMs, reason: "Discord allows no more at once" };
+		if (turn.afterMs > 0) await new Promise<void>((resolve) => void clock.after(turn.afterMs, resolve));
+		const { connection } = line;
+		if (!connection) return NOT_CONNECTED;
+		try {
+			return await go(connection);
+		} catch (error) {
+			line.suspect(error);
+			const reason = goneReason(error);
+			// A thread may be gone while its channel is not.
+			if (reason !== null && destination.threadId === undefined)
+				await host?.gone({
+					source: {
+						platform: "discord",
+						account,
+						chat_id: destination.chatId,
+						chat_type: destination.group ? "channel" : "dm",
+						...(destination.userId !== undefined && { user_id: destination.userId }),
+					},
+					reason,
+				});
+			return outcomeOf(error, plain);
+		}
+	};
+
+	return {
+		name,
+		platform: "discord",
+		account,
+		traits: DISCORD_TRAITS,
+		start: async (given) => {
+			host = given;
+			await line.start(await given.cursor());
+		},
+		stop: async () => {
+			await line.stop();
+			transport.close();
+		},
+		send: (outgoing) => inTurn(outgoing, "message", ({ rest }) => deliver(outgoing, { rest, sent })),
+		edit: (receipt, outgoing) => {
+			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
+			if (!isReceipt(receipt))
+				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Discord" });
+			return inTurn(outgoing, "change", ({ rest }) => change(receipt, outgoing, { rest, sent }));
+		},
+		typing: async (destination) => {
+			await line.connection?.rest.post(`/channels/${channelOf(destination)}/typing`);
+		},
+		lookup: async (id, destination, madeAt) => {
+			const { connection } = line;
+			if (!connection) return { kind: "unknown" };
+			return lookUp(id, destination, madeAt, { rest: connection.rest, me: connection.me, sent, clock });
+		},
+		health: () => line.health(),
+	};
+}

@@ -1,0 +1,415 @@
+// The line to Discord: connects, resumes, hands in. An event counts as received when the host has committed it, and the session is resumed
+// from there. Where Discord has forgotten the session, the histories of the channels are read. Nothing ends the line but `stop`: it comes
+// back for ever, and says meanwhile what is wrong.
+import type { REST } from "@discordjs/rest";
+import type { APIApplication, APIUser } from "discord-api-types/v10";
+import { KeryxError } from "../../errors.ts";
+import type { ChannelHealth } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Transport } from "../transport.ts";
+import { gapAfter } from "./backfill.ts";
+import { type Cursor, readCursor } from "./cursor.ts";
+import type { Dispatch } from "./events.ts";
+import { Intake, type Work } from "./intake.ts";
+import { CONTENT_FLAGS, NO_INTENT } from "./names.ts";
+import { isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
+import { KIND } from "./rest.ts";
+import { snowflakeAt } from "./snowflake.ts";
+import { type Ending, Wire } from "./wire.ts";
+
+/** How often the host is told of a place that nothing was committed with. */
+const STORE_MS = 1000;
+/** Discord asks for a pause of one to five seconds after a session that is void. */
+const VOID_PAUSES = 5;
+
+export interface Connection {
+	readonly rest: REST;
+	readonly me: APIUser;
+	readonly application: string;
+}
+
+/** What an event of this connection is to Keryx. */
+export interface Reading {
+	/** What is to be committed; none for what only passes. */
+	readonly works: readonly Work[];
+	readonly mark?: Parameters<Intake["add"]>[2];
+}
+
+export interface LineOptions {
+	readonly clock: Clock;
+	readonly random: () => number;
+	readonly transport: Transport;
+	readonly aliveMs: number;
+	readonly firstPauseMs: number;
+	readonly longestPauseMs: number;
+	/** After a session that is void. */
+	readonly voidPauseMs: number;
+	/** Reads the token anew each time, so that a changed one is used. */
+	readonly token: () => Promise<string>;
+	readonly open: (token: string) => Promise<REST>;
+	/** What an event is; `gap` is the id after which histories are to be read, if there is one. */
+	readonly read: (dispatch: Dispatch, connection: Connection, gap: string | null, place: Cursor) => Reading;
+	/** Stores a place that nothing was committed with. */
+	readonly store: (cursor: string) => Promise<void>;
+	readonly onConnected: (connection: Connection) => void;
+	/** A connection is over: what waits for more of its events need not. */
+	readonly onEnded: () => void;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+/** Only a person can change this. */
+class NeedsAttention extends Error {}
+
+export class Line {
+	readonly #options: LineOptions;
+	readonly #intake: Intake;
+	#state: ChannelHealth["state"] = "stopped";
+	#detail: string | undefined;
+	#aliveAt: number | null = null;
+	/** When Discord last answered, by the monotonic clock. */
+	#alive = 0;
+	#provenBy = "session opened";
+	#connection: (Connection & { readonly token: string }) | null = null;
+	#wire: Wire | null = null;
+	/** The session can be resumed from the place. */
+	#isResumable = false;
+	#gap: string | null = null;
+	/** The session whose place the host has. */
+	#storedSession: string | null = null;
+	#failure: { readonly error: unknown } | null = null;
+	#running: Promise<void> = Promise.resolve();
+	#storing: Promise<void> = Promise.resolve();
+	#cancelStore: (() => void) | null = null;
+	#wake: () => void = () => {};
+
+	constructor(options: LineOptions) {
+		this.#options = options;
+		this.#intake = new Intake({
+			onMoved: () => this.#storeSoon(),
+			onFailed: (error) => {
+				this.#failure = { error };
+				this.#wire?.leave();
+			},
+		});
+	}
+
+	/** While it is connected; else whoever wants to send waits. */
+	get connection(): Connection | null {
+		return this.#state === "connected" ? this.#connection : null;
+	}
+
+	get isStopping(): boolean {
+		return this.#state === "stopped";
+	}
+
+	health(): ChannelHealth {
+		const { clock, aliveMs } = this.#options;
+		const isSilent =
+			(this.#state === "connected" || this.#state === "degraded") &&
+			clock.monotonic() - this.#alive > aliveMs;
+		const detail = this.#detail ?? (isSilent ? "Discord does not answer" : undefined);
+		return {
+			state: isSilent ? "down" : this.#state,
+			aliveAt: this.#aliveAt,
+			...(this.#aliveAt !== null && { provenBy: this.#provenBy }),
+			...(detail !== undefined && { detail }),
+			connections: this.#wire ? 1 : 0,
+		};
+	}
+
+	/** Resolves when it is under way; it connects by itself, now or later. */
+	async start(cursor: string | null): Promise<void> {
+		await this.#running;
+		if (this.#state !== "stopped") return;
+		this.#state = "starting";
+		this.#detail = undefined;
+		this.#alive = this.#options.clock.monotonic();
+		const place = readCursor(cursor);
+		this.#gap = null;
+		this.#isResumable = place !== null;
+		this.#storedSession = place?.session.id ?? null;
+		this.#intake.begin(place);
+		if (cursor !== null) this.#intake.stored(cursor);
+		this.#running = this.#run();
+	}
+
+	/** Hands in nothing more; what has been handed in is waited for, and Discord is told of it. */
+	async stop(): Promise<void> {
+		if (this.#state !== "stopped") {
+			this.#state = "stopped";
+			this.#detail = undefined;
+			this.#wake();
+			await this.#closeIntake();
+			this.#wire?.leave();
+		}
+		await this.#running;
+	}
+
+	/** A call found the token refused: the line looks at once. */
+	suspect(error: unknown): void {
+		if (!isTokenRefused(error) || this.isStopping) return;
+		this.#failure = { error };
+		this.#wire?.leave();
+	}
+
+	async #run(): Promise<void> {
+		let failures = 0;
+		while (!this.isStopping) {
+			let ms = 0;
+			try {
+				const connection = await this.#connect();
+				const ending = await this.#serve(connection, () => {
+					failures = 0;
+				});
+				if (this.isStopping) break;
+				ms = this.#after(ending);
+			} catch (error) {
+				if (this.isStopping) break;
+				this.#troubled(error);
+				ms = this.#pauseFor(error, failures++);
+			}
+			if (ms > 0) await this.#pause(ms);
+		}
+		await this.#storeNow();
+		this.#connection = null;
+	}
+
+	async #connect(): Promise<Connection & { readonly token: string }> {
+		if (this.#connection) return this.#connection;
+		const token = (await this.#options.token()).trim();
+		const rest = await this.#options.open(token);
+		const me = (await rest.get("/users/@me")) as APIUser;
+		const { id, flags } = (await rest.get("/applications/@me")) as APIApplication;
+		if (((flags ?? 0) & CONTENT_FLAGS) === 0) throw new NeedsAttention(NO_INTENT);
+		this.#connection = { rest, me, application: id, token };
+		return this.#connection;
+	}
+
+	/** One connection, from the first to the last byte. Rejects where the host took something not. */
+	async #serve(
+		connection: Connection & { readonly token: string },
+		onConnected: () => void,
+	): Promise<Ending> {
+		const { clock, random, aliveMs } = this.#options;
+		const place = this.#isResumable ? this.#intake.place : null;
+		const url = place?.session.url ?? (await this.#gatewayUrl(connection.rest));
+		if (this.isStopping) return { kind: "left" };
+		this.#failure = null;
+		if (place) this.#intake.begin(place);
+		const wire = new Wire({
+			url,
+			token: connection.token,
+			...(place && { resume: { session: place.session.id, sequence: place.sequence } }),
+			clock,
+			random,
+			beatMs: aliveMs / 3,
+			deadMs: aliveMs / 2,
+			received: () => this.#intake.place?.sequence ?? null,
+			onAlive: () => this.#proven("heartbeat acknowledged"),
+			onDispatch: (dispatch) => {
+				if (this.isStopping || this.#failure) return;
+				if (dispatch.t === "READY" || dispatch.t === "RESUMED") {
+					onConnected();
+					this.#opened(dispatch, connection);
+				} else this.#take(dispatch, connection);
+			},
+		});
+		this.#wire = wire;
+		const ending = await wire.ended;
+		if (this.isStopping) {
+			this.#wire = null;
+			return ending;
+		}
+		if (this.#state === "connected") this.#state = "degraded";
+		await this.#closeIntake();
+		this.#wire = null;
+		// Nothing of it was taken: what was before it may be open, so that it is begun anew.
+		if (this.#intake.place?.sequence === 0) this.#isResumable = false;
+		const failed = this.#failure as { readonly error: unknown } | null;
+		if (failed) throw failed.error;
+		return ending;
+	}
+
+	/** Waits for what is being committed, and for nothing else. */
+	async #closeIntake(): Promise<void> {
+		const closed = this.#intake.close();
+		this.#options.onEnded();
+		if (this.isStopping) this.#options.transport.abort([KIND.read, KIND.file]);
+		await closed;
+	}
+
+	async #gatewayUrl(rest: REST): Promise<string> {
+		const { url, session_start_limit: limit } = (await rest.get("/gateway/bot")) as {
+			readonly url: string;
+			readonly session_start_limit: { readonly remaining: number; readonly reset_after: number };
+		};
+		if (limit.remaining < 1) throw new TooManySessions(limit.reset_after);
+		return url;
+	}
+
+	/** A session begins, or goes on. */
+	#opened({ t, s, d }: Dispatch, connection: Connection): void {
+		const { clock, onConnected } = this.#options;
+		this.#proven("session opened");
+		this.#detail = undefined;
+		this.#state = "connected";
+		if (t === "READY") {
+			const { session_id: id, resume_gateway_url: url } = d as {
+				session_id: string;
+				resume_gateway_url: string;
+			};
+			const before = this.#intake.place;
+			this.#gap = before && gapAfter(before.newest, clock.now());
+			this.#intake.begin({
+				session: { id, url },
+				sequence: 0,
+				newest: before?.newest ?? snowflakeAt(clock.now()),
+				privateChats: before?.privateChats ?? [],
+			});
+			this.#isResumable = true;
+		}
+		this.#take({ t, s, d }, connection);
+		onConnected(connection);
+	}
+
+	#take(dispatch: Dispatch, connection: Connection): void {
+		const { place } = this.#intake;
+		if (!place || !this.#intake.isNew(dispatch.s)) {
+			this.#intake.add(dispatch.s, []);
+			return;
+		}
+		const { works, mark } = this.#options.read(dispatch, connection, this.#gap, place);
+		this.#intake.add(dispatch.s, works, mark);
+	}
+
+	/** What to do when a connection is over: how long to wait before the next. Throws what is a failure. */
+	#after(ending: Ending): number {
+		const { random, voidPauseMs } = this.#options;
+		switch (ending.kind) {
+			case "left":
+			case "reconnect":
+				return 0;
+			case "invalid":
+				this.#isResumable &&= ending.isResumable;
+				return voidPauseMs * (1 + random() * (VOID_PAUSES - 1));
+			case "silent":
+				throw new Error("Discord stopped answering");
+			case "error":
+				throw new Error(ending.reason);
+			case "closed":
+				throw this.#closedBy(ending.code);
+		}
+	}
+
+	#closedBy(code: number): Error {
+		if (code === CLOSED.token) return new TokenRefused();
+		if (code === CLOSED.intents || code === CLOSED.unknownIntents) {
+			this.#connection = null;
+			return new NeedsAttention(NO_INTENT);
+		}
+		if (code === CLOSED.shards) return new NeedsAttention(TOO_MANY_SERVERS);
+		if (code === CLOSED.sequence || code === CLOSED.expired) this.#isResumable = false;
+		return new Error(`the connection was closed (${code})`);
+	}
+
+	#proven(by: string): void {
+		const { clock } = this.#options;
+		this.#aliveAt = clock.now();
+		this.#alive = clock.monotonic();
+		this.#provenBy = by;
+	}
+
+	#troubled(error: unknown): void {
+		const { state, detail } = troubleOf(error);
+		if (state === "needs_attention" || isTokenRefused(error)) this.#connection = null;
+		if (this.#detail !== detail) this.#options.log(detail);
+		this.#state = state;
+		this.#detail = detail;
+	}
+
+	/** Longer each time, with chance in it, so that many channels do not come back at once; or as long as Discord asks. */
+	#pauseFor(error: unknown, failures: number): number {
+		const { random, firstPauseMs, longestPauseMs } = this.#options;
+		const asked = isRateLimit(error) ? pauseOf(error) : error instanceof TooManySessions ? error.ms : 0;
+		const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+		return Math.max(asked, most * (0.5 + random() / 2));
+	}
+
+	async #pause(ms: number): Promise<void> {
+		await new Promise<void>((resolve) => {
+			const cancel = this.#options.clock.after(ms, resolve);
+			this.#wake = () => {
+				cancel();
+				resolve();
+			};
+		});
+	}
+
+	/** The first place of a session is stored at once: without it a later start knows of no session. */
+	#storeSoon(): void {
+		if (this.#cancelStore) return;
+		const session = this.#intake.place?.session.id ?? null;
+		const isNew = this.#storedSession !== session;
+		this.#storedSession = session;
+		const store = () => {
+			this.#cancelStore = null;
+			this.#storing = this.#storing.then(() => this.#storeNow());
+		};
+		if (isNew) store();
+		else this.#cancelStore = this.#options.clock.after(STORE_MS, store);
+	}
+
+	async #storeNow(): Promise<void> {
+		this.#cancelStore?.();
+		this.#cancelStore = null;
+		const text = this.#intake.unstored;
+		if (text === null) return;
+		try {
+			await this.#options.store(text);
+			this.#intake.stored(text);
+		} catch (error) {
+			// Kept for the next commit: what comes again is known by its id.
+			this.#options.log("the place in Discord's events was not stored", error);
+		}
+	}
+}
+
+class TokenRefused extends Error {}
+
+class TooManySessions extends Error {
+	readonly ms: number;
+	constructor(ms: number) {
+		super("Discord allows this bot no more sessions today");
+		this.ms = ms;
+	}
+}
+
+/** The codes with which Discord closes a connection. */
+const CLOSED = {
+	token: 4004,
+	sequence: 4007,
+	expired: 4009,
+	shards: 4011,
+	unknownIntents: 4013,
+	intents: 4014,
+} as const;
+
+const TOO_MANY_SERVERS =
+	"the bot is in more servers than one connection may serve: remove it from some, or use another bot";
+
+function troubleOf(error: unknown): {
+	readonly state: "degraded" | "needs_attention";
+	readonly detail: string;
+} {
+	if (error instanceof KeryxError && error.code.startsWith("channel."))
+		return { state: "needs_attention", detail: `${error.message}: ${error.hint}` };
+	if (error instanceof NeedsAttention) return { state: "needs_attention", detail: error.message };
+	if (error instanceof TokenRefused || isTokenRefused(error))
+		return {
+			state: "needs_attention",
+			detail:
+				"Discord refuses the bot's token: reset it in the Developer Portal, under Bot, and put the new one in the place of the old one; Keryx looks again by itself",
+		};
+	const what = error instanceof KeryxError ? "what came could not be stored" : "Discord is not reached";
+	return { state: "degraded", detail: `${what}: ${reasonOf(error)}` };
+}

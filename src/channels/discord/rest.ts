@@ -1,0 +1,56 @@
+// REST with the library's buckets and without its retries: a limit that is reached is an error that says when to come back, before the
+// request leaves wherever the bucket is known to be empty.
+import type { REST, RESTOptions } from "@discordjs/rest";
+import type { Transport } from "../transport.ts";
+
+/** The library waits for none of its own; the transport has the deadlines. */
+const NEVER_MS = 24 * 60 * 60_000;
+const VERSION = "10";
+
+/** What one request is, for its deadline. */
+export const KIND = { read: "read", write: "write", upload: "upload", file: "file" } as const;
+
+type Made = Awaited<ReturnType<RESTOptions["makeRequest"]>>;
+
+export async function openRest(token: string, apiRoot: string, transport: Transport): Promise<REST> {
+	const { REST: Rest } = await import("@discordjs/rest");
+	const rest = new Rest({
+		api: apiRoot,
+		version: VERSION,
+		retries: 0,
+		offset: 0,
+		timeout: NEVER_MS,
+		rejectOnRateLimit: () => true,
+		// Those that nobody uses are forgotten when the token is read anew.
+		handlerSweepInterval: 0,
+		hashSweepInterval: 0,
+		makeRequest: (url, init) => request(url, init as RequestInit, transport),
+	});
+	// A token that is no header would be refused by Node, with the token in the error.
+	return rest.setToken(/^[\x21-\x7e]+$/.test(token) ? token : "invalid");
+}
+
+async function request(url: string, init: RequestInit, transport: Transport): Promise<Made> {
+	const { body } = init;
+	const headers = Object.fromEntries(new Headers(init.headers));
+	let bytes: string | Uint8Array | null = null;
+	if (typeof body === "string") bytes = body;
+	else if (body) {
+		const form = new Response(body);
+		headers["content-type"] = form.headers.get("content-type") ?? "";
+		bytes = new Uint8Array(await form.arrayBuffer());
+	}
+	if (bytes !== null) headers["content-length"] = String(Buffer.byteLength(bytes));
+	const { method = "GET" } = init;
+	const kind = method === "GET" ? KIND.read : typeof bytes === "string" || !bytes ? KIND.write : KIND.upload;
+	const answer = await transport.answer(url, kind, { method, headers, body: bytes });
+	const { status } = answer;
+	const given = Object.entries(answer.headers).flatMap(([name, value]) =>
+		typeof value === "string" ? [[name, value] as [string, string]] : [],
+	);
+	const isEmpty = status === 204 || answer.body.length === 0;
+	return new Response(isEmpty ? null : new Uint8Array(answer.body), {
+		status,
+		headers: given,
+	}) as unknown as Made;
+}

@@ -1,0 +1,58 @@
+// Where a message came from, in the words of docs/reference/sources.md. A thread belongs to its channel: the channel is the chat.
+import type { APIUser } from "discord-api-types/v10";
+import type { Place } from "./directory.ts";
+
+export interface AccountOf {
+	readonly account: string;
+	readonly profile?: string;
+}
+
+export interface Sender {
+	readonly id: string;
+	readonly name: string;
+	readonly isBot: boolean;
+	readonly roles: readonly string[];
+}
+
+export interface MemberFacts {
+	readonly nick?: string | null;
+	readonly roles?: readonly string[];
+}
+
+/** The name that people see. */
+export function senderOf(
+	user: Pick<APIUser, "id" | "username" | "global_name" | "bot">,
+	member?: MemberFacts,
+): Sender {
+	return {
+		id: user.id,
+		name: member?.nick ?? user.global_name ?? user.username,
+		isBot: user.bot === true,
+		roles: member?.roles ?? [],
+	};
+}
+
+/** `thread` where the answer gets a thread of its own, which is not there yet. */
+export function sourceIn(
+	place: Place,
+	{ account, profile }: AccountOf,
+	about: { readonly sender?: Sender; readonly message?: string; readonly thread?: string } = {},
+): Record<string, unknown> {
+	const { sender, message } = about;
+	const thread = place.thread?.id ?? about.thread;
+	return {
+		platform: "discord",
+		account,
+		chat_id: place.chat,
+		chat_type: place.isPrivate ? "dm" : "channel",
+		...(place.guild !== undefined && { scope_id: place.guild }),
+		...(place.name !== undefined && { chat_name: place.name }),
+		...(thread !== undefined && { thread_id: thread }),
+		...((place.thread?.name ?? place.topic) !== undefined && {
+			chat_topic: place.thread?.name ?? place.topic,
+		}),
+		...(sender && { user_id: sender.id, user_name: sender.name }),
+		...(message !== undefined && { message_id: message }),
+		...(profile !== undefined && { profile }),
+	};
+}

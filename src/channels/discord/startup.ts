@@ -1,0 +1,48 @@
+// A new session after a gap: Discord names its servers first, then tells of each. The gap is closed when all of them have been read, or
+// when those that do not come have been waited for long enough.
+import type { Clock } from "../../time/index.ts";
+
+/** A server that is down is not waited for longer. */
+const SERVER_MS = 15_000;
+
+export class Startup {
+	readonly #clock: Clock;
+	#missing = new Set<string>();
+	#settle: ((error?: Error) => void) | null = null;
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	/** These servers are read before the gap is closed. */
+	expect(servers: readonly string[]): void {
+		this.#missing = new Set(servers);
+	}
+
+	isMissing(server: string): boolean {
+		return this.#missing.has(server);
+	}
+
+	read(server: string): void {
+		this.#missing.delete(server);
+		if (this.#missing.size === 0) this.#settle?.();
+	}
+
+	/** Resolves when all are read or the time is up; rejects when the connection is over. */
+	wait(): Promise<void> {
+		if (this.#missing.size === 0) return Promise.resolve();
+		return new Promise((resolve, reject) => {
+			const cancel = this.#clock.after(SERVER_MS, () => this.#settle?.());
+			this.#settle = (error) => {
+				this.#settle = null;
+				cancel();
+				if (error) reject(error);
+				else resolve();
+			};
+		});
+	}
+
+	end(): void {
+		this.#settle?.(new Error("the connection is over"));
+	}
+}

@@ -1,0 +1,61 @@
+// The words of a message: what was written, what it replies to, and whether the bot was meant.
+import type { APIMessage, APIUser } from "discord-api-types/v10";
+import type { Inbound } from "../../gateway/index.ts";
+import { senderOf } from "./source.ts";
+
+type Quoted = NonNullable<Inbound["quoted"]>;
+export type Me = Pick<APIUser, "id">;
+/** What a message has that Keryx reads; Discord leaves some of it out in places. */
+export type Said = Pick<APIMessage, "id" | "content" | "author"> &
+	Partial<
+		Pick<
+			APIMessage,
+			| "mentions"
+			| "referenced_message"
+			| "sticker_items"
+			| "poll"
+			| "message_snapshots"
+			| "attachments"
+			| "embeds"
+		>
+	>;
+
+/** What was written, without the bot's own name at its start, and with the names of others instead of their numbers. */
+export function textOf(message: Said, me: Me): string {
+	const bare = message.content.replace(new RegExp(`^\\s*<@!?${me.id}>[,:]?\\s*`), "");
+	const named = (message.mentions ?? []).reduce(
+		(text, user) => text.replaceAll(new RegExp(`<@!?${user.id}>`, "g"), () => `@${senderOf(user).name}`),
+		bare,
+	);
+	return [named, ...describedOf(message)].filter(Boolean).join("\n");
+}
+
+/** Other things than text and files, in words. */
+function describedOf({ sticker_items: stickers, poll, message_snapshots: forwarded }: Said): string[] {
+	return [
+		...(stickers ?? []).map(({ name }) => `[sticker ${name}]`),
+		...(poll
+			? [
+					`[poll: ${poll.question.text ?? ""} (${poll.answers.map(({ poll_media: { text } }) => text ?? "").join(" / ")})]`,
+				]
+			: []),
+		...(forwarded ?? []).map(({ message }) => `[forwarded]\n${message.content}`.trimEnd()),
+	];
+}
+
+/** What it replies to, where that still stands. */
+export function quotedOf({ referenced_message: reply }: Said, me: Me): Quoted | undefined {
+	if (!reply) return undefined;
+	const files = (reply.attachments ?? []).map(({ filename }) => `[${filename}]`);
+	return {
+		platformMessage: reply.id,
+		text: [textOf(reply, me), ...files].filter(Boolean).join(" "),
+		author: senderOf(reply.author).name,
+		own: reply.author.id === me.id,
+	};
+}
+
+/** Named in the text, or by a reply that notifies. Naming everybody means nobody. */
+export function isMentioned({ mentions, referenced_message: reply }: Said, me: Me): boolean {
+	return reply?.author.id === me.id || (mentions ?? []).some(({ id }) => id === me.id);
+}

@@ -1,0 +1,139 @@
+// Takes snapshots and records them: the files are in the repository before the row that names them is written (I9). Whoever calls it holds
+// the workspace's lock.
+import { createHash } from "node:crypto";
+import { KeryxError } from "../errors.ts";
+import { type Checkpoint, type CheckpointKind, OPERATOR } from "../store/index.ts";
+import type { RawPath } from "./names.ts";
+import type { Place } from "./place.ts";
+import { countedChanges, ensureRepository, refOf } from "./repository.ts";
+import type { Snapshot, SnapshotRequest } from "./snapshot.ts";
+import type { FilesThread } from "./thread.ts";
+import type { CheckpointsOptions } from "./types.ts";
+
+const MB = 1024 * 1024;
+const NOW_REF = "now";
+/** A file that is too large to be saved is saved when a restore replaces it, up to this part of the space that snapshots may take. */
+const HELD_SHARE = 4;
+const MOST_HELD = 512 * MB;
+
+export interface Recorded {
+	readonly kind: CheckpointKind;
+	readonly label: string;
+	readonly conversation?: string | undefined;
+	readonly session?: string | undefined;
+	readonly turn?: string | undefined;
+	readonly window: { readonly owner: string; readonly edge: "from" | "to" } | null;
+	readonly hold?: readonly RawPath[];
+	readonly ahead?: Ahead;
+}
+
+/** What differs between two trees, counted before it is needed. */
+export interface Ahead {
+	readonly from: string;
+	readonly to: string;
+	readonly changed: Promise<Checkpoint["changed"]>;
+}
+
+export class Recorder {
+	readonly #options: CheckpointsOptions;
+	readonly #thread: FilesThread;
+
+	constructor(options: CheckpointsOptions, thread: FilesThread) {
+		this.#options = options;
+		this.#thread = thread;
+	}
+
+	/** Of the workspace, oldest first. */
+	all({ workspace }: Place): Promise<readonly Checkpoint[]> {
+		return this.#options.store.checkpoints({ scope: OPERATOR, workspace });
+	}
+
+	/** The files as they are now, without a checkpoint of them. */
+	async look(place: Place): Promise<Snapshot> {
+		const last = (await this.all(place)).at(-1);
+		return this.#snapshot(place, { ref: NOW_REF, message: "now", last: null, heldIn: last?.commit ?? null });
+	}
+
+	/** The new checkpoint, or the last one where the files are the same. Throws checkpoint.failed where the signal came first. */
+	async record(
+		place: Place,
+		about: Recorded,
+		signal?: AbortSignal,
+	): Promise<{ readonly kind: "taken" | "unchanged"; readonly checkpoint: Checkpoint }> {
+		const last = (await this.all(place)).at(-1);
+		const at = this.#options.clock.now();
+		const id = idOf([place.workspace, last?.id ?? "", at, about.kind, about.label, about.turn ?? ""]);
+		const snapshot = await this.#snapshot(place, {
+			ref: id,
+			message: `${about.kind} ${id}`,
+			last: last ? { commit: last.commit, tree: last.tree } : null,
+			heldIn: last?.commit ?? null,
+			hold: about.hold ?? [],
+		});
+		if (signal?.aborted) throw new KeryxError("checkpoint.failed", "it took too long");
+		const { commit, tree, files, excluded, replaces } = snapshot;
+		return this.#options.store.recordCheckpoint({
+			id,
+			workspace: place.workspace,
+			folder: place.root,
+			kind: about.kind,
+			label: about.label,
+			conversation: about.conversation ?? null,
+			session: about.session ?? null,
+			turn: about.turn ?? null,
+			commit,
+			replaces,
+			tree,
+			total: files,
+			changed: last && last.tree !== tree ? await this.#changedTo(place, last.tree, tree, about.ahead) : null,
+			excluded,
+			window: about.window,
+		});
+	}
+
+	#changedTo(
+		place: Place,
+		from: string,
+		to: string,
+		ahead: Ahead | undefined,
+	): Promise<Checkpoint["changed"]> {
+		return ahead?.from === from && ahead.to === to ? ahead.changed : this.changed(place, from, to);
+	}
+
+	/** What differs between two trees, in numbers. */
+	async changed({ repository }: Place, from: string, to: string): Promise<Checkpoint["changed"]> {
+		const changes = await countedChanges(repository, from, to);
+		return {
+			files: changes.length,
+			insertions: changes.reduce((sum, { lines }) => sum + (lines?.insertions ?? 0), 0),
+			deletions: changes.reduce((sum, { lines }) => sum + (lines?.deletions ?? 0), 0),
+		};
+	}
+
+	async #snapshot(
+		place: Place,
+		request: Pick<SnapshotRequest, "ref" | "message" | "last" | "heldIn"> & Partial<SnapshotRequest>,
+	): Promise<Snapshot> {
+		const { clock } = this.#options;
+		const { maxFiles, maxFileMb, maxTotalMb } = this.#options.settings();
+		await ensureRepository(place.repository);
+		return this.#thread.ask("snapshot", {
+			hold: [],
+			...request,
+			root: place.root,
+			repository: place.repository,
+			ref: refOf(request.ref),
+			at: clock.now(),
+			limits: {
+				maxFiles,
+				maxFileBytes: maxFileMb * MB,
+				maxHeldBytes: Math.min(MOST_HELD, Math.max(maxFileMb, maxTotalMb / HELD_SHARE) * MB),
+			},
+		});
+	}
+}
+
+/** Unlike every other of the workspace: the one before is part of it. */
+function idOf(parts: readonly (string | number)[]): string {
+	return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 40);
+}

@@ -1,0 +1,101 @@
+// The contents of many objects, as git hands them over: never all in memory, and git goes on reading while they are written.
+// An object that is missing or damaged is answered as such, so that a restore can leave that one file and end.
+import { KeryxError } from "../../errors.ts";
+import { gitStream } from "../git.ts";
+
+export interface Content {
+	readonly oid: string;
+	/** Null: the repository does not have it, or it cannot be read. */
+	readonly data: Buffer | null;
+}
+
+const LINE_END = 10;
+/** Git ends at a damaged object. So often it is started again for the rest. */
+const MOST_DAMAGED = 100;
+const TIMEOUT_MS = 600_000;
+
+/** Each of them once, in their order, as many at a time as git has handed over. Throws checkpoint.no_git or checkpoint.failed where git itself does not work. */
+export async function* contentsOf(
+	repository: string,
+	oids: readonly string[],
+): AsyncGenerator<readonly Content[]> {
+	let done = 0;
+	for (let damaged = 0; done < oids.length; damaged++) {
+		let failed: unknown;
+		try {
+			for await (const some of answers(repository, oids.slice(done))) {
+				done += some.length;
+				yield some;
+			}
+			continue;
+		} catch (error) {
+			if (damaged >= MOST_DAMAGED) throw error;
+			failed = error;
+		}
+		const oid = oids[done++] as string;
+		// Alone it fails again, where it is the object and not git.
+		if (!(await isDamaged(repository, oid))) throw failed;
+		yield [{ oid, data: null }];
+	}
+}
+
+async function isDamaged(repository: string, oid: string): Promise<boolean> {
+	try {
+		for await (const [content] of answers(repository, [oid])) return content?.data == null;
+		return true;
+	} catch (error) {
+		return error instanceof KeryxError && error.code === "checkpoint.failed";
+	}
+}
+
+async function* answers(repository: string, oids: readonly string[]): AsyncGenerator<readonly Content[]> {
+	const pieces = gitStream({
+		args: ["cat-file", "--batch", "--buffer"],
+		repository,
+		input: Buffer.from(`${oids.join("\n")}\n`),
+		timeoutMs: TIMEOUT_MS,
+	});
+	let waiting: Buffer[] = [];
+	let bytes = 0;
+	/** So much is needed before it is worth looking. */
+	let needed = 1;
+	for await (const piece of pieces) {
+		waiting.push(piece);
+		bytes += piece.length;
+		if (bytes < needed) continue;
+		const { found, rest, wants } = split(waiting.length === 1 ? piece : Buffer.concat(waiting));
+		if (found.length > 0) yield found;
+		waiting = rest.length === 0 ? [] : [rest];
+		bytes = rest.length;
+		needed = wants;
+	}
+	if (bytes > 0) throw new KeryxError("checkpoint.failed", "git ended within an object");
+}
+
+function split(text: Buffer): {
+	readonly found: readonly Content[];
+	readonly rest: Buffer;
+	readonly wants: number;
+} {
+	const found: Content[] = [];
+	let at = 0;
+	let wants = 1;
+	for (;;) {
+		const end = text.indexOf(LINE_END, at);
+		if (end < 0) break;
+		const [oid = "", type, size] = text.toString("latin1", at, end).split(" ");
+		const from = end + 1;
+		if (type === "missing") {
+			found.push({ oid, data: null });
+			at = from;
+			continue;
+		}
+		const to = from + Number(size);
+		wants = to + 1 - at;
+		if (to >= text.length) break;
+		found.push({ oid, data: type === "blob" ? text.subarray(from, to) : null });
+		at = to + 1;
+		wants = 1;
+	}
+	return { found, rest: text.subarray(at), wants };
+}

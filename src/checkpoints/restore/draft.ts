@@ -1,0 +1,85 @@
+// A file is written aside under another name first; whoever reads sees the old one or the new one, never half of it.
+import {
+	type BigIntStats,
+	closeSync,
+	constants,
+	fchmodSync,
+	fstatSync,
+	openSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { permissionsOf } from "../facts.ts";
+import { LINK } from "../read-file.ts";
+import type { Entry } from "../repository.ts";
+
+const MAY_RUN = 0o111;
+const NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** Of a file: what it was when it had been written; of a link nothing. `before`: what it is to replace. */
+export function makeDraft(
+	draft: Buffer,
+	data: Buffer,
+	want: NonNullable<Entry>,
+	before: BigIntStats | undefined,
+): BigIntStats | undefined {
+	return anew(draft, () => {
+		if (want.mode !== LINK) return writeDraft(draft, data, want, before);
+		symlinkSync(data, draft);
+		return undefined;
+	});
+}
+
+/** Where only they differ. */
+export function givePermissions(full: Buffer, stats: BigIntStats, want: NonNullable<Entry>): void {
+	const file = openSync(full, NO_FOLLOW);
+	try {
+		fchmodSync(file, permissions(stats, want));
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** What a restore that was cut off has left under that name goes first. */
+function anew<Result>(file: Buffer, make: () => Result): Result {
+	try {
+		return make();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+		rmSync(file, { force: true });
+		return make();
+	}
+}
+
+function writeDraft(
+	draft: Buffer,
+	data: Buffer,
+	want: NonNullable<Entry>,
+	before: BigIntStats | undefined,
+): BigIntStats {
+	const exact = want.permissions !== undefined || before?.isFile() ? permissions(before, want) : undefined;
+	// Never wider than it is to be, not even while it is written.
+	const file = openSync(draft, NEW_FILE, exact === undefined ? usual(want) : exact & 0o777);
+	try {
+		writeFileSync(file, data);
+		const stats = fstatSync(file, { bigint: true });
+		if (exact !== undefined && permissionsOf(stats) !== exact) fchmodSync(file, exact);
+		return stats;
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** Before the process's own mask. */
+function usual({ mode }: NonNullable<Entry>): number {
+	return mode === "100755" ? 0o777 : 0o666;
+}
+
+/** Where they were not noted: as they are, but for whether it may be run, by whoever may read it. */
+function permissions(stats: BigIntStats | undefined, want: NonNullable<Entry>): number {
+	if (want.permissions !== undefined) return want.permissions;
+	const own = Number(stats?.mode ?? 0o644n) & 0o777;
+	return want.mode === "100755" ? own | ((own & 0o444) >> 2) : own & ~MAY_RUN;
+}

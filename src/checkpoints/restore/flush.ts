@@ -1,0 +1,78 @@
+// Puts what a restore has written on the disk. One sync of the file system stands for all files; a sync for each of tens of thousands takes
+// minutes. What is on another file system (a mount in the workspace), and where there is no such sync, each file and folder has its own.
+import { spawn } from "node:child_process";
+import { type BigIntStats, closeSync, constants, fsyncSync, lstatSync, openSync } from "node:fs";
+import { fullPath, type RawPath } from "../names.ts";
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export class Flush {
+	readonly #root: string;
+	readonly #device: bigint;
+	/** What was written since the last time. */
+	readonly #paths = new Set<string>();
+
+	/** Something was written to another file system than the workspace's. */
+	#isElsewhere = false;
+
+	constructor(root: string) {
+		this.#root = root;
+		this.#device = lstatSync(root, { bigint: true }).dev;
+	}
+
+	/** A new file of this name, in the folder of the path. */
+	file(path: RawPath, name: string): void {
+		this.#paths.add(folderOf(path) + name);
+	}
+
+	/** Something in the folder of this path came or went. */
+	folder(path: RawPath): void {
+		this.#paths.add(folderOf(path));
+	}
+
+	/** A folder on the way to what is written. */
+	passes({ dev }: BigIntStats): void {
+		if (dev !== this.#device) this.#isElsewhere = true;
+	}
+
+	async all(): Promise<void> {
+		if (this.#paths.size === 0) return;
+		const isSynced = await syncFileSystem(this.#root);
+		const isOne = isSynced && !this.#isElsewhere;
+		if (!isOne)
+			for (const path of this.#paths) flushOne(fullPath(this.#root, path), isSynced ? this.#device : null);
+		this.#paths.clear();
+	}
+}
+
+/** With the slash at its end. */
+function folderOf(path: RawPath): string {
+	return path.slice(0, path.lastIndexOf("/") + 1);
+}
+
+/** False where this system cannot. */
+function syncFileSystem(root: string): Promise<boolean> {
+	if (process.platform !== "linux") return Promise.resolve(false);
+	return new Promise((resolve) => {
+		const child = spawn("sync", ["-f", root], { stdio: "ignore" });
+		child.on("error", () => resolve(false));
+		child.on("close", (code) => resolve(code === 0));
+	});
+}
+
+/** Links have no content of their own. What is gone, or may not be opened, was not ours to put there. */
+function flushOne(path: Buffer, synced: bigint | null): void {
+	const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+	if (!stats || stats.dev === synced || !(stats.isFile() || stats.isDirectory())) return;
+	let file: number;
+	try {
+		file = openSync(path, READ);
+	} catch {
+		return;
+	}
+	try {
+		fsyncSync(file);
+	} finally {
+		closeSync(file);
+	}
+}

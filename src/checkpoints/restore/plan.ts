@@ -1,0 +1,127 @@
+// What a restore has to do. Between two snapshots that stand next to each other, everything that changed is the agent's where a turn
+// (or a restore) spans them, and somebody else's where none does. A file that somebody else has changed since the target is kept.
+import { lstat } from "node:fs/promises";
+import type { Checkpoint, CheckpointWindow } from "../../store/index.ts";
+import { coveredBy, type Manifest } from "../manifest.ts";
+import { fullPath, type RawPath } from "../names.ts";
+import { type Entry, LARGE, manifestsOf, treeChanges } from "../repository.ts";
+
+/** Takes a path from what stands there now to what stood there then. */
+export interface Step {
+	readonly path: RawPath;
+	readonly now: Entry;
+	readonly want: Entry;
+}
+
+export interface Steps {
+	readonly steps: readonly Step[];
+	readonly kept: readonly RawPath[];
+	readonly untouched: readonly RawPath[];
+	/** Folders that were there without anything in them. */
+	readonly emptyThen: readonly RawPath[];
+}
+
+/** The state of now: a checkpoint, or a snapshot that is none. */
+export interface State {
+	readonly tree: string;
+	readonly commit: string;
+}
+
+export interface PlanInput {
+	readonly root: string;
+	readonly repository: string;
+	readonly target: Checkpoint;
+	/** All of the workspace, oldest first. */
+	readonly checkpoints: readonly Checkpoint[];
+	readonly windows: readonly CheckpointWindow[];
+	readonly now: State;
+	readonly file?: RawPath | undefined;
+	readonly force: boolean;
+}
+
+export async function decideSteps(input: PlanInput): Promise<Steps> {
+	const { root, repository, target, now, file, force } = input;
+	const [changes = [], ...gaps] = await treeChanges(repository, [[target.tree, now.tree], ...gapsOf(input)]);
+	const theirs = new Set(gaps.flat().map(({ path }) => path));
+	const manifests = await manifestsOf(repository, [target.commit, now.commit]);
+	const [past, present] = manifests as [Manifest, Manifest];
+	const steps: Step[] = [];
+	const kept: RawPath[] = [];
+	const untouched: RawPath[] = [];
+	for (const change of changes) {
+		const { path } = change;
+		if (file !== undefined && !isUnder(path, file)) continue;
+		const isGrown = change.to?.mode === LARGE && change.from !== null;
+		if (coveredBy(past, path)) untouched.push(path);
+		else if (!isGrown && (await isUnseen(root, present, path))) untouched.push(path);
+		else if (theirs.has(path) && !force) kept.push(path);
+		else steps.push({ path, now: change.to, want: change.from });
+	}
+	const gone = await goneSince(root, past);
+	const unsaved = new Set([
+		...untouched,
+		...gone.filter((path) => file === undefined || isUnder(path, file)),
+	]);
+	return { steps, kept, untouched: [...unsaved], emptyThen: [...past.empty] };
+}
+
+/** What could not be saved before it would be replaced stays. */
+export function withoutUnsaved(steps: Steps): Steps {
+	const unsaved = steps.steps.filter(({ now }) => now?.mode === LARGE).map(({ path }) => path);
+	if (unsaved.length === 0) return steps;
+	return {
+		...steps,
+		steps: steps.steps.filter(({ now }) => now?.mode !== LARGE),
+		untouched: [...steps.untouched, ...unsaved],
+	};
+}
+
+/**
+ * What was there and not saved, and is no longer there: nothing can bring it back, so it is at least named. The manifest of now cannot say
+ * so: where no saved file changed it is that of the last checkpoint.
+ */
+async function goneSince(root: string, past: Manifest): Promise<readonly RawPath[]> {
+	const gone: RawPath[] = [];
+	for (const path of past.excluded.keys())
+		if (!past.held.has(path) && !(await isThere(root, path))) gone.push(path);
+	return gone.sort();
+}
+
+/** Whether something stands there that the rules of now exclude. Where nothing does, there is nothing to leave alone. */
+async function isUnseen(root: string, present: Manifest, path: RawPath): Promise<boolean> {
+	if (!coveredBy(present, path)) return false;
+	return present.excluded.has(path) || isThere(root, path);
+}
+
+async function isThere(root: string, path: RawPath): Promise<boolean> {
+	try {
+		await lstat(fullPath(root, path.endsWith("/") ? path.slice(0, -1) : path));
+		return true;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return code !== "ENOENT" && code !== "ENOTDIR";
+	}
+}
+
+/** Pairs of trees between which nobody of ours was at work. */
+function gapsOf({ target, checkpoints, windows, now }: PlanInput): readonly (readonly [string, string])[] {
+	const since = checkpoints
+		.filter(({ n }) => n >= target.n)
+		.map(({ n, tree }): { n: number; tree: string } => ({ n, tree }));
+	const states = [...since, { n: Number.POSITIVE_INFINITY, tree: now.tree }];
+	const spans = windows.map(({ from, to }) => ({ from, to: to ?? nextAfter(from, checkpoints) }));
+	return states.slice(1).flatMap((state, index) => {
+		const before = states[index] as { n: number; tree: string };
+		const ours = spans.some(({ from, to }) => from <= before.n && to >= state.n);
+		return ours ? [] : [[before.tree, state.tree] as const];
+	});
+}
+
+/** A turn that was cut off has no end of its own: the next look at the files is taken for it. */
+function nextAfter(n: number, checkpoints: readonly Checkpoint[]): number {
+	return checkpoints.find((checkpoint) => checkpoint.n > n)?.n ?? Number.POSITIVE_INFINITY;
+}
+
+export function isUnder(path: RawPath, file: RawPath): boolean {
+	return path === file || path.startsWith(`${file}/`);
+}

@@ -1,0 +1,53 @@
+// Files that a large restore replaces or removes keep a second name beside the repository, and are freed in the background. To free the
+// blocks of a file can take a millisecond (a disk that is told of each freed block does that), which is most of a restore of many files.
+import { linkSync, mkdirSync } from "node:fs";
+import { rmdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { namesIn } from "../repository.ts";
+
+const SUFFIX = ".replaced";
+/** A smaller restore is fast enough without. */
+const MANY = 1000;
+
+export class Replaced {
+	readonly #folder: string;
+	readonly #prefix: string;
+	#isUsed: boolean;
+	#count = 0;
+
+	constructor(repository: string, id: string, steps: number) {
+		this.#folder = `${repository}${SUFFIX}`;
+		this.#prefix = join(this.#folder, `${id}-${process.pid}-${Date.now()}-`);
+		this.#isUsed = steps > MANY;
+		if (this.#isUsed) mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+	}
+
+	/** Where the system gives no second name (another file system, a file of somebody else), the file is freed at once instead. */
+	keep(file: Buffer): void {
+		if (!this.#isUsed) return;
+		try {
+			linkSync(file, `${this.#prefix}${this.#count++}`);
+		} catch {
+			this.#isUsed = false;
+		}
+	}
+}
+
+/** Ends early when it is told to stop; what is left is freed the next time. */
+export async function freeReplaced(repository: string, isStopped: () => boolean): Promise<void> {
+	const folder = `${repository}${SUFFIX}`;
+	for (const name of await namesIn(folder)) {
+		if (isStopped()) return;
+		await unlink(join(folder, name));
+	}
+	// One that a restore has begun to fill stays.
+	await rmdir(folder).catch(() => {});
+}
+
+/** The repositories in this folder whose restores have left something to free. */
+export async function withReplaced(folder: string): Promise<readonly string[]> {
+	const names = await namesIn(folder);
+	return names
+		.filter((name) => name.endsWith(SUFFIX))
+		.map((name) => join(folder, name.slice(0, -SUFFIX.length)));
+}

@@ -1,0 +1,61 @@
+// What stands at a path of a workspace while it is put back, and whether it is what was seen before. Paths are those of open folders.
+import type { BigIntStats } from "node:fs";
+import type { Found } from "../cache.ts";
+import { permissionsOf } from "../facts.ts";
+import { Folders } from "../folders.ts";
+import { nameOf, parentOf, type RawPath } from "../names.ts";
+import { gitMode, isUnchanged, LINK, readAt, statAt } from "../read-file.ts";
+import type { Entry } from "../repository.ts";
+import type { Step } from "./plan.ts";
+
+/** What stands there as git would name it; other: a folder, or what no snapshot holds. */
+export function present(
+	full: Buffer,
+	before: Found | undefined,
+): { readonly entry: Entry | "other"; readonly stats: BigIntStats | undefined } {
+	const stats = statAt(full);
+	if (!stats) return { entry: null, stats };
+	if (!stats.isFile() && !stats.isSymbolicLink()) return { entry: "other", stats };
+	if (before && isUnchanged(before, stats)) return { entry: entryOf(before.oid, stats), stats };
+	const found = readAt(full);
+	return { entry: found && entryOf(found.oid, found.stats), stats: found?.stats };
+}
+
+function entryOf(oid: string, stats: BigIntStats): NonNullable<Entry> {
+	const mode = gitMode(stats);
+	return mode === LINK ? { mode, oid } : { mode, oid, permissions: permissionsOf(stats) };
+}
+
+/** `isShared`: only its content counts, since another name of it has gone. */
+export function isUntouched(
+	before: BigIntStats | undefined,
+	now: BigIntStats | undefined,
+	isShared: boolean,
+): boolean {
+	if (!before || !now) return before === now;
+	const isTimely = isShared ? before.mtimeNs === now.mtimeNs : before.ctimeNs === now.ctimeNs;
+	return isTimely && before.ino === now.ino && before.size === now.size;
+}
+
+export function isSame(a: Entry | "other", b: Entry): boolean {
+	if (a === "other") return false;
+	if (a === null || b === null) return a === b;
+	const known = a.permissions !== undefined && b.permissions !== undefined;
+	return a.oid === b.oid && a.mode === b.mode && (!known || a.permissions === b.permissions);
+}
+
+/** Of these, what has not been done; all of them where that cannot be seen. */
+export function undoneSteps(root: string, steps: readonly Step[]): readonly RawPath[] {
+	const folders = new Folders(root);
+	try {
+		return steps
+			.filter(({ path, want }) => {
+				const folder = folders.open(parentOf(path));
+				const entry = typeof folder === "string" ? null : present(folder.at(nameOf(path)), undefined).entry;
+				return !isSame(entry, want);
+			})
+			.map(({ path }) => path);
+	} finally {
+		folders.close();
+	}
+}

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import type { ListedProcess, Processes } from "../../processes/index.ts";
+import { listProcesses } from "./processes.ts";
+import type { CommandContext } from "./types.ts";
+
+const RUNNING = {
+	id: "proc_0123456789ab",
+	command: "sleep 1000",
+	status: "running",
+	startedAt: 0,
+	endedAt: null,
+	survivors: [],
+} as unknown as ListedProcess;
+
+test.each([
+	[false, "running for 1 min"],
+	[true, "running for 1 min; its host does not answer: this is what was last known"],
+])("a program whose host is silent (%s) is told of as %j", async (isUnreachable, words) => {
+	const list: Processes["list"] = () => Promise.resolve([{ ...RUNNING, isUnreachable }]);
+	const context = { now: 60_000, processes: { list } } as unknown as CommandContext;
+	expect(await listProcesses.tell(context)).toContain(`: ${words}\n`);
+});

@@ -1,0 +1,255 @@
+// Keeps the prompt of a turn within the model's window: where it has got too long, older rows give way to a summary, which the
+// same agent writes in a step of its own. Whatever happens there, the rows stay as they are, and the turn goes on.
+import { type Agent, type AgentFailure, CUT, type StepAgent } from "../../agents/index.ts";
+import type { Config } from "../../config/index.ts";
+import {
+	type Cover,
+	compactionRecord,
+	contentText,
+	lastMeasure,
+	type Measure,
+	type Message,
+	promptSize,
+	rowsToCover,
+	SUMMARY_SYSTEM,
+	summaryContent,
+} from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { Aborted } from "../deadline.ts";
+import type { Outlet } from "../outbox/outlet.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import {
+	COMPACTS_ITSELF,
+	compressedSentence,
+	maxAnswerOf,
+	NO_SUMMARISER,
+	type NotCompacted,
+	notCompressedSentence,
+	uncompactedSentence,
+} from "../sentences.ts";
+import type { ModelCalls } from "./model-calls.ts";
+import { modelStep } from "./model-step.ts";
+import type { TurnStart } from "./start.ts";
+
+/** Of the window: what the summariser is given to read at once, and how much a prompt grows before the next attempt. */
+const READ_AT_ONCE = 0.85;
+const GROWTH = 0.1;
+/** One attempt asks the summariser so often at most: for what it cannot read at once, and where it can read less than thought. */
+const MOST_STEPS = 8;
+
+export interface PromptCompactorOptions {
+	readonly store: Store;
+	readonly agent: StepAgent;
+	readonly clock: Clock;
+	readonly config: Config;
+	readonly outlet: Outlet;
+	readonly start: TurnStart;
+	readonly calls: ModelCalls;
+	/** Tokens of what is no row: the system text, the tools. */
+	readonly overheadTokens: () => number;
+	readonly signal: AbortSignal;
+}
+
+type Compacted = { readonly kind: "covered"; readonly rows: readonly Message[] } | NotCompacted;
+
+/** In a sentence; null where it can. */
+export function whyNotSummarising(agent: Agent): string | null {
+	if (agent.kind === "loop") return COMPACTS_ITSELF;
+	return agent.name === "offline" ? NO_SUMMARISER : null;
+}
+
+export class PromptCompactor {
+	readonly #options: PromptCompactorOptions;
+	/** Undefined: not looked for yet. */
+	#known: Measure | null | undefined;
+	#after: number | null;
+
+	constructor(options: PromptCompactorOptions) {
+		this.#options = options;
+		this.#after = options.start.compactAfter;
+	}
+
+	/** The model has counted the prompt that these rows made. */
+	counted(tokens: number, rows: number): void {
+		this.#known = tokens > 0 ? { tokens, rows } : null;
+	}
+
+	/** Before a step: covers what may be where the prompt has got too long. Answers the rows that this added. */
+	async compactIfLong(rows: readonly Message[]): Promise<readonly Message[]> {
+		const { config } = this.#options;
+		if (!this.#isOn()) return [];
+		const size = this.#size(rows);
+		if (size < config.compaction.threshold * config.agent.context_window || this.#isPutOff(size)) return [];
+		return this.#attempt(rows, size, true);
+	}
+
+	/** The provider has refused the prompt as too long, whatever it was taken for. The same, and the sentence that follows tells of it. */
+	async compactAfterRefusal(rows: readonly Message[]): Promise<readonly Message[]> {
+		if (!this.#isOn()) return [];
+		const size = this.#size(rows);
+		return this.#isPutOff(size) ? [] : this.#attempt(rows, size, false);
+	}
+
+	/** What `/compress` does, and what there is to say about it. Before an interruption, it may have come this far already. */
+	async compress(rows: readonly Message[]): Promise<string> {
+		const { start, config } = this.#options;
+		const done = rows.findLast((row) => row.kind === "summary" && row.turn === start.turn);
+		if (done) return compressedSentence(done, rows);
+		const compacted = await this.#compact(rows);
+		if (compacted.kind !== "covered") return notCompressedSentence(compacted, config.compaction.keep_last);
+		const all = [...rows, ...compacted.rows];
+		return compressedSentence(all.at(-1) as Message, all);
+	}
+
+	/** Covers everything but the last rows. Throws Aborted. */
+	async #compact(rows: readonly Message[]): Promise<Compacted> {
+		const { store, config, start } = this.#options;
+		const { shared } = start.conversationInfo;
+		const added: Message[] = [];
+		let room = config.agent.context_window * READ_AT_ONCE;
+		const end = (otherwise: Compacted): Compacted =>
+			added.length > 0 ? { kind: "covered", rows: added } : otherwise;
+		for (let steps = 0; steps < MOST_STEPS; steps++) {
+			const all = [...rows, ...added];
+			const cover = rowsToCover({
+				rows: all,
+				shared,
+				keepLast: config.compaction.keep_last,
+				turn: start.turn,
+				room,
+			});
+			if (!cover) return end({ kind: "nothing" });
+			const said = await this.#summarise(cover);
+			if ("failure" in said) {
+				if (said.failure.kind !== "context_too_large") return end({ kind: "failed", ...said });
+				room /= 2;
+				continue;
+			}
+			const summary = summaryContent(said.text);
+			const size = (of: readonly Message[]) =>
+				promptSize({ rows: of, shared, overheadTokens: this.#options.overheadTokens(), known: null });
+			const after = size([...all, asRow(summary, cover, start)]);
+			if (after >= size(all)) return end({ kind: "longer" });
+			this.#after = after + this.#growth();
+			const row = await store.cover({
+				session: start.session,
+				ranges: cover.ranges,
+				summary,
+				turn: { id: start.turn, token: start.token },
+				compactAfter: Math.ceil(this.#after),
+			});
+			added.push(row);
+			this.#known = null;
+		}
+		return end({
+			kind: "failed",
+			failure: { kind: "context_too_large", detail: "the summariser cannot read it" },
+		});
+	}
+
+	async #attempt(rows: readonly Message[], size: number, tell: boolean): Promise<readonly Message[]> {
+		const { store, start, outlet } = this.#options;
+		const compacted = await this.#compact(rows);
+		if (compacted.kind === "covered") return compacted.rows;
+		const { turn, token, session, destination } = start;
+		this.#after = Math.ceil(size + this.#growth());
+		const notice = uncompactedSentence(compacted);
+		await store.putOffCompaction({
+			turn,
+			token,
+			compactAfter: this.#after,
+			deliveries: tell
+				? toDeliveries(
+						notice,
+						{ id: `${session}:uncompacted`, kind: "notice", class: "warning", destination },
+						outlet,
+					)
+				: [],
+		});
+		return [];
+	}
+
+	async #summarise({ rows }: Cover): Promise<{ readonly text: string } | { readonly failure: AgentFailure }> {
+		const { store, agent, clock, config, start, calls, signal } = this.#options;
+		const { conversation, session, turn, conversationInfo } = start;
+		const outcome = await modelStep(
+			agent,
+			{
+				conversation,
+				session,
+				turn,
+				system: SUMMARY_SYSTEM,
+				history: [
+					{
+						role: "user",
+						kind: "person",
+						content: compactionRecord(rows, { shared: conversationInfo.shared }),
+					},
+				],
+				notes: [],
+				tools: [],
+				standing: "none",
+				override: conversationInfo.modelOverride,
+				signal,
+				maxAnswer: maxAnswerOf(config),
+			},
+			{
+				clock,
+				limits: {
+					firstTokenMs: config.turn.first_token_seconds * 1000,
+					totalMs: config.turn.model_seconds * 1000,
+				},
+				secrets: store.secrets,
+				onText: () => {},
+			},
+		);
+		if (outcome.kind === "aborted") throw new Aborted();
+		if (outcome.kind === "failed") {
+			calls.recordFailure(agent.name, { aside: true });
+			return outcome;
+		}
+		calls.record(outcome.usage, "ok", { aside: true });
+		const text = contentText(outcome.message.content);
+		const { finishReason } = outcome.message;
+		if (finishReason === "length" || finishReason === CUT) return malformed("the summary was cut off");
+		return text.trim() === "" ? malformed("the summary was empty") : { text };
+	}
+
+	#isOn(): boolean {
+		const { config, agent } = this.#options;
+		return config.compaction.enabled && whyNotSummarising(agent) === null;
+	}
+
+	#isPutOff(size: number): boolean {
+		return this.#after !== null && size < this.#after;
+	}
+
+	#growth(): number {
+		return this.#options.config.agent.context_window * GROWTH;
+	}
+
+	#size(rows: readonly Message[]): number {
+		const { start, overheadTokens } = this.#options;
+		const { session, promptTokens } = start;
+		if (this.#known === undefined) this.#known = lastMeasure(rows, { session, tokens: promptTokens });
+		const known = this.#known;
+		return promptSize({
+			rows,
+			shared: start.conversationInfo.shared,
+			overheadTokens: known ? 0 : overheadTokens(),
+			known,
+		});
+	}
+}
+
+/** As it would stand in the transcript. */
+function asRow(content: string, { ranges }: Cover, { session }: TurnStart): Message {
+	const seq = Number.MAX_SAFE_INTEGER;
+	const row = { id: seq, session, seq, turn: null, createdAt: 0, hidden: false };
+	return { ...row, role: "meta", kind: "summary", content, covers: ranges };
+}
+
+function malformed(detail: string): { readonly failure: AgentFailure } {
+	return { failure: { kind: "malformed", detail } };
+}

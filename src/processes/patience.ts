@@ -1,0 +1,63 @@
+// Waits for a store in trouble: what has happened to a process is written once the store can be written again, and whoever asks meanwhile
+// is answered then, or told why not.
+import { isPassing } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
+
+const PAUSE_MS = 1000;
+/** Without a signal, and for whoever cannot be waited for any longer. */
+const SOON_TRIES = 10;
+
+export interface PatienceOptions {
+	readonly clock: Clock;
+	log(message: string, error: unknown): void;
+}
+
+export class StorePatience {
+	readonly #options: PatienceOptions;
+	/** Ends of the pauses that are being made. */
+	readonly #pauses = new Set<() => void>();
+	#isClosed = false;
+
+	constructor(options: PatienceOptions) {
+		this.#options = options;
+	}
+
+	/** Whoever waits is told of the trouble at once. */
+	close(): void {
+		this.#isClosed = true;
+		for (const end of this.#pauses) end();
+	}
+
+	/** While somebody waits: until the signal says that nobody does any more; without one, for ten seconds. */
+	soon<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+		return this.untilWritten(work, (tried) => tried < SOON_TRIES || signal?.aborted === false);
+	}
+
+	/** Tries again while the store is in trouble, with a pause each time, until this is closed. */
+	async untilWritten<Value>(
+		work: () => Promise<Value>,
+		isTriedAgain: (tried: number) => boolean = () => true,
+	): Promise<Value> {
+		for (let tried = 1; ; tried++) {
+			try {
+				return await work();
+			} catch (error) {
+				if (!isPassing(error) || this.#isClosed || !isTriedAgain(tried)) throw error;
+				this.#options.log("processes wait for the store", error);
+			}
+			await this.#pause();
+		}
+	}
+
+	#pause(): Promise<void> {
+		return new Promise((resolve) => {
+			const end = () => {
+				this.#pauses.delete(end);
+				cancel();
+				resolve();
+			};
+			this.#pauses.add(end);
+			const cancel = this.#options.clock.after(PAUSE_MS, end);
+		});
+	}
+}

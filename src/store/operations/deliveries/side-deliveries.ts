@@ -1,0 +1,44 @@
+// What was said in one conversation beside its transcript: notices, answers to commands, and the replies of turns that failed. No
+// row of a transcript holds it.
+import type { ConversationId } from "../../../domain/index.ts";
+import { all, type Op, sql } from "../../query.ts";
+import type { Delivery, Scope } from "../../types.ts";
+import { assertSees } from "../people/scope.ts";
+import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
+
+export type SideDeliveryKind = "notice" | "command" | "failure";
+
+/** The condition on both kinds is the index's own: without it, neither engine would take it. */
+const ofKind = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries
+	WHERE conversation = ? AND kind = ? AND kind IN ('notice', 'command') AND n < ? ORDER BY n DESC LIMIT ?`,
+);
+/** `+n` keeps SQLite from walking through every delivery there ever was: those of the turns are found, then sorted. */
+const failures = sql<DeliveryRow>(
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries
+	WHERE turn IN (SELECT id FROM turns WHERE conversation = ? AND state = 'failed')
+	AND kind = 'reply' AND +n < ? ORDER BY +n DESC LIMIT ?`,
+);
+
+/** The last ones before a number, in their order. */
+export function* sideDeliveries(args: {
+	readonly scope: Scope;
+	readonly conversation: ConversationId;
+	readonly kinds: readonly SideDeliveryKind[];
+	readonly before?: number;
+	readonly limit: number;
+}): Op<readonly Delivery[]> {
+	const { conversation, kinds, before = Number.MAX_SAFE_INTEGER, limit } = args;
+	yield* assertSees(args.scope, conversation, `conversation ${conversation}`);
+	const found: DeliveryRow[] = [];
+	for (const kind of new Set(kinds))
+		found.push(
+			...(kind === "failure"
+				? yield* all(failures, conversation, before, limit)
+				: yield* all(ofKind, conversation, kind, before, limit)),
+		);
+	return found
+		.sort((a, b) => a.n - b.n)
+		.slice(-limit)
+		.map(toDelivery);
+}

@@ -1,0 +1,298 @@
+// What is Discord's own: sessions and their gaps, interactions, limits, and what it says of itself when something is wrong.
+import { afterEach, describe, expect, test } from "vitest";
+import { readCursor } from "../../src/channels/discord/cursor.ts";
+import type { Outgoing } from "../../src/gateway/index.ts";
+import type { ChannelRecord, DiscordPeerOptions } from "../peers/discord/index.ts";
+import { type DiscordScene, discordScene } from "./discord-scene.ts";
+
+const scenes: DiscordScene[] = [];
+afterEach(async () => {
+	for (const scene of scenes.splice(0)) await scene.close();
+});
+
+async function open(
+	options: Parameters<typeof discordScene>[0] = {},
+	peerOptions: DiscordPeerOptions = {},
+): Promise<DiscordScene> {
+	const scene = await discordScene(options, peerOptions);
+	scenes.push(scene);
+	return scene;
+}
+
+function outgoing(id: string, channel: ChannelRecord, text: string, more: Partial<Outgoing> = {}): Outgoing {
+	return {
+		id,
+		destination: {
+			platform: "discord",
+			account: "",
+			chatId: channel.id,
+			...(channel.guild && { group: true }),
+		},
+		body: { text, plain: text },
+		plain: false,
+		openBlob: async function* () {},
+		...more,
+	};
+}
+
+describe("sessions", () => {
+	test("asked to reconnect, or told that a session may go on, it resumes and misses nothing", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const dm = peer.dm(peer.user("Ada"));
+		await scene.start();
+		for (const [n, disturb] of [
+			() => peer.gateway.askToReconnect(),
+			() => peer.gateway.invalidate(true),
+			() => peer.gateway.disconnect(4000),
+		].entries()) {
+			disturb();
+			peer.say(dm.people[0] as never, dm, `message ${n}`);
+			await scene.until(() => host.taken.length === n + 1 && peer.gateway.counts.resumed === n + 1);
+		}
+		expect(host.taken.map(({ content }) => content)).toEqual(["message 0", "message 1", "message 2"]);
+		expect(peer.gateway.counts.identify).toBe(1);
+	});
+
+	test("a session that is forgotten: the histories are read, oldest first, and nothing is stored of the new one before", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => peer.confirmed().length === 1);
+		await scene.channel.stop();
+		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		const texts = Array.from({ length: 130 }, (_, n) => `message ${n}`);
+		for (const text of texts) peer.say(ada, plans, text);
+		const before = readCursor(await host.cursor());
+		const cursors: (string | undefined)[] = [];
+		const { accept } = host;
+		host.accept = (inbound) => {
+			cursors.push(inbound.cursor);
+			return accept.call(host, inbound);
+		};
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "message 129");
+		await scene.until(() => peer.gateway.sessions.some(({ told }) => told > 0));
+		// What was shortly before the gap comes again, with the id that it had.
+		expect(host.taken.map(({ content }) => content)).toEqual(["before", "before", ...texts]);
+		expect(new Set(cursors)).toEqual(new Set([undefined]));
+		await scene.channel.stop();
+		const after = readCursor(await host.cursor());
+		expect(after?.session.id).not.toBe(before?.session.id);
+	});
+
+	test("on the very first start nothing of the past is taken", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		peer.say(ada, plans, "long ago");
+		await scene.start();
+		peer.say(ada, plans, "now");
+		await scene.until(() => host.taken.length > 0);
+		expect(host.taken.map(({ content }) => content)).toEqual(["now"]);
+	});
+
+	test("a history that may not be read is said, and the rest goes on", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const guild = peer.guild("Garden");
+		const [plans, secret] = [peer.channel(guild, "plans"), peer.channel(guild, "secret")];
+		secret.hidesHistory = true;
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => host.taken.length === 1);
+		await scene.channel.stop();
+		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		for (const channel of [secret, plans]) peer.say(ada, channel, "meanwhile");
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "meanwhile");
+		await scene.until(() => scene.logged.some((line) => line.includes(`history of channel ${secret.id}`)));
+	});
+});
+
+describe("when something is wrong", () => {
+	test("an intent that is not turned on is said with its remedy, and when it is on it connects by itself", async () => {
+		const scene = await open();
+		const { peer, channel, host } = scene;
+		peer.bot.mayReadContent = false;
+		await channel.start(host);
+		await scene.until(() => channel.health().state === "needs_attention");
+		expect(channel.health().detail).toContain("Message Content Intent");
+		expect(peer.gateway.counts.identify).toBe(0);
+		peer.bot.mayReadContent = true;
+		await scene.until(() => channel.health().state === "connected");
+		expect(channel.health().detail).toBeUndefined();
+	});
+
+	test("a token that is revoked in the middle is said at once, and a new one is used without a restart", async () => {
+		let token = "";
+		const scene = await open({ token: () => Promise.resolve(token) });
+		const { peer, channel, host } = scene;
+		token = peer.bot.token;
+		await scene.start();
+		peer.revokeToken();
+		await scene.until(() => channel.health().state === "needs_attention");
+		expect(channel.health().detail).toContain("token");
+		token = peer.bot.token;
+		await scene.until(() => channel.health().state === "connected");
+		const dm = peer.dm(peer.user("Ada"));
+		peer.say(dm.people[0] as never, dm, "hello");
+		await scene.until(() => host.taken.length === 1);
+	});
+
+	test("a line that goes silent is noticed by its heartbeats, and resumed", async () => {
+		const scene = await open({ aliveMs: 200 });
+		const { peer, host } = scene;
+		const dm = peer.dm(peer.user("Ada"));
+		await scene.start();
+		await scene.until(() => scene.channel.health().provenBy === "heartbeat acknowledged");
+		peer.gateway.isSilent = true;
+		peer.say(dm.people[0] as never, dm, "hello");
+		await scene.until(() => scene.channel.health().state !== "connected");
+		peer.gateway.isSilent = false;
+		await scene.until(() => host.taken.length === 1);
+	});
+});
+
+describe("what comes in", () => {
+	test("a message names channel, thread, server, sender and what it replies to; names stand for numbers", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const [ada, bob] = [peer.user("Ada"), peer.user("Bob")];
+		const guild = peer.guild("Garden");
+		const plans = peer.channel(guild, "plans", "what to grow");
+		const thread = peer.thread(plans, "Beans");
+		await scene.start();
+		peer.say(bob, plans, "hi");
+		const first = peer.say(bob, thread, "green");
+		peer.say(ada, thread, `${peer.mention(peer.bot)} ask ${peer.mention(bob)}`, { replyTo: first });
+		await scene.until(() => host.taken.length === 3);
+		expect(host.taken[0]?.source).toMatchObject({
+			chat_id: plans.id,
+			chat_topic: "what to grow",
+			chat_type: "channel",
+		});
+		expect(host.taken[2]).toMatchObject({
+			source: {
+				chat_id: plans.id,
+				thread_id: thread.id,
+				chat_name: "#plans",
+				chat_topic: "Beans",
+				scope_id: guild.id,
+				user_name: "Ada",
+			},
+			content: "ask @Bob",
+			mentioned: true,
+			quoted: { platformMessage: first, text: "green", author: "Bob", own: false },
+		});
+		expect(host.taken[1]?.mentioned).toBe(false);
+	});
+
+	test("own messages, what Discord adds, and bots are told apart; reactions and deletions are handed in", async () => {
+		const scene = await open();
+		const { peer, host, channel } = scene;
+		const ada = peer.user("Ada");
+		const robot = peer.addBot("Robot");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		const sent = await channel.send(outgoing("d1", plans, "hello"));
+		peer.say(robot, plans, "beep");
+		const id = peer.say(ada, plans, "look: example.org");
+		peer.embed(plans, id);
+		peer.react(ada, plans, sent.kind === "sent" ? sent.receipt : "", "👍");
+		peer.react(ada, plans, id, "👎");
+		peer.remove(plans, id);
+		peer.say(ada, plans, "last");
+		await scene.until(() => host.taken.length === 3);
+		expect(host.taken.map(({ transport }) => transport?.isBot ?? false)).toEqual([true, false, false]);
+		expect(host.edits.map(({ platformMessage }) => platformMessage)).not.toContain(sent);
+		expect(host.reactions.map(({ on, emoji }) => `${on} ${emoji}`)).toEqual(["own 👍", "other 👎"]);
+	});
+
+	test("an interaction is put off before anything else, also while its channel waits for the store", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		await scene.until(() => peer.bot.commands.length > 0);
+		host.hold();
+		peer.say(ada, plans, "slow");
+		await scene.until(() => host.asked === 1);
+		const shown = peer.command(ada, plans, "status", "now");
+		await scene.until(() => peer.interactions[0]?.isAnswered === true);
+		expect(host.asked).toBe(1);
+		host.release();
+		expect(await shown).toBe("`/status now`");
+		expect(host.taken.map(({ content }) => content)).toEqual(["slow", "/status now"]);
+	});
+});
+
+describe("what goes out", () => {
+	test("a delivery that is sent again is shown once, with the text that it has now", async () => {
+		const scene = await open();
+		const { peer, channel } = scene;
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		peer.next("lose_ack", /^POST \/channels/);
+		expect((await channel.send(outgoing("d1", plans, "draft"))).kind).toBe("unknown");
+		const again = await channel.send(outgoing("d1", plans, "final"));
+		expect(peer.answers(plans).map(({ id, text }) => [id, text])).toEqual([
+			[again.kind === "sent" ? again.receipt : "", "final"],
+		]);
+	});
+
+	test("nobody is notified by what is sent or changed, and a message that is gone is said to be missing", async () => {
+		const scene = await open();
+		const { peer, channel } = scene;
+		const ada = peer.user("Ada");
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		const to = outgoing("d1", plans, `@everyone ${peer.mention(ada)}`);
+		const sent = await channel.send(to);
+		const receipt = sent.kind === "sent" ? sent.receipt : "";
+		expect(await channel.edit?.(receipt, to)).toEqual({ kind: "sent", receipt });
+		expect(peer.answers(plans)[0]?.pings).toEqual([]);
+		for (const { body } of peer.calls.filter(({ path }) => path.includes("/messages")))
+			expect(body.allowed_mentions).toEqual({ parse: [], replied_user: false });
+		peer.remove(plans, receipt);
+		expect(await channel.edit?.(receipt, to)).toEqual({ kind: "missing" });
+		expect((await channel.send(to)).kind).toBe("sent");
+		expect(peer.answers(plans)).toHaveLength(1);
+	});
+
+	test("where a bucket is empty nothing leaves: the pause that Discord named is passed on, and no limit is hit", async () => {
+		const scene = await open({}, { limits: { perRoute: 2, windowMs: 60_000, global: 50 } });
+		const { peer, channel } = scene;
+		const guild = peer.guild("Garden");
+		const [one, two] = [peer.channel(guild, "one"), peer.channel(guild, "two")];
+		await scene.start();
+		const results = [];
+		for (let n = 0; n < 3; n++) results.push(await channel.send(outgoing(`d${n}`, one, `message ${n}`)));
+		expect(results.map(({ kind }) => kind)).toEqual(["sent", "sent", "retry"]);
+		expect(results[2]).toMatchObject({ afterMs: expect.any(Number) });
+		expect((await channel.send(outgoing("d9", two, "elsewhere"))).kind).toBe("sent");
+		expect(peer.limiter.hits).toBe(0);
+	});
+
+	test("a channel that is deleted, and a person who is not to be written to, are gone", async () => {
+		const scene = await open();
+		const { peer, channel, host } = scene;
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		const dm = peer.dm(peer.user("Ada"));
+		await scene.start();
+		peer.removeChannel(plans);
+		await scene.until(() => host.goings.length === 1);
+		peer.block(dm);
+		expect((await channel.send(outgoing("d1", dm, "hello"))).kind).toBe("refused");
+		expect(host.goings.map(({ reason }) => reason)).toEqual([
+			"the channel was deleted",
+			"Cannot send messages to this user",
+		]);
+	});
+});
