@@ -108,7 +108,6 @@ class RunningGateway implements Gateway {
 			config: () => live.values,
 			setHomes: () => this.#sessionSettings.setHomes(),
 			audiences: this.#audiences,
-			setHomes: () => this.#sessionSettings.setHomes(),
 			hostOf: (channel) => this.#hostOf(channel),
 			log,
 		});

@@ -442,6 +442,22 @@ describe("an answer", () => {
 		page.off("request", note);
 	});
 
+	test("is given by the model that the head names, or by another one that is chosen there", async () => {
+		const conversation = await open();
+		await button("scripted").click();
+		const dialog = page.getByRole("dialog", { name: "Which model answers here" });
+		await dialog.getByRole("textbox", { name: /^Model/ }).fill("ollama:llama3:8b");
+		await dialog.getByRole("button", { name: "Use this model" }).click();
+		await button("llama3:8b").waitFor();
+		expect((await keryx.client.conversation({ conversation })).model_override).toEqual({
+			provider: "ollama",
+			model: "llama3:8b",
+		});
+		await button("llama3:8b").click();
+		await dialog.getByRole("button", { name: "As configured" }).click();
+		await button("scripted").waitFor();
+	});
+
 	test("is taken back with what was asked, which returns to the box", async () => {
 		const conversation = await open();
 		await write(page, "I did not mean this");

@@ -16,8 +16,6 @@ export interface ConnectionsOptions {
 	/** The home channels as they were set in chats. */
 	readonly setHomes: () => readonly HomeChannel[];
 	readonly audiences: Audiences;
-	/** The home channels as they were set in chats. */
-	readonly setHomes: () => readonly HomeChannel[];
 	readonly hostOf: (channel: Channel) => ChannelHost;
 	readonly log: (message: string, error: unknown) => void;
 }

@@ -25,6 +25,7 @@ import { showNotes, useNotesShown } from "./notes.ts";
 
 const DeleteDialog = lazy(() => import("./delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })));
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
+const ModelDialog = lazy(() => import("./model-picker.tsx").then((m) => ({ default: m.ModelDialog })));
 const SessionsDialog = lazy(() =>
 	import("./sessions-dialog.tsx").then((m) => ({ default: m.SessionsDialog })),
 );
@@ -44,7 +45,7 @@ export function ConversationHeader({
 }) {
 	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
 	const withNotes = useNotesShown();
-	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | null>(null);
+	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | "model" | null>(null);
 	const model = conversation.model_override?.model ?? health?.agent;
 	const { id } = conversation;
 	const { name } = conversation;
@@ -63,7 +64,16 @@ export function ConversationHeader({
 				<h1 className="truncate font-semibold leading-5">{name}</h1>
 				<p className="truncate text-xs text-ink-3">
 					{session?.title && session.title !== name ? `${session.title} · ` : ""}
-					{model ?? ""}
+					{model !== undefined && (
+						<button
+							type="button"
+							title="Which model answers here"
+							className="rounded-xs hover:text-ink hover:underline"
+							onClick={() => setDialog("model")}
+						>
+							{model}
+						</button>
+					)}
 					{session?.suspended_at ? " · suspended" : ""}
 					{isRunning ? " · working" : ""}
 				</p>
@@ -128,6 +138,13 @@ export function ConversationHeader({
 				{dialog === "rename" && <RenameDialog conversation={conversation} onClose={() => setDialog(null)} />}
 				{dialog === "delete" && (
 					<DeleteDialog conversations={[conversation]} onClose={() => setDialog(null)} />
+				)}
+				{dialog === "model" && (
+					<ModelDialog
+						conversation={conversation}
+						configured={health?.agent ?? ""}
+						onClose={() => setDialog(null)}
+					/>
 				)}
 				{dialog === "sessions" && <SessionsDialog conversation={id} onClose={() => setDialog(null)} />}
 			</Suspense>
