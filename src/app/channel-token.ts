@@ -1,11 +1,9 @@
 // Where a channel's token is: an environment variable, or a file that only its owner can read. It is read at every connect, so
 // that a new one is used without a restart, and hidden from the moment it is read (I12).
-import { readFile, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import type { ChannelSettings, Environment } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
+import { readSecretFile } from "./secret-file.ts";
 
 export interface TokenPlace {
 	readonly env: Environment;
@@ -21,9 +19,7 @@ export async function readToken(
 	{ env, home, secrets }: TokenPlace,
 ): Promise<string> {
 	const { token_env, token_file } = settings;
-	const token = (
-		token_file === undefined ? env[token_env ?? ""] : await fromFile(name, token_file, home)
-	)?.trim();
+	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(name, token_file, home))?.trim();
 	if (!token)
 		throw new KeryxError(
 			"channel.token_missing",
@@ -33,14 +29,13 @@ export async function readToken(
 	return token;
 }
 
-async function fromFile(name: string, file: string, home: string): Promise<string> {
-	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
-	const facts = await stat(path).catch(() => null);
-	if (!facts?.isFile())
+function fromFile(name: string, file: string, home: string): string {
+	const found = readSecretFile(file, home);
+	if (found.kind === "read") return found.value;
+	const { path } = found;
+	if (found.kind === "missing")
 		throw new KeryxError("channel.token_missing", `channels.${name} has no token: there is no file ${path}`);
-	if ((facts.mode & 0o077) !== 0)
-		throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of channels.${name}`, {
-			hint: `run \`chmod 600 ${path}\``,
-		});
-	return readFile(path, "utf8");
+	throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of channels.${name}`, {
+		hint: `run \`chmod 600 ${path}\``,
+	});
 }
