@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StepAgent, StepInput } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import type { DiscordOptions } from "../../src/channels/discord/index.ts";
-import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
+import { type Channel, createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
@@ -49,9 +49,15 @@ afterEach(async () => {
 	await peer.close();
 });
 
+interface StartOptions extends Partial<DiscordOptions> {
+	readonly streaming?: boolean;
+	/** What the channel does otherwise. */
+	readonly changed?: Partial<Channel>;
+}
+
 async function start(
 	agent: StepAgent = puppet(),
-	{ streaming = false, ...options }: Partial<DiscordOptions> & { readonly streaming?: boolean } = {},
+	{ streaming = false, changed = {}, ...options }: StartOptions = {},
 ): Promise<void> {
 	const auth = { discord: { allow: [{ id: ada.id, role: "owner" as const }, bob.id] } };
 	const config = configOf({ auth, display: { streaming } });
@@ -69,7 +75,7 @@ async function start(
 		confirmations,
 		agent: watched,
 		tools: createTools([dangerTool(dangers)]),
-		channels: [discordChannelOn(peer, options)],
+		channels: [{ ...discordChannelOn(peer, options), ...changed }],
 		config,
 		clock,
 		pseudonymKey: new Uint8Array(32),
@@ -206,6 +212,23 @@ describe("Discord through a real gateway", () => {
 			expect(peer.gateway.counts.resumed - resumed).toBe(way === "resume" ? 1 : 0);
 			expect(texts(dm).filter((text) => text.includes("before"))).toHaveLength(1);
 		});
+
+	test("a platform that is asked about a delivery hears when it was made, so that it knows whether it can be sent again", async () => {
+		const asked: (number | undefined)[] = [];
+		const before = systemClock.now();
+		await start(echo, {
+			changed: {
+				send: () => Promise.resolve({ kind: "unknown", reason: "no answer" }),
+				lookup: (_id, _destination, madeAt) => {
+					asked.push(madeAt);
+					return Promise.resolve({ kind: "unknown" });
+				},
+			},
+		});
+		peer.say(ada, peer.dm(ada), "hello");
+		await expect.poll(() => asked).toHaveLength(1);
+		expect(asked[0]).toBeGreaterThanOrEqual(before);
+	});
 
 	test("a channel that is deleted: what was meant for it ends, and others go on", async () => {
 		let go = () => {};

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { createDiscordPeer } from "../peers/discord/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { call } from "../support/keryx.ts";
 
@@ -69,6 +70,35 @@ test("a channel that is added is connected at once, answers, and is gone when it
 	await expect.poll(() => stateOf(running, "telegram"), { timeout: 30_000 }).toBe("none");
 	expect(existsSync(join(home, "keys", "telegram.token"))).toBe(false);
 	expect(readFileSync(join(home, "config.yaml"), "utf8")).toContain("# mine");
+});
+
+test("Discord is set up from nothing by one command, and answers whoever is let in", async () => {
+	const discord = await createDiscordPeer();
+	writeFileSync(join(home, "config.yaml"), "auth: { discord: { allow_all: true } }\n", { mode: 0o600 });
+	const running = await start();
+	const added = await keryxCommand(
+		["channels", "add", "discord", "--api-root", discord.apiRoot],
+		`${discord.bot.token}\n`,
+	);
+	expect(added).toMatchObject({ code: 0 });
+	expect(added.stdout).toContain("@keryx is connected as channels.discord.");
+	expect(added.stderr).toContain(`client_id=${discord.bot.id}`);
+	expect(added.stdout + added.stderr + readFileSync(join(home, "config.yaml"), "utf8")).not.toContain(
+		discord.bot.token,
+	);
+	await expect.poll(() => stateOf(running, "discord"), { timeout: 30_000 }).toBe("connected");
+	const ada = discord.user("Ada");
+	const dm = discord.dm(ada);
+	discord.say(ada, dm, "hello");
+	await expect.poll(() => discord.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+	const wrong = await keryxCommand(
+		["channels", "add", "discord", "--name", "other", "--account", "other", "--api-root", discord.apiRoot],
+		"not-a-token",
+	);
+	expect(wrong.code).toBe(1);
+	expect(wrong.stderr).toContain("Discord does not accept the token");
+	await running.stop();
+	await discord.close();
 });
 
 test("a token that the platform refuses writes nothing", async () => {

@@ -1,8 +1,8 @@
 // Who a token is, for setting a channel up: one call of getMe.
 import { KeryxError } from "../../errors.ts";
 import { systemClock } from "../../time/index.ts";
-import { isTokenRefused, reasonOf } from "./outcome.ts";
 import { Transport } from "../transport.ts";
+import { isTokenRefused, reasonOf } from "./outcome.ts";
 
 const ANSWER_MS = 20_000;
 

@@ -9,8 +9,8 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Transport } from "../transport.ts";
+import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";

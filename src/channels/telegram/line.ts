@@ -5,9 +5,9 @@ import type { Update, UserFromGetMe } from "grammy/types";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
+import type { Transport } from "../transport.ts";
 import { FileUnreached } from "./files.ts";
 import { Intake } from "./intake.ts";
-import type { Transport } from "../transport.ts";
 import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
 

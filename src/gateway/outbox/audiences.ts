@@ -70,7 +70,7 @@ export class Audiences {
 			send: (outgoing) => channel.send(shown(outgoing)),
 			...(edit && { edit: (receipt, outgoing) => edit.call(channel, receipt, shown(outgoing)) }),
 			...(typing && { typing: (destination) => typing.call(channel, destination) }),
-			...(lookup && { lookup: (id, destination) => lookup.call(channel, id, destination) }),
+			...(lookup && { lookup: (...asked) => lookup.apply(channel, asked) }),
 			health: () => channel.health(),
 		};
 	}

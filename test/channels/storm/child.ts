@@ -14,15 +14,15 @@ import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { DANGER, DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
 
-const { platform, path, apiRoot, token, people, dangers } = JSON.parse(process.argv[2] ?? "") as Orders;
+const { platform, path, apiRoot, token, owner, members, dangers } = JSON.parse(
+	process.argv[2] ?? "",
+) as Orders;
 const scope = { kind: "operator" } as const;
 
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
-	auth: {
-		[platform]: people ? { allow: [{ id: people.owner, role: "owner" }, ...people.members] } : { allow_all: true },
-	},
+	auth: { [platform]: { allow: [{ id: owner, role: "owner" }, ...members] } },
 });
 const CREATE = { telegram: createTelegramChannel, discord: createDiscordChannel };
 const channel = CREATE[platform]({
@@ -47,7 +47,7 @@ const gateway = createGateway({
 	store,
 	confirmations,
 	agent: asking(createScriptedAgent({ script: SCRIPT, clock: systemClock })),
-	tools: createTools(dangers === undefined ? [] : [dangerOnFile(dangers)]),
+	tools: createTools([dangerOnFile(dangers)]),
 	channels: [
 		{
 			...channel,

@@ -80,7 +80,17 @@ export class DiscordWorld {
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { bench } = this.#options;
 		const { apiRoot, bot } = this.peer;
-		const orders: Orders = { platform: "discord", path: this.path, apiRoot, token: bot.token };
+		const [owner = "", ...members] = this.#places.flatMap(({ people }) => people).map(({ id }) => id);
+		const dangers = bench.file("dangers");
+		const orders: Orders = {
+			platform: "discord",
+			path: this.path,
+			apiRoot,
+			token: bot.token,
+			owner,
+			members,
+			dangers,
+		};
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
@@ -128,6 +138,7 @@ export class DiscordWorld {
 				holds: ({ chatId, threadId }) => chatId === chat.id && (threadId ?? chatId) === channel.id,
 				seen: this.peer.answers(channel),
 			})),
+			// Nothing dangerous is asked for here.
 			done: [],
 			shows: ({ text }) => text.trim(),
 		};

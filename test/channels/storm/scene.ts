@@ -7,10 +7,11 @@ export interface Orders {
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
-	/** Who presses buttons, and who else may write; left out, anybody may write, and nobody presses. */
-	readonly people?: { readonly owner: string; readonly members: readonly string[] };
-	/** Has a line for each dangerous thing that was done; left out, nothing dangerous can be asked for. */
-	readonly dangers?: string;
+	/** Who presses buttons, and who else may write. */
+	readonly owner: string;
+	readonly members: readonly string[];
+	/** Has a line for each dangerous thing that was done. */
+	readonly dangers: string;
 }
 
 /** What the child says, one line each. */

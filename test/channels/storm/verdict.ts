@@ -166,9 +166,9 @@ function shownOnce(
 				const end = ends.get(id);
 				// An edit may be repeated, so that its outcome is never unknown.
 				if (end && end.state !== "sent") problems.push(`the end of ${id} is ${end.state} (${end.reason})`);
-				const shown = shows(end?.body ?? body);
-				if (text !== shown)
-					problems.push(`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(shown)}`);
+				const wanted = shows(end?.body ?? body);
+				if (text !== wanted)
+					problems.push(`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(wanted)}`);
 				else receipts.push(BigInt(message));
 			}
 		}

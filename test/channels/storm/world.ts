@@ -93,8 +93,8 @@ export class World {
 		const members = this.places.flatMap(({ people }) => people).map(({ id }) => String(id));
 		const { path, dangers } = this;
 		const { apiRoot, bot } = this.peer;
-		const people = { owner: String(this.owner.id), members };
-		const orders: Orders = { platform: "telegram", path, dangers, apiRoot, token: bot.token, people };
+		const owner = String(this.owner.id);
+		const orders: Orders = { platform: "telegram", path, dangers, apiRoot, token: bot.token, owner, members };
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
@@ -132,9 +132,14 @@ export class World {
 				holds: ({ chatId }) => chatId === String(chat.chat.id),
 				seen: this.peer.answers(chat).map(({ id, text }) => ({ id: String(id), text })),
 			})),
-			done: existsSync(this.dangers) ? readFileSync(this.dangers, "utf8").trim().split("\n") : [],
+			done: this.done(),
 			shows: ({ plain }) => plain.trim(),
 		};
+	}
+
+	/** What was done of what is dangerous. */
+	done(): readonly string[] {
+		return existsSync(this.dangers) ? readFileSync(this.dangers, "utf8").trim().split("\n") : [];
 	}
 
 	/** Everybody writes before anybody listens. */

@@ -17,7 +17,6 @@ import {
 	World,
 } from "./world.ts";
 
-export { FAILED } from "./interactions.ts";
 export type { CallRecord, Fault } from "./server.ts";
 export type { ChannelRecord, Person, SentFile } from "./world.ts";
 

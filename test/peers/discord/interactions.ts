@@ -31,7 +31,7 @@ export interface Interaction {
 	show(text: string): void;
 }
 
-export const FAILED = "This interaction failed";
+const FAILED = "This interaction failed";
 
 export class Interactions {
 	readonly #world: World;
