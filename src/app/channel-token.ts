@@ -20,26 +20,43 @@ export async function readToken(
 	settings: Pick<ChannelSettings, "token_env" | "token_file">,
 	{ env, home, secrets }: TokenPlace,
 ): Promise<string> {
-	const { token_env, token_file } = settings;
+	return read(`channels.${name}`, settings, { env, home, secrets });
+}
+
+/** The same for the token of the app, which some platforms want beside the bot's. */
+export async function readAppToken(
+	name: string,
+	{ app_token_env, app_token_file }: Pick<ChannelSettings, "app_token_env" | "app_token_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: app_token_env, token_file: app_token_file };
+	return read(`the app of channels.${name}`, where, place);
+}
+
+async function read(
+	owner: string,
+	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,
+	{ env, home, secrets }: TokenPlace,
+): Promise<string> {
 	const token = (
-		token_file === undefined ? env[token_env ?? ""] : await fromFile(name, token_file, home)
+		token_file === undefined ? env[token_env ?? ""] : await fromFile(owner, token_file, home)
 	)?.trim();
 	if (!token)
 		throw new KeryxError(
 			"channel.token_missing",
-			`channels.${name} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
+			`${owner} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
 		);
-	secrets.learn(new Map([[`channels.${name}`, token]]));
+	secrets.learn(new Map([[owner, token]]));
 	return token;
 }
 
-async function fromFile(name: string, file: string, home: string): Promise<string> {
+async function fromFile(owner: string, file: string, home: string): Promise<string> {
 	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
 	const facts = await stat(path).catch(() => null);
 	if (!facts?.isFile())
-		throw new KeryxError("channel.token_missing", `channels.${name} has no token: there is no file ${path}`);
+		throw new KeryxError("channel.token_missing", `${owner} has no token: there is no file ${path}`);
 	if ((facts.mode & 0o077) !== 0)
-		throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of channels.${name}`, {
+		throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of ${owner}`, {
 			hint: `run \`chmod 600 ${path}\``,
 		});
 	return readFile(path, "utf8");

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
-import { readToken, type TokenPlace } from "./channel-token.ts";
+import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -41,11 +41,14 @@ export async function makeChannel(
 		log: place.log,
 	};
 	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
+	const apiRoot = settings.api_root !== undefined && { apiRoot: settings.api_root };
+	if (settings.platform === "slack") {
+		const { createSlackChannel } = await import("../channels/slack/index.ts");
+		const appToken = () => readAppToken(name, settings, place);
+		return createSlackChannel({ ...options, ...apiRoot, appToken });
+	}
 	const { createTelegramChannel } = await import("../channels/telegram/index.ts");
-	return createTelegramChannel({
-		...options,
-		...(settings.api_root !== undefined && { apiRoot: settings.api_root }),
-	});
+	return createTelegramChannel({ ...options, ...apiRoot });
 }
 
 async function fromModule(module: string, options: ChannelOptions, home: string): Promise<Channel> {

@@ -10,14 +10,17 @@ function isOwn(name: string): boolean {
 }
 
 /** Platforms whose channel comes with Keryx. Any other needs a `module`. */
-export const CHANNEL_PLATFORMS = ["telegram"] as const;
+export const CHANNEL_PLATFORMS = ["telegram", "slack"] as const;
+
+/** Those that need a second token, of the app beside the bot's. */
+export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
 
 export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
 
 const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
 
 export const channelSchema = z.strictObject({
-	/** telegram, or any name with a `module`. */
+	/** telegram, slack, or any name with a `module`. */
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")
@@ -31,6 +34,9 @@ export const channelSchema = z.strictObject({
 	token_env: variableSchema.optional(),
 	/** Or the file, readable by its owner only. */
 	token_file: z.string().min(1).optional(),
+	/** The same for the app's token, where the platform wants one beside the bot's. */
+	app_token_env: variableSchema.optional(),
+	app_token_file: z.string().min(1).optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
 	/** Given to the module as they are. */
@@ -69,9 +75,9 @@ export function* channelProblems(
 	profiles: object,
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	const seen = new Map<string, string>();
-	for (const [name, { platform, account, module, profile, token_env, token_file }] of Object.entries(
-		channels,
-	)) {
+	for (const [name, entry] of Object.entries(channels)) {
+		const { platform, account, module, profile, token_env, token_file, app_token_env, app_token_file } =
+			entry;
 		const connection = `${platform} ${account}`;
 		const other = seen.get(connection);
 		seen.set(connection, name);
@@ -90,6 +96,12 @@ export function* channelProblems(
 			yield {
 				path: [name, "token_env"],
 				message: "or token_file must name where the token is, one of the two",
+			};
+		const needsAppToken = APP_TOKEN_PLATFORMS.has(platform) && module === undefined;
+		if (needsAppToken && (app_token_env === undefined) === (app_token_file === undefined))
+			yield {
+				path: [name, "app_token_env"],
+				message: "or app_token_file must name where the app-level token is, one of the two",
 			};
 		if (profile !== undefined && !Object.hasOwn(profiles, profile))
 			yield { path: [name, "profile"], message: `must name one of profiles, not ${profile}` };

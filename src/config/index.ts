@@ -1,7 +1,7 @@
 // Configuration: config.yaml in Keryx's home, environment variables over it, defaults below.
 
 export { type ConfigChange, compareConfig } from "./change.ts";
-export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
+export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { editConfig, writeConfig } from "./edit.ts";
 export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";
