@@ -91,7 +91,7 @@ export async function serveSlack(options: ServerOptions) {
 			);
 		if (upload) {
 			const wanted = shelf.uploads.get(upload);
-			if (wanted) wanted.bytes = body;
+			if (wanted) wanted.bytes = fileIn(request, body);
 			if (fault === "lose_ack") return void response.destroy();
 			return answer(call, response, wanted ? 200 : 404, "OK");
 		}
@@ -173,6 +173,14 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	for await (const chunk of request) chunks.push(chunk as Buffer);
 	return Buffer.concat(chunks);
+}
+
+/** A file comes as it is, or as the one part of a form. */
+function fileIn(request: IncomingMessage, body: Buffer): Buffer {
+	const boundary = /boundary=("?)([^";]+)\1/.exec(request.headers["content-type"] ?? "")?.[2];
+	if (boundary === undefined) return body;
+	const from = body.indexOf("\r\n\r\n") + 4;
+	return body.subarray(from, body.indexOf(`\r\n--${boundary}`, from));
 }
 
 const STRUCTURED: ReadonlySet<string> = new Set(["blocks", "metadata", "files", "attachments"]);
