@@ -4,12 +4,16 @@ import type { ChannelHost, Clock } from "../../gateway/index.ts";
 import { type EventContext, handInMessage, isSaying } from "./events.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
 import type { Connection, Line } from "./line.ts";
-import { reasonOf, wordOf } from "./outcome.ts";
+import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 
 /** Slack delivers again for five minutes: so old an event can still be on its way when a newer one was committed. */
 const OVERLAP_S = 600;
 /** What is older is left alone: nobody waits for an answer to it. */
 const LONGEST_S = 86_400;
+/** How often a history that cannot be read now is tried. */
+const TRIES = 5;
+/** Holds back the cursor until everything was read. */
+const HOLDER = {};
 const PAGE = 200;
 const PAGES = 10;
 
@@ -31,16 +35,10 @@ interface WireChat {
 export async function catchUp(connection: Connection, line: Line, options: CatchUpOptions): Promise<void> {
 	const { clock, host, read, log } = options;
 	const now = clock.now() / 1000;
-	const reached = line.marks.reached;
-	// The very first start: what was said before is not for Keryx.
-	if (reached === null) {
-		const cursor = now.toFixed(6);
-		await host.passed(cursor);
-		return line.marks.start(cursor);
-	}
-	const oldest = Math.max(Number(reached) - OVERLAP_S, now - LONGEST_S).toFixed(6);
-	const holder = {};
-	line.marks.begin(holder, oldest);
+	const first = line.takeFirst();
+	if (first !== null) return host.passed(first);
+	const oldest = Math.max(line.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
+	line.marks.begin(HOLDER, oldest);
 	let open = () => {};
 	line.lanes.holdUntil(
 		new Promise((resolve) => {
@@ -62,7 +60,7 @@ export async function catchUp(connection: Connection, line: Line, options: Catch
 		open();
 	}
 	await Promise.all(work);
-	if (!line.isStopping) line.marks.end(holder);
+	if (!line.isStopping) line.marks.end(HOLDER);
 }
 
 async function chatsOf({ directory }: Connection, read: Read): Promise<readonly WireChat[]> {
@@ -88,6 +86,18 @@ async function chatsOf({ directory }: Connection, read: Read): Promise<readonly 
 	return chats.filter(({ id }) => id !== undefined);
 }
 
+/** What may pass is tried again; the events of the chat wait meanwhile. */
+async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promise<Answer> {
+	for (let tries = 1; ; tries++)
+		try {
+			return await work();
+		} catch (error) {
+			const mayPass = ["retry", "unknown"].includes(outcomeOf(error).kind);
+			if (!mayPass || tries >= TRIES || line.isStopping) throw error;
+			await line.pause(tries);
+		}
+}
+
 async function readChat(
 	place: { readonly chat: string; readonly kind: string | undefined },
 	oldest: string,
@@ -98,7 +108,7 @@ async function readChat(
 	const { chat } = place;
 	if (line.isStopping) return;
 	try {
-		const { messages, isCut } = await missedIn(chat, oldest, read);
+		const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
 		if (isCut)
 			log(
 				`only the newest ${MISSED_MOST} messages of ${chat} were read: there were more while Keryx was away`,

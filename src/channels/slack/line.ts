@@ -76,6 +76,9 @@ export class Line {
 	#running: Promise<void> = Promise.resolve();
 	readonly #sleepers = new Set<() => void>();
 	#isCaughtUp = false;
+	#catchingUp: Promise<void> = Promise.resolve();
+	/** The cursor to keep where there was none. */
+	#first: string | null = null;
 
 	constructor(options: LineOptions) {
 		this.#options = options;
@@ -113,7 +116,7 @@ export class Line {
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
 		this.#isCaughtUp = false;
-		this.marks.start(cursor);
+		this.#first = this.marks.start(cursor, (this.#options.clock.now() / 1000).toFixed(6));
 		this.#running = this.#run();
 	}
 
@@ -136,6 +139,13 @@ export class Line {
 		for (const socket of this.#sockets) socket.giveUp(error);
 	}
 
+	/** At the very first start: the cursor to keep; null at any other. */
+	takeFirst(): string | null {
+		const first = this.#first;
+		this.#first = null;
+		return first;
+	}
+
 	/** Ends early when the line stops. */
 	sleep(ms: number): Promise<void> {
 		return new Promise((resolve) => {
@@ -147,6 +157,11 @@ export class Line {
 			const cancel = this.#options.clock.after(ms, wake);
 			this.#sleepers.add(wake);
 		});
+	}
+
+	/** Longer after each failure. */
+	pause(failures: number): Promise<void> {
+		return this.sleep(this.#pauseMs(failures));
 	}
 
 	/** A message that history brought; false where it came by itself before. */
@@ -171,7 +186,7 @@ export class Line {
 					return "passed over";
 				}
 				if (failures === 0) this.#options.log(`${what} is not taken yet: ${reasonOf(error)}`);
-				await this.sleep(this.#pauseMs(failures));
+				await this.pause(failures);
 			}
 		return "stopped";
 	}
@@ -195,6 +210,7 @@ export class Line {
 			else if (lived > 1000) continue;
 			await this.sleep(Math.max(askedPause(trouble) ?? 0, this.#pauseMs(failures++)));
 		}
+		await this.#catchingUp;
 		await this.lanes.idle();
 		await this.#closeAll();
 		this.#connection = null;
@@ -249,17 +265,23 @@ export class Line {
 		this.#state = "connected";
 		this.#detail = undefined;
 		if (this.#remark() !== undefined) log(this.#remark() as string);
-		if (!this.#isCaughtUp || gapMs > SHORT_GAP_MS) this.#catchUp(this.#connection);
+		if (gapMs > SHORT_GAP_MS) this.#isCaughtUp = false;
+		this.#catchUp(this.#connection);
 		return socket;
 	}
 
-	/** Runs beside the events; those of a chat wait for its history. */
+	/** Runs beside the events; those of a chat wait for its history. One at a time, again until it is through. */
 	#catchUp(connection: Connection): void {
-		this.#isCaughtUp = true;
-		void this.#options.catchUp(connection, this).catch((error: unknown) => {
-			if (this.isStopping) return;
-			this.#isCaughtUp = false;
-			this.#options.log("what was missed could not be read", reasonOf(error));
+		this.#catchingUp = this.#catchingUp.then(async () => {
+			for (let failures = 0; !this.isStopping && !this.#isCaughtUp; failures++)
+				try {
+					await this.#options.catchUp(this.#connection ?? connection, this);
+					this.#isCaughtUp = true;
+				} catch (error) {
+					if (this.isStopping) return;
+					if (failures === 0) this.#options.log(`what was missed is not read yet: ${reasonOf(error)}`);
+					await this.pause(failures);
+				}
 		});
 	}
 

@@ -272,8 +272,8 @@ export class World {
 function escaped(text: string): string {
 	return text
 		.replaceAll("&", "&amp;")
-		.replace(/<(?![@#!][^<>]*>|https?:[^<>]*>)/g, "&lt;")
-		.replace(/(?<!<[@#!][^<>]*|<https?:[^<>]*)>/g, "&gt;");
+		.replace(/<(?![@#!][^<>]*>|(?:https?|mailto):[^<>]*>)/g, "&lt;")
+		.replace(/(?<!<[@#!][^<>]*|<(?:https?|mailto):[^<>]*)>/g, "&gt;");
 }
 
 /** What people read: control sequences are resolved, escapes undone. */
