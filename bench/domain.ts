@@ -1,4 +1,5 @@
 // The pure functions that every message passes through, on one core.
+import { resolvePolicy } from "../src/config/index.ts";
 import {
 	addressDigest,
 	contextPrompt,
@@ -7,7 +8,6 @@ import {
 	quoteUntrusted,
 	readableKey,
 	resolveAddress,
-	resolvePolicy,
 	type Source,
 } from "../src/domain/index.ts";
 import { atLeast, measured, perSecond, type Row } from "./harness.ts";

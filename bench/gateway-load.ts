@@ -1,8 +1,10 @@
 // Load for the gateway and, beside it, for the store alone: the same messages in the same conversations, so many at once, each
 // of which says its next thing when the last was answered.
+
 import { performance } from "node:perf_hooks";
+import { resolvePolicy } from "../src/config/index.ts";
 import { configSchema } from "../src/config/schema.ts";
-import { type ConversationId, resolvePolicy } from "../src/domain/index.ts";
+import type { ConversationId } from "../src/domain/index.ts";
 import {
 	type Channel,
 	type ChannelHost,

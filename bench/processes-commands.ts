@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import type { ConversationId } from "../src/domain/index.ts";
 import { systemClock } from "../src/gateway/index.ts";
-import { createProcesses, localPlace, type Processes } from "../src/processes/index.ts";
+import { createProcesses, localMachine, type Processes } from "../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { atMost, measured, median, type Row } from "./harness.ts";
 
@@ -22,7 +22,7 @@ export async function measureCommands(): Promise<Row[]> {
 	const open = () =>
 		createProcesses({
 			store,
-			place: localPlace(home, { idleMs: 1000 }),
+			machine: localMachine(home, { idleMs: 1000 }),
 			clock: systemClock,
 			ids,
 			settings: () => ({
@@ -144,7 +144,7 @@ async function startWhileStopped(
 	open: () => Processes,
 ): Promise<{ readonly ms: number; readonly processes: Processes }> {
 	const { id } = await start(processes, home, conversation, "sleep 1000", true);
-	const backend = (await localPlace(home).find()) as { hostPid?: number; close(): Promise<void> } | null;
+	const backend = (await localMachine(home).find()) as { hostPid?: number; close(): Promise<void> } | null;
 	const host = backend?.hostPid ?? 0;
 	await backend?.close();
 	process.kill(host, "SIGSTOP");

@@ -1,7 +1,9 @@
 // Durable message rounds through Keryx: accept, begin a turn (one message), end it (another, and a delivery), claim and settle
 // the delivery. So many conversations at once; the outbox claims what is due together, as a gateway's does.
+
 import { performance } from "node:perf_hooks";
-import { type ConversationId, resolvePolicy } from "../src/domain/index.ts";
+import { resolvePolicy } from "../src/config/index.ts";
+import type { ConversationId } from "../src/domain/index.ts";
 import type { Store } from "../src/store/index.ts";
 import { PLATFORM, REPLY, ROUTING, sourceOf, TEXT } from "./store-data.ts";
 

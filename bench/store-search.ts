@@ -97,28 +97,28 @@ function insertConversations(db: Database.Database, count: number): void {
 	const search = db.prepare("INSERT INTO search (rowid, tags, text) VALUES (?, ?, ?)");
 	const random = randomNumbers(2);
 	for (let n = 0; n <= count; n++) {
-		const place = placeOf(n);
+		const facts = placeOf(n);
 		const title = `${EVERYWHERE} ${wordAt(random())} ${wordAt(random())}`;
-		principal.run(place.principal, FIRST_MS);
+		principal.run(facts.principal, FIRST_MS);
 		conversation.run(
-			place.conversation,
-			`agent:main:${place.platform}:dm:${n}`,
-			place.platform,
-			place.profile,
-			place.principal,
+			facts.conversation,
+			`agent:main:${facts.platform}:dm:${n}`,
+			facts.platform,
+			facts.profile,
+			facts.principal,
 			FIRST_MS,
 			FIRST_MS,
 		);
 		session.run(
 			n + 1,
 			`session${n}`,
-			place.conversation,
+			facts.conversation,
 			FIRST_MS,
 			FIRST_MS,
 			String(n),
 			JSON.stringify(title),
 		);
-		search.run(-(n + 1), searchTags({ ...place, role: "title" }), searchText(title));
+		search.run(-(n + 1), searchTags({ ...facts, role: "title" }), searchText(title));
 	}
 }
 

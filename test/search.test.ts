@@ -16,10 +16,10 @@ import {
 	BOB,
 	GROUP,
 	OPERATOR,
-	type Place,
 	principalScope,
 	refused,
 	Scene,
+	type SourceFields,
 	teller,
 } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./support/clock.ts";
@@ -62,7 +62,7 @@ async function everyPage(scene: Scene, query: string, more: Partial<SearchArgs> 
 }
 
 /** A person's message with many more rows after it, in one turn that goes on. */
-async function saying(scene: Scene, texts: readonly string[], place: Place = ADA): Promise<Begun> {
+async function saying(scene: Scene, texts: readonly string[], place: SourceFields = ADA): Promise<Begun> {
 	const turn = await scene.turn("begin", place);
 	for (let from = 0; from < texts.length; from += 1000) {
 		scene.clock.advance(1000);

@@ -1,5 +1,6 @@
 // Each fault of the disk and the file is a KeryxError with a remedy; the store is consistent afterwards, and works again when
 // the cause is gone.
+
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -19,7 +20,8 @@ import {
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConversationId, resolvePolicy } from "../src/domain/index.ts";
+import { resolvePolicy } from "../src/config/index.ts";
+import type { ConversationId } from "../src/domain/index.ts";
 import type { ErrorCode, KeryxError } from "../src/errors.ts";
 import type { Scope } from "../src/store/index.ts";
 import { hello, lines, open, output, refusal, Workbench } from "./crash/support.ts";

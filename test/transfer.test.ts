@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationId, SessionId } from "../src/domain/index.ts";
 import type { KeryxError } from "../src/errors.ts";
 import { exportMarkdown, importJsonl, linesOf, type Scope, type Store } from "../src/store/index.ts";
-import { parseLine } from "../src/store/transfer-format.ts";
+import { parseLine } from "../src/store/transfer-parse.ts";
 import {
 	ADA,
 	BOB,

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { resolvePolicy } from "../src/config/index.ts";
+import type { ResetMode } from "../src/domain/index.ts";
 import { type BoundaryInput, decideBoundary } from "../src/domain/session/boundary.ts";
 import { limitInfo, limitNote, toWireLimitInfo } from "../src/domain/session/limits.ts";
-import { type ResetMode, resolvePolicy } from "../src/domain/session/policy.ts";
 
 interface ResetCase {
 	readonly id: number;

@@ -121,7 +121,8 @@ export class ChannelFollower {
 		for (const [name, settings] of [...this.#made]) {
 			if (isDeepStrictEqual(wanted[name], settings)) continue;
 			this.#made.delete(name);
-			await disconnect(name);
+			// One that cannot be stopped properly keeps nobody from changing the others.
+			await disconnect(name).catch((error: unknown) => failed(name, error));
 		}
 		for (const [name, settings] of Object.entries(wanted)) {
 			if (this.#made.has(name)) continue;

@@ -18,7 +18,7 @@ import {
 	type WorkspaceFolders,
 	workspaceFinder,
 } from "../gateway/index.ts";
-import { createProcesses, localPlace, type Processes, processSettings } from "../processes/index.ts";
+import { createProcesses, localMachine, type Processes, processSettings } from "../processes/index.ts";
 import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
@@ -86,7 +86,7 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const processes = createProcesses({
 		store,
-		place: localPlace(home),
+		machine: localMachine(home),
 		clock,
 		ids,
 		settings: () => processSettings(config.values),
@@ -114,7 +114,7 @@ export function createParts(options: PartsOptions): Parts {
 		config: () => config.values,
 	});
 	const attach = createAttachTool({
-		workspaceOf: (place) => workspaceOf(place).folder,
+		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
 	const gateway = createGateway({

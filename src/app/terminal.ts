@@ -38,7 +38,7 @@ export function createTerminal({
 }: TerminalParts): readonly Tool[] {
 	return createTerminalTools({
 		processes,
-		workspaceOf: (place) => workspaceOf(place).folder,
+		workspaceOf: (owner) => workspaceOf(owner).folder,
 		wallOf: (turn, options) => walls.forCommand(turn, options),
 		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
 		facts: { keryxHome: home, keryxProgram: PROGRAM_FOLDER, home: env.HOME ?? homedir() },

@@ -43,13 +43,16 @@ export async function connect(context: CliContext, need: "read" | "change" | "ru
 }
 
 /** Where somebody may listen, and whose store that is. */
-type Place = Pick<Home, "socketPath" | "storePath">;
+type HomePaths = Pick<Home, "socketPath" | "storePath">;
 
 const CONNECT_MS = 5000;
 const SILENCE_MS = 30_000;
 
 /** How long a command waits for the Keryx that runs there; the error names its process. */
-export function patienceWith({ timeoutMs }: Pick<CliContext, "timeoutMs">, { storePath }: Place): Patience {
+export function patienceWith(
+	{ timeoutMs }: Pick<CliContext, "timeoutMs">,
+	{ storePath }: HomePaths,
+): Patience {
 	return {
 		connectMs: CONNECT_MS,
 		silenceMs: timeoutMs?.() ?? SILENCE_MS,
@@ -73,10 +76,10 @@ function ownerIn(storePath: string): string {
 /** A client of the Keryx that runs in this home, or of whoever else answers on such a socket; or null. */
 export async function running(
 	context: CliContext,
-	place: Place = homeAt(keryxHome(context.env)),
+	home: HomePaths = homeAt(keryxHome(context.env)),
 ): Promise<Client | null> {
-	const patience = patienceWith(context, place);
-	const client = createClient(socketTransport(place.socketPath, { ...asOperator(context), patience }));
+	const patience = patienceWith(context, home);
+	const client = createClient(socketTransport(home.socketPath, { ...asOperator(context), patience }));
 	try {
 		await client.health();
 		return client;

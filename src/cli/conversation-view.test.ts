@@ -41,6 +41,7 @@ function row(role: WireMessage["role"], content: string, rest: Partial<WireMessa
 		finish_reason: null,
 		author: null,
 		observed: false,
+		confirmation: null,
 		hidden: false,
 		turn: "t",
 		created_at: "2026-03-01T12:00:00.000Z",

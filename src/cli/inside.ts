@@ -15,17 +15,17 @@ export function insideKeryx({ env }: CliContext): string | null {
 
 /** For what decides, before anything is shown or asked. */
 export function assertOutside(context: CliContext): void {
-	const place = insideKeryx(context);
-	if (place !== null) throw refusal(place);
+	const where = insideKeryx(context);
+	if (where !== null) throw refusal(where);
 }
 
 /** The operator's secret was not sent from there: what asks for it says why. */
 export function explained(context: CliContext, error: unknown): unknown {
 	if (!(error instanceof KeryxError) || error.code !== "http.unauthenticated") return error;
-	const place = insideKeryx(context);
-	return place === null ? error : refusal(place);
+	const where = insideKeryx(context);
+	return where === null ? error : refusal(where);
 }
 
-function refusal(place: string): KeryxError {
-	return new KeryxError("cli.inside", `this runs in ${place}, that Keryx started: it cannot decide anything`);
+function refusal(where: string): KeryxError {
+	return new KeryxError("cli.inside", `this runs in ${where}, that Keryx started: it cannot decide anything`);
 }

@@ -1,11 +1,11 @@
 // One conversation as seen and spoken in from a terminal: found by its address, followed by events, spoken in by messages.
 import { KeryxError } from "../errors.ts";
-import type { Client, WireConversation } from "../http/index.ts";
+import type { Client, WireConversation, WireEvent } from "../http/index.ts";
 import { systemIds } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import type { Connection } from "./connect.ts";
 import type { ConversationView } from "./conversation-view.ts";
-import { localSource, namedConversation, ownConversation } from "./place.ts";
+import { localSource, namedConversation, ownConversation } from "./named-conversation.ts";
 
 export interface TalkFlags {
 	readonly new?: boolean;
@@ -65,7 +65,11 @@ export class Talk {
 	}
 
 	/** The transcript so far, and then whatever happens, until the signal. */
-	async follow(view: ConversationView, signal: AbortSignal): Promise<void> {
+	async follow(
+		view: ConversationView,
+		signal: AbortSignal,
+		onEvent: (event: WireEvent) => void = () => {},
+	): Promise<void> {
 		while (this.conversation === null) {
 			if (signal.aborted) return;
 			await new Promise<void>((resolve) => {
@@ -76,7 +80,9 @@ export class Talk {
 		const frames = this.client.follow({ after: this.#cursor, conversation: this.conversation.id, signal });
 		for await (const frame of frames) {
 			view.take(frame);
-			if (frame.kind === "event") this.#cursor = frame.event.cursor;
+			if (frame.kind !== "event") continue;
+			this.#cursor = frame.event.cursor;
+			onEvent(frame.event);
 		}
 	}
 

@@ -89,7 +89,7 @@ class Reader {
 
 	/** `inherited` is the place of a node that has none of its own: an empty value stands where its key does. */
 	read(node: unknown, inherited: Position = { line: 1, column: 1 }): ConfigNode {
-		const at = this.placeOf(node) ?? inherited;
+		const at = this.positionOf(node) ?? inherited;
 		if (++this.count > MOST_NODES) {
 			if (this.count === MOST_NODES + 1)
 				this.refuse(at, `more than ${MOST_NODES} values, counting what aliases repeat`);
@@ -108,7 +108,7 @@ class Reader {
 	}
 
 	private readPair({ key, value }: Pair, inherited: Position): ConfigEntryNode[] {
-		const at = this.placeOf(key) ?? inherited;
+		const at = this.positionOf(key) ?? inherited;
 		const name = this.readKey(key, at);
 		return name === undefined ? [] : [{ key: name, at, value: this.read(value, at) }];
 	}
@@ -136,7 +136,7 @@ class Reader {
 		return name;
 	}
 
-	private placeOf(node: unknown): Position | undefined {
+	private positionOf(node: unknown): Position | undefined {
 		const range = (node as { range?: readonly number[] | null } | null)?.range;
 		return range?.[0] === undefined ? undefined : this.position(range[0]);
 	}

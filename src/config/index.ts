@@ -22,6 +22,7 @@ export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
+export { resolvePolicy, type SessionReset, sessionResetSchema } from "./session-reset.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
 export { type ConfigWatch, type WatchClock, type WatchOptions, watchConfig } from "./watch.ts";

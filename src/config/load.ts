@@ -102,7 +102,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 		// The file is checked on its own: a bad value in it is told even where a variable stands above it.
 		...validate(written.settings, hide).problems,
 		...wrong.filter(({ variable }) => variable !== undefined),
-	].toSorted(byPlace);
+	].toSorted(byPosition);
 	const warnings = [
 		...environment.unknown.filter(({ variable }) => !names.includes(variable)).map(({ message }) => message),
 		...shortSecrets(names, env),
@@ -116,7 +116,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 }
 
 /** In the order of the file, then the variables. */
-function byPlace(a: ConfigProblem, b: ConfigProblem): number {
+function byPosition(a: ConfigProblem, b: ConfigProblem): number {
 	const [lineOfA, lineOfB] = [a, b].map(
 		({ line, variable }) => line ?? (variable ? Number.MAX_SAFE_INTEGER : 0),
 	);

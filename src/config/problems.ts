@@ -17,8 +17,8 @@ export interface ConfigProblem {
 
 /** `config.yaml:3:5: message`, or the variable's name in place of the file. */
 export function describeProblem({ file, line, column, variable, message }: ConfigProblem): string {
-	const place = variable ?? [file, line, column].filter((part) => part !== undefined).join(":");
-	return place === "" ? message : `${place}: ${message}`;
+	const where = variable ?? [file, line, column].filter((part) => part !== undefined).join(":");
+	return where === "" ? message : `${where}: ${message}`;
 }
 
 export function describeOrigin(origin: Origin): string {

@@ -1,11 +1,13 @@
 // Every key of config.yaml with its type and default. A section arrives here together with the code that reads it:
 // one line below is all that the file, the environment, `keryx config` and the check for unknown keys need. What is read once,
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
+
 import { z } from "zod";
-import { ACTION_ALPHABET, actionName, sessionResetSchema } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
+import { sessionResetSchema } from "./session-reset.ts";
 
 const RESTART = { restart: true } as const;
 

@@ -37,7 +37,7 @@ function describeIssue(
 		code: "config.invalid",
 		key,
 		message: hide(`${key} ${rule}${given}`),
-		...place(setting, inside[0]),
+		...whereOf(setting, inside[0]),
 	};
 }
 
@@ -87,7 +87,7 @@ const TYPES: Partial<Record<string, string>> = {
 	record: "a map",
 };
 
-function place(setting: Setting | undefined, item: string | undefined): Partial<ConfigProblem> {
+function whereOf(setting: Setting | undefined, item: string | undefined): Partial<ConfigProblem> {
 	if (setting?.origin.kind === "environment") return { variable: setting.origin.variable };
 	if (setting?.origin.kind !== "file") return {};
 	const { file, line, column } = setting.origin;

@@ -9,12 +9,14 @@ export {
 	builtInPlatforms,
 	createPlatforms,
 	isOwnPlatform,
+	isPlatformName,
 	OWN_PLATFORMS,
 	type OwnPlatform,
 	type Platforms,
 	type PlatformTraits,
 	platformTraits,
 	registeredPlatforms,
+	SMALLEST_MESSAGE_LIMIT,
 } from "./address/platforms.ts";
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
@@ -89,7 +91,7 @@ export {
 	carryOver,
 	notifiesBoundaries,
 } from "./session/notices.ts";
-export { type ResetPolicy, resolvePolicy, type SessionReset, sessionResetSchema } from "./session/policy.ts";
+export { CARRY_OVERS, RESET_MODES, type ResetMode, type ResetPolicy } from "./session/policy.ts";
 export { isSessionId, newSessionId } from "./session/session-id.ts";
 export { isTimeZone } from "./session/time-zone.ts";
 export { cleanTitle, cutTitle, successorTitle } from "./session/title.ts";

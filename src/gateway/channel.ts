@@ -30,6 +30,7 @@ export interface Inbound {
 	readonly cursor?: string;
 	/** Facts that only the transport knows. */
 	readonly transport?: {
+		/** A bot is listened to only where that is allowed, and never decides anything. */
 		readonly isBot?: boolean;
 		/** Written by Keryx itself: always refused. */
 		readonly own?: boolean;
@@ -78,6 +79,8 @@ export type SendResult =
 	| { readonly kind: "retry"; readonly afterMs?: number; readonly reason: string }
 	/** The platform does not understand the markup: the plain twin is sent. */
 	| { readonly kind: "markup_refused" }
+	/** Of an edit: the message is not there any more. An answer is then sent anew. */
+	| { readonly kind: "missing" }
 	| { readonly kind: "refused"; readonly reason: string }
 	/** It may have been taken, or not. */
 	| { readonly kind: "unknown"; readonly reason: string };

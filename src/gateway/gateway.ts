@@ -32,10 +32,10 @@ import { type ChatCommand, createCommands } from "./commands/index.ts";
 import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
-import type { ConversationPlace, Workspace } from "./files/workspaces.ts";
+import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
-import { Door } from "./inbox/door.ts";
+import { ArrivalOrder } from "./inbox/arrival-order.ts";
 import { createHost } from "./inbox/host.ts";
 import { press } from "./inbox/presses.ts";
 import { Unheard } from "./inbox/unheard.ts";
@@ -47,11 +47,12 @@ import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
+import { type Removable, removable } from "./outbox/leaving.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
-import { Unknowns } from "./outbox/unknowns.ts";
-import { createSurroundings, type Surroundings } from "./surroundings.ts";
-import { type Delta, Deltas, type Partial } from "./turn/deltas.ts";
+import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
+import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
+import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
 import type { Walls } from "./turn/walls.ts";
 import { untilWritten } from "./until-written.ts";
@@ -76,7 +77,7 @@ export interface GatewayOptions {
 	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
-	readonly workspaceOf?: (place: ConversationPlace) => Workspace;
+	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];
@@ -105,7 +106,7 @@ export interface Gateway {
 	why(message: number, scope: Scope): Promise<string>;
 	onDelta(listener: (delta: Delta) => void): () => void;
 	/** The text so far of an answer that is being written. */
-	partial(conversation: ConversationId): Partial | null;
+	partial(conversation: ConversationId): PartialAnswer | null;
 	/** Where the conversation's agent and tools work; made if it is not there. Throws workspace.unusable. */
 	workspaceOf(conversation: ConversationId): Promise<string>;
 	/** What ways in of our own do where a chat would write a command. */
@@ -140,10 +141,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
 	readonly #options: GatewayOptions & { readonly config: Config };
 	readonly #log: (message: string, error: unknown) => void;
-	readonly #channels = new Map<string, Channel>();
+	readonly #channels = new Map<string, Removable>();
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
-	readonly #surroundings: Surroundings;
+	readonly #sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
@@ -153,13 +154,13 @@ class RunningGateway implements Gateway {
 	readonly commands: Gateway["commands"];
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
-	readonly #unknowns: Unknowns;
+	readonly #unknownDeliveries: UnknownDeliveries;
 	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
 	readonly #config: LiveConfig;
 	#unlisten = () => {};
 	#awaySince: number | null = null;
-	readonly #door = new Door();
+	readonly #arrivalOrder = new ArrivalOrder();
 	readonly #albums = new AddressedAlbums();
 	#accepting = false;
 	/** Aborted when the end begins. */
@@ -186,7 +187,7 @@ class RunningGateway implements Gateway {
 		});
 		for (const channel of channels) this.#add(channel);
 		const log = this.#log;
-		this.#surroundings = createSurroundings({
+		this.#sessionSettings = createSessionSettings({
 			get config() {
 				return live.values;
 			},
@@ -220,7 +221,7 @@ class RunningGateway implements Gateway {
 			log,
 		};
 		this.#outbox = new Outbox(sending);
-		this.#unknowns = new Unknowns(sending);
+		this.#unknownDeliveries = new UnknownDeliveries(sending);
 		this.#channelWatch = new ChannelWatch({
 			store,
 			clock,
@@ -245,7 +246,7 @@ class RunningGateway implements Gateway {
 			get config() {
 				return live.values;
 			},
-			surroundings: this.#surroundings,
+			sessionSettings: this.#sessionSettings,
 			outlet: this.outlet,
 			deltas: this.#deltas,
 			lanes: this.#lanes,
@@ -263,10 +264,10 @@ class RunningGateway implements Gateway {
 				return live.values;
 			},
 			lanes: this.#lanes,
-			surroundings: this.#surroundings,
+			sessionSettings: this.#sessionSettings,
 			outlet: this.outlet,
-			agentOf: (place) => this.#turns.agentOf(place),
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
@@ -298,13 +299,13 @@ class RunningGateway implements Gateway {
 				return live.values;
 			},
 			lanes: this.#lanes,
-			surroundings: this.#surroundings,
-			runTurn: (place, turn) => this.#runBegun(place, turn),
+			sessionSettings: this.#sessionSettings,
+			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			files,
 			tools,
-			agentOf: (place) => this.#turns.agentOf(place),
+			agentOf: (conversation) => this.#turns.agentOf(conversation),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
@@ -314,7 +315,7 @@ class RunningGateway implements Gateway {
 			store,
 			clock,
 			hooks,
-			policyFor: this.#surroundings.policyFor,
+			policyFor: this.#sessionSettings.policyFor,
 			get config() {
 				return live.values;
 			},
@@ -338,7 +339,7 @@ class RunningGateway implements Gateway {
 				outlet: this.outlet,
 			}),
 		);
-		this.#surroundings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
+		this.#sessionSettings.takeHomes(await this.#patiently(() => store.homeChannels({ scope: OPERATOR })));
 		this.#accepting = true;
 		const unlisten = [
 			store.onCommit(() => this.#outbox.kick()),
@@ -359,7 +360,7 @@ class RunningGateway implements Gateway {
 		this.#unheard.start();
 		await this.#patiently(() => this.#follower.start());
 		for (const channel of this.#channels.values()) await this.#open(channel);
-		this.#unknowns.start();
+		this.#unknownDeliveries.start();
 		this.#channelWatch.start();
 	}
 
@@ -367,36 +368,46 @@ class RunningGateway implements Gateway {
 		const added = this.#add(channel);
 		if (!this.#accepting) return;
 		await this.#open(added);
-		this.#outbox.kick();
+		await this.#outbox.reachable(channel);
 	}
 
 	async disconnect(name: string): Promise<void> {
 		for (const [key, channel] of this.#channels) {
 			if (channel.name !== name) continue;
 			this.#channels.delete(key);
-			await channel.stop();
+			await channel.leave();
 		}
 	}
 
 	#add(channel: Channel): Channel {
 		checkTraits(channel);
-		const added = this.#audiences.on(channel, this.#options.store.secrets.forOthers);
-		this.#channels.set(`${channel.platform} ${channel.account}`, added);
+		const { store, clock } = this.#options;
+		const key = `${channel.platform} ${channel.account}`;
+		const other = this.#channels.get(key);
+		// Two that read one account would each take what the other has taken.
+		if (other)
+			throw new KeryxError(
+				"argument.invalid",
+				`the channel ${channel.name} is for the same account of ${channel.platform} as ${other.name}: two connections need two accounts`,
+				{ field: "account" },
+			);
+		const added = removable(this.#audiences.on(channel, store.secrets.forOthers), clock);
+		this.#channels.set(key, added);
 		return added;
 	}
 
 	/** A channel that cannot start keeps no other from starting. */
 	async #open(channel: Channel): Promise<void> {
 		const { store } = this.#options;
-		const door = new Door();
+		const arrivalOrder = new ArrivalOrder();
 		const host = createHost(channel, {
 			store,
 			config: () => this.#options.config,
 			settings: () => this.#settingsOf(channel.name),
 			lanes: this.#lanes,
-			accept: (inbound) => this.#admit(inbound, channel, door),
-			inOrder: (write) => this.#inOrder(write, door),
-			pressed: (given) => this.#press(given, channel.account, door),
+			accept: (inbound) => this.#admit(inbound, channel, arrivalOrder),
+			inOrder: (write) => this.#inOrder(write, arrivalOrder),
+			pressed: (given) => this.#press(given, channel.account, arrivalOrder),
 		});
 		await channel
 			.start(host)
@@ -420,7 +431,7 @@ class RunningGateway implements Gateway {
 		this.#stopping.abort();
 		await Promise.all([
 			this.#channelWatch.stop(),
-			this.#unknowns.stop(),
+			this.#unknownDeliveries.stop(),
 			this.#unheard.stop(),
 			...this.#working,
 		]);
@@ -435,8 +446,8 @@ class RunningGateway implements Gateway {
 		});
 		await drained;
 		cancel();
-		const [surroundings, outlet] = [this.#surroundings, this.outlet];
-		await this.#lastWords(() => tellCutOff({ store, config, surroundings, outlet })).catch(unplanned);
+		const [sessionSettings, outlet] = [this.#sessionSettings, this.outlet];
+		await this.#lastWords(() => tellCutOff({ store, config, sessionSettings, outlet })).catch(unplanned);
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
@@ -462,7 +473,7 @@ class RunningGateway implements Gateway {
 	/** Never taken for what a channel brings: without a poster it is some program's, which decides nothing. */
 	accept(inbound: Inbound): Promise<Admission> {
 		const transport = { poster: UNNAMED, ...inbound.transport };
-		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#door);
+		return this.#admit({ ...inbound, transport }, OWN_WAY_IN, this.#arrivalOrder);
 	}
 
 	async why(message: number, scope: Scope): Promise<string> {
@@ -473,7 +484,7 @@ class RunningGateway implements Gateway {
 		return this.#deltas.listen(listener);
 	}
 
-	partial(conversation: ConversationId): Partial | null {
+	partial(conversation: ConversationId): PartialAnswer | null {
 		return this.#deltas.partial(conversation);
 	}
 
@@ -536,16 +547,16 @@ class RunningGateway implements Gateway {
 	}
 
 	/** Behind everything that the channel has handed in before. */
-	async #inOrder<Value>(write: () => Promise<Value>, door: Door): Promise<Value> {
+	async #inOrder<Value>(write: () => Promise<Value>, arrivalOrder: ArrivalOrder): Promise<Value> {
 		this.#assertAccepting();
-		await door.pass(Promise.resolve());
+		await arrivalOrder.pass(Promise.resolve());
 		return write();
 	}
 
 	async #admit(
 		inbound: Inbound,
 		{ name, account }: Pick<Channel, "name" | "account">,
-		door: Door,
+		arrivalOrder: ArrivalOrder,
 	): Promise<Admission> {
 		this.#assertAccepting();
 		const { store, clock, config } = this.#options;
@@ -557,7 +568,7 @@ class RunningGateway implements Gateway {
 			albums: this.#albums,
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
-			door,
+			arrivalOrder,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
 			onCommand: (command) => this.#track(this.#commands.run(command)),
@@ -566,11 +577,15 @@ class RunningGateway implements Gateway {
 		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
-	async #press(given: Press, account: string, door: Door): Promise<{ readonly text: string }> {
+	async #press(
+		given: Press,
+		account: string,
+		arrivalOrder: ArrivalOrder,
+	): Promise<{ readonly text: string }> {
 		this.#assertAccepting();
 		const { store, clock, config, confirmations = null } = this.#options;
 		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
-		return press(given, account, { store, clock, config, confirmations, door, onCommand });
+		return press(given, account, { store, clock, config, confirmations, arrivalOrder, onCommand });
 	}
 
 	#assertAccepting(): void {

@@ -38,9 +38,9 @@ export { profileFor, toolsFor } from "./inbox/profiles.ts";
 export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export { LET_IN } from "./sentences.ts";
-export { homesOf } from "./surroundings.ts";
+export { homesOf } from "./session-settings.ts";
 export { storeAttachments } from "./turn/attachments.ts";
-export type { Delta, Partial } from "./turn/deltas.ts";
+export type { Delta, PartialAnswer } from "./turn/deltas.ts";
 export {
 	chooseWall,
 	createWalls,

@@ -53,6 +53,7 @@ export const UNEXPECTED =
 	"Something went wrong inside Keryx, so this was not answered. The operator finds it in the log.";
 export const NOT_DONE =
 	"Something went wrong inside Keryx, so this was not done. The operator finds it in the log.";
+export const SENT_AWAY = "Nothing was done: you may not write here any more.";
 export const NO_TEXT = "(The agent ended without a text.)";
 export const SUSPENDED =
 	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";

@@ -64,7 +64,7 @@ export const configHandlers: HandlersOf<typeof configEndpoints> = {
 			entries: entries.map(({ key, value, origin, ...more }) => ({
 				key,
 				value,
-				...placeOf(origin),
+				...originFields(origin),
 				...("afterRestart" in more && { after_restart: more.afterRestart }),
 			})),
 			problems: problems.map(toWireProblem),
@@ -82,7 +82,7 @@ function viewOf({ config }: ApiHost): ConfigView {
 	throw new KeryxError("store.not_found", "this Keryx has no configuration to show");
 }
 
-function placeOf(origin: Origin) {
+function originFields(origin: Origin) {
 	return {
 		from: origin.kind,
 		file: origin.kind === "file" ? origin.file : null,

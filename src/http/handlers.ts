@@ -34,7 +34,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		const found = await host.store.conversations({
 			scope,
 			limit: limit + 1,
-			...(after !== undefined && { after: parsePlace(after) }),
+			...(after !== undefined && { after: parseAfter(after) }),
 			...(platform !== undefined && { platform }),
 			...(profile !== undefined && { profile }),
 			...(active_since !== undefined && { activeSince: Date.parse(active_since) }),
@@ -270,7 +270,7 @@ async function changing<Result>(
 	return change(running(host).actions);
 }
 
-function parsePlace(after: string): { lastActivityAt: number; id: ConversationId } {
+function parseAfter(after: string): { lastActivityAt: number; id: ConversationId } {
 	const [, at, id] = /^(\d{1,16})\.(.{1,64})$/.exec(after) ?? [];
 	if (at === undefined || id === undefined)
 		throw new KeryxError("argument.invalid", "after must be the next of an earlier page", { field: "after" });

@@ -129,7 +129,7 @@ export const processHandlers: HandlersOf<typeof processEndpoints> = {
 		if (conversation !== undefined) await host.store.conversation({ scope: seen, ref: { id: conversation } });
 		const scope: ProcessScope =
 			conversation === undefined ? OPERATOR : { kind: "conversation", conversation };
-		const before = after === undefined ? null : parsePlace(after);
+		const before = after === undefined ? null : parseAfter(after);
 		const found = (await processesOf(host).list(scope, MOST))
 			.filter(({ endedAt, survivors }) => which === "all" || endedAt === null || survivors.length > 0)
 			.toSorted(newestFirst)
@@ -185,17 +185,17 @@ export function processesOf({ processes }: ApiHost): Processes {
 	});
 }
 
-interface Place {
+interface ListPosition {
 	readonly startedAt: number;
 	readonly id: string;
 }
 
-/** The same place stays the same, whatever begins or ends in between. */
-function newestFirst(a: Place, b: Place): number {
+/** A position stays valid whatever begins or ends in between. */
+function newestFirst(a: ListPosition, b: ListPosition): number {
 	return b.startedAt - a.startedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-function parsePlace(after: string): Place {
+function parseAfter(after: string): ListPosition {
 	const [, at, id] = /^(\d{1,16})\.(\w{1,64})$/.exec(after) ?? [];
 	if (at === undefined || id === undefined)
 		throw new KeryxError("argument.invalid", "after must be the next of an earlier page", { field: "after" });

@@ -124,6 +124,13 @@ export const message = z
 		finish_reason: z.string().nullable(),
 		author: z.object({ principal: z.string().nullable(), name: z.string().nullable() }).nullable(),
 		observed: z.boolean(),
+		confirmation: z
+			.object({ id: z.string(), as: z.enum(["outcome", "result"]) })
+			.nullable()
+			.default(null)
+			.openapi({
+				description: "on a note: what a human decided, or what came of the call that was approved",
+			}),
 		hidden: z.boolean(),
 		turn: z.string().nullable(),
 		created_at: time,

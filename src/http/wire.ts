@@ -103,6 +103,7 @@ export function toWireMessage(message: Message): WireMessage {
 			? { principal: message.author.principal, name: message.author.name ?? null }
 			: null,
 		observed: message.observed ?? false,
+		confirmation: message.confirmation ?? null,
 		hidden: message.hidden,
 		turn: message.turn,
 		created_at: iso(message.createdAt),

@@ -5,14 +5,14 @@ export type { ProcessBackend } from "./backend.ts";
 export type { HostClient } from "./client.ts";
 export { type ConnectOptions, connectHost, listHosts } from "./connect.ts";
 export { forgetProcess, inspect, inspectProcess, killSurvivors, removeProcess } from "./inspect.ts";
-export { localPlace } from "./local.ts";
+export { localMachine } from "./local.ts";
 export { drawnSoFar, fitTerminal, isRefusedByProcess, resizeTerminal } from "./log/drawn.ts";
 export { type ReadLogOptions, readLog } from "./log/files.ts";
 export type { LogPart, LogPartOptions } from "./log/part.ts";
 export type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
 export { allBetween, piecesBetween, startOfLast } from "./log/start.ts";
 export { TerminalModes } from "./log/terminal-modes.ts";
-export type { ProcessPlace } from "./place.ts";
+export type { ProcessMachine } from "./machine.ts";
 export { createProcesses } from "./processes.ts";
 export type {
 	KilledProcess,

@@ -13,7 +13,7 @@ import {
 import type { Clock } from "../time/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import { tailOf } from "./log/reading.ts";
-import type { ProcessPlace } from "./place.ts";
+import type { ProcessMachine } from "./machine.ts";
 import type { ProcessSettings, StartRequest } from "./registry.ts";
 import type { ProcessInfo } from "./types.ts";
 import { completionNote, endOf } from "./words.ts";
@@ -34,7 +34,7 @@ const IDLE_MS = 60_000;
 export interface KeeperOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	readonly settings: () => ProcessSettings;
 	/** Told after each end that was recorded here. */
 	ended(id: string, woken: Woken | null): void;
@@ -90,9 +90,9 @@ export class ProcessKeeper {
 	}
 
 	async unfinished(): Promise<readonly Process[]> {
-		const { store, place } = this.#options;
+		const { store, machine } = this.#options;
 		const rows = await store.unfinishedProcesses({ scope: OPERATOR });
-		return rows.filter(({ backend }) => backend === place.name);
+		return rows.filter(({ backend }) => backend === machine.name);
 	}
 
 	/** Held by a host that did not answer when it was last looked for. */
@@ -101,14 +101,14 @@ export class ProcessKeeper {
 	}
 
 	/** Its conversation kills it, and hears of it there. */
-	isKnown(id: string): void {
+	markKnown(id: string): void {
 		this.#known.add(id);
 	}
 
 	/** The host, started if there is none. */
 	connected(): Promise<ProcessBackend> {
 		if (this.#backend) return Promise.resolve(this.#backend);
-		this.#connecting ??= this.#options.place
+		this.#connecting ??= this.#options.machine
 			.connect()
 			.then((backend) => this.#attach(backend))
 			.finally(() => {
@@ -167,7 +167,7 @@ export class ProcessKeeper {
 
 	/** False: its host has begun with it. */
 	async #giveUp(row: Process, backend: ProcessBackend): Promise<boolean> {
-		if (!(await this.#options.place.giveUp(row.id, backend))) return false;
+		if (!(await this.#options.machine.giveUp(row.id, backend))) return false;
 		await this.#neverStarted(row, GIVEN_UP);
 		return true;
 	}
@@ -184,19 +184,19 @@ export class ProcessKeeper {
 	}
 
 	async #reconcileNow(): Promise<void> {
-		const { place, clock } = this.#options;
+		const { machine, clock } = this.#options;
 		const rows = (await this.unfinished()).filter(({ id }) => !this.#starting.has(id));
 		if (rows.length === 0) return;
 		const backend = this.#backend ?? (await this.#found(rows));
 		const held = backend ? await infosOf(backend, rows) : new Map<string, ProcessInfo>();
 		const missing = rows.flatMap(({ id }) => (held.has(id) ? [] : id));
-		const left = new Map((await place.inspect(missing)).map((info) => [info.id, info]));
+		const left = new Map((await machine.inspect(missing)).map((info) => [info.id, info]));
 		let isOpen = false;
 		for (const row of rows) {
 			const info = held.get(row.id) ?? left.get(row.id);
 			// What the last owner asked for just before it died may still be on its way to the host.
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
-			else if (!info && backend && !(await place.giveUp(row.id, backend))) isOpen = true;
+			else if (!info && backend && !(await machine.giveUp(row.id, backend))) isOpen = true;
 			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
@@ -207,7 +207,7 @@ export class ProcessKeeper {
 	}
 
 	async #found(rows: readonly Process[]): Promise<ProcessBackend | null> {
-		const backend = await this.#options.place.find().catch((cause: unknown) => {
+		const backend = await this.#options.machine.find().catch((cause: unknown) => {
 			if (!isSilent(cause)) throw cause;
 			this.#unreachable = new Set(rows.map(({ id }) => id));
 			const ids = [...this.#unreachable].join(", ");
@@ -244,7 +244,7 @@ export class ProcessKeeper {
 	discard(id: string): void {
 		const removed = async () => {
 			await this.#settling.get(id)?.catch(() => {});
-			await (this.#backend ?? this.#options.place).remove(id);
+			await (this.#backend ?? this.#options.machine).remove(id);
 		};
 		this.#track(
 			removed().catch((error: unknown) => {
@@ -266,19 +266,19 @@ export class ProcessKeeper {
 	}
 
 	async #settleNow(row: Process, info: ProcessInfo): Promise<void> {
-		const { store, clock, place } = this.#options;
+		const { store, clock, machine } = this.#options;
 		const { survivors } = info;
 		const end = endOf(info);
 		const at = info.end?.endedAt ?? clock.now();
-		const output = await tailOf(place.read, row.id, {
+		const output = await tailOf(machine.read, row.id, {
 			most: NOTE_LENGTH,
 			hide: (text) => store.secrets.hide(text),
 		});
 		const note = completionNote(row, end, { at, output, survivors });
-		await this.#record(row, end, { at, logBytes: output.to, logLost: await place.lost(row.id), note });
+		await this.#record(row, end, { at, logBytes: output.to, logLost: await machine.lost(row.id), note });
 		if (survivors.length > 0) return;
 		const forgetting =
-			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : place.forget(row.id);
+			this.#backend && end.status !== "lost" ? this.#backend.forget(row.id) : machine.forget(row.id);
 		await forgetting.catch((error: unknown) => {
 			// Heard of twice, forgotten once. Otherwise it is only listed for longer.
 			if (!isUnknown(error)) this.#options.log(`${row.id} stays on its host's list`, error);

@@ -3,13 +3,13 @@ import { KeryxError } from "../errors.ts";
 import { LocalHosts } from "./hosts.ts";
 import { forgetProcess, giveUpProcess, inspect, killSurvivors, removeProcess } from "./inspect.ts";
 import { lostBytes, readLog } from "./log/files.ts";
-import type { ProcessPlace } from "./place.ts";
+import type { ProcessMachine } from "./machine.ts";
 
 /** `home`: Keryx's. `idleMs`: how long a host stays that has nothing to do. `answerMs`: how long one has for an answer. */
-export function localPlace(
+export function localMachine(
 	home: string,
 	options: { readonly idleMs?: number; readonly answerMs?: number } = {},
-): ProcessPlace {
+): ProcessMachine {
 	return {
 		name: "local",
 		connect: () => LocalHosts.connect({ home, ...options }),

@@ -51,11 +51,11 @@ class StoredProcesses implements Processes {
 
 	constructor(options: ProcessesOptions) {
 		this.#options = options;
-		const { store, clock, settings, place, render = () => [], log = () => {} } = options;
+		const { store, clock, settings, machine, render = () => [], log = () => {} } = options;
 		this.#keeper = new ProcessKeeper({
 			store,
 			clock,
-			place,
+			machine,
 			settings,
 			log,
 			ended: (id, woken) => {
@@ -66,7 +66,7 @@ class StoredProcesses implements Processes {
 		this.#watch = new ProcessWatch({
 			store,
 			clock,
-			place,
+			machine,
 			keepDays: () => settings().keepDays,
 			render,
 			log,
@@ -88,7 +88,7 @@ class StoredProcesses implements Processes {
 	}
 
 	async start(request: StartRequest, owner: ProcessOwner): Promise<Process> {
-		const { store, place, ids, settings } = this.#options;
+		const { store, machine, ids, settings } = this.#options;
 		const { command, argv, cwd, background, pty, notify, checkMs } = request;
 		// It would stand in the process's own file (I12).
 		if (store.secrets.isIn([command, argv]))
@@ -102,7 +102,7 @@ class StoredProcesses implements Processes {
 			const begin = {
 				id,
 				...owner,
-				backend: place.name,
+				backend: machine.name,
 				command,
 				cwd,
 				background,
@@ -120,10 +120,10 @@ class StoredProcesses implements Processes {
 	}
 
 	async list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]> {
-		const { store, place } = this.#options;
+		const { store, machine } = this.#options;
 		const rows = await this.#keeper.soon(() => store.processes({ scope, limit }));
-		const here = rows.filter(({ backend }) => backend === place.name).map(({ id }) => id);
-		const left = new Map((await place.inspect(here)).map((info) => [info.id, info]));
+		const here = rows.filter(({ backend }) => backend === machine.name).map(({ id }) => id);
+		const left = new Map((await machine.inspect(here)).map((info) => [info.id, info]));
 		return rows.map((row) => ({
 			...row,
 			survivors: left.get(row.id)?.survivors ?? [],
@@ -132,7 +132,7 @@ class StoredProcesses implements Processes {
 	}
 
 	async leftBehind(id: string): Promise<readonly number[]> {
-		return (await this.#options.place.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
+		return (await this.#options.machine.inspect([id])).find((info) => info.id === id)?.survivors ?? [];
 	}
 
 	isUnreachable({ id, endedAt }: Pick<Process, "id" | "endedAt">): boolean {
@@ -152,10 +152,10 @@ class StoredProcesses implements Processes {
 	}
 
 	async poll(scope: ProcessScope, id: string, most: number) {
-		const { store, place } = this.#options;
+		const { store, machine } = this.#options;
 		const process = await this.find(scope, id);
 		const ended = process.endedAt !== null;
-		const output = await newOutput(place.read, process.id, {
+		const output = await newOutput(machine.read, process.id, {
 			from: process.polledTo,
 			most,
 			ended,
@@ -167,7 +167,7 @@ class StoredProcesses implements Processes {
 
 	async tail(scope: ProcessScope, id: string, most: number): Promise<NewOutput> {
 		const process = await this.find(scope, id);
-		return tailOf(this.#options.place.read, process.id, { most, hide: this.#hide });
+		return tailOf(this.#options.machine.read, process.id, { most, hide: this.#hide });
 	}
 
 	async output(
@@ -183,7 +183,7 @@ class StoredProcesses implements Processes {
 		},
 	): Promise<WholeOutput> {
 		const process = await this.find(scope, id, signal);
-		return bothEnds(this.#options.place.read, process.id, { ...options, hide: this.#hide });
+		return bothEnds(this.#options.machine.read, process.id, { ...options, hide: this.#hide });
 	}
 
 	async log(
@@ -192,7 +192,7 @@ class StoredProcesses implements Processes {
 		options: { readonly offset?: number; readonly limit: number },
 	): Promise<LogLines> {
 		const process = await this.find(scope, id);
-		const found = await logLines(this.#options.place.read, process.id, options);
+		const found = await logLines(this.#options.machine.read, process.id, options);
 		// As one text: a secret may stand on several lines.
 		return { ...found, lines: found.lines.length > 0 ? this.#hide(found.lines.join("\n")).split("\n") : [] };
 	}
@@ -200,7 +200,7 @@ class StoredProcesses implements Processes {
 	async part(scope: ProcessScope, id: string, options: LogPartOptions): Promise<LogPart> {
 		const process = await this.find(scope, id);
 		const ended = process.endedAt !== null;
-		const found = await logPart(this.#options.place.read, process.id, {
+		const found = await logPart(this.#options.machine.read, process.id, {
 			...options,
 			ended,
 			hideBytes: (bytes) => this.#options.store.secrets.hideBytes(bytes),
@@ -213,13 +213,13 @@ class StoredProcesses implements Processes {
 		id: string,
 		options: { readonly from: number; readonly limit: number },
 	): Promise<LogPiece> {
-		return this.#options.place.read((await this.find(scope, id)).id, options);
+		return this.#options.machine.read((await this.find(scope, id)).id, options);
 	}
 
 	async attach(scope: ProcessScope, id: string): Promise<ProcessBackend | null> {
-		const { place } = this.#options;
+		const { machine } = this.#options;
 		const { endedAt, backend } = await this.find(scope, id);
-		return endedAt === null && backend === place.name ? place.find() : null;
+		return endedAt === null && backend === machine.name ? machine.find() : null;
 	}
 
 	async wait(
@@ -251,15 +251,15 @@ class StoredProcesses implements Processes {
 
 	async kill(actor: ProcessActor, id: string, options: KillOptions = {}): Promise<KilledProcess> {
 		const process = await this.#touched(actor, id);
-		const { place } = this.#options;
+		const { machine } = this.#options;
 		if (process.endedAt !== null) return { process, ...(await this.#killLeftBehind(process, options)) };
-		if (actor.kind === "conversation") this.#keeper.isKnown(process.id);
+		if (actor.kind === "conversation") this.#keeper.markKnown(process.id);
 		const backend = await this.#keeper.connected();
 		const outcome = await backend.kill(process.id, options).catch(async (error: unknown) => {
 			if (!isUnknown(error)) throw error;
 			// Its host has died, and the record is behind.
 			await this.#keeper.reconcile();
-			return place.killLost(process, options);
+			return machine.killLost(process, options);
 		});
 		const after =
 			outcome.result === "survived"
@@ -318,7 +318,7 @@ class StoredProcesses implements Processes {
 
 	async #killLeftBehind(process: Process, options: KillOptions): Promise<KillOutcome> {
 		if ((await this.leftBehind(process.id)).length === 0) return { result: "already_exited", survivors: [] };
-		const { survivors } = await this.#options.place.killLost(process, options);
+		const { survivors } = await this.#options.machine.killLost(process, options);
 		return { result: survivors.length > 0 ? "survived" : "killed", survivors };
 	}
 

@@ -17,7 +17,7 @@ import type { WallRequest } from "../walls/index.ts";
 import type { ProcessBackend } from "./backend.ts";
 import type { LogPart, LogPartOptions } from "./log/part.ts";
 import type { LogLines, NewOutput, WholeOutput } from "./log/reading.ts";
-import type { ProcessPlace } from "./place.ts";
+import type { ProcessMachine } from "./machine.ts";
 import type { KillOptions, KillOutcome, LogPiece, PtySize } from "./types.ts";
 
 /** Asked for at each use: they may change while Keryx runs. */
@@ -31,7 +31,7 @@ export interface ProcessSettings {
 
 export interface ProcessesOptions {
 	readonly store: Store;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	readonly clock: Clock;
 	readonly ids: Pick<Ids, "bytes">;
 	readonly settings: () => ProcessSettings;
@@ -98,7 +98,7 @@ export interface Processes {
 	open(): Promise<void>;
 	/** Processes go on, unless the settings say that they end with Keryx. */
 	close(): Promise<void>;
-	/** Throws process.limit, or what keeps the place from starting anything. One that cannot be started is answered as failed_start. */
+	/** Throws process.limit, or what keeps the machine from starting anything. One that cannot be started is answered as failed_start. */
 	start(request: StartRequest, owner: ProcessOwner): Promise<Process>;
 	/** Those that run first, then the newest. */
 	list(scope: ProcessScope, limit: number): Promise<readonly ListedProcess[]>;

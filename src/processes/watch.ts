@@ -3,7 +3,7 @@
 import { type Destination, type NewDelivery, OPERATOR, type Process, type Store } from "../store/index.ts";
 import { type Clock, Rounds } from "../time/index.ts";
 import { newOutput } from "./log/reading.ts";
-import type { ProcessPlace } from "./place.ts";
+import type { ProcessMachine } from "./machine.ts";
 import { progressText } from "./words.ts";
 
 const AT_ONCE = 100;
@@ -18,7 +18,7 @@ const FAR = 253_402_300_000_000;
 export interface ProcessWatchOptions {
 	readonly store: Store;
 	readonly clock: Clock;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	keepDays(): number;
 	render(
 		text: string,
@@ -85,9 +85,9 @@ export class ProcessWatch {
 
 	/** Silence is not told: only what is new is worth a message. */
 	async #tell(process: Process): Promise<void> {
-		const { store, clock, place, render } = this.#options;
+		const { store, clock, machine, render } = this.#options;
 		const { id, checkedTo, destination } = process;
-		const output = await newOutput(place.read, id, {
+		const output = await newOutput(machine.read, id, {
 			from: checkedTo,
 			most: PROGRESS_LENGTH,
 			ended: false,
@@ -110,7 +110,7 @@ export class ProcessWatch {
 
 	/** Whether any runs. */
 	async #notePrinting(): Promise<boolean> {
-		const { store, clock, place } = this.#options;
+		const { store, clock, machine } = this.#options;
 		const running = await store.unfinishedProcesses({ scope: OPERATOR });
 		const now = clock.now();
 		if (clock.monotonic() < this.#printedAt + PRINTED_EVERY_MS) return running.length > 0;
@@ -118,8 +118,8 @@ export class ProcessWatch {
 		const ids = new Set(running.map(({ id }) => id));
 		for (const id of this.#printed.keys()) if (!ids.has(id)) this.#printed.delete(id);
 		for (const { id, status, backend } of running) {
-			if (status !== "running" || backend !== place.name) continue;
-			const { size } = await place.read(id, { from: 0, limit: 1 });
+			if (status !== "running" || backend !== machine.name) continue;
+			const { size } = await machine.read(id, { from: 0, limit: 1 });
 			if (size > (this.#printed.get(id) ?? size)) await store.processPrinted({ id, at: now });
 			this.#printed.set(id, size);
 		}
@@ -127,7 +127,7 @@ export class ProcessWatch {
 	}
 
 	async #sweep(): Promise<void> {
-		const { store, clock, place, keepDays, log } = this.#options;
+		const { store, clock, machine, keepDays, log } = this.#options;
 		if (clock.monotonic() < this.#sweptAt + SWEEP_EVERY_MS) return;
 		this.#sweptAt = clock.monotonic();
 		const before = clock.now() - keepDays() * DAY_MS;
@@ -136,7 +136,7 @@ export class ProcessWatch {
 			let removed = 0;
 			for (const id of old) {
 				try {
-					await place.remove(id);
+					await machine.remove(id);
 					removed += (await store.forgetProcess({ id })) ? 1 : 0;
 				} catch (error) {
 					log(`what ${id} left behind cannot be removed yet`, error);

@@ -98,13 +98,13 @@ function characterBefore(
 	const { plain } = whole;
 	const near = Math.max(start, bound - 2 * MAX_CHARACTER);
 	const from = splitsPair(plain, near) ? near + 1 : near;
-	const places: number[] = [];
+	const positions: number[] = [];
 	for (const { index } of characters.segment(plain.slice(from, bound + MAX_CHARACTER))) {
 		if (from + index > bound) break;
-		if (index > 0) places.push(from + index);
+		if (index > 0) positions.push(from + index);
 	}
 	const lastFree = (isFree: (at: number) => boolean) =>
-		places.findLast((at) => at > seen && isFree(at) && isSafe(whole, at));
+		positions.findLast((at) => at > seen && isFree(at) && isSafe(whole, at));
 	const found = lastFree(freeDown(uncut, "wishedTo"));
 	if (found !== undefined) return found;
 	// Without the white space before it, the character may fit.

@@ -21,14 +21,14 @@ export interface Dialect extends LineRules {
 	/** Around a whole quote, where the platform has something for that. */
 	readonly quote: Element | undefined;
 	/** Before each line of a quote. */
-	quotePrefix(place: QuotePlace): Prefix;
+	quotePrefix(position: QuotePosition): Prefix;
 	readonly bullet: Twin;
 	/** Tables are columns of equal width; otherwise cells with a bar between them. */
 	readonly alignsTables: boolean;
 }
 
 /** A quote stands in a list item, in another quote (or without its element, which did not fit), or by itself. */
-export type QuotePlace = "listed" | "inner" | "outer";
+export type QuotePosition = "listed" | "inner" | "outer";
 
 /** Each match of the pattern is replaced, in each twin in its own way. */
 export interface Escapes {

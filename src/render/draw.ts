@@ -1,6 +1,7 @@
 // Draws what a Markdown text says in a dialect. Recursion follows quotes and lists only, whose depth the parser bounds.
 import { Canvas, type Handle } from "./canvas.ts";
-import type { Dialect, Escapes, QuotePlace } from "./dialect.ts";
+import type { Dialect, Escapes, QuotePosition } from "./dialect.ts";
+import { passesForAnother } from "./link-label.ts";
 import type { Block, Inline, List, Style } from "./markdown/ast.ts";
 import { sizeOf } from "./measure.ts";
 import { alignedTable, flatTable } from "./tables.ts";
@@ -83,7 +84,7 @@ class Drawing {
 
 	#quote(blocks: readonly Block[]): void {
 		const handle = this.#canvas.open(this.#quotes === 0 ? this.#dialect.quote : undefined);
-		this.#canvas.pushPrefix(this.#dialect.quotePrefix(this.#quotePlace(handle)), handle);
+		this.#canvas.pushPrefix(this.#dialect.quotePrefix(this.#quotePosition(handle)), handle);
 		this.#quotes++;
 		this.#blocks(blocks);
 		this.#quotes--;
@@ -91,7 +92,7 @@ class Drawing {
 		this.#canvas.close(handle);
 	}
 
-	#quotePlace({ element }: Handle): QuotePlace {
+	#quotePosition({ element }: Handle): QuotePosition {
 		if (element) return "outer";
 		if (this.#lists > 0) return "listed";
 		return this.#quotes > 0 || this.#dialect.quote ? "inner" : "outer";
@@ -205,7 +206,8 @@ class Drawing {
 		}
 		const suffix = ` (${plainOf(url, this.#dialect.url)})`;
 		const isShort = sizeOf(suffix, this.#limit.unit) <= this.#limit.max / 4;
-		const handle = this.#canvas.open(isShort ? this.#dialect.link(url, label) : undefined);
+		const isHonest = !passesForAnother(label, url);
+		const handle = this.#canvas.open(isShort && isHonest ? this.#dialect.link(url, label) : undefined);
 		this.#text(inner.filter((part) => part.kind !== "link" && part.kind !== "unlink"));
 		this.#canvas.close(handle, handle.element ? suffix : "");
 		if (handle.element || url === "") return end;

@@ -39,6 +39,31 @@ describe("Telegram HTML", () => {
 			"cat (https://e.example/c.png)",
 		],
 		["<https://e.example>", "https://e.example", "https://e.example"],
+		[
+			"[https://good.example](https://bad.example)",
+			"https://good.example (https://bad.example)",
+			"https://good.example (https://bad.example)",
+		],
+		[
+			"[good.example](https://bad.example)",
+			"good.example (https://bad.example)",
+			"good.example (https://bad.example)",
+		],
+		[
+			"[https://good.example@bad.example](https://bad.example)",
+			"https://good.example@bad.example (https://bad.example)",
+			"https://good.example@bad.example (https://bad.example)",
+		],
+		[
+			"[e.example/x](https://e.example/y)",
+			'<a href="https://e.example/y">e.example/x</a>',
+			"e.example/x (https://e.example/y)",
+		],
+		[
+			"[\u202eelpmaxe](https://e.example)",
+			"\u202eelpmaxe (https://e.example)",
+			"\u202eelpmaxe (https://e.example)",
+		],
 		["a\n\n---\n\nb", "a\n\n---\n\nb", "a\n\n---\n\nb"],
 		[
 			CODE,

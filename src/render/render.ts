@@ -1,4 +1,5 @@
 // From an answer in Markdown to the messages that a platform gets.
+import { SMALLEST_MESSAGE_LIMIT } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { firstVisible } from "./cut.ts";
 import type { Dialect } from "./dialect.ts";
@@ -14,9 +15,6 @@ import { sizeOf } from "./measure.ts";
 import { missingFence, passThrough } from "./passthrough.ts";
 import { split } from "./split.ts";
 import type { Format, Markup, MessageLimit, Part, Rendered } from "./types.ts";
-
-/** Below this, no markup and hardly a word has room. */
-const SMALLEST_LIMIT = 32;
 
 /** Room that Markdown keeps free in each part for closing a fence that only the cut has opened. */
 const FENCE_ROOM = 64;
@@ -42,10 +40,10 @@ export function renderParts(markdown: string, format: Format): readonly Part[] {
  * out, and a link with an address that long is written as text. For Markdown the plain twin is the source.
  */
 export function render(markdown: string, { markup, limit }: Format): Rendered {
-	if (!Number.isSafeInteger(limit.max) || limit.max < SMALLEST_LIMIT) {
+	if (!Number.isSafeInteger(limit.max) || limit.max < SMALLEST_MESSAGE_LIMIT) {
 		throw new KeryxError(
 			"argument.invalid",
-			`limit.max is ${limit.max}; it is a whole number of at least ${SMALLEST_LIMIT}`,
+			`limit.max is ${limit.max}; it is a whole number of at least ${SMALLEST_MESSAGE_LIMIT}`,
 			{
 				field: "limit.max",
 			},

@@ -9,31 +9,31 @@ import type { Element, Mark, MessageLimit, Rendered, SplitPart } from "./types.t
 
 export function split(whole: Rendered, limit: MessageLimit): SplitPart[] {
 	const parts: SplitPart[] = [];
-	let place: Place = { at: 0, mark: 0, open: [] };
-	while (place.at < whole.plain.length) {
-		const seen = firstVisible(whole.plain, place.at);
-		const window = look(whole, limit, place);
-		const cut = seen < window.bound ? chooseCut(whole, place.at, seen, window) : place.at;
+	let point: SplitPoint = { at: 0, mark: 0, open: [] };
+	while (point.at < whole.plain.length) {
+		const seen = firstVisible(whole.plain, point.at);
+		const window = look(whole, limit, point);
+		const cut = seen < window.bound ? chooseCut(whole, point.at, seen, window) : point.at;
 		if (cut > seen) {
-			const next = advance(whole, place, cut);
-			parts.push(partOf(whole, place, next));
-			place = next;
+			const next = advance(whole, point, cut);
+			parts.push(partOf(whole, point, next));
+			point = next;
 			continue;
 		}
-		if (seen === place.at) throw tooSmall(limit);
-		place = advance(whole, place, afterBlank(whole.plain, place.at, seen));
+		if (seen === point.at) throw tooSmall(limit);
+		point = advance(whole, point, afterBlank(whole.plain, point.at, seen));
 	}
 	return parts;
 }
 
-/** A place between two characters of the plain twin: how many marks lie before it, and what is open there. */
-interface Place {
+/** A point between two characters of the plain twin: how many marks lie before it, and what is open there. */
+interface SplitPoint {
 	readonly at: number;
 	readonly mark: number;
 	readonly open: readonly Element[];
 }
 
-function look(whole: Rendered, { max, unit }: MessageLimit, start: Place): Window {
+function look(whole: Rendered, { max, unit }: MessageLimit, start: SplitPoint): Window {
 	const { plain, text, marks } = whole;
 	const uncut: Uncut[] = [];
 	let at = start.at;
@@ -75,8 +75,8 @@ function uncutAt({ at, skip, width, glue }: Mark): Uncut {
 	return { from: glue === "previous" ? at - 1 : at, to: width > 0 ? end : wishedTo, wishedTo };
 }
 
-/** The same place further on: past every mark before `at`, and past what is closed exactly there. */
-function advance({ marks }: Rendered, start: Place, at: number): Place {
+/** The same point further on: past every mark before `at`, and past what is closed exactly there. */
+function advance({ marks }: Rendered, start: SplitPoint, at: number): SplitPoint {
 	const open = [...start.open];
 	let index = start.mark;
 	for (let mark = marks[index]; mark && isBefore(mark, at); mark = marks[++index]) {
@@ -91,7 +91,7 @@ function isBefore(mark: Mark, at: number): boolean {
 	return mark.at < at || (mark.at === at && mark.kind === "close" && mark.skip === 0);
 }
 
-function partOf(whole: Rendered, from: Place, to: Place): SplitPart {
+function partOf(whole: Rendered, from: SplitPoint, to: SplitPoint): SplitPart {
 	const textRange = [textAt(whole, from), textAt(whole, to)] as const;
 	const plainRange = [from.at, to.at] as const;
 	const slice = whole.text.slice(...textRange);
@@ -105,13 +105,13 @@ function partOf(whole: Rendered, from: Place, to: Place): SplitPart {
 }
 
 /** Where the closing tokens go: many platforms do not see one that stands after a space. */
-function beforeTrailingSpace({ marks }: Rendered, to: Place, slice: string, start: number): number {
+function beforeTrailingSpace({ marks }: Rendered, to: SplitPoint, slice: string, start: number): number {
 	const last = marks[to.mark - 1];
 	const afterTokens = last ? last.textAt + last.width - start : 0;
 	return Math.max(afterTokens, slice.trimEnd().length);
 }
 
-function reopening(plain: string, { at, open }: Place): string {
+function reopening(plain: string, { at, open }: SplitPoint): string {
 	const isMidLine = at > 0 && plain[at - 1] !== "\n";
 	return open.map(({ reopen, resume }) => (isMidLine ? reopen + resume : reopen)).join("");
 }
@@ -123,8 +123,8 @@ function closing(open: readonly Element[]): string {
 		.join("");
 }
 
-/** The offset in the markup that a place stands for. */
-function textAt({ marks }: Rendered, { at, mark }: Place): number {
+/** The offset in the markup that a point stands for. */
+function textAt({ marks }: Rendered, { at, mark }: SplitPoint): number {
 	const last = marks[mark - 1];
 	return last ? at - last.at - last.skip + last.textAt + last.width : at;
 }

@@ -95,7 +95,7 @@ function endOfLines(text: string, firstEnds: number): number {
 	return to;
 }
 
-/** Looks for one pattern from places that only grow: no part of the text is read twice. */
+/** Looks for one pattern from offsets that only grow: no part of the text is read twice. */
 class Finder {
 	readonly #pattern: RegExp;
 	readonly #text: string;
@@ -106,9 +106,9 @@ class Finder {
 		this.#text = text;
 	}
 
-	from(place: number): Stretch | null {
-		if (this.#found && this.#found.from < place) {
-			this.#pattern.lastIndex = place;
+	from(offset: number): Stretch | null {
+		if (this.#found && this.#found.from < offset) {
+			this.#pattern.lastIndex = offset;
 			const match = this.#pattern.exec(this.#text);
 			this.#found = match && { from: match.index, to: this.#pattern.lastIndex };
 		}

@@ -213,8 +213,8 @@ export class Search {
 	readonly #lengths: readonly number[];
 	readonly #reader: Reader;
 	readonly #found: (found: Found) => void;
-	/** The places of the last characters that counted, as many as the longest word has, over and over. */
-	readonly #places: Float64Array;
+	/** The offsets of the last characters that counted, as many as the longest word has, over and over. */
+	readonly #offsets: Float64Array;
 	#count = 0;
 	#state = 0;
 
@@ -228,7 +228,7 @@ export class Search {
 	) {
 		this.#automaton = automaton;
 		this.#lengths = words.map(({ length }) => length);
-		this.#places = new Float64Array(Math.max(1, ...this.#lengths));
+		this.#offsets = new Float64Array(Math.max(1, ...this.#lengths));
 		this.#found = found;
 		this.#reader = new Reader(manner, folding, (unit, from, to) => this.#take(unit, from, to));
 	}
@@ -245,18 +245,18 @@ export class Search {
 	/** Where something may begin that has not been found yet, of a text that ends here. */
 	openFrom(end: number): number {
 		const depth = this.#automaton.depth(this.#state);
-		return depth > 0 ? this.#place(depth) : this.#reader.openFrom(end);
+		return depth > 0 ? this.#offset(depth) : this.#reader.openFrom(end);
 	}
 
 	#take(unit: number, from: number, to: number): void {
 		this.#state = this.#automaton.next(this.#state, unit);
-		this.#places[this.#count++ % this.#places.length] = from;
+		this.#offsets[this.#count++ % this.#offsets.length] = from;
 		const word = this.#automaton.end(this.#state);
-		if (word >= 0) this.#found({ from: this.#place(this.#lengths[word] as number), to, word });
+		if (word >= 0) this.#found({ from: this.#offset(this.#lengths[word] as number), to, word });
 	}
 
 	/** Of the so-many-th character from the end. */
-	#place(back: number): number {
-		return this.#places[(this.#count - back) % this.#places.length] as number;
+	#offset(back: number): number {
+		return this.#offsets[(this.#count - back) % this.#offsets.length] as number;
 	}
 }

@@ -6,7 +6,7 @@
 const LONGEST_CHANCE = 11;
 
 /** What a text is to the store. */
-export type Place = "text" | "kind" | "id";
+export type TextRole = "text" | "kind" | "id";
 
 /** One of a closed list, or from the configuration. */
 const KINDS = fields(`
@@ -36,7 +36,7 @@ const HOLDERS = fields(`
 const FREE = fields("input details detailsBefore reasoning");
 
 /** `holder`: the field that it is part of. */
-export function placeOf(field: string, holder: string): Place {
+export function roleOf(field: string, holder: string): TextRole {
 	// A change by the name of its operation; elsewhere a name is somebody's.
 	if (holder === "change" && field === "name") return "kind";
 	return KINDS.has(field) ? "kind" : IDS.has(field) ? "id" : "text";
@@ -50,10 +50,10 @@ export function isFree(field: string): boolean {
 	return FREE.has(field);
 }
 
-/** Whether a text in this place may stay as it is, where the longest secret found in it has so many characters. */
-export function isChance(place: Place, text: string, longest: number): boolean {
-	if (place === "text" || longest > LONGEST_CHANCE) return false;
-	return place === "kind" || longest < text.length;
+/** Whether a text in this role may stay as it is, where the longest secret found in it has so many characters. */
+export function isChance(role: TextRole, text: string, longest: number): boolean {
+	if (role === "text" || longest > LONGEST_CHANCE) return false;
+	return role === "kind" || longest < text.length;
 }
 
 function fields(names: string): ReadonlySet<string> {

@@ -1,5 +1,5 @@
 // Hiding in values of any form: texts, names of fields, numbers and bytes, however deep they stand.
-import { isChance, isFree, isHolder, type Place, placeOf } from "./structure.ts";
+import { isChance, isFree, isHolder, roleOf, type TextRole } from "./structure.ts";
 
 export interface Hiding {
 	/** Whether there is anything to hide in it. */
@@ -55,31 +55,31 @@ function within(ground: Ground, field: string): Ground {
 	return ground === "own" && isHolder(field) ? "own" : "other";
 }
 
-/** `field`: what it is called. `place`: what a text is there. */
+/** `field`: what it is called. `role`: what a text is there. */
 function hidden(
 	value: unknown,
 	hiding: Hiding,
 	ground: Ground,
 	field: string,
-	place: Place = "text",
+	role: TextRole = "text",
 ): unknown {
-	if (ground === "free" && hiding.exact) return hidden(value, hiding.exact, ground, field, place);
-	if (typeof value === "string") return hiddenText(value, hiding, place);
+	if (ground === "free" && hiding.exact) return hidden(value, hiding.exact, ground, field, role);
+	if (typeof value === "string") return hiddenText(value, hiding, role);
 	if (typeof value === "number") {
 		const text = ground === "free" ? hiding.hide(String(value)) : String(value);
 		return text === String(value) ? value : text;
 	}
 	if (typeof value !== "object" || value === null) return value;
-	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, ground, field, place));
+	if (Array.isArray(value)) return value.map((item) => hidden(item, hiding, ground, field, role));
 	if (value instanceof Uint8Array) return hiding.hideBytes(value);
 	return Object.fromEntries(
 		Object.entries(value).map(([name, item]) => [
 			ground === "own" ? name : hiddenText(name, hiding, ground === "free" ? "text" : "kind"),
-			hidden(item, hiding, within(ground, name), name, ground === "own" ? placeOf(name, field) : "text"),
+			hidden(item, hiding, within(ground, name), name, ground === "own" ? roleOf(name, field) : "text"),
 		]),
 	);
 }
 
-function hiddenText(text: string, hiding: Hiding, place: Place): string {
-	return place !== "text" && isChance(place, text, hiding.longestIn(text)) ? text : hiding.hide(text);
+function hiddenText(text: string, hiding: Hiding, role: TextRole): string {
+	return role !== "text" && isChance(role, text, hiding.longestIn(text)) ? text : hiding.hide(text);
 }

@@ -165,10 +165,10 @@ export class WordSearch {
 		return across ? across.from : open;
 	}
 
-	/** Stretches before this place, each once. */
-	takeUpTo(place: number): Stretch[] {
-		const taken = this.#stretches.filter(({ to }) => to <= place);
-		this.#stretches = this.#stretches.filter(({ to }) => to > place);
+	/** Stretches before this offset, each once. */
+	takeUpTo(offset: number): Stretch[] {
+		const taken = this.#stretches.filter(({ to }) => to <= offset);
+		this.#stretches = this.#stretches.filter(({ to }) => to > offset);
 		return taken;
 	}
 

@@ -9,8 +9,8 @@ import type { Held, Unchanged } from "./operations/sessions/retention.ts";
 import { OPERATOR } from "./operator.ts";
 import type { Store } from "./store.ts";
 import { exportJsonl, linesOf } from "./transfer.ts";
-import { parseLine } from "./transfer-format.ts";
 import { TransferOrder } from "./transfer-order.ts";
+import { parseLine } from "./transfer-parse.ts";
 
 export interface Archive {
 	readonly path: string;

@@ -24,7 +24,7 @@ export interface Engine {
 }
 
 /** What an engine knows beyond an operation's own arguments. */
-export interface Surroundings {
+export interface OwnerContext {
 	readonly epoch: number;
 	readonly auditKey: Uint8Array | null;
 	/** Left out: none is kept. */
@@ -33,15 +33,15 @@ export interface Surroundings {
 
 const UNKEPT = (): WitnessFound => ({ kind: "unkept" });
 
-export function writeOp(name: WriteName, args: unknown, drawn: Drawn, around: Surroundings): Op<unknown> {
+export function writeOp(name: WriteName, args: unknown, drawn: Drawn, owner: OwnerContext): Op<unknown> {
 	const operation = writes[name] as (context: Context, args: unknown) => Op<unknown>;
-	return operation(contextOf(drawn, around), args);
+	return operation(contextOf(drawn, owner), args);
 }
 
 export function readOp(
 	name: ReadName,
 	args: unknown,
-	{ auditKey, witness = UNKEPT }: Pick<Surroundings, "auditKey" | "witness">,
+	{ auditKey, witness = UNKEPT }: Pick<OwnerContext, "auditKey" | "witness">,
 ): Op<unknown> {
 	const operation = reads[name] as (
 		args: unknown,
@@ -51,7 +51,7 @@ export function readOp(
 	return operation(args, auditKey, witness);
 }
 
-function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: Surroundings): Context {
+function contextOf(drawn: Drawn, { epoch, auditKey, witness = UNKEPT }: OwnerContext): Context {
 	let uuids = 0;
 	let sessions = 0;
 	return {

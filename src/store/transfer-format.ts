@@ -4,7 +4,6 @@
 // to it, and a line that closes it; at last the end. Never in it: secrets, tokens, inbox, deliveries.
 import { z } from "zod";
 import { CHAT_TYPES, END_REASONS } from "../domain/index.ts";
-import { KeryxError } from "../errors.ts";
 
 export const FORMAT_VERSION = 1;
 
@@ -218,7 +217,7 @@ const closing = z.strictObject({
 
 const end = z.strictObject({ type: z.literal("end"), principals: count, conversations: count });
 
-const line = z.discriminatedUnion("type", [
+export const exportLine = z.discriminatedUnion("type", [
 	header,
 	principal,
 	conversation,
@@ -232,7 +231,7 @@ const line = z.discriminatedUnion("type", [
 	end,
 ]);
 
-type Line<Type extends string> = Extract<z.infer<typeof line>, { type: Type }>;
+type Line<Type extends string> = Extract<z.infer<typeof exportLine>, { type: Type }>;
 export type PrincipalLine = Line<"principal">;
 export type ConversationLine = Line<"conversation">;
 export type SessionLine = Line<"session">;
@@ -242,41 +241,4 @@ export type BlobLine = Line<"blob">;
 export type ChunkLine = Line<"blob_chunk">;
 export type MessageLine = Line<"message">;
 export type ClosingLine = Line<"conversation_end">;
-export type ExportLine = z.infer<typeof line>;
-
-/** One line, with its end. Characters that some readers take for the end of a line are escaped, so that no line breaks in two. */
-export function toLine(record: ExportLine): string {
-	return `${JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, escaped)}\n`;
-}
-
-function escaped(character: string): string {
-	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/** What a line says; what it says in words of its own (bodies) stays in them. Throws import.invalid with line and field. */
-export function parseLine(text: string, number: number): ExportLine {
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch (cause) {
-		throw invalidLine(number, "is not JSON", { cause });
-	}
-	const parsed = line.safeParse(value);
-	if (parsed.success) return value as ExportLine;
-	const issue = parsed.error.issues[0];
-	const field = issue?.path.join(".") ?? "";
-	if (field === "version")
-		throw invalidLine(number, `this Keryx reads version ${FORMAT_VERSION} of an export`, {
-			field,
-			hint: "run a newer Keryx",
-		});
-	throw invalidLine(number, `${field === "" ? "it" : field}: ${issue?.message ?? "is wrong"}`, { field });
-}
-
-export function invalidLine(
-	number: number,
-	message: string,
-	options: { field?: string; hint?: string; cause?: unknown } = {},
-): KeryxError {
-	return new KeryxError("import.invalid", `line ${number}: ${message}`, options);
-}
+export type ExportLine = z.infer<typeof exportLine>;

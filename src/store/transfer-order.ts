@@ -1,6 +1,7 @@
 // Whether the lines of an export come in their order and all of them: a file that was cut short or joined wrongly is found out
 // before its last part is believed. Looks at what the lines say, never at a store.
-import { type ClosingLine, type ExportLine, invalidLine } from "./transfer-format.ts";
+import type { ClosingLine, ExportLine } from "./transfer-format.ts";
+import { invalidLine } from "./transfer-line.ts";
 
 type Inside = Exclude<ExportLine, { type: "keryx_export" | "principal" | "conversation" | "end" }>;
 type Counts = Record<Exclude<Inside["type"], "blob_chunk" | "conversation_end">, number>;

@@ -6,9 +6,11 @@ import type { ExportHead, ExportWhat, SessionHead } from "./operations/transfer/
 import type { NumberedLine } from "./operations/transfer/import.ts";
 import type { ImportCounts, Origin } from "./operations/transfer/import-lookup.ts";
 import type { Store } from "./store.ts";
-import { FORMAT_VERSION, parseLine, toLine } from "./transfer-format.ts";
+import { FORMAT_VERSION } from "./transfer-format.ts";
 import { HiddenBlobs } from "./transfer-hiding.ts";
+import { toLine } from "./transfer-line.ts";
 import { TransferOrder } from "./transfer-order.ts";
+import { parseLine } from "./transfer-parse.ts";
 import type { Scope } from "./types.ts";
 
 export interface ExportOptions {

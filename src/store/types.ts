@@ -120,6 +120,8 @@ export interface InboxItem {
 	readonly content: Content | null;
 	/** What its sender was let in as; kept as long as the content. */
 	readonly role: PersonRole | null;
+	/** The platform's own role that let its sender in. */
+	readonly platformRole: string | null;
 	/** Who posted it; null where a channel brought it. Kept as long as the content. */
 	readonly poster: Poster | null;
 	/** Its sender changed it while it waited: never a command. */
@@ -135,7 +137,7 @@ export interface InboxItem {
 	readonly disposedAt: number | null;
 }
 
-/** Who posted a message through the API: for themselves, or with the name of somebody else. */
+/** Whoever wrote a message without being a person whom a channel knows: a program through the API, or a platform's bot. */
 export interface Poster {
 	/** As the audit names it. */
 	readonly who: string;

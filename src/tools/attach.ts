@@ -10,7 +10,7 @@ import { defineTool, type Tool } from "./types.ts";
 
 export interface AttachOptions {
 	/** Throws workspace.unusable. */
-	workspaceOf(place: ReturnType<typeof turnOf>): string;
+	workspaceOf(owner: ReturnType<typeof turnOf>): string;
 	/** The largest file, in bytes. */
 	limit(): number;
 }

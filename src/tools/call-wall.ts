@@ -1,7 +1,7 @@
 // Whose wall a call runs behind, and what its absence means for a question.
 import type { CommandWall, WallKind } from "../walls/index.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
-import type { CallPlace, ConfirmationQuestion } from "./types.ts";
+import type { ConfirmationQuestion, ToolCaller } from "./types.ts";
 
 /** The owner's to answer, whoever's turn it is. */
 export const WIDEN_WALL = "widen_wall";
@@ -10,7 +10,7 @@ export function turnOf({
 	conversation,
 	scope,
 	standing,
-}: CallPlace): Parameters<TerminalOptions["wallOf"]>[0] {
+}: ToolCaller): Parameters<TerminalOptions["wallOf"]>[0] {
 	return { conversation, profile: scope.kind === "principal" ? scope.profile : "", standing };
 }
 

@@ -14,11 +14,11 @@ export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";
 export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";
 export {
-	type CallPlace,
 	type ConfirmationQuestion,
 	defineTool,
 	type PreparedCall,
 	type Tool,
+	type ToolCaller,
 	type ToolContext,
 	type ToolDefinition,
 	type ToolPart,

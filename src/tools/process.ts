@@ -10,10 +10,10 @@ import { turnOf, unwalledReason } from "./call-wall.ts";
 import { inputQuestion } from "./command-question.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
-	type CallPlace,
 	type ConfirmationQuestion,
 	defineTool,
 	type Tool,
+	type ToolCaller,
 	type ToolContext,
 	type ToolResult,
 } from "./types.ts";
@@ -53,7 +53,7 @@ export function createProcessTool(options: Options): Tool {
 			"Look after background processes of this conversation: list them, poll what is new, read the log, wait, kill, write to their input, submit a line, close their input.",
 		input,
 		repeatable: false,
-		confirmation: (given, place) => questionAbout(options, given, place),
+		confirmation: (given, caller) => questionAbout(options, given, caller),
 		// What a program does with its input, or with the end of it, nobody can say.
 		changesFiles: ({ action }) => action === "write" || action === "submit" || action === "close",
 		run: async (given, context) => {
@@ -263,15 +263,15 @@ async function close({ processes }: Options, { id }: Named, context: ToolContext
 async function questionAbout(
 	{ processes, facts: known, mode, wallOf }: Options,
 	given: Input,
-	place: CallPlace,
+	caller: ToolCaller,
 ): Promise<ConfirmationQuestion | null> {
 	if (given.action !== "write" && given.action !== "submit") return null;
 	if (mode() === "readonly")
 		return { action: "run_command", description: "What a program does with its input may change something." };
-	const process = await processes.find(scopeOf(place), idOf(given)).catch(ifNotThere);
+	const process = await processes.find(scopeOf(caller), idOf(given)).catch(ifNotThere);
 	if (!process) return null;
 	const typed = `${given.data ?? ""}${given.action === "submit" ? ENTER : ""}`;
-	const unwalled = unwalledReason(await wallOf(turnOf(place)));
+	const unwalled = unwalledReason(await wallOf(turnOf(caller)));
 	return inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, { mode: mode(), unwalled });
 }
 

@@ -15,7 +15,7 @@ export interface TerminalLimits {
 export interface TerminalOptions {
 	readonly processes: Processes;
 	/** Where a conversation's commands start. May throw workspace.unusable. */
-	workspaceOf(place: { readonly conversation: ConversationId; readonly profile: string }): string;
+	workspaceOf(owner: { readonly conversation: ConversationId; readonly profile: string }): string;
 	/** Where a command of this turn runs; wider: behind the next wider wall. May throw wall.path and workspace.unusable. */
 	wallOf(
 		turn: { readonly conversation: ConversationId; readonly profile: string; readonly standing: Standing },

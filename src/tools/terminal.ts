@@ -14,10 +14,10 @@ import { createProcessTool } from "./process.ts";
 import { withSecrets } from "./secrets.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
-	type CallPlace,
 	type ConfirmationQuestion,
 	defineTool,
 	type Tool,
+	type ToolCaller,
 	type ToolContext,
 	type ToolResult,
 } from "./types.ts";
@@ -73,10 +73,10 @@ function createTerminalTool(options: TerminalOptions): Tool {
 			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
 		input,
 		repeatable: false,
-		confirmation: (given, place) => questionAbout(options, given, place),
+		confirmation: (given, caller) => questionAbout(options, given, caller),
 		// A workspace that cannot be used fails the call, so there is nothing to change.
-		changesFiles: (given, place) => {
-			const cwd = workspaceOf(options, place);
+		changesFiles: (given, caller) => {
+			const cwd = workspaceOf(options, caller);
 			return cwd !== null && classifyCommand(whole(given), { ...options.facts, cwd }).kind !== "harmless";
 		},
 		run: (given, context) => runCommand(options, given, context),
@@ -87,12 +87,12 @@ function createTerminalTool(options: TerminalOptions): Tool {
 async function questionAbout(
 	options: TerminalOptions,
 	given: Input,
-	place: CallPlace,
+	caller: ToolCaller,
 ): Promise<ConfirmationQuestion | null> {
-	const cwd = workspaceOf(options, place);
+	const cwd = workspaceOf(options, caller);
 	if (cwd === null) return null;
 	try {
-		const wall = await options.wallOf(turnOf(place), widening(given));
+		const wall = await options.wallOf(turnOf(caller), widening(given));
 		if (wall.run === "refused") return null;
 		const question = commandQuestion(
 			whole(given),
@@ -101,7 +101,7 @@ async function questionAbout(
 		);
 		if (given.wider_wall === undefined) return question;
 		return widerQuestion({
-			usual: await options.wallOf(turnOf(place)),
+			usual: await options.wallOf(turnOf(caller)),
 			wall,
 			reason: given.wider_wall,
 			question,
@@ -118,9 +118,9 @@ function whole({ command, workdir }: Input): string {
 }
 
 /** Null where it cannot be used: the call fails with that, so nobody need be asked. */
-function workspaceOf(options: TerminalOptions, place: CallPlace): string | null {
+function workspaceOf(options: TerminalOptions, caller: ToolCaller): string | null {
 	try {
-		return options.workspaceOf(turnOf(place));
+		return options.workspaceOf(turnOf(caller));
 	} catch (error) {
 		if (error instanceof KeryxError) return null;
 		throw error;

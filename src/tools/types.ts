@@ -26,8 +26,8 @@ export interface ToolContext {
 	readonly interrupted: AbortSignal;
 }
 
-/** Where a call would run: what a question about it may depend on. */
-export type CallPlace = Pick<ToolContext, "conversation" | "scope" | "standing">;
+/** Who calls a tool: what the question to a human may depend on. */
+export type ToolCaller = Pick<ToolContext, "conversation" | "scope" | "standing">;
 
 /** Text, an attachment that the conversation has already, or the bytes of a new one. */
 export type ToolPart =
@@ -63,9 +63,9 @@ export interface ConfirmationQuestion {
 /** A call whose arguments have been checked. */
 export interface PreparedCall {
 	/** Null: this call needs no human. */
-	question(place: CallPlace): Promise<ConfirmationQuestion | null>;
+	question(caller: ToolCaller): Promise<ConfirmationQuestion | null>;
 	/** Whether files of the workspace may be different after it, so that a snapshot comes first. */
-	changesFiles(place: CallPlace): boolean;
+	changesFiles(caller: ToolCaller): boolean;
 	run(context: ToolContext): Promise<ToolResult>;
 }
 
@@ -87,10 +87,10 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 	readonly repeatable: boolean;
 	confirmation?(
 		input: z.output<Schema>,
-		place: CallPlace,
+		caller: ToolCaller,
 	): ConfirmationQuestion | null | Promise<ConfirmationQuestion | null>;
 	/** Whether files of the workspace may be different after this call; left out: never. Must not throw. */
-	changesFiles?(input: z.output<Schema>, place: CallPlace): boolean;
+	changesFiles?(input: z.output<Schema>, caller: ToolCaller): boolean;
 	run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -106,8 +106,8 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 			const parsed = schema.safeParse(input);
 			if (!parsed.success) return { problem: z.prettifyError(parsed.error) };
 			return {
-				question: async (place) => (await definition.confirmation?.(parsed.data, place)) ?? null,
-				changesFiles: (place) => definition.changesFiles?.(parsed.data, place) ?? false,
+				question: async (caller) => (await definition.confirmation?.(parsed.data, caller)) ?? null,
+				changesFiles: (caller) => definition.changesFiles?.(parsed.data, caller) ?? false,
 				run: (context) => definition.run(parsed.data, context),
 			};
 		},

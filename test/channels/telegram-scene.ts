@@ -66,10 +66,17 @@ export async function telegramScene(options: Partial<TelegramOptions> = {}): Pro
 	};
 }
 
+export interface Heard {
+	/** The id of whoever writes. */
+	readonly person: string;
+	/** Everything that the platform was sent so far, as far as it has words in it. */
+	received(): string;
+}
+
 const SHOWING = /^(?:send(?!ChatAction)|edit)/;
 
-/** For the suite that every channel passes. */
-export async function telegramPeer(): Promise<ChannelPeer> {
+/** For the suite that every channel passes, and for tests of a whole gateway on any platform. */
+export async function telegramPeer(): Promise<ChannelPeer & Heard> {
 	const { peer, proxy, channel } = await telegramScene({ account: "bot2" });
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
@@ -110,6 +117,8 @@ export async function telegramPeer(): Promise<ChannelPeer> {
 		revoke: () => peer.revokeToken(),
 		shownAs: (text) => clean(text).trim(),
 		pass: () => turnOfTheLoop(),
+		person: String(ada.id),
+		received: () => JSON.stringify([peer.calls, peer.answers(dm)]),
 		close: async () => {
 			await proxy.close();
 			await peer.close();

@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { type Checkpoints, createCheckpoints } from "../../src/checkpoints/index.ts";
 import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
+import { programFile } from "../support/programs.ts";
 import type { ChildOrders } from "./child.ts";
 import { filesOf, put, SETTINGS } from "./support.ts";
 
-const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
+const CHILD = programFile(new URL("./child.ts", import.meta.url));
 const top = mkdtempSync(join(tmpdir(), "keryx-checkpoint-kills-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 let scenes = 0;

@@ -1,11 +1,12 @@
 // A disk runs full in the middle of a group, twice; the first time space is freed under the running store, the second time the
 // process is killed. `full-child.ts <folder> <notes> tmpfs|limit fill|free`; the folder is on a small disk of its own, or the
 // size of files is limited. What it finds goes to stdout, as JSON.
+import { resolvePolicy } from "../../src/config/index.ts";
 import "../support/keep-compiled.ts";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { resolvePolicy } from "../../src/domain/index.ts";
+
 import type { Store } from "../../src/store/index.ts";
 import { hello, open, refusal } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { NO_USAGE } from "../../src/agents/types.ts";
 import { createLocalChannel } from "../../src/channels/local/index.ts";
 import { configSchema } from "../../src/config/schema.ts";
 import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
-import { createProcesses, localPlace, processSettings } from "../../src/processes/index.ts";
+import { createProcesses, localMachine, processSettings } from "../../src/processes/index.ts";
 import { NO_SECRETS, openStore, type Store, systemIds } from "../../src/store/index.ts";
 import { createTerminalTools, createTools } from "../../src/tools/index.ts";
 import { withoutWall } from "../../src/walls/index.ts";
@@ -79,7 +79,7 @@ export async function openLife(folder: string): Promise<Life> {
 	});
 	const processes = createProcesses({
 		store,
-		place: localPlace(folder, { idleMs: 3000 }),
+		machine: localMachine(folder, { idleMs: 3000 }),
 		clock: systemClock,
 		ids,
 		settings: () => processSettings(config),

@@ -1,7 +1,8 @@
 // Mixed operations from several conversations, as fast as they go, until somebody kills this process. Everything that was
 // acknowledged is said on stdout, after its promise resolved; what is not said may or may not have happened.
+import { resolvePolicy } from "../../src/config/index.ts";
 import "../support/keep-compiled.ts";
-import { type ConversationId, resolvePolicy } from "../../src/domain/index.ts";
+import type { ConversationId } from "../../src/domain/index.ts";
 import { KeryxError } from "../../src/errors.ts";
 import {
 	type Delivery,

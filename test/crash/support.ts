@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { KeryxError } from "../../src/errors.ts";
 import { NO_SECRETS, openStore, type Store, systemClock, systemIds } from "../../src/store/index.ts";
+import { programFile } from "../support/programs.ts";
 
 export type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -22,7 +22,7 @@ export class Workbench {
 
 	/** Starts a program of this folder with Node; a wrapper such as strace goes before it. */
 	start(program: string, args: readonly string[] = [], wrapper: readonly string[] = []): Child {
-		return this.startFile(fileURLToPath(new URL(program, import.meta.url)), args, wrapper);
+		return this.startFile(programFile(new URL(program, import.meta.url)), args, wrapper);
 	}
 
 	startFile(file: string, args: readonly string[], wrapper: readonly string[] = []): Child {

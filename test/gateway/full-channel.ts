@@ -1,6 +1,6 @@
 // A channel that can show everything, over the scripted platform: it keeps what it was given, bytes included, and lets a test press
 // buttons as a platform's user does.
-import type { Channel, ChannelHost, ChannelTraits, Outgoing } from "../../src/gateway/index.ts";
+import type { Channel, ChannelHost, ChannelTraits, Inbound, Outgoing } from "../../src/gateway/index.ts";
 
 export const SHOWS_ALL: ChannelTraits["shows"] = {
 	attachments: true,
@@ -35,6 +35,7 @@ export interface Presser {
 	/** Left out: theirs alone. */
 	readonly chat?: string;
 	readonly cursor?: string;
+	readonly transport?: Inbound["transport"];
 }
 
 export class FullChannel {
@@ -77,13 +78,14 @@ export class FullChannel {
 	}
 
 	async press(button: string, by: Presser = {}): Promise<string> {
-		const { user = "ada", chat = user, cursor } = by;
+		const { user = "ada", chat = user, cursor, transport } = by;
 		const chatType = chat === user ? "dm" : "group";
 		const { text } = await this.#host.pressed({
 			source: { platform: "telegram", chat_id: chat, chat_type: chatType, user_id: user },
 			button,
 			platformMessage: "r1",
 			...(cursor !== undefined && { cursor }),
+			...(transport && { transport }),
 		});
 		return text;
 	}

@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Agent, createModelAgent } from "../../src/agents/index.ts";
 import { createGateway, systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
@@ -20,6 +19,7 @@ import {
 	ScriptedPlatform,
 } from "../../src/testing/index.ts";
 import { clarify, createTools } from "../../src/tools/index.ts";
+import { programFile } from "../support/programs.ts";
 import {
 	AUDIT_KEY,
 	type ConfigInput,
@@ -31,7 +31,7 @@ import {
 	OPERATOR,
 } from "./support.ts";
 
-const CHILD = fileURLToPath(new URL("./child.ts", import.meta.url));
+const CHILD = programFile(new URL("./child.ts", import.meta.url));
 
 export interface Orders extends Told {
 	readonly path: string;

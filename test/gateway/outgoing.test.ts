@@ -106,6 +106,18 @@ describe("traits and notices", () => {
 		expect(scene.texts("room").join("")).not.toContain("<code>");
 	});
 
+	test("a limit that no answer can be cut to is refused with the channel; at the smallest one the answer comes", async () => {
+		const fax = (max: number) =>
+			({ name: "fax", label: "Fax", markup: "plain", messageLimit: { max, unit: "utf16" } }) as const;
+		const options = { platform: { platform: "fax" }, config: { auth: { fax: { allow_all: true } } } };
+		await expect(start(options, fax(31))).rejects.toThrow(
+			/messageLimit\.max of platform fax is 31.*at least 32/,
+		);
+		await start(options, fax(32));
+		await scene.say("/whoami", { chat: "room" });
+		expect(scene.texts("room").length).toBeGreaterThan(1);
+	});
+
 	test("status is for one person, not for groups", async () => {
 		await start({ durable: true });
 		const group = { chat: "room", user: "bob", chatType: "group" } as const;

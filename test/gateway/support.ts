@@ -36,7 +36,7 @@ import { toDeliveries } from "../../src/gateway/outbox/reply.ts";
 import {
 	createProcesses,
 	type Processes,
-	type ProcessPlace,
+	type ProcessMachine,
 	processSettings,
 } from "../../src/processes/index.ts";
 import {
@@ -148,7 +148,7 @@ export interface SceneOptions {
 	readonly tools?: readonly Tool[];
 	/** Has the tools terminal and process, whose programs run here. */
 	readonly programs?: Pick<ProcessHome, "path"> & {
-		readonly place: ProcessPlace | { on(clock: Clock): ProcessPlace };
+		readonly place: ProcessMachine | { on(clock: Clock): ProcessMachine };
 	};
 	/** What the terminal's commands run behind; left out: nothing. */
 	readonly walls?: Walls;
@@ -373,7 +373,7 @@ export class Scene {
 	): Processes {
 		return createProcesses({
 			store: this.store,
-			place: "on" in place ? place.on(this.clock) : place,
+			machine: "on" in place ? place.on(this.clock) : place,
 			clock: this.clock,
 			ids: this.ids,
 			settings: () => processSettings(config),

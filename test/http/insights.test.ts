@@ -4,12 +4,12 @@ import { configSchema } from "../../src/config/schema.ts";
 import { confirmationSettings, createConfirmations } from "../../src/confirmations/index.ts";
 import { type Api, apiTransport, type Client, createApi, createClient } from "../../src/http/index.ts";
 import { NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
-import { BOB, type Place, QUIET, Scene } from "../../src/testing/conformance/store/scene.ts";
+import { BOB, QUIET, Scene, type SourceFields } from "../../src/testing/conformance/store/scene.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
 import { countedIds, HOUR, virtualClock } from "../support/clock.ts";
 
 const DAY = 24 * HOUR;
-const IRC: Place = { platform: "irc", chat_id: "eve", user_id: "eve" };
+const IRC: SourceFields = { platform: "irc", chat_id: "eve", user_id: "eve" };
 /** The clocks of Berlin go forward in the night to this day: it has 23 hours. */
 const SHORT_DAY = Date.parse("2026-03-28T23:00:00Z");
 const SHORT_DAY_ENDS = SHORT_DAY + 23 * HOUR;

@@ -31,7 +31,7 @@ export async function withProcesses(): Promise<WithProcesses> {
 	const withThem = async (store: Store) => {
 		processes = createProcesses({
 			store,
-			place: home.place,
+			machine: home.place,
 			clock: systemClock,
 			ids: systemIds(systemClock),
 			settings: () => processSettings(configSchema.parse({})),

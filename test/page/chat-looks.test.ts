@@ -117,7 +117,7 @@ test("an answer that comes, a turn that works, and a question to decide", async 
 		{
 			path: `/c/${asking}`,
 			name: "chat-asking",
-			ready: (page) => transcript(page).getByRole("link", { name: "Decide about it" }).waitFor(),
+			ready: (page) => transcript(page).getByRole("button", { name: "Approve" }).waitFor(),
 		},
 	]);
 	for (const conversation of [streaming, working]) await keryx.client.stop({ conversation });

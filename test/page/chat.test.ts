@@ -22,6 +22,14 @@ const SCRIPT = {
 				{ text: "It is **done**." },
 			],
 		},
+		{
+			when: "delete",
+			steps: [
+				{ tools: [{ name: "terminal", input: { command: "rm -rf ./beds" } }] },
+				{ text: "" },
+				{ text: "So be it." },
+			],
+		},
 		{ when: "break", steps: [{ fail: { kind: "provider_down", detail: "the cable is cut" } }] },
 	],
 	otherwise: [{ text: "You said: {{input}}" }],
@@ -314,6 +322,47 @@ describe("an answer", () => {
 		await box(page).fill("I mean this");
 		await box(page).press("Enter");
 		await answer(page, "You said: I mean this").waitFor();
+	});
+});
+
+describe("a question", () => {
+	const card = () => transcript(page).getByRole("article", { name: "delete_files" });
+	const decided = (words: string) => transcript(page).locator("summary").filter({ hasText: words });
+
+	test("waits with a countdown, is answered where it stands, and says who answered, live and after a reload", async () => {
+		await open();
+		await write(page, "delete the beds");
+		await card()
+			.getByText(/\d+:\d\d left/)
+			.waitFor();
+		await card().getByRole("code").filter({ hasText: "rm -rf ./beds" }).waitFor();
+		const call = transcript(page).locator("details").filter({ hasText: "terminal" }).first();
+		await call.locator("summary").getByText("Waiting").waitFor();
+		expect(await transcript(page).getByText("/approve").count()).toBe(0);
+		await page.reload();
+		await card().getByRole("button", { name: "Approve" }).click();
+		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		await soon(() => call.locator("summary").textContent()).toMatch(/done$/);
+		await page.reload();
+		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		expect(await card().count()).toBe(0);
+	});
+
+	test("that is answered elsewhere, or by no, shows that", async () => {
+		const conversation = await open();
+		await write(page, "delete the beds");
+		await card().getByRole("button", { name: "Deny" }).click();
+		await decided("It was denied by somebody on the page.").waitFor();
+		await write(page, "delete the beds again");
+		await card().getByRole("button", { name: "Deny" }).waitFor();
+		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");
+		const { confirmations } = body as { confirmations: { id: string; conversation: string }[] };
+		const { id } = confirmations.find((one) => one.conversation === conversation) ?? { id: "" };
+		expect((await keryx.client.confirm("POST", `/confirm/${id}/deny`, { reason: "not today" })).status).toBe(
+			200,
+		);
+		await decided("It was denied by the operator.").click();
+		await transcript(page).getByText("“not today”").waitFor();
 	});
 });
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Place, QUIET, type Scene } from "../../src/testing/conformance/store/scene.ts";
+import { QUIET, type Scene, type SourceFields } from "../../src/testing/conformance/store/scene.ts";
 import { HOUR, MINUTE } from "../support/clock.ts";
 import { homeWithHistory } from "./history.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
@@ -12,7 +12,7 @@ const DAY = 24 * HOUR;
 /** Just before midnight, of the day that begins: the page's today must not change meanwhile. */
 const TODAY = Math.floor((Date.now() + 2 * MINUTE) / DAY) * DAY;
 const NOON_TODAY = TODAY + 12 * HOUR;
-const IRC: Place = { platform: "irc", chat_id: "eve", user_id: "eve", user_name: "Eve" };
+const IRC: SourceFields = { platform: "irc", chat_id: "eve", user_id: "eve", user_name: "Eve" };
 /** Exchanges on the days before today, the last one first; on the third of them one fails, too. */
 const EXCHANGES = [3, 5, 2, 6, 8, 1, 4, 7, 3, 5, 2, 9, 6, 4, 1, 5, 3, 7, 2, 4];
 

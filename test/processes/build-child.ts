@@ -1,5 +1,5 @@
 // One call of a process backend, made by the build that this file stands in: `build-child.ts <home> <call as JSON>`.
-import { localPlace, type ProcessInfo, type SpawnRequest } from "../../src/processes/index.ts";
+import { localMachine, type ProcessInfo, type SpawnRequest } from "../../src/processes/index.ts";
 
 export type BuildCall =
 	| { readonly op: "spawn"; readonly request: SpawnRequest }
@@ -7,7 +7,7 @@ export type BuildCall =
 	| { readonly op: "kill"; readonly id: string };
 
 const [home = "", call = "{}"] = process.argv.slice(2);
-const backend = await localPlace(home, { idleMs: 300 }).connect();
+const backend = await localMachine(home, { idleMs: 300 }).connect();
 process.stdout.write(JSON.stringify(await answer(JSON.parse(call) as BuildCall)));
 await backend.close();
 

@@ -9,7 +9,7 @@ import {
 	createProcesses,
 	type Processes,
 	type ProcessesOptions,
-	type ProcessPlace,
+	type ProcessMachine,
 	type ProcessSettings,
 	type StartRequest,
 } from "../../src/processes/index.ts";
@@ -94,7 +94,7 @@ async function openProcesses(more: Partial<ProcessesOptions> = {}): Promise<void
 	woken = [];
 	processes = createProcesses({
 		store,
-		place: home.place,
+		machine: home.place,
 		clock,
 		ids,
 		settings: () => settings,
@@ -558,11 +558,11 @@ describe("while the host does not answer", () => {
 
 	test("a command that is given up is never started, however late the host reads of it", async () => {
 		let wasSent = false;
-		const giveUp: ProcessPlace["giveUp"] = (...asked) => {
+		const giveUp: ProcessMachine["giveUp"] = (...asked) => {
 			wasSent = true;
 			return home.place.giveUp(...asked);
 		};
-		await restart({ place: { ...home.place, giveUp } });
+		await restart({ machine: { ...home.place, giveUp } });
 		await start("sleep 1000");
 		const giving = new AbortController();
 		const mark = join(home.path, "ran");
@@ -588,7 +588,7 @@ describe("while the host does not answer", () => {
 	});
 
 	test("one that the host has begun with is not given up", async () => {
-		await restart({ place: { ...home.place, giveUp: () => Promise.resolve(false) } });
+		await restart({ machine: { ...home.place, giveUp: () => Promise.resolve(false) } });
 		await start("sleep 1000");
 		const giving = new AbortController();
 		let given: Promise<Process> | undefined;

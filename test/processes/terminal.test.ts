@@ -43,7 +43,7 @@ beforeAll(async () => {
 	store = await openStore({ url: "sqlite::memory:", clock: systemClock, ids, secrets: NO_SECRETS });
 	processes = createProcesses({
 		store,
-		place: {
+		machine: {
 			...home.place,
 			connect: async () => {
 				const backend = await home.place.connect();

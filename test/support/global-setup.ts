@@ -1,50 +1,96 @@
-// Before all tests. Threads run as JavaScript, bundled here: Node strips types by a WebAssembly module of its own, and V8 now and
-// then aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once. One file also starts faster than
-// sixty, and so does what is kept compiled. Processes that the tests start inherit all of it.
+// Before all tests. Threads and the programs that tests start run as JavaScript, bundled here: Node strips types by a WebAssembly
+// module of its own, and V8 now and then aborts the process (SIGTRAP in OS::Abort) when several threads run such modules at once.
+// A few files also start faster than nine hundred, and so does what is kept compiled. What has not changed is not made again.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { rolldown } from "rolldown";
+import { bundleName, PROGRAMS } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CACHE = join(ROOT, ".cache");
+const THREADS = {
+	KERYX_STORE_THREAD: "src/store/sqlite/worker.ts",
+	KERYX_CHECKPOINTS_THREAD: "src/checkpoints/worker.ts",
+};
+const HOUR = 3_600_000;
 
 export async function setup(): Promise<void> {
-	process.env.KERYX_STORE_THREAD = await bundled("src/store/sqlite/worker.ts");
-	process.env.KERYX_CHECKPOINTS_THREAD = await bundled("src/checkpoints/worker.ts");
 	process.env.NODE_COMPILE_CACHE ??= join(CACHE, "compiled");
-	// Compiled once before hundreds start it, instead of by each that starts meanwhile.
-	const [program, host] = ["src/cli/program.ts", "src/app/host.ts"].map((file) =>
-		JSON.stringify(join(ROOT, file)),
-	);
-	const everything = `const { COMMANDS } = await import(${program});
-		await Promise.all([import(${host}), ...COMMANDS.map(({ load }) => load())]);`;
-	await promisify(execFile)(process.execPath, [
-		"--disable-warning=ExperimentalWarning",
-		"--input-type=module",
-		"--eval",
-		everything,
-	]);
+	const folder = await bundled();
+	process.env.KERYX_TEST_PROGRAMS = folder;
+	Object.assign(process.env, threadsIn(folder));
 }
 
-/** Answers the path of the bundle, named by its content: what runs side by side never sees half of another's. */
-async function bundled(entry: string): Promise<string> {
-	const bundle = await rolldown({
-		input: join(ROOT, entry),
-		platform: "node",
-		// Packages with native code stay packages.
-		external: /^(?:node:|better-sqlite3$|@lydell)/,
-	});
-	const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
-	const [{ code }] = output;
-	const folder = join(CACHE, "threads");
-	const file = join(folder, `${createHash("sha256").update(code).digest("hex").slice(0, 16)}.mjs`);
-	if (existsSync(file)) return file;
-	mkdirSync(folder, { recursive: true });
-	const draft = `${file}.${process.pid}`;
-	writeFileSync(draft, code);
-	renameSync(draft, file);
-	return file;
+/** Answers a folder with the bundles, named by what they are made of: what runs side by side never sees half of another's. */
+async function bundled(): Promise<string> {
+	const folders = join(CACHE, "programs");
+	const folder = join(folders, fingerprint(["src", "test", "package.json"]));
+	if (existsSync(folder)) return folder;
+	mkdirSync(folders, { recursive: true });
+	for (const name of readdirSync(folders)) {
+		const old = join(folders, name);
+		if (Date.now() - statSync(old).mtimeMs > HOUR) rmSync(old, { recursive: true, force: true });
+	}
+	const draft = `${folder}.${process.pid}`;
+	// A thread is one file; programs share what they have in common.
+	for (const programs of [...Object.values(THREADS).map((thread) => [thread]), PROGRAMS]) {
+		const bundle = await rolldown({
+			input: Object.fromEntries(
+				programs.map((file) => [bundleName(file).replace(/\.mjs$/, ""), join(ROOT, file)]),
+			),
+			platform: "node",
+			// Packages with native code stay packages.
+			external: /^(?:node:|better-sqlite3$|@lydell)/,
+			plugins: [{ name: "files stay where they are", transform: inPlace(folder) }],
+		});
+		await bundle.write({
+			dir: draft,
+			format: "esm",
+			entryFileNames: "[name].mjs",
+			chunkFileNames: "[name]-[hash].mjs",
+		});
+	}
+	await promisify(execFile)(process.execPath, [join(draft, bundleName("test/support/everything.ts"))]);
+	renameSync(draft, folder);
+	return folder;
+}
+
+/** What a module finds beside itself it still finds there; but the threads are those beside the bundle. */
+function inPlace(folder: string) {
+	const known = Object.entries(threadsIn(folder));
+	return (code: string, id: string): string | undefined => {
+		if (!id.startsWith(join(ROOT, "src")) && !id.startsWith(join(ROOT, "test"))) return undefined;
+		return known.reduce(
+			(text, [name, file]) =>
+				text.replaceAll(`process.env.${name} ??`, `process.env.${name} ?? ${JSON.stringify(file)} ??`),
+			code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href)),
+		);
+	};
+}
+
+/** The threads' files by the variables that name them. */
+function threadsIn(folder: string): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(THREADS).map(([name, file]) => [name, join(folder, bundleName(file))]),
+	);
+}
+
+/** Of all their files: names, sizes and times. */
+function fingerprint(paths: readonly string[]): string {
+	const hash = createHash("sha256");
+	const look = (path: string): void => {
+		const { size, mtimeMs } = statSync(join(ROOT, path));
+		hash.update(`${path} ${size} ${mtimeMs}\n`);
+	};
+	for (const path of paths) {
+		look(path);
+		if (!statSync(join(ROOT, path)).isDirectory()) continue;
+		for (const name of readdirSync(join(ROOT, path), { recursive: true, encoding: "utf8" }).sort())
+			look(join(path, name));
+	}
+	return hash.digest("hex").slice(0, 16);
 }

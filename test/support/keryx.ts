@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { CliContext } from "../../src/cli/context.ts";
 import { reportError } from "../../src/cli/io/report.ts";
 import { runProgram } from "../../src/cli/program.ts";
@@ -11,8 +10,9 @@ import { workspaceFolders } from "../../src/gateway/index.ts";
 import { NO_SECRETS, openStore } from "../../src/store/index.ts";
 import { BOB, delivery, GROUP, Scene } from "../../src/testing/conformance/store/scene.ts";
 import { countedIds, HOUR, MINUTE, virtualClock } from "./clock.ts";
+import { programFile } from "./programs.ts";
 
-export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+export const MAIN = programFile(new URL("../../src/cli/main.ts", import.meta.url));
 
 export interface Run {
 	readonly code: number | null;

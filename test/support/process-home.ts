@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
-import { inspect, localPlace, type ProcessPlace } from "../../src/processes/index.ts";
+import { inspect, localMachine, type ProcessMachine } from "../../src/processes/index.ts";
 
 export class ProcessHome {
 	readonly path = mkdtempSync(join(tmpdir(), "keryx-processes-"));
 	/** A host that has nothing to do goes at once, as far as a test can tell. */
-	readonly place: ProcessPlace = localPlace(this.path, { idleMs: 100 });
+	readonly place: ProcessMachine = localMachine(this.path, { idleMs: 100 });
 
 	/** The host's, or null where none runs. Asking for it keeps it from leaving for a moment. */
 	async hostPid(): Promise<number | null> {

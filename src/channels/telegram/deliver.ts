@@ -8,6 +8,7 @@ import type {
 } from "grammy/types";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
 import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
+import { readReceipt, receiptOf } from "./receipts.ts";
 import { NotSent } from "./transport.ts";
 
 const CAPTION_LIMIT = 1024;
@@ -42,16 +43,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 		if (steps.length > 1) context.shown.set(id, ids);
 	}
 	context.shown.delete(id);
-	return { kind: "sent", receipt: ids.join(",") };
-}
-
-export function isReceipt(receipt: string): boolean {
-	return Number.isSafeInteger(messageOf(receipt));
-}
-
-/** Its first message, which has the words. */
-function messageOf(receipt: string): number {
-	return Number(receipt.split(",")[0]);
+	return { kind: "sent", receipt: receiptOf(outgoing.destination.chatId, ids, context) };
 }
 
 /** Changes the text and the buttons of a message in their place. */
@@ -60,8 +52,8 @@ export async function change(
 	outgoing: Outgoing,
 	context: DeliverContext,
 ): Promise<SendResult> {
-	const id = messageOf(receipt);
-	const chat = context.chatNow(outgoing.destination.chatId);
+	const { chat = outgoing.destination.chatId, ids } = readReceipt(receipt);
+	const [id = 0] = ids;
 	const { text, mode } = textOf(outgoing);
 	const options = { ...mode, reply_markup: keyboardOf(outgoing) ?? { inline_keyboard: [] } };
 	try {
@@ -70,8 +62,12 @@ export async function change(
 			return context.api.editMessageCaption(chat, id, { caption: text, ...options });
 		});
 	} catch (error) {
+		// A message stays in the group that it was sent to, whatever that has become.
+		if (movedTo(error) !== null && context.chatNow(chat) !== chat) return { kind: "missing" };
+		if (!isApiError(error)) throw error;
+		if (/message to edit not found|MESSAGE_ID_INVALID/i.test(error.description)) return { kind: "missing" };
 		// It shows what it should: nothing is wrong.
-		if (!isApiError(error) || !/message is not modified/i.test(error.description)) throw error;
+		if (!/message is not modified/i.test(error.description)) throw error;
 	}
 	return { kind: "sent", receipt };
 }

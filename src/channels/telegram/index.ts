@@ -9,10 +9,11 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { change, type DeliverContext, deliver, inPlace, isReceipt } from "./deliver.ts";
+import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
+import { isReceipt, readReceipt } from "./receipts.ts";
 import { Transport } from "./transport.ts";
 import { handIn } from "./updates.ts";
 
@@ -223,7 +224,7 @@ class OwnMessages {
 	readonly #ids = new Set<string>();
 
 	add(chat: string, receipt: string): void {
-		for (const id of receipt.split(",")) this.#ids.add(`${chat}/${id}`);
+		for (const id of readReceipt(receipt).ids) this.#ids.add(`${chat}/${id}`);
 		for (const oldest of this.#ids) {
 			if (this.#ids.size <= REMEMBERED) return;
 			this.#ids.delete(oldest);

@@ -15,8 +15,10 @@ export function textOf(message: Message, bot: Bot): string {
 				.replace(new RegExp(`^\\s*@${name}\\b[,:]?\\s*`, "i"), "")
 				.replace(new RegExp(`^(/[a-z0-9_]+)@${name}\\b`, "i"), "$1")
 		: written;
-	const origin = message.forward_origin;
-	return origin ? `[forwarded from ${originName(origin)}]\n${bare}`.trimEnd() : bare;
+	const { forward_origin: origin, via_bot: maker } = message;
+	// In front, so that what somebody else worded is never taken for a command.
+	if (origin) return `[forwarded from ${originName(origin)}]\n${bare}`.trimEnd();
+	return maker ? `[made by the bot ${personOf(maker).name}]\n${bare}`.trimEnd() : bare;
 }
 
 /** Other things than text and files, in words; null for what says nothing (somebody joined, a title changed). */

@@ -5,10 +5,10 @@ import { type Line, span } from "./style.ts";
 
 export interface BoxView {
 	readonly rows: readonly Line[];
-	readonly cursor: Place;
+	readonly cursor: CellPosition;
 }
 
-export interface Place {
+export interface CellPosition {
 	readonly row: number;
 	readonly column: number;
 }
@@ -19,13 +19,17 @@ const INDENT = "  ";
 /** At most `height` rows, those around the cursor. */
 export function viewBox(text: string, cursor: number, columns: number, height: number): BoxView {
 	const { from, to } = stretch(text, cursor, height);
-	const { rows, place } = layRows(text.slice(from, to), cursor - from, Math.max(2, columns - PROMPT.length));
-	const first = Math.max(0, Math.min(place.row - height + 1, rows.length - height));
+	const { rows, position } = layRows(
+		text.slice(from, to),
+		cursor - from,
+		Math.max(2, columns - PROMPT.length),
+	);
+	const first = Math.max(0, Math.min(position.row - height + 1, rows.length - height));
 	const lines = rows.slice(first, first + height).map((row, index) => {
 		const isStart = from === 0 && first + index === 0;
 		return [isStart ? span(PROMPT, "mine") : span(INDENT), span(row)];
 	});
-	return { rows: lines, cursor: { row: place.row - first, column: place.column + PROMPT.length } };
+	return { rows: lines, cursor: { row: position.row - first, column: position.column + PROMPT.length } };
 }
 
 /** So many lines of the text on both sides of the cursor: more cannot be seen, however much was pasted. */
@@ -43,9 +47,9 @@ function endOr(at: number, end: number): number {
 	return at < 0 ? end : at;
 }
 
-function layRows(text: string, cursor: number, room: number): { rows: string[]; place: Place } {
+function layRows(text: string, cursor: number, room: number): { rows: string[]; position: CellPosition } {
 	const rows: string[] = [];
-	let place: Place = { row: 0, column: 0 };
+	let position: CellPosition = { row: 0, column: 0 };
 	let row = "";
 	let used = 0;
 	const end = () => {
@@ -59,7 +63,7 @@ function layRows(text: string, cursor: number, room: number): { rows: string[]; 
 		const shown = isEnd ? "" : printable(character);
 		const width = isEnd ? 0 : widthOf(shown, character);
 		if (used + width > room) end();
-		if (at === cursor) place = { row: rows.length, column: used };
+		if (at === cursor) position = { row: rows.length, column: used };
 		row += shown;
 		used += width;
 		at += character.length;
@@ -68,10 +72,10 @@ function layRows(text: string, cursor: number, room: number): { rows: string[]; 
 	if (cursor >= at) {
 		// The cursor has a place of its own after a row that is full.
 		if (used >= room) end();
-		place = { row: rows.length, column: used };
+		position = { row: rows.length, column: used };
 	}
 	end();
-	return { rows, place };
+	return { rows, position };
 }
 
 function widthOf(shown: string, character: string): number {

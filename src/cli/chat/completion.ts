@@ -1,6 +1,6 @@
 // Completion of commands: the candidates are shown as they narrow down; Tab takes what they share, then one after the other.
 import type { Complete, EditorState, Menu } from "./editor-state.ts";
-import { placeFrom } from "./text.ts";
+import { offsetFrom } from "./text.ts";
 
 /** The menu for a command that is being written, if there is one. */
 export function openMenu({ text, cursor }: EditorState, complete: Complete): Menu | null {
@@ -46,7 +46,7 @@ function menuFor(typed: string, complete: Complete): Menu | null {
 
 function withLeft(state: EditorState, left: string): EditorState {
 	const text = left + state.text.slice(state.cursor);
-	return { ...state, text, cursor: placeFrom(text, left.length), place: state.history.length };
+	return { ...state, text, cursor: offsetFrom(text, left.length), historyIndex: state.history.length };
 }
 
 function sharedStart(texts: readonly string[]): string {

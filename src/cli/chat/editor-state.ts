@@ -12,7 +12,7 @@ export interface EditorState {
 	/** What was sent before, oldest first. */
 	readonly history: readonly string[];
 	/** Where in the history the text was taken from; its length for what is being written. */
-	readonly place: number;
+	readonly historyIndex: number;
 	/** What was being written when one went back. */
 	readonly draft: string;
 	readonly menu: Menu | null;
@@ -42,5 +42,5 @@ export interface Search {
 	readonly query: string;
 	/** Which line of the history was found; its length while none is. */
 	readonly found: number;
-	readonly before: Pick<EditorState, "text" | "cursor" | "place">;
+	readonly before: Pick<EditorState, "text" | "cursor" | "historyIndex">;
 }

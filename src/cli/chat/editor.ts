@@ -10,8 +10,8 @@ import {
 	columnOf,
 	lineEnd,
 	lineStart,
-	placeAt,
-	placeFrom,
+	offsetAt,
+	offsetFrom,
 	typable,
 	wordAfter,
 	wordBefore,
@@ -36,7 +36,7 @@ export function createEditor(history: readonly string[] = []): EditorState {
 		isKilling: false,
 		goal: null,
 		history,
-		place: history.length,
+		historyIndex: history.length,
 		draft: "",
 		menu: null,
 		search: null,
@@ -146,7 +146,7 @@ function enter(state: EditorState): Step {
 	const isNew = history.at(-1) !== text;
 	const known = isNew ? [...history, text] : history;
 	return {
-		state: { ...state, text: "", cursor: 0, history: known, place: known.length, draft: "" },
+		state: { ...state, text: "", cursor: 0, history: known, historyIndex: known.length, draft: "" },
 		effects: [...(isNew ? [{ kind: "remember", text } as const] : []), { kind: "submit", text }],
 	};
 }
@@ -172,7 +172,7 @@ function cut(state: EditorState, from: number, to: number): EditorState {
 
 /** A changed text is what is being written, wherever it was taken from. */
 function edited(state: EditorState, text: string, cursor: number): EditorState {
-	return { ...state, text, cursor: placeFrom(text, cursor), place: state.history.length };
+	return { ...state, text, cursor: offsetFrom(text, cursor), historyIndex: state.history.length };
 }
 
 function vertical(state: EditorState, way: "up" | "down"): EditorState {
@@ -180,13 +180,14 @@ function vertical(state: EditorState, way: "up" | "down"): EditorState {
 	const goal = state.goal ?? columnOf(text, cursor);
 	const start = lineStart(text, cursor);
 	const end = lineEnd(text, cursor);
-	if (way === "up" && start > 0) return { ...state, goal, cursor: placeAt(text, start - 1, goal) };
-	if (way === "down" && end < text.length) return { ...state, goal, cursor: placeAt(text, end + 1, goal) };
+	if (way === "up" && start > 0) return { ...state, goal, cursor: offsetAt(text, start - 1, goal) };
+	if (way === "down" && end < text.length) return { ...state, goal, cursor: offsetAt(text, end + 1, goal) };
 	return recall(state, way);
 }
 
 /** While a command is being written, what it could become is shown; moving about closes that. */
 function menuAfter(state: EditorState, earlier: EditorState, key: Key, complete: Complete): Menu | null {
-	if (key.kind === "escape" || state.text === earlier.text || state.place < state.history.length) return null;
+	if (key.kind === "escape" || state.text === earlier.text || state.historyIndex < state.history.length)
+		return null;
 	return openMenu(state, complete);
 }

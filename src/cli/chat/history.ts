@@ -5,18 +5,22 @@ import { before, typable } from "./text.ts";
 
 /** One step back or forward. What is being written is kept and found again after the newest line. */
 export function recall(state: EditorState, way: "up" | "down"): EditorState {
-	const { history, place } = state;
-	const next = way === "up" ? place - 1 : place + 1;
+	const { history, historyIndex } = state;
+	const next = way === "up" ? historyIndex - 1 : historyIndex + 1;
 	if (next < 0 || next > history.length) return state;
-	const draft = place === history.length ? state.text : state.draft;
+	const draft = historyIndex === history.length ? state.text : state.draft;
 	const text = history[next] ?? draft;
-	return { ...state, draft, place: next, text, cursor: text.length, goal: null };
+	return { ...state, draft, historyIndex: next, text, cursor: text.length, goal: null };
 }
 
 export function beginSearch(state: EditorState): EditorState {
-	const { text, cursor, place, history } = state;
-	const draft = place === history.length ? text : state.draft;
-	return { ...state, draft, search: { query: "", found: history.length, before: { text, cursor, place } } };
+	const { text, cursor, historyIndex, history } = state;
+	const draft = historyIndex === history.length ? text : state.draft;
+	return {
+		...state,
+		draft,
+		search: { query: "", found: history.length, before: { text, cursor, historyIndex } },
+	};
 }
 
 /** A key while one searches; undefined if it ends the search and then means what it always means. */
@@ -41,10 +45,16 @@ function found(state: EditorState, search: Search, from: number): EditorState {
 	const { history } = state;
 	const query = search.query.toLowerCase();
 	if (query === "") return { ...state, ...search.before, search: { ...search, found: history.length } };
-	for (let place = from; place >= 0; place--) {
-		const text = history[place];
+	for (let historyIndex = from; historyIndex >= 0; historyIndex--) {
+		const text = history[historyIndex];
 		if (text?.toLowerCase().includes(query))
-			return { ...state, text, cursor: text.length, place, search: { ...search, found: place } };
+			return {
+				...state,
+				text,
+				cursor: text.length,
+				historyIndex,
+				search: { ...search, found: historyIndex },
+			};
 	}
 	const isNowhere = from === history.length - 1;
 	return { ...state, search: isNowhere ? { ...search, found: history.length } : search };

@@ -1,6 +1,6 @@
 // The few rows at the bottom of the screen that are drawn again and again. Everything above them is ordinary text that is
 // written once. A drawing is one string, and leaves the cursor where the reader expects it.
-import type { Place } from "./box.ts";
+import type { CellPosition } from "./box.ts";
 
 export interface LiveRow {
 	readonly text: string;
@@ -13,7 +13,7 @@ export interface Frame {
 	readonly above: readonly string[];
 	/** At least one, and never more than the screen has rows. */
 	readonly rows: readonly LiveRow[];
-	readonly cursor: Place;
+	readonly cursor: CellPosition;
 }
 
 const ESC = "\x1b[";
@@ -29,7 +29,7 @@ const TO_SCREEN_END = `${ESC}K${ESC}C${ESC}J\r`;
 
 export class LiveRegion {
 	#rows: readonly LiveRow[] = [];
-	#cursor: Place = { row: 0, column: 0 };
+	#cursor: CellPosition = { row: 0, column: 0 };
 	#columns = 0;
 	#isBroken = false;
 
@@ -78,7 +78,7 @@ export class LiveRegion {
 		this.#cursor = { row: 0, column: 0 };
 	}
 
-	#isShown(rows: readonly LiveRow[], { row, column }: Place): boolean {
+	#isShown(rows: readonly LiveRow[], { row, column }: CellPosition): boolean {
 		if (rows.length !== this.#rows.length) return false;
 		if (row !== this.#cursor.row || column !== this.#cursor.column) return false;
 		return rows.every(({ text }, index) => text === this.#rows[index]?.text);

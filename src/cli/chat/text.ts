@@ -13,7 +13,7 @@ export function typable(text: string): string {
 }
 
 /** The nearest place between two characters that is not before `at`. */
-export function placeFrom(text: string, at: number): number {
+export function offsetFrom(text: string, at: number): number {
 	if (at <= 0 || at >= text.length) return Math.min(Math.max(at, 0), text.length);
 	const { start, end } = characterAt(text, at);
 	return start === at ? at : end;
@@ -37,13 +37,13 @@ export function wordAfter(text: string, at: number): number {
 	const word = /[\p{L}\p{N}\p{M}_]+/gu;
 	word.lastIndex = at;
 	const found = word.exec(text);
-	return found ? placeFrom(text, found.index + found[0].length) : text.length;
+	return found ? offsetFrom(text, found.index + found[0].length) : text.length;
 }
 
 /** The start of the word before, where only white space parts words. */
 export function blankBefore(text: string, at: number): number {
 	const kept = text.slice(0, at).replace(/\S*\s*$/u, "").length;
-	return kept === 0 ? 0 : placeFrom(text, kept);
+	return kept === 0 ? 0 : offsetFrom(text, kept);
 }
 
 export function lineStart(text: string, at: number): number {
@@ -61,16 +61,16 @@ export function columnOf(text: string, at: number): number {
 }
 
 /** The place in the line around `at` that stands as far to the right, or at its end. */
-export function placeAt(text: string, at: number, column: number): number {
+export function offsetAt(text: string, at: number, column: number): number {
 	const end = lineEnd(text, at);
-	let place = lineStart(text, at);
-	for (let used = 0; place < end; ) {
-		const next = after(text, place);
-		used += columnsOf(text.slice(place, next));
+	let offset = lineStart(text, at);
+	for (let used = 0; offset < end; ) {
+		const next = after(text, offset);
+		used += columnsOf(text.slice(offset, next));
 		if (used > column) break;
-		place = next;
+		offset = next;
 	}
-	return place;
+	return offset;
 }
 
 function characterAt(text: string, at: number): { start: number; end: number } {

@@ -9,6 +9,7 @@ import type { CliContext } from "../context.ts";
 import { ConversationView, textOf } from "../conversation-view.ts";
 import { completerOf } from "../io/completion.ts";
 import { wantsColour } from "../io/output.ts";
+import { OpenQuestions } from "../open-questions.ts";
 import { Talk, type TalkFlags } from "../talk.ts";
 
 export function addChat(program: Command, context: CliContext): void {
@@ -46,6 +47,7 @@ export async function chat(context: CliContext, connection: Connection, flags: T
 /** How much of the transcript is shown at first, and how many of its messages the arrow keys find. */
 const SHOWN = 20;
 const HISTORY = 100;
+const HINT = "/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C leaves";
 
 async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 	const leaving = new AbortController();
@@ -67,15 +69,27 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 	});
 	const { show, setInput, status } = terminal;
 	const view = new ConversationView(show);
+	const questions = new OpenQuestions(talk.client, (words) => status(words ?? HINT));
+	/** What waits is read again after everything that may have changed it. */
+	const readQuestions = (): void => {
+		const id = talk.conversation?.id;
+		if (id === undefined) return;
+		questions.read(id).catch((error: unknown) => show({ kind: "notice", text: problemOf(error) }));
+	};
 
 	const submit = async (text: string): Promise<void> => {
 		if (/^\/(quit|exit)\s*$/.test(text)) return leaving.abort();
 		const undo = /^\/undo(?:\s+(\d+))?\s*$/.exec(text);
 		try {
-			if (undo && talk.conversation) await takeBack(talk.conversation.id, Number(undo[1] ?? 1));
+			const answered = await questions.answer(text);
+			if (answered !== null) {
+				show({ kind: "user", author: null, text, mine: true });
+				show({ kind: "reply", text: answered });
+			} else if (undo && talk.conversation) await takeBack(talk.conversation.id, Number(undo[1] ?? 1));
 			else await say(text);
 		} catch (error) {
 			show({ kind: "notice", text: problemOf(error) });
+			readQuestions();
 			setInput(text);
 		}
 	};
@@ -105,8 +119,11 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 	try {
 		show(greeting(talk, messages.length));
 		view.load(messages.slice(-SHOWN), !talk.isJoined);
-		status("/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C leaves");
-		await talk.follow(view, leaving.signal);
+		status(HINT);
+		readQuestions();
+		await talk.follow(view, leaving.signal, ({ type }) => {
+			if (type.startsWith("confirmation.")) readQuestions();
+		});
 	} finally {
 		terminal.close();
 	}

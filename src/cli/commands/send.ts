@@ -8,7 +8,7 @@ import { type Connection, withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
 import { whileWaiting } from "../io/progress.ts";
 import { readText } from "../io/read-text.ts";
-import { found, localSource, namedConversation } from "../place.ts";
+import { found, localSource, namedConversation } from "../named-conversation.ts";
 
 interface Flags {
 	readonly conversation?: string;

@@ -45,7 +45,7 @@ it.each(["x", "Fax", "a:b", "", "1st", "a".repeat(33)])("a platform cannot be ca
 	expect(() => createPlatforms([{ ...platformTraits("irc"), name }])).toThrow(/platform's name/);
 });
 
-it.each([0, -1, 1.5, Number.NaN])("a message limit cannot be %d", (max) => {
+it.each([0, -1, 31, 40.5, Number.NaN])("a message limit cannot be %d", (max) => {
 	const limit = { max, unit: "utf16" as const };
 	expect(() => createPlatforms([{ ...platformTraits("irc"), messageLimit: limit }])).toThrow(
 		/messageLimit\.max/,

@@ -22,6 +22,9 @@ export interface Platforms {
 	names(): readonly string[];
 }
 
+/** Below this, no markup and hardly a word has room: an answer cannot be split into such parts. */
+export const SMALLEST_MESSAGE_LIMIT = 32;
+
 /** Only the program's own memory limits the text. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
@@ -108,10 +111,10 @@ function checkTraits({ name, messageLimit }: PlatformTraits): void {
 			{ field: "name" },
 		);
 	}
-	if (!Number.isSafeInteger(messageLimit.max) || messageLimit.max < 1) {
+	if (!Number.isSafeInteger(messageLimit.max) || messageLimit.max < SMALLEST_MESSAGE_LIMIT) {
 		throw new KeryxError(
 			"argument.invalid",
-			`messageLimit.max of platform ${name} must be a whole number above 0`,
+			`messageLimit.max of platform ${name} is ${messageLimit.max}; it must be a whole number of at least ${SMALLEST_MESSAGE_LIMIT}`,
 			{ field: "messageLimit.max" },
 		);
 	}

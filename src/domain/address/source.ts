@@ -74,11 +74,11 @@ export function describeSource(
 	show: (part: DescribedPart, value: string) => string = (_part, value) => value,
 ): string {
 	if (source.platform === "local") return "CLI terminal";
-	const place = describePlace(source, show);
-	return source.threadId ? `${place}, thread: ${show("threadId", source.threadId)}` : place;
+	const chat = describeChat(source, show);
+	return source.threadId ? `${chat}, thread: ${show("threadId", source.threadId)}` : chat;
 }
 
-function describePlace(source: Source, show: (part: DescribedPart, value: string) => string): string {
+function describeChat(source: Source, show: (part: DescribedPart, value: string) => string): string {
 	if (source.chatType === "dm") {
 		if (source.userName) return `DM with ${show("userName", source.userName)}`;
 		return source.userId ? `DM with ${show("userId", source.userId)}` : "DM with user";

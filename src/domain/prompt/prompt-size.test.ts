@@ -67,7 +67,8 @@ describe("the size of a prompt", () => {
 				(before, added, tokens, counted, shared) => {
 					const rows = rowsOf([...before, added]);
 					for (const known of [null, { tokens, rows: Math.min(counted, before.length) }]) {
-						const size = (n: number) => promptSize({ rows: rows.slice(0, n), shared, beside: 7, known });
+						const size = (n: number) =>
+							promptSize({ rows: rows.slice(0, n), shared, overheadTokens: 7, known });
 						expect(size(before.length)).toBeGreaterThanOrEqual(0);
 						expect(size(rows.length)).toBeGreaterThan(size(before.length));
 					}

@@ -19,13 +19,13 @@ export interface PromptSizeInput {
 	readonly rows: readonly Message[];
 	readonly shared: boolean;
 	/** Tokens of what is no row: the system text, the tools. */
-	readonly beside: number;
+	readonly overheadTokens: number;
 	readonly known: Measure | null;
 }
 
-export function promptSize({ rows, shared, beside, known }: PromptSizeInput): number {
+export function promptSize({ rows, shared, overheadTokens, known }: PromptSizeInput): number {
 	if (known) return known.tokens + historyTokens(promptHistory(rows.slice(known.rows), { shared }));
-	return beside + historyTokens(promptHistory(rows, { shared }));
+	return overheadTokens + historyTokens(promptHistory(rows, { shared }));
 }
 
 /**

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { resolvePolicy } from "../../config/index.ts";
 import { type BoundaryInput, decideBoundary, isFreshInterruption, nextDue } from "./boundary.ts";
-import { RESET_MODES, type ResetPolicy, resolvePolicy } from "./policy.ts";
+import { RESET_MODES, type ResetPolicy } from "./policy.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -22,7 +22,7 @@ import { type ConversationFiles, withFiles } from "../files/conversation-files.t
 import { planRewind, restoreFiles } from "../files/rewind.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { planStop } from "../lanes/stopping.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 
 interface Here {
@@ -74,13 +74,13 @@ export interface ActionsOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly lanes: Lanes;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	/** Whether turns run. */
 	readonly isRunning: () => boolean;
 	/** What the end of the gateway waits for. */
@@ -88,11 +88,11 @@ export interface ActionsOptions {
 }
 
 type Planning<Name extends ChangeName> = (
-	place: Conversation,
+	conversation: Conversation,
 ) => ChangeArgs<Name> | Promise<ChangeArgs<Name>>;
 
 export function createActions(options: ActionsOptions): Actions {
-	const { store, clock, lanes, surroundings, runTurn, isRunning, track } = options;
+	const { store, clock, lanes, sessionSettings, runTurn, isRunning, track } = options;
 
 	const changes: {
 		readonly [Name in ChangeName]: (args: ChangeArgs<Name>) => Promise<ChangeResult<Name>>;
@@ -101,7 +101,7 @@ export function createActions(options: ActionsOptions): Actions {
 	/** Nothing begins in the conversation until this is done. */
 	const holding = <Result>(
 		conversation: ConversationId,
-		work: (place: Conversation) => Promise<Result>,
+		work: (conversation: Conversation) => Promise<Result>,
 	): Promise<Result> => {
 		const letGo = lanes.hold(conversation);
 		const done = store
@@ -114,70 +114,70 @@ export function createActions(options: ActionsOptions): Actions {
 	/** The change, and what is left of it to do in memory. */
 	const perform = async <Name extends ChangeName>(
 		name: Name,
-		place: Conversation,
+		conversation: Conversation,
 		plan: Planning<Name>,
 	): Promise<ChangeResult<Name>> => {
-		const args = await plan(place);
+		const args = await plan(conversation);
 		const result = await changes[name](args);
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
-		const { surroundings } = options;
-		afterChange(name, result, { lanes, place, surroundings, toolProgress, runTurn, resolved });
+		const { sessionSettings } = options;
+		afterChange(name, result, { lanes, conversation, sessionSettings, toolProgress, runTurn, resolved });
 		return result;
 	};
 	const change = <Name extends ChangeName>(
 		name: Name,
 		conversation: ConversationId,
 		plan: Planning<Name>,
-	): Promise<ChangeResult<Name>> => holding(conversation, (place) => perform(name, place, plan));
+	): Promise<ChangeResult<Name>> => holding(conversation, (held) => perform(name, held, plan));
 	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false }) =>
-		holding(conversation, async (place) => {
+		holding(conversation, async (held) => {
 			const files = withThem ? withFiles(options.files) : null;
-			const agent = options.agentOf(place);
+			const agent = options.agentOf(held);
 			const { tools } = options;
 			const request =
-				files && (await planRewind(place, turns, { store, files, lanes, tools, agent, now: clock.now() }));
+				files && (await planRewind(held, turns, { store, files, lanes, tools, agent, now: clock.now() }));
 			if (files && request) {
-				const restored = await restoreFiles(place, request, { files, lanes });
+				const restored = await restoreFiles(held, request, { files, lanes });
 				return { ...(restored.undone ?? NOTHING_UNDONE), restored };
 			}
-			return { ...(await perform("undo", place, () => ({ conversation, turns }))), restored: null };
+			return { ...(await perform("undo", held, () => ({ conversation, turns }))), restored: null };
 		});
-	const opening = (place: Conversation) => ({
-		policy: policyOf(surroundings, place),
-		context: surroundings.openingOf(place).context,
+	const opening = (conversation: Conversation) => ({
+		policy: policyOf(sessionSettings, conversation),
+		context: sessionSettings.openingOf(conversation).context,
 	});
 
 	return {
 		newSession: ({ conversation, title }) =>
-			change("newSession", conversation, (place) => ({
+			change("newSession", conversation, (held) => ({
 				conversation,
-				...opening(place),
+				...opening(held),
 				...(title !== undefined && { title }),
 			})),
 		continueSession: ({ conversation }) =>
-			change("continueSession", conversation, (place) => ({ conversation, ...opening(place) })),
+			change("continueSession", conversation, (held) => ({ conversation, ...opening(held) })),
 		switchSession: ({ conversation, target }) =>
-			change("switchSession", conversation, (place) => ({
+			change("switchSession", conversation, (held) => ({
 				conversation,
 				target,
 				within: options.config.routing.resume_scope,
-				...opening(place),
+				...opening(held),
 			})),
 		branchSession: ({ conversation, title }) =>
-			change("branchSession", conversation, (place) => ({
+			change("branchSession", conversation, (held) => ({
 				conversation,
-				...opening(place),
+				...opening(held),
 				...(title !== undefined && { title }),
 			})),
 		extendSession: ({ conversation, by }) =>
 			change("extendSession", conversation, () => ({ conversation, by })),
 		undo,
 		takeCheckpoint: ({ conversation, label = "by hand" }) =>
-			holding(conversation, (place) => withFiles(options.files).take(place, { label, mayBeFirst: true })),
+			holding(conversation, (held) => withFiles(options.files).take(held, { label, mayBeFirst: true })),
 		restoreCheckpoint: ({ conversation, ...request }) =>
-			holding(conversation, (place) =>
-				restoreFiles(place, request, { files: withFiles(options.files), lanes }),
+			holding(conversation, (held) =>
+				restoreFiles(held, request, { files: withFiles(options.files), lanes }),
 			),
 		redo: ({ conversation }) => change("redo", conversation, () => ({ conversation })),
 		retry: async ({ conversation }) => {

@@ -2,7 +2,7 @@
 // the change's name, so that the two ways to the same change cannot differ.
 import type { Conversation, Store } from "../../store/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 
 /** One change with its arguments, as data: a command's is committed together with the end of its message. */
 export type Change = NonNullable<Parameters<Store["performCommand"]>[0]["change"]>;
@@ -16,11 +16,11 @@ export type CommandTurn = Extract<ChangeResult<"retry"> | ChangeResult<"compress
 export interface Memory {
 	readonly lanes: Lanes;
 	/** The conversation as it was before the change. */
-	readonly place: Conversation;
-	readonly surroundings: Pick<Surroundings, "takeHomes">;
+	readonly conversation: Conversation;
+	readonly sessionSettings: Pick<SessionSettings, "takeHomes">;
 	/** As configured, where the conversation has no choice of its own. */
 	readonly toolProgress: NonNullable<Conversation["toolProgress"]>;
-	runTurn(place: Conversation, turn: CommandTurn): void;
+	runTurn(conversation: Conversation, turn: CommandTurn): void;
 	/** A confirmation was resolved, or turned out to be over. */
 	resolved(result: ChangeResult<"resolveConfirmation">): void;
 }
@@ -44,11 +44,11 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	compress: runBegun,
 	stopTurn: (result, memory) => {
 		loseStopped(result, memory);
-		memory.lanes.remove(memory.place.id, result.dropped);
+		memory.lanes.remove(memory.conversation.id, result.dropped);
 	},
-	setToolProgress: ({ show }, { lanes, place, toolProgress }) =>
-		lanes.showTools(place.id, show ?? toolProgress),
-	setHome: ({ homes }, { surroundings }) => surroundings.takeHomes(homes),
+	setToolProgress: ({ show }, { lanes, conversation, toolProgress }) =>
+		lanes.showTools(conversation.id, show ?? toolProgress),
+	setHome: ({ homes }, { sessionSettings }) => sessionSettings.takeHomes(homes),
 	resolveConfirmation: (result, memory) => memory.resolved(result),
 	// What these change is read from the store wherever it matters.
 	extendSession: nothing,
@@ -59,12 +59,15 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 
 function runBegun(result: ChangeResult<"retry"> | ChangeResult<"compress">, memory: Memory): void {
 	loseStopped(result, memory);
-	if (result.kind === "begun") memory.runTurn(memory.place, result);
+	if (result.kind === "begun") memory.runTurn(memory.conversation, result);
 }
 
 /** The turn that the change ended in the store runs on here until it is told. */
-function loseStopped({ stopped }: { readonly stopped: string | null }, { lanes, place }: Memory): void {
-	if (stopped !== null) lanes.lose(place.id, stopped);
+function loseStopped(
+	{ stopped }: { readonly stopped: string | null },
+	{ lanes, conversation }: Memory,
+): void {
+	if (stopped !== null) lanes.lose(conversation.id, stopped);
 }
 
 function nothing(): void {}

@@ -2,7 +2,7 @@
 import { rowsToCover } from "../../domain/index.ts";
 import { destinationOf } from "../../store/index.ts";
 import { nothingToCompress } from "../sentences.ts";
-import { whyNotSummarising } from "../turn/prompt-room.ts";
+import { whyNotSummarising } from "../turn/prompt-compactor.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext } from "./types.ts";
 

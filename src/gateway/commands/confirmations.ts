@@ -148,10 +148,10 @@ async function meant(id: string | undefined, context: CommandContext): Promise<C
 
 /** Those that wait and that this person may decide, all or by the beginning of their ids. */
 async function find(id: string | undefined, context: CommandContext): Promise<readonly Confirmation[]> {
-	const { store, conversationId: conversation, now, role, conversation: place, principal } = context;
+	const { store, conversationId, now, role, conversation, principal } = context;
 	callerOf(context);
-	const here = await store.openConfirmations({ scope: OPERATOR, conversation, now });
-	const own = role === "owner" || (!place.shared && place.principal === principal) ? here : [];
+	const here = await store.openConfirmations({ scope: OPERATOR, conversation: conversationId, now });
+	const own = role === "owner" || (!conversation.shared && conversation.principal === principal) ? here : [];
 	const fits = (one: Confirmation) => id === undefined || one.id.startsWith(id);
 	const found = own.filter(fits);
 	if (found.length > 0 || id === undefined || role !== "owner") return found;

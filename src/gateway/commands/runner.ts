@@ -20,14 +20,14 @@ import type { ToolRegistry } from "../../tools/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
 import { type RestoreRequest, restoreFiles } from "../files/rewind.ts";
 import { roleOf } from "../inbox/admission.ts";
-import type { Authorisation } from "../inbox/authorise.ts";
+import { type Authorisation, NOT_ALLOWED } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import { NOT_DONE } from "../sentences.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
-import { reach } from "../turn/rights.ts";
+import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { reach, rightsOf } from "../turn/rights.ts";
 import type { Walls } from "../turn/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
 import { afterChange, type Change, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
@@ -46,9 +46,9 @@ export interface CommandRunnerOptions {
 	readonly config: Config;
 	readonly lanes: Lanes;
 	readonly commands: CommandList;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
-	readonly agentOf: (place: Conversation) => Agent;
+	readonly agentOf: (conversation: Conversation) => Agent;
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
@@ -74,6 +74,9 @@ export interface ReceivedCommand {
 	readonly told?: (text: string) => boolean;
 }
 
+/** Null: it is no command, or has been answered. */
+type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCommand | null>;
+
 /** What a command will do: change something, take files back, or only say something. */
 type Plan = { readonly name: string } & (
 	| { readonly change: Change }
@@ -98,7 +101,22 @@ export class CommandRunner {
 
 	/** A command that was accepted by an earlier owner, or without anybody having heard of it. */
 	async recover({ id, conversation }: InboxItem): Promise<void> {
-		if (conversation !== null) await this.#holding(id, conversation, receivedBefore);
+		if (conversation !== null)
+			await this.#holding(id, conversation, (item) => this.#asItIsNow(receivedBefore(item)));
+	}
+
+	/** With what its sender may be by now: somebody may have sent them away meanwhile (I18). */
+	async #asItIsNow(received: ReceivedCommand | null): Promise<ReceivedCommand | null> {
+		if (!received) return null;
+		const { config, clock } = this.#options;
+		const store = this.#store();
+		const place = await store.conversation({ scope: OPERATOR, ref: { id: received.conversation } });
+		const { standing } = await rightsOf([speakerOf(received)], place, { store, config, now: clock.now() });
+		const authorisation: Authorisation =
+			standing === "none"
+				? { kind: "refused", reason: NOT_ALLOWED }
+				: { ...received.authorisation, kind: "allowed", role: standing };
+		return { ...received, authorisation };
 	}
 
 	/** Whether it is being carried out, or waits for another one. */
@@ -106,11 +124,7 @@ export class CommandRunner {
 		return this.#underWay.has(inbox);
 	}
 
-	async #holding(
-		inbox: number,
-		conversation: ConversationId,
-		receive: (item: InboxItem) => ReceivedCommand | null,
-	): Promise<void> {
+	async #holding(inbox: number, conversation: ConversationId, receive: Receive): Promise<void> {
 		const { lanes, log } = this.#options;
 		if (this.#underWay.has(inbox)) return;
 		this.#underWay.add(inbox);
@@ -140,9 +154,9 @@ export class CommandRunner {
 	}
 
 	/** As the store says: it is carried out, or only answered if it has taken effect. One that has been answered is done. */
-	async #carryOut(inbox: number, receive: (item: InboxItem) => ReceivedCommand | null): Promise<void> {
+	async #carryOut(inbox: number, receive: Receive): Promise<void> {
 		const item = await this.#store().inboxItem({ scope: OPERATOR, id: inbox });
-		const received = receive(item);
+		const received = await receive(item);
 		if (!received) return;
 		if (item.command !== null)
 			await this.#answer(received, await this.#context(received), item.command.result);
@@ -152,7 +166,7 @@ export class CommandRunner {
 	async #run(received: ReceivedCommand): Promise<void> {
 		const { lanes, config, runTurn, confirmations, commands, log } = this.#options;
 		const context = await this.#context(received);
-		const plan = await planOf(received.parsed.name, commands, context).catch((error: unknown): Plan => {
+		const plan = await planOf(received, commands, context).catch((error: unknown): Plan => {
 			if (isStoreTrouble(error)) throw error;
 			log(`/${received.parsed.name} failed`, error);
 			return { name: received.parsed.name, said: NOT_DONE };
@@ -165,8 +179,8 @@ export class CommandRunner {
 		if (outcome.changed !== null)
 			afterChange(outcome.changed, outcome.result as ChangeResult<ChangeName>, {
 				lanes,
-				place: context.conversation,
-				surroundings: this.#options.surroundings,
+				conversation: context.conversation,
+				sessionSettings: this.#options.sessionSettings,
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
@@ -232,7 +246,7 @@ export class CommandRunner {
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
-		const { lanes, config, clock, surroundings, agentOf, confirmations, processes } = this.#options;
+		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
 		const { files, tools, walls } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
@@ -257,8 +271,8 @@ export class CommandRunner {
 			principal,
 			speaker: speakerOf(received),
 			scope: reach(conversation, principal),
-			policy: policyOf(surroundings, conversation),
-			context: surroundings.openingOf({ ...conversation, source }).context,
+			policy: policyOf(sessionSettings, conversation),
+			context: sessionSettings.openingOf({ ...conversation, source }).context,
 			args: parsed.args,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 			commands: this.#options.commands.all,
@@ -287,10 +301,15 @@ function notTheirs(name: string, { conversation }: CommandContext): string {
 		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
 }
 
-async function planOf(called: string, commands: CommandList, context: CommandContext): Promise<Plan> {
+async function planOf(
+	{ parsed: { name: called }, authorisation }: ReceivedCommand,
+	commands: CommandList,
+	context: CommandContext,
+): Promise<Plan> {
 	const command = commands.find(called);
 	if (!command) return { name: "unknown", said: commands.noSuch(called) };
 	const { name } = command;
+	if (authorisation.kind === "refused") return { name, said: SENT_AWAY };
 	if (!mayUse(command, context.role))
 		return { name, said: `/${name} is not for you here. /help lists what is.` };
 	try {
@@ -329,12 +348,16 @@ function receivedBefore({
 	source,
 	content,
 	role,
+	platformRole,
 	poster,
 }: InboxItem): ReceivedCommand | null {
 	const parsed = content === null ? null : parseCommand(contentText(content));
 	if (source === null || conversation === null || !parsed) return null;
-	// What its sender was let in as: what only the transport knew (roles on the platform) is gone by now.
-	const authorisation = { kind: "allowed", role: role ?? "guest" } as const;
+	const authorisation = {
+		kind: "allowed",
+		role: role ?? "guest",
+		...(platformRole !== null && { platformRole }),
+	} as const;
 	return { inbox, conversation, principal, source, parsed, authorisation, poster };
 }
 

@@ -40,7 +40,7 @@ export interface CommandContext {
 	readonly walls: Pick<Walls, "describe"> | null;
 	/** Every one there is, whoever may use it. */
 	readonly tools: ToolRegistry;
-	/** Null: a channel brought the message, and knows who wrote it. */
+	/** Null: a channel brought the message, and knows the person who wrote it. */
 	readonly poster: Poster | null;
 	/** What its writer may read, in the conversation it was written in. */
 	readonly scope: Scope;

@@ -16,12 +16,12 @@ import {
 	OPERATOR,
 	type Store,
 } from "../../store/index.ts";
-import type { ConversationPlace, Workspace } from "./workspaces.ts";
+import type { Workspace, WorkspaceOwner } from "./workspaces.ts";
 
 export interface ConversationFilesOptions {
 	readonly store: Store;
 	readonly checkpoints: Checkpoints;
-	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	readonly workspaceOf: (owner: WorkspaceOwner) => Workspace;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -33,21 +33,21 @@ export class ConversationFiles {
 	}
 
 	/** Throws workspace.unusable. */
-	folderOf(place: Conversation): string {
-		return this.#workspace(place).folder;
+	folderOf(conversation: Conversation): string {
+		return this.#workspace(conversation).folder;
 	}
 
 	/** Newest first. */
-	list(place: Conversation): Promise<readonly Checkpoint[]> {
-		return this.#options.checkpoints.list(this.folderOf(place));
+	list(conversation: Conversation): Promise<readonly Checkpoint[]> {
+		return this.#options.checkpoints.list(this.folderOf(conversation));
 	}
 
-	diff(place: Conversation, from: string, to: string): Promise<readonly FileDiff[]> {
-		return this.#options.checkpoints.diff(this.folderOf(place), from, to);
+	diff(conversation: Conversation, from: string, to: string): Promise<readonly FileDiff[]> {
+		return this.#options.checkpoints.diff(this.folderOf(conversation), from, to);
 	}
 
-	restore(place: Conversation, id: string, options: RestoreOptions): Promise<RestoreReport> {
-		return this.#options.checkpoints.restore(this.folderOf(place), id, options);
+	restore(conversation: Conversation, id: string, options: RestoreOptions): Promise<RestoreReport> {
+		return this.#options.checkpoints.restore(this.folderOf(conversation), id, options);
 	}
 
 	/** The stretches of turns and restores in its workspace, oldest first. */
@@ -59,38 +59,38 @@ export class ConversationFiles {
 
 	/** Because somebody asked for it. Throws checkpoint.consent where that somebody may not be the first. */
 	async take(
-		place: Conversation,
+		conversation: Conversation,
 		{ label, mayBeFirst }: { readonly label: string; readonly mayBeFirst: boolean },
 	): Promise<TakeOutcome> {
-		const workspace = this.#workspace(place);
+		const workspace = this.#workspace(conversation);
 		if (!mayBeFirst && !(await this.#isAgreed(workspace))) throw notAgreed();
-		const { id: conversation, liveSession: session } = place;
+		const { id, liveSession: session } = conversation;
 		return this.#options.checkpoints.take({
 			workspace: workspace.folder,
 			label,
 			kind: "manual",
-			conversation,
+			conversation: id,
 			...(session !== null && { session }),
 		});
 	}
 
 	/** By itself, for a turn. Never throws: what became of it is recorded. */
 	async takeUnasked(
-		place: Conversation,
+		conversation: Conversation,
 		input: Omit<TakeInput, "workspace" | "conversation"> &
 			Required<Pick<TakeInput, "kind" | "session" | "turn">>,
 	): Promise<TakeOutcome> {
 		const { store, checkpoints, log } = this.#options;
 		try {
-			const workspace = this.#workspace(place);
+			const workspace = this.#workspace(conversation);
 			if (!(await this.#isAgreed(workspace))) throw notAgreed();
-			return await checkpoints.take({ ...input, workspace: workspace.folder, conversation: place.id });
+			return await checkpoints.take({ ...input, workspace: workspace.folder, conversation: conversation.id });
 		} catch (error) {
 			const { message: reason } = error as Error;
 			const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
 			const { kind, session, turn } = input;
 			await store
-				.checkpointFailed({ workspace: null, kind, conversation: place.id, session, turn, code })
+				.checkpointFailed({ workspace: null, kind, conversation: conversation.id, session, turn, code })
 				.catch((unwritten: unknown) =>
 					log("that a checkpoint was not taken could not be recorded", unwritten),
 				);

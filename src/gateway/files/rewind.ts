@@ -25,7 +25,7 @@ export interface RestoreRequest {
 }
 
 export async function restoreFiles(
-	place: Conversation,
+	conversation: Conversation,
 	{ id, undo, ...options }: RestoreRequest,
 	parts: {
 		readonly files: ConversationFiles;
@@ -34,8 +34,8 @@ export async function restoreFiles(
 	},
 ): Promise<RestoreReport> {
 	const { files, lanes, command } = parts;
-	if (lanes.isBusy(place.id)) throw stillRunning();
-	return files.restore(place, id, {
+	if (lanes.isBusy(conversation.id)) throw stillRunning();
+	return files.restore(conversation, id, {
 		...options,
 		together: { ...(undo && { undo }), ...(command && { command }) },
 	});
@@ -55,45 +55,48 @@ export interface RewindParts {
  * checkpoint.missing where they may have, and there is nothing to go back to.
  */
 export async function planRewind(
-	place: Conversation,
+	conversation: Conversation,
 	turns: number,
 	parts: RewindParts,
 ): Promise<RestoreRequest | null> {
 	const { store, files, lanes } = parts;
-	const { id: conversation } = place;
-	await lanes.stopAndWait(conversation, STOP_MS);
-	if (lanes.isBusy(conversation)) throw stillRunning();
-	const target = await store.undoTarget({ scope: OPERATOR, conversation, turns });
+	const { id } = conversation;
+	await lanes.stopAndWait(id, STOP_MS);
+	if (lanes.isBusy(id)) throw stillRunning();
+	const target = await store.undoTarget({ scope: OPERATOR, conversation: id, turns });
 	if (!target) return null;
-	const listed = await files.list(place);
+	const listed = await files.list(conversation);
 	const windows = (await files.windows(listed)).filter(({ owner }) => target.worked.includes(owner));
 	const [first] = windows;
-	const changing = await firstThatChanged(place, target, parts);
+	const changing = await firstThatChanged(conversation, target, parts);
 	if (!first && changing === undefined) return null;
 	const at = (turn: string) => target.worked.indexOf(turn);
 	const covers = first && (changing === undefined || at(first.owner) <= at(changing));
 	const checkpoint = covers ? listed.find(({ n }) => n === first.from) : undefined;
 	if (!checkpoint) throw missing(turns);
-	return { id: checkpoint.id, undo: { conversation, turns, row: target.row } };
+	return { id: checkpoint.id, undo: { conversation: id, turns, row: target.row } };
 }
 
 /** The oldest of the turns that may have changed files, by what they called; whether they did is not asked. */
 async function firstThatChanged(
-	place: Conversation,
+	conversation: Conversation,
 	target: UndoTarget,
 	parts: RewindParts,
 ): Promise<string | undefined> {
 	const { store } = parts;
 	// Read again: the end of a turn may have begun another session.
-	const { liveSession: session } = await store.conversation({ scope: OPERATOR, ref: { id: place.id } });
+	const { liveSession: session } = await store.conversation({
+		scope: OPERATOR,
+		ref: { id: conversation.id },
+	});
 	const rows = session === null ? [] : await store.transcript({ scope: OPERATOR, session });
 	for (const turn of target.worked)
-		if (await mayHaveChanged(place, turn, { target, rows, ...parts })) return turn;
+		if (await mayHaveChanged(conversation, turn, { target, rows, ...parts })) return turn;
 	return undefined;
 }
 
 async function mayHaveChanged(
-	place: Conversation,
+	conversation: Conversation,
 	turn: string,
 	{
 		target,
@@ -111,10 +114,10 @@ async function mayHaveChanged(
 	const changes = (name: string, input: unknown): boolean => {
 		const prepared = tools.find(name)?.prepare(input);
 		if (!prepared || "problem" in prepared) return false;
-		const { id: conversation, profile } = place;
+		const { id, profile } = conversation;
 		return prepared.changesFiles({
-			conversation,
-			scope: { kind: "principal", principal: "", profile, conversation },
+			conversation: id,
+			scope: { kind: "principal", principal: "", profile, conversation: id },
 			standing: "none",
 		});
 	};

@@ -58,8 +58,13 @@ export class TurnCheckpoints {
 	async after(): Promise<void> {
 		const { files, clock, signal } = this.#options;
 		if (!files || !this.#open) return;
-		const { place, session, turn } = this.#options.start;
-		const taking = files.takeUnasked(place, { kind: "after", label: this.#label(), session, turn });
+		const { conversationInfo, session, turn } = this.#options.start;
+		const taking = files.takeUnasked(conversationInfo, {
+			kind: "after",
+			label: this.#label(),
+			session,
+			turn,
+		});
 		// What is not waited for goes on by itself: one that comes later still ends the stretch.
 		await within(taking, {
 			clock,
@@ -86,9 +91,9 @@ export class TurnCheckpoints {
 		label: string,
 	): Promise<TakeOutcome | null> {
 		const { clock, signal, start } = this.#options;
-		const { place, session, turn } = start;
+		const { conversationInfo, session, turn } = start;
 		const late = new AbortController();
-		const taking = files.takeUnasked(place, { kind, label, session, turn, signal: late.signal });
+		const taking = files.takeUnasked(conversationInfo, { kind, label, session, turn, signal: late.signal });
 		try {
 			return await within(taking, { clock, ms: LONGEST_MS, signal });
 		} catch (error) {
@@ -108,9 +113,9 @@ export class TurnCheckpoints {
 	/** Once in a conversation: by its id, the delivery is made no second time. */
 	async #tellOnce(files: ConversationFiles): Promise<void> {
 		const { store, log, outlet } = this.#options;
-		const { conversation, turn, destination, place } = this.#options.start;
+		const { conversation, turn, destination, conversationInfo } = this.#options.start;
 		const deliveries = toDeliveries(
-			unagreedSentence(files.folderOf(place)),
+			unagreedSentence(files.folderOf(conversationInfo)),
 			{ id: `${conversation}:checkpoints`, kind: "notice", class: "warning", destination },
 			outlet,
 		);

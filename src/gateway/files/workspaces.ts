@@ -28,7 +28,8 @@ export interface Workspace {
 	readonly fixed: boolean;
 }
 
-export interface ConversationPlace {
+/** The conversation that a workspace belongs to. */
+export interface WorkspaceOwner {
 	readonly conversation: string;
 	readonly profile: string;
 }
@@ -58,7 +59,7 @@ export function workspaceFolders(
 export function workspaceFinder(
 	config: Pick<Config, "workspace" | "profiles">,
 	folders: WorkspaceFolders,
-): (place: ConversationPlace) => Workspace {
+): (owner: WorkspaceOwner) => Workspace {
 	const known = new Map<string, Workspaces>();
 	return ({ conversation, profile }) => {
 		const settings = (profile === "" ? undefined : config.profiles[profile]?.workspace) ?? config.workspace;

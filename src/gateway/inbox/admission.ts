@@ -29,9 +29,9 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { hopsSentence } from "../sentences.ts";
 import { type AddressedAlbums, isAddressed } from "./addressed.ts";
+import type { ArrivalOrder } from "./arrival-order.ts";
 import { type Authorisation, authorise, NOT_ALLOWED } from "./authorise.ts";
 import type { Waiting } from "./batch.ts";
-import type { Door } from "./door.ts";
 import { pairingFor } from "./pairing-code.ts";
 import { profileFor } from "./profiles.ts";
 
@@ -50,7 +50,7 @@ export interface AdmissionOptions {
 	readonly randomBytes: (length: number) => Uint8Array;
 	readonly outlet: Outlet;
 	/** What a channel hands in at once is committed in its order. */
-	readonly door: Door;
+	readonly arrivalOrder: ArrivalOrder;
 	/** An owner writes from here. */
 	readonly onOwner: (source: Source) => void;
 	/** A message waits for its turn. */
@@ -76,14 +76,14 @@ export async function admit(
 	const { source: from, content } = received;
 	const inbound = { ...received, ...store.secrets.hideIn({ source: from, content }) };
 	const given = parseSource({ ...inbound.source, account: inbound.source.account ?? account });
-	const { source, profile, authorisation } = await options.door.pass(
+	const { source, profile, authorisation } = await options.arrivalOrder.pass(
 		decide(given, inbound.transport ?? {}, options),
 	);
 	if (roleOf(authorisation) === "owner") options.onOwner(source);
 	const { settings, albums } = options;
 	const addressed = isAddressed(inbound, source, settings) || albums.has(source, inbound.album);
 	if (addressed) albums.add(source, inbound.album);
-	const poster = inbound.transport?.poster ?? null;
+	const poster = inbound.transport?.poster ?? botPoster(source, inbound.transport);
 	const parsed = addressed ? parseCommand(contentText(inbound.content)) : null;
 	// Not held back for a burst: a person at a terminal or a page sends one message at a time.
 	const batchMs = isOwnPlatform(source.platform) || parsed ? 0 : config.gateway.batch_ms;
@@ -174,6 +174,11 @@ function hopsNotice(source: Source, { platformMessage }: Inbound, outlet: Outlet
 		.digest("hex")}`;
 	const destination = destinationOf(source);
 	return toDeliveries(hopsSentence(MOST_HOPS), { id, kind: "notice", class: "warning", destination }, outlet);
+}
+
+/** A bot is no human: what it writes decides nothing, with whatever role (I14). Kept on the row, so that a crash changes nothing about it. */
+function botPoster({ platform, userId, chatId }: Source, transport: Inbound["transport"]): Poster | null {
+	return transport?.isBot ? { who: `${platform}:${userId ?? chatId}`, via: "chat", decides: false } : null;
 }
 
 const UNKNOWN_PROFILE = { kind: "refuse", reason: "unknown profile" } as const;

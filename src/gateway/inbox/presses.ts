@@ -10,7 +10,7 @@ import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
 import { decide, roleOf, routingOf } from "./admission.ts";
-import type { Door } from "./door.ts";
+import type { ArrivalOrder } from "./arrival-order.ts";
 
 /** Platforms let whoever pressed wait for a few seconds only. */
 const ANSWER_MS = 5000;
@@ -20,7 +20,7 @@ export interface PressOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly confirmations: Confirmations | null;
-	readonly door: Door;
+	readonly arrivalOrder: ArrivalOrder;
 	readonly onCommand: (command: ReceivedCommand) => void;
 }
 
@@ -30,10 +30,12 @@ export async function press(
 	account: string,
 	options: PressOptions,
 ): Promise<{ readonly text: string }> {
-	const { store, config, confirmations, door } = options;
+	const { store, config, confirmations, arrivalOrder } = options;
 	const given = parseSource({ ...from, account: from.account ?? account });
-	const { source, profile, authorisation } = await door.pass(decide(given, transport, options));
-	const isAllowed = authorisation.kind === "allowed" && profile !== null && !transport.poster;
+	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
+	const isKnown = authorisation.kind === "allowed" && profile !== null;
+	// Neither a program nor a bot is a human who decides.
+	const isAllowed = isKnown && !transport.poster && !transport.isBot;
 	const pressed = await store.pressButton({
 		button,
 		source: toWireSource(source),
@@ -46,7 +48,7 @@ export async function press(
 			cursor: { platform: source.platform, account: source.account, value: cursor },
 		}),
 	});
-	if (pressed.kind === "not_theirs" && isAllowed && pressed.confirmation !== null)
+	if (pressed.kind === "not_theirs" && isKnown && pressed.confirmation !== null)
 		await confirmations?.refused(
 			{ who: `${source.platform}:${source.userId ?? source.chatId}`, via: "chat" },
 			"resolve",

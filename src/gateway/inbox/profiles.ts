@@ -39,7 +39,7 @@ export function instructionsFor(
 	{ platform, chatId, chatIdAlt, threadId }: Source,
 ): string[] {
 	const persona = profile === "" ? agent.instructions : profiles[profile]?.agent.instructions;
-	const places = [
+	const keys = [
 		platform,
 		...(chatIdAlt ? [`${platform}/${chatIdAlt}`] : []),
 		`${platform}/${chatId}`,
@@ -47,7 +47,7 @@ export function instructionsFor(
 	];
 	return [
 		persona,
-		...places.map((place) => (Object.hasOwn(instructions, place) ? instructions[place] : undefined)),
+		...keys.map((key) => (Object.hasOwn(instructions, key) ? instructions[key] : undefined)),
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 

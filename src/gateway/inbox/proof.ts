@@ -1,5 +1,6 @@
 // Whether a message proves who decides (I14, I17). A channel authenticates its platform's people. A program that posts a message
-// speaks for itself alone: the name that it puts into the source proves nothing, whatever rights its poster has.
+// speaks for itself alone: the name that it puts into the source proves nothing, whatever rights its poster has. A platform's bot is
+// authenticated, and is no human.
 import { isOwnPlatform } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { CommandContext } from "../commands/index.ts";
@@ -13,11 +14,20 @@ export async function assertProof(command: string, context: CommandContext): Pro
 	// No channel brings what comes by a way in of our own.
 	if (own ? poster?.decides : poster === null) return;
 	const name = `${source.platform}:${source.userId ?? source.chatId}`;
+	const isBots = poster?.via === "chat";
 	await confirmations?.refused(
 		poster ?? NOBODY,
 		`/${command}`,
-		own ? `posted as ${name} without proof of who it is` : `posted as ${name}, which a program cannot prove`,
+		isBots
+			? "written by a bot"
+			: own
+				? `posted as ${name} without proof of who it is`
+				: `posted as ${name}, which a program cannot prove`,
 	);
+	if (isBots)
+		throw new KeryxError("confirmation.refused", "a bot decides nothing, whatever its role", {
+			hint: "a person writes it",
+		});
 	throw own
 		? new KeryxError("confirmation.refused", "this way in did not say who you are", {
 				hint: "use keryx chat, the page, or the token of an operator",

@@ -4,25 +4,25 @@ import type { Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { cutOffSentence } from "../sentences.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 
 /** For when no turn writes any more: whoever is told here is waiting for an answer that will not come before the end. */
 export async function tellCutOff({
 	store,
 	config,
-	surroundings,
+	sessionSettings,
 	outlet,
 }: {
 	readonly store: Store;
 	readonly config: Config;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 }): Promise<void> {
 	const { turns } = await store.planInterruptions();
 	if (!config.shutdown.notify) return;
 	const text = cutOffSentence(config.auto_continue_freshness);
 	for (const { turn, conversation, platform, chatType, destination } of turns) {
-		if (surroundings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
+		if (sessionSettings.policyFor(platform, chatType).notifyExcludePlatforms.includes(platform)) continue;
 		// By the turn's id: however often it is cut off, its user is told once.
 		const deliveries = toDeliveries(
 			text,

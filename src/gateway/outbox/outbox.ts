@@ -15,7 +15,6 @@ const AT_ONCE = 128;
 /** How soon a channel that is not connected is looked at again: at first, and at the latest. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 30_000;
-const NO_CHANNEL_MS = 60_000;
 const FIRST_BACKOFF_MS = 1000;
 /** Also where a platform asks for none: whoever refuses at once is not asked in a loop. */
 const SHORTEST_PAUSE_MS = 250;
@@ -38,10 +37,10 @@ export class Outbox {
 	readonly #options: OutboxOptions;
 	readonly #stop = new AbortController();
 	readonly #idle: (() => void)[] = [];
-	/** By the monotonic clock. */
-	readonly #downSince = new Map<Channel, number>();
-	/** Until when a delivery that was tried here is not tried again, by the monotonic clock. */
-	readonly #pauses = new Map<string, number>();
+	/** By the monotonic clock, and by platform and account. */
+	readonly #downSince = new Map<string, number>();
+	/** Until when a delivery that was tried here is not tried again, by the monotonic clock; and the channel, where it waits for that alone. */
+	readonly #pauses = new Map<string, { readonly until: number; readonly channel?: string }>();
 	readonly #wall: WallHistory;
 	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
 	#jumpedBy = 0;
@@ -63,6 +62,22 @@ export class Outbox {
 		if (this.#stop.signal.aborted) return;
 		this.#again = true;
 		if (!this.#pumping) void this.#pump();
+	}
+
+	/** A channel is there again: what waits for nothing else is due now. */
+	async reachable(channel: ChannelOf): Promise<void> {
+		const { store, clock, log } = this.#options;
+		const now = clock.now();
+		const due = [...this.#pauses]
+			.filter(([, pause]) => pause.channel === keyOf(channel))
+			.map(([id]) => ({ id, at: now }));
+		this.#downSince.delete(keyOf(channel));
+		try {
+			if (due.length > 0) await store.retimeDeliveries({ due });
+		} catch (error) {
+			log("what waited for a channel waits on", error);
+		}
+		this.kick();
 	}
 
 	/** Sends what is due now, then claims nothing more; resolves when what is being sent has been settled. */
@@ -130,7 +145,7 @@ export class Outbox {
 		const { store, clock } = this.#options;
 		this.#jumpedBy += this.#wall.jumped();
 		if (this.#jumpedBy === 0) return;
-		const left = [...this.#pauses].map(([id, until]) => ({ id, ms: until - clock.monotonic() }));
+		const left = [...this.#pauses].map(([id, { until }]) => ({ id, ms: until - clock.monotonic() }));
 		const now = clock.now();
 		await store.retimeDeliveries({
 			due: left.map(({ id, ms }) => ({ id, at: now + Math.max(0, Math.ceil(ms)) })),
@@ -176,10 +191,10 @@ export class Outbox {
 		const channel = channelOf(destination.platform, destination.account);
 		const found = await lookUp(channel, delivery, clock);
 		if (found.kind !== "unreached") return () => store.recordLookup({ id, found });
-		const ms = lookPause((channel && this.#downMs(channel)) ?? 0);
+		const ms = lookPause(this.#downMs(channel, destination) ?? 0);
 		const tooOld = this.#wall.ageOf(createdAt) + ms > config.outbox.max_age_minutes * 60_000;
 		if (tooOld) return () => store.recordLookup({ id, found: { kind: "unknown" } });
-		this.#pauses.set(id, clock.monotonic() + ms);
+		this.#pauses.set(id, { until: clock.monotonic() + ms, channel: keyOf(destination) });
 		const at = clock.now() + ms;
 		return () => store.recordLookup({ id, found: { kind: "unreached", at } });
 	}
@@ -188,20 +203,13 @@ export class Outbox {
 		const { channelOf } = this.#options;
 		const { platform, account } = delivery.destination;
 		const channel = channelOf(platform, account);
-		if (!channel)
-			return this.#retry(delivery, {
-				kind: "retry",
-				afterMs: NO_CHANNEL_MS,
-				reason: `no channel for ${platform}`,
-			});
 		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
-		const downMs = this.#downMs(channel);
-		if (downMs !== null)
-			return this.#retry(delivery, {
-				kind: "retry",
-				afterMs: lookPause(downMs),
-				reason: `${platform} is not connected`,
-			});
+		const downMs = this.#downMs(channel, delivery.destination);
+		if (!channel || downMs !== null) {
+			const reason = channel ? `${platform} is not connected` : `no channel for ${platform}`;
+			const pause = { kind: "retry", afterMs: lookPause(downMs ?? 0), reason } as const;
+			return this.#retry(delivery, pause, keyOf(delivery.destination));
+		}
 		const outgoing: Outgoing = {
 			id: delivery.id,
 			destination: delivery.destination,
@@ -224,6 +232,8 @@ export class Outbox {
 				return this.#retry(delivery, result);
 			case "markup_refused":
 				return { kind: "dead", reason: "the platform refused the markup and the plain text" };
+			case "missing":
+				return this.#anew(delivery);
 			case "refused":
 				return { kind: "dead", reason: result.reason };
 			case "unknown":
@@ -231,15 +241,23 @@ export class Outbox {
 		}
 	}
 
-	/** For how long the channel has been seen without a connection; null when it has one. */
-	#downMs(channel: Channel): number | null {
-		if (channel.health().state === "connected") {
-			this.#downSince.delete(channel);
+	/** Its receipt is forgotten first: what is sent after that is a message of its own, which is never sent twice (I7). */
+	#anew({ body, receipt }: Delivery): Settlement {
+		const reason = "its message is no longer there";
+		if (body.edits !== undefined || receipt === null) return { kind: "dead", reason };
+		return { kind: "retry", at: this.#options.clock.now(), reason, pause: true, anew: true };
+	}
+
+	/** For how long the channel has been missing, or seen without a connection; null when it has one. */
+	#downMs(channel: Channel | undefined, destination: ChannelOf): number | null {
+		const key = keyOf(destination);
+		if (channel?.health().state === "connected") {
+			this.#downSince.delete(key);
 			return null;
 		}
 		const now = this.#options.clock.monotonic();
-		const since = this.#downSince.get(channel) ?? now;
-		this.#downSince.set(channel, since);
+		const since = this.#downSince.get(key) ?? now;
+		this.#downSince.set(key, since);
 		return now - since;
 	}
 
@@ -269,7 +287,11 @@ export class Outbox {
 	 * Tried again until there were too many attempts, or it would be too old by then. A pause that was asked for is no failure:
 	 * it uses up no attempt.
 	 */
-	#retry(delivery: Delivery, { afterMs, reason }: Extract<SendResult, { kind: "retry" }>): Settlement {
+	#retry(
+		delivery: Delivery,
+		{ afterMs, reason }: Extract<SendResult, { kind: "retry" }>,
+		channel?: string,
+	): Settlement {
 		const { clock, config } = this.#options;
 		const pause = afterMs !== undefined;
 		// Platforms ask for fractions of a second; the store counts whole milliseconds.
@@ -279,9 +301,18 @@ export class Outbox {
 		const tooOften = !pause && delivery.attempts >= config.outbox.max_attempts;
 		if (tooOld || tooOften)
 			return { kind: "dead", reason: `${tooOld ? "too old" : "too many attempts"}: ${reason}` };
-		this.#pauses.set(delivery.id, clock.monotonic() + ms);
+		this.#pauses.set(delivery.id, {
+			until: clock.monotonic() + ms,
+			...(channel !== undefined && { channel }),
+		});
 		return { kind: "retry", at: clock.now() + ms, reason, pause };
 	}
+}
+
+type ChannelOf = Pick<Channel, "platform" | "account">;
+
+function keyOf({ platform, account }: ChannelOf): string {
+	return `${platform} ${account}`;
 }
 
 /** The bytes of a file of the delivery's conversation, some at a time. */

@@ -127,8 +127,8 @@ export class Asking {
 
 	/** The person that the conversation belongs to, as `/approve` has it. */
 	#answerer(action: string): string | null {
-		const { place } = this.#options.start;
-		return place.shared || !this.#mayAnswer(action) ? null : place.principal;
+		const { conversationInfo } = this.#options.start;
+		return conversationInfo.shared || !this.#mayAnswer(action) ? null : conversationInfo.principal;
 	}
 
 	/** Outcomes that this turn was begun by and has not acted on yet. */
@@ -222,15 +222,15 @@ export class Asking {
 
 	#question(call: ToolCall, question: ConfirmationQuestion, waiter: "turn" | "live"): CallQuestion {
 		const { standing, start } = this.#options;
-		const { turn, conversation, place, destination } = start;
+		const { turn, conversation, conversationInfo, destination } = start;
 		const { input } = call;
 		const details =
 			typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input: input ?? null };
 		return {
 			...question,
 			details: details as CallQuestion["details"],
-			sessionKey: place.key,
-			askedBy: `agent:${place.profile || "default"}`,
+			sessionKey: conversationInfo.key,
+			askedBy: `agent:${conversationInfo.profile || "default"}`,
 			answerer: this.#answerer(question.action),
 			from: { waiter, standing, conversation, turn, call: call.id, tool: call.name, destination },
 		};

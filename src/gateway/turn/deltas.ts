@@ -11,14 +11,14 @@ export interface Delta {
 	readonly text: string;
 }
 
-export interface Partial {
+export interface PartialAnswer {
 	readonly turn: string;
 	readonly index: number;
 	readonly text: string;
 }
 
 export class Deltas {
-	readonly #partial = new Map<string, Partial>();
+	readonly #partial = new Map<string, PartialAnswer>();
 	readonly #listeners = new Set<(delta: Delta) => void>();
 
 	add(conversation: string, turn: string, index: number, text: string): void {
@@ -33,7 +33,7 @@ export class Deltas {
 		this.#partial.delete(conversation);
 	}
 
-	partial(conversation: string): Partial | null {
+	partial(conversation: string): PartialAnswer | null {
 		return this.#partial.get(conversation) ?? null;
 	}
 

@@ -13,7 +13,7 @@ import type { NewDelivery, Store } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { questionDeliveries } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 import type { TurnStart } from "./start.ts";
 
 export type Outcome =
@@ -91,9 +91,9 @@ export interface NoticeAbout {
 
 /** What stands before the reply: that Keryx was away, that a new session began. Each at most once, by its id. */
 export function noticesBefore(start: TurnStart, { policy, model, outlet }: NoticeAbout): NewDelivery[] {
-	const { away, boundary, turn, session, destination, place, cap } = start;
+	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
-	const notify = notifiesBoundaries(policy, place.platform);
+	const notify = notifiesBoundaries(policy, conversationInfo.platform);
 	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	const notice = { kind: "notice", destination } as const;
 	return [
@@ -112,7 +112,7 @@ function isUntold({ cause, carriedOver }: BoundaryFacts): boolean {
 
 /** What a rotation at the end of this turn needs. */
 export function rotation(
-	{ session, destination, place }: TurnStart,
+	{ session, destination, conversationInfo }: TurnStart,
 	{
 		policy,
 		model,
@@ -124,7 +124,7 @@ export function rotation(
 		checkpoint,
 	}: NoticeAbout & {
 		readonly cap: number;
-		readonly opening: ReturnType<Surroundings["openingOf"]>;
+		readonly opening: ReturnType<SessionSettings["openingOf"]>;
 		readonly processes: BoundaryFacts["processes"];
 		readonly confirmations: BoundaryFacts["confirmations"];
 		readonly checkpoint: BoundaryFacts["checkpoint"];
@@ -140,7 +140,7 @@ export function rotation(
 	};
 	const notice = boundaryNotice({
 		...facts,
-		notify: notifiesBoundaries(policy, place.platform),
+		notify: notifiesBoundaries(policy, conversationInfo.platform),
 		began: { model, cap: policy.maxMessages },
 	});
 	return {

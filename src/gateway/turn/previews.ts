@@ -223,6 +223,7 @@ export class Preview {
 					notBefore: this.#clock.monotonic() + Math.ceil(sent.afterMs ?? 0),
 				};
 			case "markup_refused":
+			case "missing":
 			case "refused":
 				// The outbox has the plain twin, or is refused as well.
 				return { kind: "absent", reason: "the platform refused its preview" };

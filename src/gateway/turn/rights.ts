@@ -20,24 +20,27 @@ export interface Rights {
 /** Rows from before speakers were kept have none: then their person counts, as they are now. */
 export async function rightsOf(
 	speakers: readonly Speaker[],
-	place: Conversation,
+	conversation: Conversation,
 	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
 ): Promise<Rights> {
 	const known: readonly Speaker[] =
 		speakers.length > 0
 			? speakers
-			: [{ principal: place.principal, role: "owner", platform: place.platform }];
+			: [{ principal: conversation.principal, role: "owner", platform: conversation.platform }];
 	const { facts, chats } = await store.speakerFacts({
 		scope: OPERATOR,
-		conversation: place.id,
+		conversation: conversation.id,
 		speakers: known.map(({ principal, platform }) => ({ principal, platform })),
 		now,
 	});
 	const standings = known.map((speaker, index) =>
-		standingNow(speaker, facts[index] as SpeakerFacts, place, chats, config),
+		standingNow(speaker, facts[index] as SpeakerFacts, conversation, chats, config),
 	);
 	const isTheirs = facts.every(({ isOwn }) => isOwn);
-	return { standing: leastStanding(standings), scope: reach(place, isTheirs ? soleSpeaker(known) : null) };
+	return {
+		standing: leastStanding(standings),
+		scope: reach(conversation, isTheirs ? soleSpeaker(known) : null),
+	};
 }
 
 /** Never more than they were let in as, and never more than they would be let in as now. */
@@ -67,12 +70,12 @@ function standingNow(
  * others read the answer: in a shared conversation, in a group where everybody has a conversation of their own, and in a
  * conversation that somebody else has joined.
  */
-export function reach(place: Conversation, principal: string | null): Scope {
-	const isPrivate = !place.shared && place.chatType === "dm";
+export function reach(conversation: Conversation, principal: string | null): Scope {
+	const isPrivate = !conversation.shared && conversation.chatType === "dm";
 	return {
 		kind: "principal",
 		principal: isPrivate ? (principal ?? "") : "",
-		profile: place.profile,
-		conversation: place.id,
+		profile: conversation.profile,
+		conversation: conversation.id,
 	};
 }

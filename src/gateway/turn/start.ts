@@ -8,7 +8,7 @@ export interface TurnStart {
 	readonly token: number;
 	readonly conversation: ConversationId;
 	/** The conversation as it was when the turn began. */
-	readonly place: Conversation;
+	readonly conversationInfo: Conversation;
 	readonly session: SessionId;
 	readonly destination: Destination;
 	readonly principal: string | null;

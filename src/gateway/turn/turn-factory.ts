@@ -16,7 +16,7 @@ import type { Begun, Lanes } from "../lanes/lanes.ts";
 import { expire } from "../lifecycle/recovery.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { awaySentence, resumedSentence } from "../sentences.ts";
-import { policyOf, type Surroundings } from "../surroundings.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
 import { type Rights, rightsOf } from "./rights.ts";
 import type { TurnStart } from "./start.ts";
@@ -37,7 +37,7 @@ export interface TurnFactoryOptions {
 	readonly files: ConversationFiles | null;
 	/** Read each time: it may change while Keryx runs. */
 	readonly config: Config;
-	readonly surroundings: Surroundings;
+	readonly sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
 	readonly deltas: Deltas;
 	readonly lanes: Pick<Lanes, "joining" | "remove">;
@@ -58,12 +58,12 @@ export class TurnFactory {
 		const { store, clock, config } = this.#with;
 		const items = await this.#withoutExpired(conversation, waiting);
 		if (items.length === 0) return { kind: "none" };
-		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		const conversationInfo = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const begun = await store.beginTurn({
 			conversation,
 			inbox: items.map((item) => item.id),
-			policy: policyOf(this.#with.surroundings, place),
-			...this.#with.surroundings.openingOf(place),
+			policy: policyOf(this.#with.sessionSettings, conversationInfo),
+			...this.#with.sessionSettings.openingOf(conversationInfo),
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
 		});
@@ -74,7 +74,7 @@ export class TurnFactory {
 			...begun,
 			purpose: "answer" as const,
 			conversation,
-			place,
+			conversationInfo,
 			attempt: 1,
 			resumed: null,
 			away: this.#away(items),
@@ -97,12 +97,12 @@ export class TurnFactory {
 
 	async resume(conversation: ConversationId, turn: string): Promise<Begun> {
 		const { store, clock, config } = this.#with;
-		const place = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+		const conversationInfo = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		const resumed = await store.resumeTurn({
 			turn,
 			autoContinueFreshness: config.auto_continue_freshness,
 			deadlineAt: clock.now() + config.turn.max_minutes * 60_000,
-			policy: policyOf(this.#with.surroundings, place),
+			policy: policyOf(this.#with.sessionSettings, conversationInfo),
 			// A lane runs one turn at a time, and this one is not it.
 			evenRunning: true,
 		});
@@ -110,7 +110,7 @@ export class TurnFactory {
 		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
 		const start = {
 			...resumed,
-			place,
+			conversationInfo,
 			attempt: resumed.attempts,
 			resumed: { reason: resumed.reason, started },
 			away: this.#awayFor(resumed.interruptedAt),
@@ -119,12 +119,12 @@ export class TurnFactory {
 	}
 
 	/** A turn that a command began in the store. */
-	async ofCommand(place: Conversation, turn: CommandTurn): Promise<Turn> {
+	async ofCommand(conversationInfo: Conversation, turn: CommandTurn): Promise<Turn> {
 		const start = {
 			purpose: "answer" as const,
 			...turn,
-			conversation: place.id,
-			place,
+			conversation: conversationInfo.id,
+			conversationInfo,
 			boundary: null,
 			attempt: 1,
 			resumed: null,
@@ -149,9 +149,9 @@ export class TurnFactory {
 		return resumedSentence(interruptedAt, config.session_reset.timezone);
 	}
 
-	#rights({ speakers, place }: Pick<TurnStart, "speakers" | "place">): Promise<Rights> {
+	#rights({ speakers, conversationInfo }: Pick<TurnStart, "speakers" | "conversationInfo">): Promise<Rights> {
 		const { store, config, clock } = this.#with;
-		return rightsOf(speakers, place, { store, config, now: clock.now() });
+		return rightsOf(speakers, conversationInfo, { store, config, now: clock.now() });
 	}
 
 	agentOf({ profile }: Conversation): Agent {
@@ -162,32 +162,40 @@ export class TurnFactory {
 	#turn(start: TurnStart, rights: Rights): Turn {
 		const { store, tools, clock, config, confirmations, walls, files, deltas, lanes, log } = this.#with;
 		const { platform, account } = start.destination;
-		const { profile } = start.place;
+		const { profile } = start.conversationInfo;
 		const own = profile === "" ? undefined : config.profiles[profile];
 		return new Turn(start, {
 			store,
 			outlet: this.#with.outlet,
-			agent: this.agentOf(start.place),
+			agent: this.agentOf(start.conversationInfo),
 			confirmations,
 			files,
 			rights,
-			isOwners: rights.standing === "owner" && !start.place.shared && start.place.chatType === "dm",
+			isOwners:
+				rights.standing === "owner" &&
+				!start.conversationInfo.shared &&
+				start.conversationInfo.chatType === "dm",
 			tools: onlyTools(
 				tools,
-				toolsFor(tools.names, config, { profile, platform: start.place.platform, role: rights.standing }),
+				toolsFor(tools.names, config, {
+					profile,
+					platform: start.conversationInfo.platform,
+					role: rights.standing,
+				}),
 			),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas,
 			channel: this.#with.channelOf(platform, account),
-			policyOf: (conversation) => policyOf(this.#with.surroundings, conversation),
-			openingOf: (conversation) => this.#with.surroundings.openingOf(conversation),
+			policyOf: (conversation) => policyOf(this.#with.sessionSettings, conversation),
+			openingOf: (conversation) => this.#with.sessionSettings.openingOf(conversation),
 			joining: () =>
 				lanes.joining(
 					start.conversation,
 					({ principal, role }) =>
-						role !== null && mayJoin(start.speakers, { principal, role, platform: start.place.platform }),
+						role !== null &&
+						mayJoin(start.speakers, { principal, role, platform: start.conversationInfo.platform }),
 				),
 			joined: (inbox) => lanes.remove(start.conversation, inbox),
 			log,

@@ -40,7 +40,7 @@ import {
 	STEP_LIMIT,
 	UNEXPECTED,
 } from "../sentences.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { SessionSettings } from "../session-settings.ts";
 import { Pauses, patientStore } from "../until-written.ts";
 import { Asking, resultRow, type Waiting } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
@@ -53,7 +53,7 @@ import { modelStep, type StepOutcome } from "./model-step.ts";
 import { notesFor } from "./notes.ts";
 import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
-import { PromptRoom, whyNotSummarising } from "./prompt-room.ts";
+import { PromptCompactor, whyNotSummarising } from "./prompt-compactor.ts";
 import type { Rights } from "./rights.ts";
 import type { TurnStart } from "./start.ts";
 import {
@@ -73,7 +73,7 @@ const MOST_PROCESSES = 100;
 /** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
 export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
 
-export interface TurnTools {
+export interface TurnDependencies {
 	/** While the turn works it waits for a store that is in trouble; its end does so by itself. */
 	readonly store: Store;
 	readonly agent: Agent;
@@ -95,7 +95,7 @@ export interface TurnTools {
 	readonly outlet: Outlet;
 	readonly policyOf: (conversation: Conversation) => ResetPolicy;
 	/** The context block of a session that would open now. */
-	readonly openingOf: Surroundings["openingOf"];
+	readonly openingOf: SessionSettings["openingOf"];
 	/** Messages that wait and may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
@@ -104,7 +104,7 @@ export interface TurnTools {
 
 export class Turn {
 	readonly #start: TurnStart;
-	readonly #with: TurnTools;
+	readonly #with: TurnDependencies;
 	/** Without the waiting. */
 	readonly #unpatient: Store;
 	readonly #controller = new AbortController();
@@ -135,22 +135,22 @@ export class Turn {
 	/** Attachments of rows that are committed with the end. */
 	readonly #blobs: string[] = [];
 
-	constructor(start: TurnStart, given: TurnTools) {
+	constructor(start: TurnStart, dependencies: TurnDependencies) {
 		this.#start = start;
 		const patience = {
-			clock: given.clock,
+			clock: dependencies.clock,
 			signal: this.#controller.signal,
-			log: (error: unknown) => given.log(`turn ${start.turn} waits for the store`, error),
+			log: (error: unknown) => dependencies.log(`turn ${start.turn} waits for the store`, error),
 		};
-		this.#unpatient = given.store;
-		const tools = { ...given, store: patientStore(given.store, patience) };
-		this.#with = tools;
-		this.#policy = tools.policyOf(start.place);
+		this.#unpatient = dependencies.store;
+		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
+		this.#with = used;
+		this.#policy = used.policyOf(start.conversationInfo);
 		this.#count = start.messages;
 		this.#cap = start.cap;
 		this.#index = start.nextIndex;
-		this.#calls = new ModelCalls(tools.store, start);
-		const { store, confirmations, rights } = tools;
+		this.#calls = new ModelCalls(used.store, start);
+		const { store, confirmations, rights } = used;
 		this.#report = new ProgramReport(
 			{
 				onText: (delta) => this.#onText(delta),
@@ -166,20 +166,22 @@ export class Turn {
 		this.#asking = new Asking({
 			store,
 			confirmations,
-			mode: tools.config.approvals.mode,
+			mode: used.config.approvals.mode,
 			start,
-			now: () => tools.clock.now(),
+			now: () => used.clock.now(),
 			standing: rights.standing,
 			patience,
-			unpatient: given.store,
+			unpatient: dependencies.store,
 		});
 		this.#checkpoints = new TurnCheckpoints({
-			...tools,
+			...used,
 			start,
 			signal: this.#controller.signal,
 			rows: () => this.#rows,
 		});
-		this.#toolsShown = new ToolsShown(start.place.toolProgress ?? tools.config.display.tool_progress);
+		this.#toolsShown = new ToolsShown(
+			start.conversationInfo.toolProgress ?? used.config.display.tool_progress,
+		);
 	}
 
 	get id(): string {
@@ -291,7 +293,7 @@ export class Turn {
 
 	async #loop(agent: StepAgent): Promise<Outcome> {
 		const { config } = this.#with;
-		const room = this.#room(agent);
+		const compactor = this.#compactor(agent);
 		let calls: readonly ToolCall[] = this.#start.resumed ? unansweredCalls(this.#rows, this.id) : [];
 		for (let step = 1; ; step++) {
 			const ended = await this.#runCalls(calls);
@@ -299,7 +301,7 @@ export class Turn {
 			if (step > config.agent.max_steps)
 				return { kind: "failed", reason: "step_limit", sentence: STEP_LIMIT };
 			await this.#join();
-			const outcome = await this.#step(agent, room);
+			const outcome = await this.#step(agent, compactor);
 			if (outcome.kind !== "done") return outcome;
 			const { message, literal, rows } = outcome;
 			if (message.toolCalls.length === 0) return this.#completed(rows);
@@ -323,7 +325,7 @@ export class Turn {
 	/** One step, asked again where the provider refuses what can be made smaller or left out. */
 	async #step(
 		agent: StepAgent,
-		room: PromptRoom,
+		compactor: PromptCompactor,
 	): Promise<
 		| Outcome
 		| (Extract<StepOutcome, { kind: "done" }> & {
@@ -331,13 +333,13 @@ export class Turn {
 				readonly rows: readonly NewMessage[];
 		  })
 	> {
-		this.#rows.push(...(await room.make(this.#rows)));
+		this.#rows.push(...(await compactor.compactIfLong(this.#rows)));
 		this.#unshown = [];
 		let search = new AttachmentSearch();
 		let refusal: AgentFailure | null = null;
 		const compact = async () => {
 			// Once: what has just been compacted is put off until it has grown.
-			const summaries = await room.makeAfterRefusal(this.#rows);
+			const summaries = await compactor.compactAfterRefusal(this.#rows);
 			this.#rows.push(...summaries);
 			if (summaries.length > 0) [search, refusal] = [new AttachmentSearch(), null];
 			return summaries.length > 0;
@@ -346,7 +348,7 @@ export class Turn {
 			const outcome = await this.#ask(agent, search.without);
 			if (outcome.kind === "aborted") return this.#aborted();
 			if (outcome.kind === "done") {
-				room.counted(outcome.usage.inputTokens, this.#rows.length);
+				compactor.counted(outcome.usage.inputTokens, this.#rows.length);
 				this.#calls.record(outcome.usage, "ok");
 				// Behind the message, which has been shown under its index.
 				const leftOut = refusal ? [this.#leaveOut(search, refusal)] : [];
@@ -387,14 +389,14 @@ export class Turn {
 	/** A turn that `/compress` began: it answers no message, and what it says is what became of the rows. */
 	async #compress(agent: Agent): Promise<Outcome> {
 		const whyNot = whyNotSummarising(agent);
-		const text = whyNot ?? (await this.#room(agent as StepAgent).compress(this.#rows));
+		const text = whyNot ?? (await this.#compactor(agent as StepAgent).compress(this.#rows));
 		return { kind: "completed", text, last: [] };
 	}
 
-	#room(agent: StepAgent): PromptRoom {
+	#compactor(agent: StepAgent): PromptCompactor {
 		const { store, clock, config, tools, outlet } = this.#with;
 		const start = this.#start;
-		return new PromptRoom({
+		return new PromptCompactor({
 			store,
 			outlet,
 			agent,
@@ -402,7 +404,7 @@ export class Turn {
 			config,
 			start,
 			calls: this.#calls,
-			beside: () => textTokens(start.context) + textTokens(JSON.stringify(tools.specs)),
+			overheadTokens: () => textTokens(start.context) + textTokens(JSON.stringify(tools.specs)),
 			signal: this.#controller.signal,
 		});
 	}
@@ -572,7 +574,7 @@ export class Turn {
 		const { conversation, session, turn, context } = this.#start;
 		const { store, isOwners } = this.#with;
 		const history = promptHistory(this.#rows, {
-			shared: this.#start.place.shared,
+			shared: this.#start.conversationInfo.shared,
 			...(without && { without }),
 		});
 		const { forOthers } = store.secrets;
@@ -590,7 +592,7 @@ export class Turn {
 			}),
 			tools: this.#with.tools.specs,
 			standing: this.#with.rights.standing,
-			override: this.#start.place.modelOverride,
+			override: this.#start.conversationInfo.modelOverride,
 			signal: this.#controller.signal,
 			maxAnswer: maxAnswerOf(this.#with.config),
 		};
@@ -639,7 +641,7 @@ export class Turn {
 
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
 	async #ending({ outcome, rows, mustRotate }: Ending): Promise<EndTurnArgs> {
-		const { turn, token, boundary, place } = this.#start;
+		const { turn, token, boundary, conversationInfo } = this.#start;
 		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
 		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
 		const full = mustRotate || (this.#cap > 0 && count >= this.#cap);
@@ -663,7 +665,7 @@ export class Turn {
 				ifRotated: rotation(this.#start, {
 					...this.#about,
 					cap: this.#cap,
-					opening: this.#with.openingOf(place),
+					opening: this.#with.openingOf(conversationInfo),
 					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
 					checkpoint: await this.#checkpoints.rotation(),
@@ -677,7 +679,7 @@ export class Turn {
 		return {
 			policy: this.#policy,
 			outlet,
-			model: answeringModel(config.agent, this.#start.place.modelOverride),
+			model: answeringModel(config.agent, this.#start.conversationInfo.modelOverride),
 		};
 	}
 
@@ -689,8 +691,8 @@ export class Turn {
 	/** Which message is answered, by the platform's own id: of use only to tools of that platform. */
 	async #findTrigger(): Promise<string | null> {
 		const { tools, store } = this.#with;
-		const { turn, place } = this.#start;
-		if (!hasPlatformTools(place.platform, tools.names)) return null;
+		const { turn, conversationInfo } = this.#start;
+		if (!hasPlatformTools(conversationInfo.platform, tools.names)) return null;
 		const { inbox } = await store.turn({ scope: OPERATOR, id: turn });
 		return inbox.findLast(({ kind }) => kind === "person")?.platformMessage ?? null;
 	}

@@ -21,10 +21,10 @@ import {
 	wallInWords,
 	wallsInWords,
 } from "../../walls/index.ts";
-import type { ConversationPlace, Workspace } from "../files/workspaces.ts";
+import type { Workspace, WorkspaceOwner } from "../files/workspaces.ts";
 
 /** Whose program it is: the conversation, and the least that the people are for whom it is started. */
-export interface ProgramTurn extends ConversationPlace {
+export interface ProgramTurn extends WorkspaceOwner {
 	readonly standing: Standing;
 }
 
@@ -34,7 +34,7 @@ export interface WallsOptions {
 	readonly program: string;
 	/** Keryx's own environment. */
 	readonly env: Environment;
-	readonly workspaceOf: (place: ConversationPlace) => Workspace;
+	readonly workspaceOf: (owner: WorkspaceOwner) => Workspace;
 	/** What holds the workspaces that Keryx makes: behind a mask no other one can be put in the place of one. */
 	readonly root: string;
 	/** Of a program without a wall; `pass` are variables that it may see although they are withheld. */
@@ -72,7 +72,7 @@ export function createWalls(options: WallsOptions): Walls {
 		probing ??= (options.probe ?? (() => probeWalls(options.home)))();
 		return probing;
 	};
-	const place = async (
+	const decide = async (
 		turn: ProgramTurn,
 		choice: WallChoice,
 		{ pass, outlivesStarter }: { readonly pass: readonly string[]; readonly outlivesStarter: boolean },
@@ -93,9 +93,9 @@ export function createWalls(options: WallsOptions): Walls {
 	};
 	return {
 		forCommand: (turn, { wider = false } = {}) =>
-			place(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
+			decide(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
 		forProgram: (turn, { kind, pass }) =>
-			place(turn, programChoice(options.config(), kind, turn.standing), { pass, outlivesStarter: false }),
+			decide(turn, programChoice(options.config(), kind, turn.standing), { pass, outlivesStarter: false }),
 		describe: async (turn, { program } = {}) => {
 			const config = options.config();
 			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);

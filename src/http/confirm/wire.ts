@@ -32,7 +32,7 @@ export function toWireConfirmation(
 		asked_by: confirmation.askedBy,
 		conversation: confirmation.conversation,
 		told: wasTold(confirmation),
-		...(full && { notices: confirmation.notices.map(({ to, state }) => ({ to: placeOf(to), state })) }),
+		...(full && { notices: confirmation.notices.map(({ to, state }) => ({ to: receiverShown(to), state })) }),
 	};
 }
 
@@ -133,6 +133,6 @@ function times<Name extends string, At extends number | null>(name: Name, at: At
 }
 
 /** Addresses of webhooks often hold a secret. */
-function placeOf(to: string): string {
+function receiverShown(to: string): string {
 	return /^https?:/.test(to) && URL.canParse(to) ? new URL(to).origin : to;
 }

@@ -40,7 +40,7 @@ export class Feed {
 	/** The cursor just before the oldest of them; null before the end of the log is known. */
 	#before: string | null = null;
 	#dropped = 0;
-	readonly #place = new Map<string, number>();
+	readonly #positions = new Map<string, number>();
 	#reading: Promise<void> | null = null;
 	#more = false;
 	#unlisten: (() => void) | null = null;
@@ -120,13 +120,13 @@ export class Feed {
 		this.#tail = [];
 		this.#before = null;
 		this.#dropped = 0;
-		this.#place.clear();
+		this.#positions.clear();
 	}
 
 	#keptAfter(cursor: string): Page | undefined {
-		const place = this.#place.get(cursor);
-		if (place === undefined) return undefined;
-		const from = place + 1 - this.#dropped;
+		const position = this.#positions.get(cursor);
+		if (position === undefined) return undefined;
+		const from = position + 1 - this.#dropped;
 		const events = this.#tail.slice(from, from + PAGE);
 		return { kind: "events", events, cursor: events.at(-1)?.cursor ?? cursor };
 	}
@@ -189,7 +189,7 @@ export class Feed {
 	#begin(cursor: string): void {
 		this.#forget();
 		this.#before = cursor;
-		this.#place.set(cursor, -1);
+		this.#positions.set(cursor, -1);
 	}
 
 	#keptTo(): string | null {
@@ -197,12 +197,12 @@ export class Feed {
 	}
 
 	#keep(event: WireEvent): void {
-		this.#place.set(event.cursor, this.#dropped + this.#tail.length);
+		this.#positions.set(event.cursor, this.#dropped + this.#tail.length);
 		this.#tail.push(event);
 		if (this.#tail.length <= KEPT) return;
 		const oldest = this.#tail.shift();
 		this.#dropped++;
-		if (this.#before !== null) this.#place.delete(this.#before);
+		if (this.#before !== null) this.#positions.delete(this.#before);
 		this.#before = oldest?.cursor ?? null;
 	}
 

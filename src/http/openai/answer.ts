@@ -7,7 +7,7 @@ import { type ApiHost, running } from "../call.ts";
 import { posterOf, type Visitor } from "../entry/auth.ts";
 import type { Feed } from "../events/feed.ts";
 import type { WireEvent } from "../schemas.ts";
-import { ownConversation, sourceOf } from "./place.ts";
+import { ownConversation, sourceOf } from "./own-conversation.ts";
 import { Said } from "./said.ts";
 
 export interface Asked {
@@ -68,7 +68,7 @@ export async function* answerTo(
 	{ store, feed, signal }: { readonly store: Store; readonly feed: Feed; readonly signal: AbortSignal },
 ): AsyncGenerator<string, Answered> {
 	const said = new Said();
-	const after = (place: string) => ({ scope: OPERATOR, after: place, limit: 200, conversation });
+	const after = (from: string) => ({ scope: OPERATOR, after: from, limit: 200, conversation });
 	let last = cursor;
 	let item = await store.inboxItem({ scope: OPERATOR, id });
 	if (!hasEnded(item))

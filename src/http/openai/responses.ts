@@ -48,21 +48,21 @@ export async function* responseEvents(
 		event: type,
 		data: JSON.stringify({ type, sequence_number: sequence++, ...facts }),
 	});
-	const place = { item_id: `msg_${frame.id}`, output_index: 0, content_index: 0 };
+	const position = { item_id: `msg_${frame.id}`, output_index: 0, content_index: 0 };
 	const begun = response(frame, previous, "in_progress", [], null);
 	yield event("response.created", { response: begun });
 	yield event("response.in_progress", { response: begun });
 	yield event("response.output_item.added", { output_index: 0, item: item(frame, "in_progress", null) });
-	yield event("response.content_part.added", { ...place, part: outputText("") });
+	yield event("response.content_part.added", { ...position, part: outputText("") });
 	let all = "";
 	let next = await pieces.next();
 	for (; !next.done; next = await pieces.next()) {
 		all += next.value;
-		yield event("response.output_text.delta", { ...place, delta: next.value, logprobs: [] });
+		yield event("response.output_text.delta", { ...position, delta: next.value, logprobs: [] });
 	}
 	const done = item(frame, "completed", all);
-	yield event("response.output_text.done", { ...place, text: all, logprobs: [] });
-	yield event("response.content_part.done", { ...place, part: outputText(all) });
+	yield event("response.output_text.done", { ...position, text: all, logprobs: [] });
+	yield event("response.content_part.done", { ...position, part: outputText(all) });
 	yield event("response.output_item.done", { output_index: 0, item: done });
 	yield event("response.completed", {
 		response: response(frame, previous, "completed", [done], next.value.spent),

@@ -1,9 +1,9 @@
 // Reading a log for somebody: the new part, the end, the two ends, or its lines. Bytes become text here: whole characters, without
 // colours, as a terminal would show them in the end. Work and memory are bounded whatever a program has printed.
 import { readableLength, terminalText } from "../../domain/index.ts";
-import type { ProcessPlace } from "../place.ts";
+import type { ProcessMachine } from "../machine.ts";
 
-export type ReadLog = ProcessPlace["read"];
+export type ReadLog = ProcessMachine["read"];
 
 const PIECE = 256 * 1024;
 /** Bytes looked at for so many characters: colours and the like take room, too. */

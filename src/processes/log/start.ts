@@ -14,10 +14,10 @@ export async function startOfLast(read: ReadLog, id: string, lines: number, size
 		const from = Math.max(0, to - chunk);
 		const pieces = await allBetween(read, id, from, to);
 		for (const { data, from: at } of pieces.toReversed())
-			for (let place = data.lastIndexOf(NEWLINE); place >= 0; place = before(data, place)) {
+			for (let offset = data.lastIndexOf(NEWLINE); offset >= 0; offset = before(data, offset)) {
 				// The one at the very end ends the last line; it does not begin another.
-				if (at + place === size - 1) continue;
-				if (--missing === 0) return at + place + 1;
+				if (at + offset === size - 1) continue;
+				if (--missing === 0) return at + offset + 1;
 			}
 		// What was cut out is stepped over, however much it is.
 		chunk = pieces.every(({ data }) => data.length === 0) ? chunk * 2 : CHUNK;
@@ -26,8 +26,8 @@ export async function startOfLast(read: ReadLog, id: string, lines: number, size
 	return 0;
 }
 
-function before(data: Buffer, place: number): number {
-	return place === 0 ? -1 : data.lastIndexOf(NEWLINE, place - 1);
+function before(data: Buffer, offset: number): number {
+	return offset === 0 ? -1 : data.lastIndexOf(NEWLINE, offset - 1);
 }
 
 /** For a part that is known to be short. */

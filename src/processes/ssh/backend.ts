@@ -16,6 +16,7 @@ import type {
 	PtySize,
 	SpawnRequest,
 } from "../types.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { lookFor } from "./family.ts";
 import { endRemoteFamily, signalMembers } from "./hunt.ts";
 import { familyOf, type RemoteRecord, RemoteRecords } from "./records.ts";
@@ -24,7 +25,6 @@ import { Settling } from "./settling.ts";
 import { RemoteShell } from "./shell.ts";
 import { checkTarget, type SshTarget, sshCommand, sshVariables } from "./target.ts";
 import { readTold, type Told } from "./told.ts";
-import { Turnstile } from "./turnstile.ts";
 
 /** An sshd refuses some of those that come at once and are not let in yet, ten of them by default. */
 const CONNECTING_AT_ONCE = 4;
@@ -61,7 +61,7 @@ class SshBackend implements ProcessBackend {
 	readonly #records: RemoteRecords;
 	readonly #shell: RemoteShell;
 	readonly #settling: Settling;
-	readonly #turnstile = new Turnstile(CONNECTING_AT_ONCE);
+	readonly #connecting = new ConcurrencyLimit(CONNECTING_AT_ONCE);
 
 	constructor(options: SshBackendOptions) {
 		this.name = options.name;
@@ -107,7 +107,7 @@ class SshBackend implements ProcessBackend {
 		};
 		await this.#records.create(record);
 		try {
-			return await this.#turnstile.pass(() => this.#start(record, request));
+			return await this.#connecting.run(() => this.#start(record, request));
 		} catch (error) {
 			if (!(error instanceof KeryxError)) throw error;
 			if (error.code === "process.unreachable") return this.#settling.fail(record, error.message);

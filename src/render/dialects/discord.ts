@@ -46,7 +46,7 @@ export const discord: Dialect = {
 	},
 	quote: undefined,
 	// In a list item it is text: only at the start of a line does it quote.
-	quotePrefix: (place) => ({ rest: both("> "), onBlank: true, reopen: place === "listed" ? "" : "> " }),
+	quotePrefix: (position) => ({ rest: both("> "), onBlank: true, reopen: position === "listed" ? "" : "> " }),
 	bullet: both("- "),
 	alignsTables: true,
 };

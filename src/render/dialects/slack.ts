@@ -31,9 +31,9 @@ export const slack: Dialect = {
 	fence: () => element("```\n", "\n```", { verbatim: true }),
 	link: (url) => (LINKABLE.test(url) ? element(`<${target(url)}|`, ">") : undefined),
 	quote: undefined,
-	quotePrefix: (place) => {
-		const markup = place === "outer" ? "> " : "&gt; ";
-		return { rest: { plain: "&gt; ", markup }, onBlank: true, reopen: place === "listed" ? "" : markup };
+	quotePrefix: (position) => {
+		const markup = position === "outer" ? "> " : "&gt; ";
+		return { rest: { plain: "&gt; ", markup }, onBlank: true, reopen: position === "listed" ? "" : markup };
 	},
 	bullet: { plain: "- ", markup: "• " },
 	alignsTables: true,

@@ -30,8 +30,8 @@ export const telegram: Dialect = {
 	},
 	link: (url) => (LINKABLE.test(url) ? element(`<a href="${attribute(url)}">`, "</a>") : undefined),
 	quote: element("<blockquote>", "</blockquote>"),
-	quotePrefix: (place) => ({
-		rest: { plain: "> ", markup: place === "outer" ? "" : "&gt; " },
+	quotePrefix: (position) => ({
+		rest: { plain: "> ", markup: position === "outer" ? "" : "&gt; " },
 		onBlank: true,
 		reopen: "",
 	}),

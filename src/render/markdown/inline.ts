@@ -202,14 +202,14 @@ function codeSpan(state: State, at: number): number {
 }
 
 /** Where the runs of backticks of each length stand, and up to which of them the text has been read. */
-type Ticks = Map<number, { readonly places: number[]; read: number }>;
+type Ticks = Map<number, { readonly positions: number[]; read: number }>;
 
 function indexTicks(text: string): Ticks {
 	const ticks: Ticks = new Map();
 	for (const { 0: found, index } of text.matchAll(/`+/g)) {
 		const known = ticks.get(found.length);
-		if (known) known.places.push(index);
-		else ticks.set(found.length, { places: [index], read: 0 });
+		if (known) known.positions.push(index);
+		else ticks.set(found.length, { positions: [index], read: 0 });
 	}
 	return ticks;
 }
@@ -217,8 +217,8 @@ function indexTicks(text: string): Ticks {
 function nextTicks(ticks: Ticks, length: number, from: number): number | undefined {
 	const known = ticks.get(length);
 	if (!known) return undefined;
-	while ((known.places[known.read] ?? Number.POSITIVE_INFINITY) < from) known.read++;
-	return known.places[known.read];
+	while ((known.positions[known.read] ?? Number.POSITIVE_INFINITY) < from) known.read++;
+	return known.positions[known.read];
 }
 
 function angle({ text, pieces }: State, at: number): number {

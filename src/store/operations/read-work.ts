@@ -72,6 +72,7 @@ interface InboxBody {
 	readonly source: unknown;
 	readonly content: Content;
 	readonly role?: PersonRole;
+	readonly platformRole?: string;
 	readonly poster?: Poster;
 	readonly amended?: boolean;
 	readonly sentAt?: number;
@@ -91,6 +92,7 @@ function toItem(row: InboxRow): InboxItem {
 		platformMessage: row.platform_message,
 		content: body?.content ?? null,
 		role: body?.role ?? null,
+		platformRole: body?.platformRole ?? null,
 		poster: body?.poster ?? null,
 		amended: body?.amended ?? false,
 		command: body?.command === undefined ? null : { name: body.command, result: body.result },
@@ -341,9 +343,9 @@ export function* speakerFacts(args: {
 	/** The ids that the conversation's chat has had, its present one first. */
 	readonly chats: readonly string[];
 }> {
-	const place = yield* get(ownerOf, args.conversation);
-	const owner = place?.principal ?? null;
-	const chats = place ? yield* chatIds(parseSource(unseal(place.source_body, place.body_key))) : [];
+	const found = yield* get(ownerOf, args.conversation);
+	const owner = found?.principal ?? null;
+	const chats = found ? yield* chatIds(parseSource(unseal(found.source_body, found.body_key))) : [];
 	const owners = owner === null ? [] : yield* samePrincipals(owner);
 	const facts: SpeakerFacts[] = [];
 	for (const { principal, platform } of args.speakers) {

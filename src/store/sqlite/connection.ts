@@ -214,7 +214,7 @@ export class Connection {
 			});
 	}
 
-	/** Each step in a transaction of its own, after a copy of a store that has data. */
+	/** Each step in a transaction of its own, after a copy of a store that has data; a new store is made in one. */
 	#migrate(path: string): void {
 		const version = this.#version();
 		if (version > 0 && version < SCHEMA_VERSION) {
@@ -223,12 +223,15 @@ export class Connection {
 			createPrivately(copy);
 			this.db.prepare("VACUUM INTO ?").run(copy);
 		}
-		for (let from = version; from < SCHEMA_VERSION; from++) {
-			this.db.transaction(() => {
-				this.db.exec(migration(from, "sqlite"));
-				this.db.pragma(`user_version = ${from + 1}`);
-			})();
-		}
+		const step = this.db.transaction((from: number) => {
+			this.db.exec(migration(from, "sqlite"));
+			this.db.pragma(`user_version = ${from + 1}`);
+		});
+		const steps = (): void => {
+			for (let from = version; from < SCHEMA_VERSION; from++) step(from);
+		};
+		if (version > 0) steps();
+		else this.db.transaction(steps)();
 	}
 
 	#version(): number {

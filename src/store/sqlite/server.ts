@@ -2,7 +2,7 @@
 // its own, and acknowledges none before their one commit is on the disk. A reader runs read operations, each on one snapshot.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
-import { type Drawn, type ReadName, readOp, type Surroundings, type WriteName, writeOp } from "../engine.ts";
+import { type Drawn, type OwnerContext, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
@@ -71,7 +71,7 @@ const writeEpoch = sql(
 interface Serving {
 	readonly port: MessagePort;
 	readonly connection: Connection;
-	readonly around: Surroundings;
+	readonly owner: OwnerContext;
 	readonly witness: WitnessKeeper | null;
 	/** The owner's; a store in memory has no files to be lost. */
 	readonly ownership: Ownership | undefined;
@@ -89,11 +89,11 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
 		const epoch = settings.role === "writer" ? takeEpoch(connection) : 0;
 		const { auditKey, auditWitness } = settings;
-		const around = { epoch, auditKey, witness: () => readWitness(auditWitness) };
+		const owner = { epoch, auditKey, witness: () => readWitness(auditWitness) };
 		const witness = settings.role === "writer" ? keepWitness(settings, connection) : null;
 		const opened = ownership && { given: settings.path, path, database, lock: ownership.lock };
 		const guard = opened && watchOver({ port, connection, epoch, opened });
-		const serving: Serving = { port, connection, around, witness, ownership, guard, closed: false };
+		const serving: Serving = { port, connection, owner, witness, ownership, guard, closed: false };
 		port.on("message", (first: Request[]) => serve(serving, first));
 		port.postMessage({ ready: true, epoch, database } satisfies Ready);
 	} catch (error) {
@@ -269,9 +269,9 @@ function commitWith(run: WriteOne, serving: Serving, writes: readonly Write[]): 
 }
 
 /** Refused alone, as long as it has written nothing. Where the whole transaction is gone, throws. */
-function writeOne({ connection, around }: Serving, { id, name, args, drawn }: Write): Reply | undefined {
+function writeOne({ connection, owner }: Serving, { id, name, args, drawn }: Write): Reply | undefined {
 	try {
-		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, around)) };
+		return { id, ok: true, value: connection.run(writeOp(name, args, drawn, owner)) };
 	} catch (error) {
 		if (!connection.db.inTransaction || isStorageFault(error)) throw error;
 		return connection.wrote ? undefined : { id, ok: false, error: toWireError(error) };
@@ -279,10 +279,10 @@ function writeOne({ connection, around }: Serving, { id, name, args, drawn }: Wr
 }
 
 /** Refused alone: its savepoint takes back what it wrote. Where the whole transaction is gone, throws. */
-function writeInSavepoint({ connection, around }: Serving, write: Write): Reply {
+function writeInSavepoint({ connection, owner }: Serving, write: Write): Reply {
 	connection.control("SAVEPOINT operation");
 	try {
-		const value = connection.run(writeOp(write.name, write.args, write.drawn, around));
+		const value = connection.run(writeOp(write.name, write.args, write.drawn, owner));
 		connection.control("RELEASE operation");
 		return { id: write.id, ok: true, value };
 	} catch (error) {
@@ -303,12 +303,12 @@ function takeBack(connection: Connection): void {
 }
 
 function readOne(
-	{ connection, around }: Serving,
+	{ connection, owner }: Serving,
 	{ id, name, args }: Extract<Request, { kind: "read" }>,
 ): Reply {
 	try {
 		connection.control("BEGIN");
-		return { id, ok: true, value: connection.run(readOp(name, args, around)) };
+		return { id, ok: true, value: connection.run(readOp(name, args, owner)) };
 	} catch (error) {
 		return { id, ok: false, error: toWireError(error) };
 	} finally {

@@ -111,11 +111,15 @@ function shownOnce(world: World, deliveries: readonly Delivery[]): string[] {
 			// A preview that was never sent ends with a turn that is given up.
 			if (state === "dead" && receipt === null) continue;
 			if (state !== "sent" || receipt === null) problems.push(`I7: delivery ${id} is ${state} (${reason})`);
-			else if (seen.get(receipt)?.text !== body.plain.trim())
-				problems.push(
-					`I7: delivery ${id} shows ${JSON.stringify(seen.get(receipt)?.text)}, not ${JSON.stringify(body.plain)}`,
-				);
-			else receipts.push(Number(receipt));
+			else {
+				const message = receipt.slice(receipt.indexOf("/") + 1);
+				const text = seen.get(message)?.text;
+				if (text !== body.plain.trim())
+					problems.push(
+						`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(body.plain)}`,
+					);
+				else receipts.push(Number(message));
+			}
 		}
 		if (new Set(receipts).size !== receipts.length)
 			problems.push(`two deliveries of ${chat.key} have one receipt`);

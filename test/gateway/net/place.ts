@@ -1,9 +1,9 @@
 // A place for processes in which nothing runs: each prints a word and ends after as many seconds as its command names, by the test's clock.
 import { KeryxError } from "../../../src/errors.ts";
-import type { ProcessPlace } from "../../../src/processes/index.ts";
+import type { ProcessMachine } from "../../../src/processes/index.ts";
 import type { Clock } from "../../../src/time/index.ts";
 
-type Backend = Awaited<ReturnType<ProcessPlace["connect"]>>;
+type Backend = Awaited<ReturnType<ProcessMachine["connect"]>>;
 type Info = Awaited<ReturnType<Backend["get"]>>;
 
 const PRINTED = Buffer.from("finished\n");
@@ -15,8 +15,8 @@ export class ScriptedPlace {
 	/** As often as each was started. */
 	readonly starts: string[] = [];
 
-	on(clock: Clock): ProcessPlace {
-		const read: ProcessPlace["read"] = (id, { from, limit }) => {
+	on(clock: Clock): ProcessMachine {
+		const read: ProcessMachine["read"] = (id, { from, limit }) => {
 			const printed = this.#processes.get(id)?.end ? PRINTED : Buffer.alloc(0);
 			const data = printed.subarray(from, from + limit);
 			return Promise.resolve({ from, data, lost: 0, next: from + data.length, size: printed.length });

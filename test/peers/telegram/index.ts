@@ -108,8 +108,16 @@ export async function createTelegramPeer({ clock = systemClock, port }: Telegram
 			});
 		},
 		/** Presses a button; resolves with what the person is shown. */
-		press: (by: User, chat: ChatRecord, id: number, data: string): Promise<string> => {
-			const { message, bot: of } = world.find(chat, id);
+		press: (
+			by: User,
+			chat: ChatRecord,
+			id: number,
+			data: string,
+			/** A hostile client sends any button with any message: whose button it says it is. */
+			told?: BotAccount,
+		): Promise<string> => {
+			const { message, bot } = world.find(chat, id);
+			const of = told?.user.id ?? bot;
 			const query = `query-${++presses}`;
 			return new Promise((resolve) => {
 				world.presses.set(query, resolve);

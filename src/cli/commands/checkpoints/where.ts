@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { Answer } from "../../../http/index.ts";
 import type { Connection } from "../../connect.ts";
-import { namedConversation, ownConversation } from "../../place.ts";
+import { namedConversation, ownConversation } from "../../named-conversation.ts";
 
 export type WireCheckpoint = Answer<"checkpoints">["checkpoints"][number];
 

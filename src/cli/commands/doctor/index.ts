@@ -7,13 +7,13 @@ import type { CliContext } from "../../context.ts";
 import { createOutput, type Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { lookAtAudit } from "./audit.ts";
+import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
 import { lookAtStore } from "./store.ts";
-import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./surroundings.ts";
 import { lookAtWalls } from "./walls.ts";
 
 interface Flags {
@@ -62,9 +62,9 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	if (config) tell(...lookAtChannels(config.values));
 	if (config && !quick) tell(...(await lookAtModels(config.values, env)));
 	if (config) tell(await lookAtGit(config.values));
-	const place = lookAtHome(home.path, fix);
-	tell(...place.findings);
-	if (place.isThere) {
+	const atHome = lookAtHome(home.path, fix);
+	tell(...atHome.findings);
+	if (atHome.isThere) {
 		tell(lookAtSpace(home.path));
 		if (config) tell(...(await lookAtWalls(home, config.values, env)));
 		const { findings, client } = await lookForKeryx(home, context);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideBoundary, resolvePolicy } from "../../../domain/index.ts";
+import { resolvePolicy } from "../../../config/index.ts";
+import { decideBoundary } from "../../../domain/index.ts";
 import { exactDuration, explainDecision, type SessionState } from "./decision-text.ts";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,7 @@
 // What Keryx would do with one message, as data: the same facts for people, for --json and for the demo.
+
 import type { LoadedConfig } from "../../../config/index.ts";
-import { describeOrigin } from "../../../config/index.ts";
+import { describeOrigin, resolvePolicy } from "../../../config/index.ts";
 import {
 	type Address,
 	type AliasPair,
@@ -13,7 +14,6 @@ import {
 	type ResetPolicy,
 	readableKey,
 	resolveAddress,
-	resolvePolicy,
 	type Source,
 	toWireSource,
 	type WireSource,

@@ -2,7 +2,7 @@
 // a host that dies tells nobody, and without a gateway nobody records an end. Both sides are shown then, and neither is believed alone.
 import type { ProcessInfo } from "../../../processes/index.ts";
 import { OPERATOR, type Process } from "../../../store/index.ts";
-import { found } from "../../place.ts";
+import { found } from "../../named-conversation.ts";
 import type { Reach } from "./reach.ts";
 
 export interface Account {
@@ -21,9 +21,9 @@ const MOST = 100_000;
 
 /** Everything that lives or has no recorded end, or everything; the oldest first. */
 export async function accounts(reach: Reach, { all }: { readonly all: boolean }): Promise<Account[]> {
-	const { place } = reach;
+	const { machine } = reach;
 	const store = await reach.store();
-	const infos = byId(await place.inspect());
+	const infos = byId(await machine.inspect());
 	const rows = byId(
 		(all
 			? await store?.processes({ scope: OPERATOR, limit: MOST })
@@ -31,7 +31,7 @@ export async function accounts(reach: Reach, { all }: { readonly all: boolean })
 	);
 	// Asked after the disk was looked at: a row is there before its process is. The other way round it is looked at again.
 	const fresh = [...rows.values()].filter((row) => row.endedAt === null && !infos.has(row.id));
-	const later = byId(await place.inspect(fresh.map(({ id }) => id)));
+	const later = byId(await machine.inspect(fresh.map(({ id }) => id)));
 	const found: Account[] = [];
 	for (const id of new Set([...rows.keys(), ...infos.keys()])) {
 		const info = later.get(id) ?? infos.get(id) ?? null;
@@ -71,15 +71,15 @@ export function startOf({ row, info }: Account): number {
 /** missing: the store says that it runs, and nothing on this machine knows of it. */
 export type AccountState = Process["status"] | "missing";
 
-export function stateOf({ row, info }: Account, place: string): AccountState {
+export function stateOf({ row, info }: Account, machine: string): AccountState {
 	if (info) return info.status;
 	if (!row) return "missing";
-	if (row.status !== "running" || row.backend !== place) return row.status;
+	if (row.status !== "running" || row.backend !== machine) return row.status;
 	return "missing";
 }
 
 /** What one should know of it beside its state. */
-export function remarksOn({ row, info, isUnreachable }: Account, place: string): string[] {
+export function remarksOn({ row, info, isUnreachable }: Account, machine: string): string[] {
 	const remarks: string[] = [];
 	if (isUnreachable) remarks.push("its host does not answer: this is what was last known");
 	const survivors = info?.survivors.join(", ") ?? "";
@@ -90,7 +90,7 @@ export function remarksOn({ row, info, isUnreachable }: Account, place: string):
 	else if (survivors !== "") remarks.push(`left behind: pid ${survivors}`);
 	if (row === null) remarks.push("not in the store");
 	else if (info === null) {
-		if (row.backend !== place) remarks.push(`on ${row.backend}`);
+		if (row.backend !== machine) remarks.push(`on ${row.backend}`);
 		else if (row.status === "running") remarks.push("nothing on this machine knows of it");
 	} else if (row.endedAt === null && info.status !== "running")
 		remarks.push("not recorded yet: a Keryx that runs does it");

@@ -73,9 +73,9 @@ async function runAttach(context: CliContext, given: string, flags: Flags): Prom
 /** Of a command, in one line. */
 const SHOWN = 120;
 
-async function hostOf({ place }: Reach, { id, info }: Named): Promise<ProcessBackend> {
+async function hostOf({ machine }: Reach, { id, info }: Named): Promise<ProcessBackend> {
 	if (info && info.status !== "running") throw ended(info);
-	const backend = info && (await place.find());
+	const backend = info && (await machine.find());
 	if (backend) return backend;
 	throw new KeryxError("process.ended", `${id} does not run on this machine`, {
 		hint: "`keryx ps --all` says what is known of it",

@@ -36,6 +36,6 @@ export function readDetachKey(text: string): DetachKey {
 
 /** Where it was pressed; -1: it was not. */
 export function pressedAt({ sequences }: DetachKey, typed: Buffer): number {
-	const places = sequences.map((sequence) => typed.indexOf(sequence)).filter((place) => place >= 0);
-	return places.length === 0 ? -1 : Math.min(...places);
+	const offsets = sequences.map((sequence) => typed.indexOf(sequence)).filter((offset) => offset >= 0);
+	return offsets.length === 0 ? -1 : Math.min(...offsets);
 }

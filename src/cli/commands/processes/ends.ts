@@ -30,7 +30,7 @@ export function listenForEnd(backend: ProcessBackend, id: string): { heard(): En
 
 /** Null while it runs, and where nobody knows. */
 export async function endOf(reach: Reach, id: string): Promise<Ended | null> {
-	const [info] = await reach.place.inspect([id]);
+	const [info] = await reach.machine.inspect([id]);
 	if (info) return info.status === "running" ? null : endedAs(info);
 	const row = await rowOf(reach, id);
 	if (!row || row.endedAt === null) return null;

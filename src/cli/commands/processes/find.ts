@@ -3,7 +3,7 @@ import { KeryxError } from "../../../errors.ts";
 import type { ProcessInfo } from "../../../processes/index.ts";
 import { OPERATOR } from "../../../store/index.ts";
 import { listed } from "../../io/words.ts";
-import { found } from "../../place.ts";
+import { found } from "../../named-conversation.ts";
 import type { Reach } from "./reach.ts";
 
 const PREFIX = "proc_";
@@ -18,7 +18,7 @@ export interface Named {
 
 /** By its id, or a beginning of four characters or more that only one has; `proc_` may be left out. */
 export async function processNamed(reach: Reach, given: string): Promise<Named> {
-	const infos = new Map((await reach.place.inspect()).map((info) => [info.id, info]));
+	const infos = new Map((await reach.machine.inspect()).map((info) => [info.id, info]));
 	const own = given.startsWith(PREFIX) ? given.slice(PREFIX.length) : given;
 	for (const id of [given, PREFIX + own]) {
 		const info = infos.get(id);

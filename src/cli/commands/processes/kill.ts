@@ -53,9 +53,9 @@ function runKill(context: CliContext, ids: readonly string[], flags: Flags): Pro
 	if ((conversation !== undefined) !== all || all === ids.length > 0)
 		throw new KeryxError("usage.invalid", "give ids, or --conversation and --all");
 	return withProcesses(context, { needsStore: all }, async (reach) => {
-		const { output, place } = reach;
+		const { output, machine } = reach;
 		const chosen = conversation === undefined ? await named(reach, ids) : await livingIn(reach, conversation);
-		const backend = await place.find();
+		const backend = await machine.find();
 		try {
 			const outcomes = await Promise.all(chosen.map((process) => killOne(reach, backend, process, signal)));
 			if (outcomes.some(({ result }) => result === "survived" || result === "failed"))
@@ -107,7 +107,9 @@ async function killOne(
 		return hasEnded ? { id, result: "already_exited", survivors: [], problem: null } : failed(id, NOT_HERE);
 	}
 	try {
-		const outcome = await (backend ? backend.kill(id, { signal }) : reach.place.killLost({ id }, { signal }));
+		const outcome = await (backend
+			? backend.kill(id, { signal })
+			: reach.machine.killLost({ id }, { signal }));
 		return { id, ...outcome, problem: null };
 	} catch (error) {
 		if (!(error instanceof KeryxError)) throw error;

@@ -51,8 +51,8 @@ export function attachLines(
 		if (rest !== "") print([rest]);
 	};
 	const onData = (typed: Buffer) => {
-		const place = pressedAt(detachKey, typed);
-		for (const entry of row.type(place < 0 ? typed : typed.subarray(0, place))) {
+		const pressed = pressedAt(detachKey, typed);
+		for (const entry of row.type(pressed < 0 ? typed : typed.subarray(0, pressed))) {
 			if (entry.kind === "interrupt") exits.leave();
 			else if (entry.kind === "end") send(() => backend.endInput(id));
 			else {
@@ -62,7 +62,7 @@ export function attachLines(
 			}
 		}
 		print([]);
-		if (place >= 0) exits.leave();
+		if (pressed >= 0) exits.leave();
 	};
 	const onResize = () => print([]);
 

@@ -58,16 +58,16 @@ Exit codes: 0 done, 1 failure (no such process, or with -f its host died), 2 wro
 function runLogs(context: CliContext, given: string, flags: Flags): Promise<void> {
 	const lines = flags.lines === "all" ? null : readCount("--lines", flags.lines, [0, MOST_LINES]);
 	return withProcesses(context, { needsStore: false }, async (reach) => {
-		const { output, place } = reach;
+		const { output, machine } = reach;
 		const named = await processNamed(reach, given);
 		const { id } = named;
-		const { size } = await place.read(id, { from: 0, limit: 0 });
-		const start = lines === null ? 0 : await startOfLast(place.read, id, lines, size);
+		const { size } = await machine.read(id, { from: 0, limit: 0 });
+		const start = lines === null ? 0 : await startOfLast(machine.read, id, lines, size);
 		if (size === 0 && !flags.follow) output.note(`${id} has printed nothing, or its log is gone.`);
 		if (output.json && !flags.follow)
-			return printAll(output, named, await allBetween(place.read, id, start, size));
+			return printAll(output, named, await allBetween(machine.read, id, start, size));
 		const print = printerFor(context, output, flags);
-		for await (const piece of piecesBetween(place.read, id, start, size)) await print.piece(piece);
+		for await (const piece of piecesBetween(machine.read, id, start, size)) await print.piece(piece);
 		if (flags.follow) await follow(context, reach, named, size, print);
 		else await print.end();
 	});
@@ -91,9 +91,9 @@ async function follow(
 	from: number,
 	print: Printer,
 ): Promise<void> {
-	const { place } = reach;
+	const { machine } = reach;
 	let next = from;
-	const backend = info?.status === "running" ? await place.find() : null;
+	const backend = info?.status === "running" ? await machine.find() : null;
 	const ends = backend && listenForEnd(backend, id);
 	try {
 		for await (const piece of backend?.follow(id, { from }) ?? []) {
@@ -106,8 +106,8 @@ async function follow(
 	} finally {
 		await backend?.close();
 	}
-	const { size } = await place.read(id, { from: 0, limit: 0 });
-	for await (const piece of piecesBetween(place.read, id, next, size)) await print.piece(piece);
+	const { size } = await machine.read(id, { from: 0, limit: 0 });
+	for await (const piece of piecesBetween(machine.read, id, next, size)) await print.piece(piece);
 	await print.end();
 	tellEnd(context, reach, ends?.heard() ?? (await endOf(reach, id)), id);
 }

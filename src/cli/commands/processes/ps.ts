@@ -5,7 +5,7 @@ import { describeDuration } from "../../../domain/index.ts";
 import { OPERATOR, type Process } from "../../../store/index.ts";
 import type { CliContext } from "../../context.ts";
 import { cut } from "../../io/width.ts";
-import { found } from "../../place.ts";
+import { found } from "../../named-conversation.ts";
 import { type Account, accounts, remarksOn, startOf, stateOf } from "./account.ts";
 import { conversationNamed, type Reach, withProcesses } from "./reach.ts";
 import { commandOf } from "./text.ts";
@@ -41,7 +41,7 @@ Exit codes: 0 done, 1 failure (no such conversation, a store that cannot be read
 
 function runPs(context: CliContext, { all = false, conversation }: Flags): Promise<void> {
 	return withProcesses(context, { needsStore: true }, async (reach) => {
-		const { output, place } = reach;
+		const { output, machine } = reach;
 		const only = conversation === undefined ? null : (await conversationNamed(reach, conversation)).id;
 		const list = await withReach(
 			reach,
@@ -49,7 +49,7 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 		);
 		const keys = await keysOf(reach, list);
 		if (output.json) {
-			const processes = list.map((account) => wireOf(account, place.name, keys));
+			const processes = list.map((account) => wireOf(account, machine.name, keys));
 			return output.value({ processes });
 		}
 		if (list.length === 0)
@@ -60,7 +60,7 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 		else
 			output.table(
 				[],
-				list.map((account) => cellsOf(account, place.name, keys)),
+				list.map((account) => cellsOf(account, machine.name, keys)),
 			);
 	});
 }
@@ -75,7 +75,7 @@ async function withReach(reach: Reach, list: readonly Account[]): Promise<readon
 /** What is remarkable stands below the table, whole: pids must not give way to a narrow terminal. */
 function printForPeople(
 	{ now }: CliContext,
-	{ output, place }: Reach,
+	{ output, machine }: Reach,
 	list: readonly Account[],
 	keys: ReadonlyMap<string, string>,
 ): void {
@@ -83,7 +83,7 @@ function printForPeople(
 		["id", "state", "pid", "since", "conversation", "command"],
 		list.map((account) => [
 			account.id,
-			stateInWords(account, place.name),
+			stateInWords(account, machine.name),
 			String(pidOf(account) ?? ""),
 			sinceWhen(account, now()),
 			keyOf(account, keys),
@@ -92,13 +92,13 @@ function printForPeople(
 		{ elastic: [4, 5] },
 	);
 	for (const account of list) {
-		const remarks = remarksOn(account, place.name);
+		const remarks = remarksOn(account, machine.name);
 		if (remarks.length > 0) output.line(`${account.id}: ${remarks.join("; ")}`);
 	}
 }
 
-function cellsOf(account: Account, place: string, keys: ReadonlyMap<string, string>): string[] {
-	const one = wireOf(account, place, keys);
+function cellsOf(account: Account, machine: string, keys: ReadonlyMap<string, string>): string[] {
+	const one = wireOf(account, machine, keys);
 	return [
 		one.id,
 		one.state,
@@ -141,9 +141,9 @@ function outcomeOf({ row, info }: Account): Pick<Process, "exitCode" | "signal" 
 }
 
 /** "exited 3" */
-function stateInWords(account: Account, place: string): string {
+function stateInWords(account: Account, machine: string): string {
 	const { exitCode, signal } = outcomeOf(account);
-	return [stateOf(account, place), exitCode ?? signal ?? ""].join(" ").trim();
+	return [stateOf(account, machine), exitCode ?? signal ?? ""].join(" ").trim();
 }
 
 function sinceWhen(account: Account, now: number): string {
@@ -152,12 +152,12 @@ function sinceWhen(account: Account, now: number): string {
 	return describeDuration(Math.max(0, now - startOf(account)));
 }
 
-function wireOf(account: Account, place: string, keys: ReadonlyMap<string, string>) {
+function wireOf(account: Account, machine: string, keys: ReadonlyMap<string, string>) {
 	const { id, row, info } = account;
 	const { exitCode, signal, endedAt } = outcomeOf(account);
 	return {
 		id,
-		state: stateOf(account, place),
+		state: stateOf(account, machine),
 		command: row?.command ?? info?.argv.join(" ") ?? "",
 		cwd: info?.cwd ?? row?.cwd ?? "",
 		pty: row?.pty ?? info?.pty != null,
@@ -173,6 +173,6 @@ function wireOf(account: Account, place: string, keys: ReadonlyMap<string, strin
 		log_bytes: info?.logSize ?? row?.logBytes ?? null,
 		/** Who knows of it. */
 		known_to: [...(row ? ["store"] : []), ...(info ? ["host"] : [])],
-		remarks: remarksOn(account, place),
+		remarks: remarksOn(account, machine),
 	};
 }

@@ -5,17 +5,17 @@ import { type Home, homeAt } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
 import { isConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
-import { localPlace, type ProcessPlace } from "../../../processes/index.ts";
+import { localMachine, type ProcessMachine } from "../../../processes/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
 import { type Conversation, OPERATOR, openStore, type Store, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
-import { found } from "../../place.ts";
+import { found } from "../../named-conversation.ts";
 
 export interface Reach {
 	readonly output: Output;
-	readonly place: ProcessPlace;
+	readonly machine: ProcessMachine;
 	/** Whether a host runs and does not answer within a few seconds. */
 	readonly isSilent: () => Promise<boolean>;
 	/** Opened when first asked for. Null where there is none, and where it cannot be read, which was said then. */
@@ -41,9 +41,9 @@ export async function withProcesses(
 	try {
 		await use({
 			output,
-			place: localPlace(home.path),
+			machine: localMachine(home.path),
 			store,
-			isSilent: () => isSilent(localPlace(home.path, { answerMs: ANSWER_MS })),
+			isSilent: () => isSilent(localMachine(home.path, { answerMs: ANSWER_MS })),
 		});
 	} finally {
 		await (await opened?.catch(() => null))?.close();
@@ -52,9 +52,9 @@ export async function withProcesses(
 
 const ANSWER_MS = 5000;
 
-async function isSilent(place: ProcessPlace): Promise<boolean> {
+async function isSilent(machine: ProcessMachine): Promise<boolean> {
 	try {
-		await (await place.find())?.close();
+		await (await machine.find())?.close();
 		return false;
 	} catch (error) {
 		if (error instanceof KeryxError && error.code === "process.host_silent") return true;

@@ -32,10 +32,10 @@ export function attachScreen(options: AttachOptions, exits: Exits): Attached {
 		});
 	};
 	const onData = (typed: Buffer) => {
-		const place = pressedAt(detachKey, typed);
-		const data = place < 0 ? typed : typed.subarray(0, place);
+		const pressed = pressedAt(detachKey, typed);
+		const data = pressed < 0 ? typed : typed.subarray(0, pressed);
 		if (data.length > 0) send(() => backend.write(id, data));
-		if (place >= 0) exits.leave();
+		if (pressed >= 0) exits.leave();
 	};
 	const onResize = () => send(() => resizeTerminal(backend, id, sizeOf(output)));
 

@@ -10,7 +10,7 @@ import { readOneOf } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { withProgress } from "../../io/progress.ts";
 import { bytesInWords } from "../../io/words.ts";
-import { namedConversation } from "../../place.ts";
+import { namedConversation } from "../../named-conversation.ts";
 
 const FORMATS = ["jsonl", "markdown"] as const;
 
@@ -51,7 +51,7 @@ async function runExport(context: CliContext, flags: Flags): Promise<void> {
 	if (context.json && format === "markdown" && flags.output === undefined)
 		throw new KeryxError("usage.invalid", "--json and --format markdown exclude each other without -o");
 	await withConnection(context, "read", async ({ client, output }) => {
-		const within = await placeOf(client, flags);
+		const within = await exportScope(client, flags);
 		const chunks = client.export({ format, ...within });
 		const bytes = await withProgress(output, async (tell) => {
 			let sum = 0;
@@ -81,7 +81,7 @@ async function print(
 	}
 }
 
-async function placeOf(
+async function exportScope(
 	client: Client,
 	{ session, conversation }: Flags,
 ): Promise<{ session: string } | { conversation: string } | Record<never, never>> {

@@ -5,7 +5,7 @@ import type { CliContext } from "../../context.ts";
 import { textOf } from "../../conversation-view.ts";
 import { readCount } from "../../io/arguments.ts";
 import { ago, onOneLine } from "../../io/words.ts";
-import { namedConversation } from "../../place.ts";
+import { namedConversation } from "../../named-conversation.ts";
 
 const MOST = 200;
 

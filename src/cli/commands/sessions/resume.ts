@@ -5,7 +5,7 @@ import type { Client, WireConversation, WireSession } from "../../../http/index.
 import { type Connection, withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
 import { counted } from "../../io/words.ts";
-import { found, ownConversation } from "../../place.ts";
+import { found, ownConversation } from "../../named-conversation.ts";
 
 export function addResume(parent: Command, context: CliContext): void {
 	parent

@@ -5,7 +5,7 @@ import type { CliContext } from "../../context.ts";
 import { readCount, readOneOf } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { clockTime, counted } from "../../io/words.ts";
-import { namedConversation } from "../../place.ts";
+import { namedConversation } from "../../named-conversation.ts";
 
 const MOST = 100;
 const ROLES = ["user", "assistant", "tool", "title"] as const;

@@ -135,7 +135,7 @@ export function* cancelOpen(context: Context, conversation: string, because: str
 	for (const row of rows) yield* cancel(context, row, `system:${because}`, "system");
 	const live = yield* findLive(conversation);
 	if (live) {
-		const place = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
+		const row = yield* findConversation(conversation as Parameters<typeof findConversation>[0]);
 		const notes = rows
 			.filter((row) => row.waiter === "turn")
 			.map((row) => ({
@@ -143,7 +143,7 @@ export function* cancelOpen(context: Context, conversation: string, because: str
 				kind: "note" as const,
 				content: outcomeNote(row, "cancelled"),
 			}));
-		if (notes.length > 0) yield* append(context, targetOf(place, live, null), notes);
+		if (notes.length > 0) yield* append(context, targetOf(row, live, null), notes);
 	}
 	return rows.map((row) => row.id);
 }

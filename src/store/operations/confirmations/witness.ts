@@ -63,13 +63,13 @@ export function* verifyAudit(
 	const { count } = verified;
 	if (verified.bad) return verified;
 	const problem = yield* witnessProblem(key, count, found);
-	if (problem !== null) return { ...verified, bad: { n: placeOf(found, count), problem } };
+	if (problem !== null) return { ...verified, bad: { n: firstBad(found, count), problem } };
 	const emptied = yield* emptiedProblem(count);
 	return emptied === null ? verified : { ...verified, bad: { n: 1, problem: emptied } };
 }
 
 /** The first entry that something is known to be wrong with. */
-function placeOf(found: WitnessFound, count: number): number {
+function firstBad(found: WitnessFound, count: number): number {
 	return found.kind === "found" ? Math.min(found.witness.count, count + 1) : count;
 }
 

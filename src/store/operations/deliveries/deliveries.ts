@@ -69,6 +69,7 @@ const settle = sql(
 	`UPDATE deliveries SET state = ?, receipt = coalesce(?, receipt), reason = ?, due_at = ?, first_at = NULL, settled_at = ?,
 		claim = NULL, attempts = attempts - ? WHERE n = ?`,
 );
+const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
 /** `+n`: found among what is unfinished, then sorted; not by a walk through every delivery there ever was. */
 const sendingOfEarlier = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY +n`,
@@ -278,6 +279,8 @@ export type Settlement =
 			readonly reason: string;
 			/** The platform asked for it: what was tried is not counted as an attempt. */
 			readonly pause?: boolean;
+			/** The message that it has a receipt of is gone: it is sent as a new one. */
+			readonly anew?: boolean;
 	  }
 	| {
 			readonly kind: "unknown";
@@ -327,6 +330,7 @@ export function* settleRow(
 	const settledAt = settlement.kind === "retry" ? null : context.now;
 	const uncounted = settlement.kind === "retry" && settlement.pause ? 1 : 0;
 	yield* run(settle, state, receipt, reason, dueAt, settledAt, uncounted, row.n);
+	if (settlement.kind === "retry" && settlement.anew) yield* run(forgetReceipt, row.n);
 	if (row.due_at !== null) yield* bringForward(row.lane);
 	else if (dueAt !== null) yield* letIn(row.lane);
 	yield* emit(

@@ -13,27 +13,27 @@ const rowById = sql<{ role: NewMessage["role"]; body: string; body_key: number |
 	"SELECT role, body, body_key FROM messages WHERE id = ?",
 );
 
-type Place = Pick<Target, "conversation" | "platform" | "profile" | "principal">;
+type TagFacts = Pick<Target, "conversation" | "platform" | "profile" | "principal">;
 
 export function* indexMessage(
 	id: number,
-	place: Place,
+	facts: TagFacts,
 	message: Pick<NewMessage, "role" | "content">,
 ): Op<void> {
 	if (message.role === "meta" || message.role === "system") return;
 	const text = textOf(message.content);
-	if (text !== "") yield* later(insert, id, searchTags({ ...place, role: message.role }), searchText(text));
+	if (text !== "") yield* later(insert, id, searchTags({ ...facts, role: message.role }), searchText(text));
 }
 
 /** Puts a row back that was hidden. */
-export function* indexRow(id: number, place: Place): Op<void> {
+export function* indexRow(id: number, facts: TagFacts): Op<void> {
 	const row = yield* get(rowById, id);
 	if (!row) return;
 	const content = yield* loadLargeText(
-		place.conversation,
+		facts.conversation,
 		unseal<MessageBody>(row.body, row.body_key).content,
 	);
-	yield* indexMessage(id, place, { role: row.role, content });
+	yield* indexMessage(id, facts, { role: row.role, content });
 }
 
 export function* unindexMessages(ids: readonly number[]): Op<void> {
@@ -43,14 +43,14 @@ export function* unindexMessages(ids: readonly number[]): Op<void> {
 /** A title is a row of the same index, under the session's key as a negative number. */
 export function* indexTitle(
 	session: number,
-	place: { readonly id: string } & Omit<Place, "conversation">,
+	facts: { readonly id: string } & Omit<TagFacts, "conversation">,
 	title: string,
 ): Op<void> {
 	yield* later(remove, -session);
 	yield* later(
 		insert,
 		-session,
-		searchTags({ ...place, conversation: place.id, role: "title" }),
+		searchTags({ ...facts, conversation: facts.id, role: "title" }),
 		searchText(title),
 	);
 }

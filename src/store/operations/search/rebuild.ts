@@ -72,21 +72,21 @@ export function* rebuildSearch(
 
 function* rebuildMessages(after: number, limit: number): Op<{ indexed: number; next: string | null }> {
 	const rows = yield* all(messagesAfter, after, limit);
-	const entries: { id: number; place: Placed; role: Role; content: string }[] = [];
+	const entries: { id: number; facts: Placed; role: Role; content: string }[] = [];
 	let last = after;
 	let length = 0;
-	for (const { id, role, hidden, ...place } of rows) {
+	for (const { id, role, hidden, ...facts } of rows) {
 		last = id;
 		if (hidden) continue;
-		const { content } = unseal<MessageBody>(place.body, place.body_key);
-		const text = textOf(yield* loadLargeText(place.conversation, content));
-		entries.push({ id, place, role, content: text });
+		const { content } = unseal<MessageBody>(facts.body, facts.body_key);
+		const text = textOf(yield* loadLargeText(facts.conversation, content));
+		entries.push({ id, facts, role, content: text });
 		length += text.length;
 		if (length > STEP_TEXT) break;
 	}
 	const isEnd = rows.length < limit && (rows.at(-1)?.id ?? after) === last;
 	yield* later(removeBetween, after + 1, isEnd ? LATEST : last);
-	for (const { id, place, role, content } of entries) yield* indexMessage(id, place, { role, content });
+	for (const { id, facts, role, content } of entries) yield* indexMessage(id, facts, { role, content });
 	return { indexed: entries.length, next: isEnd ? "t0" : `m${last}` };
 }
 
@@ -95,7 +95,7 @@ function* rebuildTitles(after: number, limit: number): Op<{ indexed: number; nex
 	const isEnd = rows.length < limit;
 	const last = isEnd ? LATEST : (rows.at(-1) as { key: number }).key;
 	yield* later(removeBetween, -last, -(after + 1));
-	for (const { key, ...place } of rows)
-		yield* indexTitle(key, { ...place, id: place.conversation }, unseal<string>(place.body, place.body_key));
+	for (const { key, ...facts } of rows)
+		yield* indexTitle(key, { ...facts, id: facts.conversation }, unseal<string>(facts.body, facts.body_key));
 	return { indexed: rows.length, next: isEnd ? null : `t${last}` };
 }

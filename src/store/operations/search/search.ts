@@ -94,8 +94,8 @@ export function* search(args: SearchArgs): Op<SearchResult> {
 	return { hits, total, next: next && written({ ...next, loose }) };
 }
 
-/** A place in the order of hits. */
-interface Place extends Bounds {
+/** A position in the order of hits. */
+interface HitPosition extends Bounds {
 	readonly block: number;
 	/** Hits of the block that earlier pages have shown. */
 	readonly shown: number;
@@ -103,7 +103,7 @@ interface Place extends Bounds {
 	readonly counted: number;
 }
 
-const BEGINNING: Place = { message: LATEST, title: LATEST, block: 0, shown: 0, counted: 0 };
+const BEGINNING: HitPosition = { message: LATEST, title: LATEST, block: 0, shown: 0, counted: 0 };
 
 interface Chosen {
 	readonly row: FoundRow;
@@ -113,30 +113,30 @@ interface Chosen {
 interface Page {
 	readonly chosen: readonly Chosen[];
 	readonly total: SearchResult["total"];
-	readonly next: Place | null;
+	readonly next: HitPosition | null;
 }
 
-function* pageFrom(wanted: Wanted, readers: Readers, from: Place, limit: number): Op<Page> {
+function* pageFrom(wanted: Wanted, readers: Readers, from: HitPosition, limit: number): Op<Page> {
 	const chosen: Chosen[] = [];
-	let place = from;
-	for (let read = 0; !isOver(place) && chosen.length < limit && read < ROWS_READ; ) {
-		const window = yield* windowOf(wanted, place);
-		const count = place.counted + window.count;
+	let position = from;
+	for (let read = 0; !isOver(position) && chosen.length < limit && read < ROWS_READ; ) {
+		const window = yield* windowOf(wanted, position);
+		const count = position.counted + window.count;
 		read += window.read;
-		for (let { block, shown } = place; block < window.blocks.length; block++, shown = 0) {
+		for (let { block, shown } = position; block < window.blocks.length; block++, shown = 0) {
 			const ranked = yield* rankedBlock(window.blocks[block] as readonly Candidate[], wanted.groups, readers);
 			const taken = ranked.slice(shown, shown + limit - chosen.length);
 			chosen.push(...taken);
 			const rest = shown + taken.length < ranked.length;
 			if (chosen.length < limit || (!rest && block === window.blocks.length - 1)) continue;
 			const at = rest ? { block, shown: shown + taken.length } : { block: block + 1, shown: 0 };
-			const next = { ...place, ...window.bounds, ...at };
+			const next = { ...position, ...window.bounds, ...at };
 			return { chosen, total: { count, more: window.next !== null }, next };
 		}
-		place = { ...(window.next ?? { message: 0, title: 0 }), block: 0, shown: 0, counted: count };
+		position = { ...(window.next ?? { message: 0, title: 0 }), block: 0, shown: 0, counted: count };
 	}
-	const more = !isOver(place);
-	return { chosen, total: { count: place.counted, more }, next: more ? place : null };
+	const more = !isOver(position);
+	return { chosen, total: { count: position.counted, more }, next: more ? position : null };
 }
 
 /** The rows of a block, with what the texts say added to what the ids said. */
@@ -209,8 +209,8 @@ function wantedOf(args: SearchArgs, groups: readonly Group[], readers: Readers):
 	};
 }
 
-/** The place to go on from, where a cursor names one. */
-function checked({ query, limit, from = 0, to = 0, role, cursor }: SearchArgs): CursorPlace | undefined {
+/** The position to go on from, where a cursor names one. */
+function checked({ query, limit, from = 0, to = 0, role, cursor }: SearchArgs): CursorPosition | undefined {
 	const refuse = (field: string, must: string): never => {
 		throw new KeryxError("argument.invalid", `${field} must be ${must}`, { field });
 	};
@@ -222,18 +222,18 @@ function checked({ query, limit, from = 0, to = 0, role, cursor }: SearchArgs): 
 	if (role !== undefined && !ROLES.includes(role)) refuse("role", `one of ${ROLES.join(", ")}`);
 	return cursor === undefined
 		? undefined
-		: (placeIn(cursor) ?? refuse("cursor", "the cursor of an earlier page"));
+		: (positionIn(cursor) ?? refuse("cursor", "the cursor of an earlier page"));
 }
 
-interface CursorPlace extends Place {
+interface CursorPosition extends HitPosition {
 	readonly loose: boolean;
 }
 
-function written({ message, title, block, shown, counted, loose }: CursorPlace): string {
+function written({ message, title, block, shown, counted, loose }: CursorPosition): string {
 	return [message, title, block, shown, counted, loose ? 1 : 0].map((n) => n.toString(36)).join(".");
 }
 
-function placeIn(cursor: string): CursorPlace | undefined {
+function positionIn(cursor: string): CursorPosition | undefined {
 	if (!/^(?:[0-9a-z]{1,11}\.){5}[01]$/.test(cursor)) return undefined;
 	const numbers = cursor.split(".").map((part) => Number.parseInt(part, 36));
 	if (!numbers.every((n) => Number.isSafeInteger(n))) return undefined;

@@ -21,14 +21,18 @@ import { titleDigest } from "./titles.ts";
 /** conversation: only its own sessions; principal: also those of the person's other unshared conversations. */
 export type Within = "conversation" | "principal";
 
-type Place = Pick<ConversationRow, "id" | "principal" | "profile" | "shared" | "chat_type">;
+type ConversationFacts = Pick<ConversationRow, "id" | "principal" | "profile" | "shared" | "chat_type">;
 
 /**
  * Whether a conversation's sessions may be taken up in this one. `asker` is who asks; left out, the operator. Somebody else than the
  * conversation's own person, such as a token that is bound to it, reaches that conversation alone (I18).
  */
-export function* reachOf(from: Place, within: Within, asker?: string | null): Op<(other: Place) => boolean> {
-	const own = (other: Place): boolean => other.id === from.id;
+export function* reachOf(
+	from: ConversationFacts,
+	within: Within,
+	asker?: string | null,
+): Op<(other: ConversationFacts) => boolean> {
+	const own = (other: ConversationFacts): boolean => other.id === from.id;
 	// What is taken up in a group is read by all of it, also where everybody has a conversation of their own there.
 	if (within === "conversation" || from.principal === null || from.shared || from.chat_type !== "dm")
 		return own;
@@ -65,7 +69,7 @@ export interface ReachArgs {
 	readonly named?: { readonly id: SessionId } | { readonly title: string };
 }
 
-const placesOf = sql<Place>(
+const placesOf = sql<ConversationFacts>(
 	"SELECT id, principal, profile, shared, chat_type FROM conversations WHERE principal = ?",
 );
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
@@ -92,17 +96,17 @@ export function* reachableSessions(args: ReachArgs): Op<readonly Reachable[]> {
 	const asker = args.scope.kind === "principal" ? args.scope.principal : undefined;
 	const reaches = yield* reachOf(from, args.within, asker);
 	const rows: SessionRow[] = [];
-	for (const place of yield* placesFrom(from, args.within))
-		if (reaches(place)) rows.push(...(yield* sessionsIn(place.id, args)));
+	for (const conversation of yield* conversationsFrom(from, args.within))
+		if (reaches(conversation)) rows.push(...(yield* sessionsIn(conversation.id, args)));
 	const result: Reachable[] = [];
 	for (const row of rows.sort((a, b) => b.last_activity_at - a.last_activity_at).slice(0, args.limit))
 		result.push(yield* toReachable(row, from));
 	return result;
 }
 
-function* placesFrom(from: ConversationRow, within: Within): Op<Place[]> {
+function* conversationsFrom(from: ConversationRow, within: Within): Op<ConversationFacts[]> {
 	if (within === "conversation" || from.principal === null) return [from];
-	const others: Place[] = [];
+	const others: ConversationFacts[] = [];
 	for (const principal of yield* samePrincipals(from.principal))
 		others.push(...(yield* all(placesOf, principal)));
 	return [from, ...others.filter((other) => other.id !== from.id)];

@@ -3,7 +3,7 @@
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, type Statement, sql } from "../../query.ts";
-import { toLine } from "../../transfer-format.ts";
+import { toLine } from "../../transfer-line.ts";
 import { SESSION_COLUMNS } from "../sessions/sessions.ts";
 import { blobsOf, type MessageBody } from "../transcript/content.ts";
 import { MESSAGE_COLUMNS } from "../transcript/rows.ts";

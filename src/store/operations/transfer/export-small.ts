@@ -2,7 +2,7 @@
 // The lines are those that the reads of export.ts and export-rows.ts give, in the same order.
 import type { ConversationId } from "../../../domain/index.ts";
 import type { Op } from "../../query.ts";
-import { toLine } from "../../transfer-format.ts";
+import { toLine } from "../../transfer-line.ts";
 import type { Scope } from "../../types.ts";
 import { exportHead, exportSessions } from "./export.ts";
 import { exportRange } from "./export-range.ts";

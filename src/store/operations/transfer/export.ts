@@ -10,13 +10,8 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, get, type Op, sql } from "../../query.ts";
-import {
-	type ConversationLine,
-	type HiddenLine,
-	type PrincipalLine,
-	type SessionLine,
-	toLine,
-} from "../../transfer-format.ts";
+import type { ConversationLine, HiddenLine, PrincipalLine, SessionLine } from "../../transfer-format.ts";
+import { toLine } from "../../transfer-line.ts";
 import type { Scope } from "../../types.ts";
 import { samePrincipals } from "../people/principals.ts";
 import { assertSees, sees } from "../people/scope.ts";

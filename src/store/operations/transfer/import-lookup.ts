@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { type ConversationId, isSessionId, type SessionId } from "../../../domain/index.ts";
 import { type Context, get, type Op, sql } from "../../query.ts";
-import { invalidLine, type SessionLine } from "../../transfer-format.ts";
+import type { SessionLine } from "../../transfer-format.ts";
+import { invalidLine } from "../../transfer-line.ts";
 import type { Hidden } from "../transcript/rows.ts";
 
 export interface ImportCounts {

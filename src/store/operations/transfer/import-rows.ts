@@ -4,14 +4,8 @@ import { createHash } from "node:crypto";
 import type { ConversationId } from "../../../domain/index.ts";
 import { seal } from "../../codec.ts";
 import { get, type Op, run, sql } from "../../query.ts";
-import {
-	type BlobLine,
-	type ChunkLine,
-	type HiddenLine,
-	invalidLine,
-	type MessageLine,
-	type TurnLine,
-} from "../../transfer-format.ts";
+import type { BlobLine, ChunkLine, HiddenLine, MessageLine, TurnLine } from "../../transfer-format.ts";
+import { invalidLine } from "../../transfer-line.ts";
 import { indexMessage } from "../search/index-rows.ts";
 import { IDS_PER_MS, isCounted } from "../transcript/append.ts";
 import { loadLargeText } from "../transcript/blobs.ts";

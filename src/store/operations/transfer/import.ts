@@ -20,14 +20,14 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { type Context, get, type Op, run, sql } from "../../query.ts";
-import {
-	type ClosingLine,
-	type ConversationLine,
-	type ExportLine,
-	invalidLine,
-	type PrincipalLine,
-	type SessionLine,
+import type {
+	ClosingLine,
+	ConversationLine,
+	ExportLine,
+	PrincipalLine,
+	SessionLine,
 } from "../../transfer-format.ts";
+import { invalidLine } from "../../transfer-line.ts";
 import { emit } from "../events.ts";
 import { addressColumns } from "../inbox/inbox.ts";
 import { indexTitle } from "../search/index-rows.ts";

@@ -102,8 +102,8 @@ async function answer(scene: Scene, { id, conversation }: Said, text: string): P
 }
 
 /** A turn that ends with this reply. */
-async function replies(scene: Scene, place: typeof ADA, text: string) {
-	const turn = await scene.turn("hello", place);
+async function replies(scene: Scene, from: typeof ADA, text: string) {
+	const turn = await scene.turn("hello", from);
 	await scene.reply(turn, text, { deliveries: [delivery(text, text)] });
 	return turn;
 }

@@ -153,7 +153,7 @@ async function putBlob(scene: Scene, bytes: Uint8Array) {
 	return { id, ...(await scene.store.finishBlob({ id })) };
 }
 
-async function sayWith(scene: Scene, id: string, digest: string, place = ADA) {
+async function sayWith(scene: Scene, id: string, digest: string, from = ADA) {
 	const content = [{ type: "image", blob: digest, mediaType: "image/png", name: "cat.png" }] as const;
-	return await scene.say(content, place, { blobs: [id] });
+	return await scene.say(content, from, { blobs: [id] });
 }

@@ -8,9 +8,9 @@ import {
 	BOB,
 	delivery,
 	OPERATOR,
-	type Place,
 	refusal,
 	type Scene,
+	type SourceFields,
 	type Tell,
 } from "./scene.ts";
 
@@ -48,8 +48,12 @@ export function deliveryConformance(tell: Tell): void {
 
 	tell("I19: several conversations that lead to one destination keep one order", async (scene) => {
 		const here = { chatId: "-7" };
-		const end = async (place: Place, ids: readonly string[], to: Partial<NewDelivery["destination"]>) => {
-			const turn = await scene.turn("hello", place);
+		const end = async (
+			from: SourceFields,
+			ids: readonly string[],
+			to: Partial<NewDelivery["destination"]>,
+		) => {
+			const turn = await scene.turn("hello", from);
 			await scene.reply(turn, "reply", { deliveries: ids.map((id) => delivery(id, id, "reply", to)) });
 			return turn.conversation;
 		};
@@ -267,11 +271,11 @@ export function deliveryConformance(tell: Tell): void {
 	});
 
 	tell("a preview that is not answered when its turn ends is settled by who sent it", async (scene) => {
-		for (const [place, to, outcome, then] of [
+		for (const [from, to, outcome, then] of [
 			[ADA, ADAS, { kind: "sent", receipt: "r1" }, { receipt: "r1", body: { text: "whole" } }],
 			[BOB, BOBS, { kind: "absent", reason: "refused" }, { receipt: null, body: { text: "whole" } }],
 		] as const) {
-			const turn = await scene.turn("one", place);
+			const turn = await scene.turn("one", from);
 			const held = { turn: turn.turn, token: turn.token };
 			const id = `${to.chatId}:1`;
 			await scene.store.openDelivery({ ...held, delivery: delivery(id, "half", "reply", to) });
@@ -289,11 +293,11 @@ export function deliveryConformance(tell: Tell): void {
 	});
 
 	tell("the same where the turn ended without a final text: it stays as it is", async (scene) => {
-		for (const [place, to, outcome, state] of [
+		for (const [from, to, outcome, state] of [
 			[ADA, ADAS, { kind: "sent", receipt: "r1" }, "sent"],
 			[BOB, BOBS, { kind: "absent", reason: "refused" }, "dead"],
 		] as const) {
-			const turn = await scene.turn("one", place);
+			const turn = await scene.turn("one", from);
 			const held = { turn: turn.turn, token: turn.token };
 			const id = `${to.chatId}:1`;
 			await scene.store.openDelivery({ ...held, delivery: delivery(id, "half", "reply", to) });
@@ -396,11 +400,11 @@ export function deliveryConformance(tell: Tell): void {
 	tell(
 		"I7: after its turn a preview that is found shown is edited into the final text, one that is not is sent",
 		async (scene) => {
-			for (const [place, to, id, found, receipt] of [
+			for (const [from, to, id, found, receipt] of [
 				[ADA, ADAS, "shown", { kind: "sent", receipt: "r1" }, "r1"],
 				[BOB, BOBS, "absent", { kind: "absent" }, null],
 			] as const) {
-				const turn = await scene.turn("one", place);
+				const turn = await scene.turn("one", from);
 				await unknownPreview(scene, turn, id, to);
 				await scene.reply(turn, "whole", { deliveries: [delivery(id, "whole", "reply", to)] });
 				await scene.store.recordLookup({ id, found });
@@ -412,11 +416,11 @@ export function deliveryConformance(tell: Tell): void {
 	tell(
 		"I7: the preview of a turn that ended without a final text stays as it is, or is dropped where it never arrived",
 		async (scene) => {
-			for (const [place, id, found, state] of [
+			for (const [from, id, found, state] of [
 				[ADA, "shown", { kind: "sent", receipt: "r1" }, "sent"],
 				[BOB, "absent", { kind: "absent" }, "dead"],
 			] as const) {
-				const turn = await scene.turn("one", place);
+				const turn = await scene.turn("one", from);
 				await unknownPreview(scene, turn, id);
 				await scene.store.stopTurn({ conversation: turn.conversation });
 				await scene.store.recordLookup({ id, found });
@@ -488,9 +492,9 @@ async function unknownPreview(
 }
 
 /** A turn that ends with these deliveries, each its own text. */
-async function replies(scene: Scene, place: typeof ADA, texts: readonly string[]) {
-	const turn = await scene.turn("hello", place);
-	const to = { chatId: String(place.chat_id) };
+async function replies(scene: Scene, from: typeof ADA, texts: readonly string[]) {
+	const turn = await scene.turn("hello", from);
+	const to = { chatId: String(from.chat_id) };
 	await scene.reply(turn, "reply", { deliveries: texts.map((text) => delivery(text, text, "reply", to)) });
 	return turn;
 }

@@ -1,6 +1,6 @@
 // The admission door: dedupe, cursors, refusals, observation, and which conversation a message belongs to.
 import { expect } from "vitest";
-import { ADA, BOB, GROUP, OPERATOR, type Place, policy, QUIET, refusal, type Tell } from "./scene.ts";
+import { ADA, BOB, GROUP, OPERATOR, policy, QUIET, refusal, type SourceFields, type Tell } from "./scene.ts";
 
 export function inboxConformance(tell: Tell): void {
 	tell("I3: an accepted message is there, with its text, until a turn takes it", async (scene) => {
@@ -42,14 +42,14 @@ export function inboxConformance(tell: Tell): void {
 	});
 
 	tell("I4: a message id is another one in another chat, account or platform", async (scene) => {
-		const places: Place[] = [ADA, BOB, { ...ADA, account: "second" }, { ...ADA, platform: "signal" }];
+		const sources: SourceFields[] = [ADA, BOB, { ...ADA, account: "second" }, { ...ADA, platform: "signal" }];
 		const ids = new Set<number>();
-		for (const place of places) {
-			const { id, duplicate } = await scene.say("hello", place, { platformMessage: "m1" });
+		for (const source of sources) {
+			const { id, duplicate } = await scene.say("hello", source, { platformMessage: "m1" });
 			expect(duplicate).toBe(false);
 			ids.add(id);
 		}
-		expect(ids.size).toBe(places.length);
+		expect(ids.size).toBe(sources.length);
 	});
 
 	tell("a redelivered message is answered with what became of the first", async (scene) => {
@@ -102,7 +102,7 @@ export function inboxConformance(tell: Tell): void {
 
 	tell("what waits anywhere is listed in the order of acceptance, page by page", async (scene) => {
 		const ids: number[] = [];
-		for (const place of [ADA, BOB, ADA, BOB]) ids.push((await scene.say("hello", place)).id);
+		for (const source of [ADA, BOB, ADA, BOB]) ids.push((await scene.say("hello", source)).id);
 		const page = async (after: number) =>
 			(await scene.store.waitingItems({ scope: OPERATOR, after, limit: 3 })).map((item) => item.id);
 		expect(await page(0)).toEqual(ids.slice(0, 3));
@@ -129,9 +129,9 @@ export function inboxConformance(tell: Tell): void {
 
 	tell("observed messages stand before the next turn, the newest 50, and are not counted", async (scene) => {
 		const as = { kind: "observe" } as const;
-		const place = { ...GROUP, user_id: "9", user_name: "Eve" };
+		const source = { ...GROUP, user_id: "9", user_name: "Eve" };
 		for (let n = 1; n <= 53; n++) {
-			const { disposition } = await scene.say(`seen ${n}`, place, { as });
+			const { disposition } = await scene.say(`seen ${n}`, source, { as });
 			expect(disposition).toEqual({ kind: "observed" });
 		}
 		const turn = await scene.turn("@bot hello", { ...GROUP, user_id: "100", user_name: "Ada" });
@@ -195,8 +195,8 @@ export function inboxConformance(tell: Tell): void {
 				b: { platform: "whatsapp", id: "987654321@lid" },
 			});
 			expect(linked.joined).toBe(true);
-			for (const place of [phone, lid])
-				expect((await scene.say("hello", place)).conversation).toBe(newer.conversation);
+			for (const source of [phone, lid])
+				expect((await scene.say("hello", source)).conversation).toBe(newer.conversation);
 			const keys = (await scene.store.conversations({ scope: OPERATOR, limit: 10 })).map(({ id }) => id);
 			expect(new Set(keys)).toEqual(new Set([older.conversation, newer.conversation]));
 			expect((await scene.events()).filter(({ type }) => type === "principal.linked")).toHaveLength(1);

@@ -132,13 +132,13 @@ export function searchConformance(tell: Tell): void {
 }
 
 /** Two sessions of one conversation, the first with a title and a turn that was undone. */
-async function talk(scene: Scene, place: typeof ADA): Promise<ConversationId> {
-	const { conversation, session } = await scene.exchange("one", "re: one", place);
-	await scene.exchange("oops", "re: oops", place);
+async function talk(scene: Scene, from: typeof ADA): Promise<ConversationId> {
+	const { conversation, session } = await scene.exchange("one", "re: one", from);
+	await scene.exchange("oops", "re: oops", from);
 	await scene.store.undo({ conversation, turns: 1 });
 	await scene.store.setTitle({ session, title: "First", source: "user" });
 	await scene.store.newSession({ conversation, policy: QUIET, context: "context" });
-	await scene.exchange("two", "re: two", place);
+	await scene.exchange("two", "re: two", from);
 	await scene.store.finaliseSession({ session });
 	return conversation;
 }

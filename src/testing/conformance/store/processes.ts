@@ -202,8 +202,8 @@ export function processConformance(tell: Tell): void {
 		"a process holds its session open: for a day, and longer while it prints or is watched",
 		async (scene) => {
 			const idle = policy({ mode: "idle", idle_minutes: 60, process_max_age_hours: 24 });
-			const held = async (place: typeof ADA, args: Partial<BeginArgs>, printsAt?: number) => {
-				const begun = await scene.exchange("hello", "hi", place, { policy: idle });
+			const held = async (from: typeof ADA, args: Partial<BeginArgs>, printsAt?: number) => {
+				const begun = await scene.exchange("hello", "hi", from, { policy: idle });
 				const { id } = await begin(scene, begun.conversation, nextId(), args);
 				return { id, begun, printsAt };
 			};
@@ -263,8 +263,8 @@ function nextId(): string {
 	return `proc_${(++ids).toString(16).padStart(12, "0")}`;
 }
 
-async function talk(scene: Scene, place = ADA): Promise<ConversationId> {
-	return (await scene.exchange("hello", "hi", place)).conversation;
+async function talk(scene: Scene, from = ADA): Promise<ConversationId> {
+	return (await scene.exchange("hello", "hi", from)).conversation;
 }
 
 function beginArgs(conversation: ConversationId, id: string, args: Partial<BeginArgs> = {}): BeginArgs {

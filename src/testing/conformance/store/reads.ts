@@ -129,8 +129,13 @@ export function readConformance(tell: Tell): void {
 			for (let n = 0; n < 7; n++) {
 				// Some share a moment: the order within it is fixed as well.
 				if (n % 2 === 0) scene.clock.advance(1000);
-				const place = { ...ADA, platform: n < 5 ? "telegram" : "signal", chat_id: `c${n}`, user_id: `u${n}` };
-				ids.push((await scene.exchange("one", "1", place)).conversation);
+				const source = {
+					...ADA,
+					platform: n < 5 ? "telegram" : "signal",
+					chat_id: `c${n}`,
+					user_id: `u${n}`,
+				};
+				ids.push((await scene.exchange("one", "1", source)).conversation);
 			}
 			const work = { groupSessionsPerUser: false, threadSessionsPerUser: false, profile: "work" };
 			scene.clock.advance(1000);

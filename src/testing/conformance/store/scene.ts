@@ -1,11 +1,8 @@
 // What the suite's tests are told with: a store, a clock, and people who speak in chats.
+
 import { expect, it } from "vitest";
-import {
-	type ConversationId,
-	type ResetPolicy,
-	resolvePolicy,
-	type SessionId,
-} from "../../../domain/index.ts";
+import { resolvePolicy } from "../../../config/index.ts";
+import type { ConversationId, ResetPolicy, SessionId } from "../../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../../errors.ts";
 import type { Message, NewDelivery, Scope, Session, Store } from "../../../store/index.ts";
 import type { VirtualClock } from "../clock.ts";
@@ -31,12 +28,17 @@ export type Accepted = Answer<"accept"> & { readonly conversation: ConversationI
 export type Begun = Extract<Answer<"beginTurn">, { kind: "begun" }> & {
 	readonly conversation: ConversationId;
 };
-export type Place = Readonly<Record<string, unknown>>;
+export type SourceFields = Readonly<Record<string, unknown>>;
 
 export const OPERATOR = { kind: "operator" } as const;
-export const ADA: Place = { platform: "telegram", chat_id: "100", user_id: "100", user_name: "Ada" };
-export const BOB: Place = { platform: "telegram", chat_id: "200", user_id: "200", user_name: "Bob" };
-export const GROUP: Place = { platform: "telegram", chat_type: "group", chat_id: "-7", chat_name: "Friends" };
+export const ADA: SourceFields = { platform: "telegram", chat_id: "100", user_id: "100", user_name: "Ada" };
+export const BOB: SourceFields = { platform: "telegram", chat_id: "200", user_id: "200", user_name: "Bob" };
+export const GROUP: SourceFields = {
+	platform: "telegram",
+	chat_type: "group",
+	chat_id: "-7",
+	chat_name: "Friends",
+};
 const ROUTING = { groupSessionsPerUser: false, threadSessionsPerUser: false, profile: null };
 
 /** No session ends by itself, unless a test asks for it. */
@@ -105,12 +107,12 @@ export class Scene {
 	/** Accepts a message; its platform message id is the next number unless given. */
 	async accept(
 		text: AcceptArgs["content"],
-		place: Place = ADA,
+		from: SourceFields = ADA,
 		more: Partial<AcceptArgs> = {},
 	): Promise<Answer<"accept">> {
 		return await this.store.accept({
 			kind: "person",
-			source: place,
+			source: from,
 			platformMessage: String(++this.#said),
 			content: text,
 			routing: ROUTING,
@@ -121,10 +123,10 @@ export class Scene {
 
 	async say(
 		text: AcceptArgs["content"],
-		place: Place = ADA,
+		from: SourceFields = ADA,
 		more: Partial<AcceptArgs> = {},
 	): Promise<Accepted> {
-		const accepted = await this.accept(text, place, more);
+		const accepted = await this.accept(text, from, more);
 		expect(accepted.conversation).not.toBeNull();
 		return accepted as Accepted;
 	}
@@ -156,8 +158,8 @@ export class Scene {
 	}
 
 	/** A person writes, and the turn over it begins. */
-	async turn(text: string, place: Place = ADA, more: Partial<Args<"beginTurn">> = {}): Promise<Begun> {
-		const { id, conversation } = await this.say(text, place);
+	async turn(text: string, from: SourceFields = ADA, more: Partial<Args<"beginTurn">> = {}): Promise<Begun> {
+		const { id, conversation } = await this.say(text, from);
 		return await this.begin(conversation, [id], more);
 	}
 
@@ -194,10 +196,10 @@ export class Scene {
 	async exchange(
 		text: string,
 		reply: string,
-		place: Place = ADA,
+		from: SourceFields = ADA,
 		more: Partial<Args<"beginTurn">> = {},
 	): Promise<Begun> {
-		const turn = await this.turn(text, place, more);
+		const turn = await this.turn(text, from, more);
 		await this.reply(turn, reply, { policy: more.policy ?? QUIET, ifRotated: ROTATION });
 		return turn;
 	}

@@ -62,12 +62,12 @@ export function sessionConformance(tell: Tell): void {
 			],
 		];
 		for (const [name, command] of commands) {
-			const place = { ...ADA, chat_id: name, user_id: name };
-			const { conversation } = await scene.exchange("zero", "0", place);
+			const source = { ...ADA, chat_id: name, user_id: name };
+			const { conversation } = await scene.exchange("zero", "0", source);
 			await newSession(scene, conversation);
-			await scene.exchange("one", "1", place);
+			await scene.exchange("one", "1", source);
 			if (name === "redo") await scene.store.undo({ conversation, turns: 1 });
-			const item = name === "redo" ? await processEnds(scene, conversation) : await scene.say("two", place);
+			const item = name === "redo" ? await processEnds(scene, conversation) : await scene.say("two", source);
 			const running = await scene.begin(conversation, [item.id]);
 			expect((await command(conversation)).stopped, name).toBe(running.turn);
 			const late = scene.append(running, [{ role: "assistant", content: "late", index: 1 }]);

@@ -80,7 +80,7 @@ function tokensOf(program: string): Token[] {
 		else if (char === "#") {
 			const end = program.indexOf("\n", at);
 			at = end < 0 ? program.length : end;
-		} else if (char === '"' || (char === "/" && isRegexPlace(tokens.at(-1)))) {
+		} else if (char === '"' || (char === "/" && mayBeRegex(tokens.at(-1)))) {
 			const end = endOf(program, at, char);
 			tokens.push({ kind: "text", value: char === '"' ? program.slice(at + 1, end) : "" });
 			at = end + 1;
@@ -99,7 +99,7 @@ function tokensOf(program: string): Token[] {
 }
 
 /** Only where no value can stand before it does a slash start a pattern; in doubt it divides, and what follows is read as code. */
-function isRegexPlace(before: Token | undefined): boolean {
+function mayBeRegex(before: Token | undefined): boolean {
 	if (!before) return true;
 	if (before.kind === "text") return false;
 	if (before.kind === "word") return /^(print|printf|return|in|case)$/.test(before.value);

@@ -2,14 +2,14 @@
 import type { Scope } from "../shell/scope.ts";
 import type { Invocation } from "../types.ts";
 import { carriedInner } from "./carried.ts";
-import { DOORS } from "./doors.ts";
 import type { Inner } from "./inner.ts";
+import { LAUNCH_OPTIONS } from "./launch-options.ts";
 import { afterPrefix, afterSubcommand, PREFIXES, RUNNERS } from "./prefixes.ts";
 import { evalInner, SHELLS, shellInner, sourceInner, unseen } from "./shells.ts";
 import { loaderInner, SPAWNERS } from "./spawners.ts";
 import { writtenProgram } from "./written.ts";
 
-export { WATCHERS } from "./doors.ts";
+export { WATCHERS } from "./launch-options.ts";
 export { isDownload, SHELLS } from "./shells.ts";
 
 export function innerOf(invocation: Invocation, scope: Scope): Inner[] {
@@ -33,9 +33,9 @@ export function innerOf(invocation: Invocation, scope: Scope): Inner[] {
 }
 
 function doors({ name, args }: Invocation): Inner[] {
-	const door = DOORS.find(
+	const option = LAUNCH_OPTIONS.find(
 		({ names, word }) =>
 			names.test(name) && args.some((arg, index) => word.test(`${arg.text} ${args[index + 1]?.text ?? ""} `)),
 	);
-	return door ? [unseen([], door.why)] : [];
+	return option ? [unseen([], option.why)] : [];
 }

@@ -120,7 +120,7 @@ function isForeign(folder: string, cwd: string | null, facts: CommandFacts, temp
 	const path = isDark(folder) ? null : absolutePath(folder, cwd);
 	if (path === null) return true;
 	const open = temporary ? ["/tmp", "/var/tmp", "/var/folders", "/dev/shm"] : ["/usr", "/opt"];
-	return ![facts.cwd, ...open].some((place) => isWithin(path, place));
+	return ![facts.cwd, ...open].some((root) => isWithin(path, root));
 }
 
 /** Where a project's own tools are installed: they run as npx would run them. */

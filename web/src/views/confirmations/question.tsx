@@ -11,20 +11,26 @@ import { Origin } from "./origin.tsx";
 import { type Confirmation, type Decision, decide, type GrantScope, useClockAhead } from "./wire.ts";
 import { outcome, SCOPES, STATUSES } from "./words.ts";
 
-export function Question({ confirmation }: { readonly confirmation: Confirmation }) {
+export function Question({
+	confirmation,
+	inChat = false,
+}: {
+	readonly confirmation: Confirmation;
+	/** It stands in the conversation that asks, in a place that takes the focus itself. */
+	readonly inChat?: boolean;
+}) {
 	const { id, action, description, details, status } = confirmation;
 	const title = useId();
 	const isOpen = status === "pending";
 	return (
 		<article
-			id={`question-${id}`}
+			{...(!inChat && { id: `question-${id}`, tabIndex: 0 })}
 			aria-labelledby={title}
-			// biome-ignore lint/a11y/noNoninteractiveTabindex: keys answer the question that has the focus, so it must be able to have it.
-			tabIndex={0}
 			data-question={id}
 			data-open={isOpen || undefined}
 			className={classes(
 				"scroll-my-4 rounded-md border bg-raised focus-within:border-line-strong",
+				inChat && "border-warn/60",
 				!isOpen && "opacity-90",
 			)}
 		>
@@ -35,7 +41,7 @@ export function Question({ confirmation }: { readonly confirmation: Confirmation
 				{isOpen ? <Deadline confirmation={confirmation} /> : <StatusBadge confirmation={confirmation} />}
 			</header>
 			<div className="flex flex-col gap-2.5 px-4 pt-1 pb-3">
-				<Origin confirmation={confirmation} />
+				{!inChat && <Origin confirmation={confirmation} />}
 				<p className="max-w-prose text-ink wrap-anywhere">
 					<span className="text-ink-3">{isOwn(confirmation) ? "Why: " : "It says: "}</span>
 					<PlainText text={description} />

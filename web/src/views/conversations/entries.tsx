@@ -6,8 +6,10 @@ import type { Message, Session } from "../../api/types.ts";
 import { dayName, duration, fullTime, useNow } from "../../lib/time.ts";
 import { Button, ErrorLine, Skeleton } from "../../ui/index.ts";
 import { textOf } from "./content.ts";
+import { Questions } from "./message-item.tsx";
 import type { Notice } from "./notices.ts";
 import { Prose } from "./prose.tsx";
+import { questionsIn } from "./questions.ts";
 import { boundaryWords, isReturn, metaWords } from "./words.ts";
 
 export function StartEntry({
@@ -120,10 +122,16 @@ export function NoticeEntry({ notice }: { readonly notice: Notice }) {
 				<Prose text={notice.text} />
 			</section>
 		);
+	const { rest, questions } = questionsIn(notice.text);
 	return (
-		<aside aria-label="Notice" className="mx-3 my-2 flex gap-2 text-sm text-ink-2">
-			<Info size={15} aria-hidden className="mt-0.5 shrink-0 text-accent" />
-			<p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{notice.text}</p>
+		<aside aria-label="Notice" className="mx-3 my-2 text-sm text-ink-2">
+			{rest !== "" && (
+				<p className="flex gap-2">
+					<Info size={15} aria-hidden className="mt-0.5 shrink-0 text-accent" />
+					<span className="whitespace-pre-wrap [overflow-wrap:anywhere]">{rest}</span>
+				</p>
+			)}
+			<Questions questions={questions} />
 		</aside>
 	);
 }

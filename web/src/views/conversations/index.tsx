@@ -1,18 +1,25 @@
 // The conversations: a list beside the open one; on a phone, one after the other.
 import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { classes } from "../../lib/classes.ts";
-import { Empty, ErrorLine, Kbd } from "../../ui/index.ts";
+import { Empty, ErrorLine, Kbd, SkeletonRows } from "../../ui/index.ts";
+import { useFirstMessages } from "./first-messages.ts";
 import { FirstRun } from "./first-run.tsx";
 import { ConversationList } from "./list.tsx";
 import { useConversationList } from "./list-data.ts";
-import { NewConversation, useFirstMessages } from "./new-conversation.tsx";
-import { OpenConversation } from "./open-conversation.tsx";
 
 export { followConversationList } from "./list-data.ts";
 export { followOutgoing } from "./outgoing.ts";
 export { followTranscripts } from "./transcripts.ts";
+
+/** Transcript and composer are loaded with the first conversation that is opened, and at once where the address names one. */
+const opening = () => import("./open-conversation.tsx");
+const OpenConversation = lazy(() => opening().then((m) => ({ default: m.OpenConversation })));
+const NewConversation = lazy(() =>
+	import("./new-conversation.tsx").then((m) => ({ default: m.NewConversation })),
+);
+if (location.pathname.startsWith("/c/")) void opening().catch(() => undefined);
 
 export function ConversationsView() {
 	const isOpen = useParams({ strict: false }).conversation !== undefined;
@@ -67,10 +74,14 @@ export function NoConversationView() {
 export function ConversationView() {
 	const { conversation } = useParams({ from: "/conversations/c/$conversation" });
 	const { m } = useSearch({ from: "/conversations/c/$conversation" });
-	return conversation === "new" ? (
-		<NewConversation />
-	) : (
-		<OpenConversation key={conversation} id={conversation} at={m} />
+	return (
+		<Suspense fallback={<SkeletonRows rows={5} label="Loading the conversation" />}>
+			{conversation === "new" ? (
+				<NewConversation />
+			) : (
+				<OpenConversation key={conversation} id={conversation} at={m} />
+			)}
+		</Suspense>
 	);
 }
 

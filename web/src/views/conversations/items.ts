@@ -3,6 +3,7 @@ import type { Message, Session } from "../../api/types.ts";
 import { textOf } from "./content.ts";
 import type { Asked, Notice } from "./notices.ts";
 import type { Outgoing } from "./outgoing.ts";
+import { waitedFor } from "./questions.ts";
 import type { Segment } from "./segments.ts";
 import type { TranscriptState } from "./transcript-store.ts";
 
@@ -12,6 +13,8 @@ export interface Call {
 	readonly input: unknown;
 	/** Null while it runs. */
 	readonly result: { readonly text: string; readonly isError: boolean } | null;
+	/** The confirmation that it waits for, or ran after. */
+	readonly asked: string | null;
 }
 
 export type Item =
@@ -76,9 +79,10 @@ export function itemsOf(state: TranscriptState, outgoing: readonly Outgoing[]): 
 			before = null;
 		}
 		const results = resultsOf(segment.messages);
+		const approved = approvedIn(segment.messages);
 		for (const message of segment.messages) {
 			putBeside((item) => atOf(item) < message.created_at);
-			const item = itemOf(message, results, { streamed, claims, before });
+			const item = itemOf(message, results, { streamed, claims, before, approved });
 			if (!item) continue;
 			const today = new Date(message.created_at).toDateString();
 			if (today !== day) items.push({ kind: "day", key: `day:${message.id}`, at: message.created_at });
@@ -94,6 +98,8 @@ interface Around {
 	readonly streamed: ReadonlyMap<number, string>;
 	readonly claims: ReadonlyMap<number, Outgoing>;
 	readonly before: Message | null;
+	/** By confirmation: what came of the call that was approved. */
+	readonly approved: ReadonlyMap<string, string>;
 }
 
 function itemOf(message: Message, results: ReadonlyMap<string, Message>, around: Around): Item | null {
@@ -101,14 +107,13 @@ function itemOf(message: Message, results: ReadonlyMap<string, Message>, around:
 	if (message.hidden || message.role === "tool") return null;
 	if (message.role === "meta" || message.role === "system") return { kind: "meta", key, message };
 	const text = textOf(message.content);
-	const calls = message.tool_calls.map(({ id, name, input }) => {
+	const calls = message.tool_calls.map(({ id, name, input }): Call => {
 		const result = results.get(id);
-		return {
-			id,
-			name,
-			input,
-			result: result ? { text: textOf(result.content), isError: result.is_error } : null,
-		};
+		if (!result) return { id, name, input, result: null, asked: null };
+		const text = textOf(result.content);
+		const asked = waitedFor(text);
+		const later = asked === null ? undefined : around.approved.get(asked);
+		return { id, name, input, asked, result: { text: later ?? text, isError: result.is_error } };
 	});
 	if (text === "" && calls.length === 0) return null;
 	const sent = around.claims.get(message.id) ?? null;
@@ -126,6 +131,17 @@ function resultsOf(messages: readonly Message[]): Map<string, Message> {
 		messages.flatMap((message) =>
 			message.role === "tool" && message.tool_call_id !== null ? [[message.tool_call_id, message]] : [],
 		),
+	);
+}
+
+/** The result of a call that had to wait stands in a later note, behind a line that says so. */
+function approvedIn(messages: readonly Message[]): Map<string, string> {
+	return new Map(
+		messages.flatMap(({ confirmation, content, hidden }) => {
+			if (confirmation?.as !== "result" || hidden) return [];
+			const text = textOf(content);
+			return [[confirmation.id, text.slice(text.indexOf("\n") + 1)]];
+		}),
 	);
 }
 

@@ -1,17 +1,17 @@
 // One message, from its first streamed words on: the row that follows them takes their place.
 import { useNavigate } from "@tanstack/react-router";
 import { Check, CheckCheck, CircleAlert, Clock, Copy, Ellipsis, Link2, RotateCw, Route } from "lucide-react";
-import { memo, type ReactNode, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
 import { clockTime, fullTime } from "../../lib/time.ts";
-import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem } from "../../ui/index.ts";
-import { ConfirmationHint } from "./confirmation-hint.tsx";
+import { Button, copyText, ErrorLine, IconButton, Menu, MenuItem, Skeleton } from "../../ui/index.ts";
 import type { Call } from "./items.ts";
 import type { Asked } from "./notices.ts";
 import { discard, type Outgoing, type OutgoingState, sendAgain } from "./outgoing.ts";
 import { Prose } from "./prose.tsx";
+import { type AskedQuestion, questionsIn } from "./questions.ts";
 import { ToolCall } from "./tool-call.tsx";
 import { endWords } from "./words.ts";
 
@@ -29,6 +29,11 @@ export interface MessageItemProps {
 export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 	const { conversation, message, text, calls, sent, follows, isMarked = false } = props;
 	const isUser = message?.role === "user";
+	const isAsking = message?.finish_reason === "confirmation";
+	const { rest, questions } = useMemo(
+		() => (isAsking ? questionsIn(text) : { rest: text, questions: [] }),
+		[isAsking, text],
+	);
 	return (
 		<article
 			aria-label={isUser ? "Message" : "Answer"}
@@ -44,7 +49,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				</Heading>
 			)}
 			<div className={classes(isUser && "border-l-2 border-accent/70 pl-3", !isUser && "pl-0.5")}>
-				{text !== "" && <Prose text={text} isOpen={message === null} />}
+				{rest !== "" && <Prose text={rest} isOpen={message === null} />}
 				{calls.length > 0 && (
 					<div className={classes("flex flex-col gap-1", text !== "" && "mt-2")}>
 						{calls.map((call) => (
@@ -52,7 +57,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 						))}
 					</div>
 				)}
-				{message?.finish_reason === "confirmation" && <ConfirmationHint text={text} />}
+				<Questions questions={questions} />
 				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
 			</div>
 			{sent && <SentState sent={sent} />}
@@ -60,6 +65,24 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 		</article>
 	);
 });
+
+const QuestionInChat = lazy(() =>
+	import("../confirmations/in-chat.tsx").then((m) => ({ default: m.QuestionInChat })),
+);
+
+/** As they stand now, whatever was true when they were asked. */
+export function Questions({ questions }: { readonly questions: readonly AskedQuestion[] }) {
+	if (questions.length === 0) return null;
+	return (
+		<Suspense fallback={<Skeleton className="mt-2 h-36 w-full" />}>
+			{questions.map(({ id, text }) => (
+				<QuestionInChat key={id} id={id}>
+					<Prose text={text} />
+				</QuestionInChat>
+			))}
+		</Suspense>
+	);
+}
 
 /** Not a row yet. */
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {

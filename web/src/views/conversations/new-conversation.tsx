@@ -1,10 +1,10 @@
 // A chat that nobody has written in yet. It becomes a conversation with its first message.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { useRef, useState } from "react";
-import { api } from "../../api/index.ts";
 import { Empty } from "../../ui/index.ts";
 import { Compose, type ComposeHandle } from "./compose.tsx";
+import { useOpening } from "./first-messages.ts";
 import { OutgoingItem } from "./message-item.tsx";
 import { keyOf, newChat, send, useOutgoing } from "./outgoing.ts";
 
@@ -47,26 +47,4 @@ export function NewConversation() {
 			/>
 		</section>
 	);
-}
-
-/** Begins a chat with one message, opens it, and says the others there. False where it was not taken. */
-export function useFirstMessages(): (texts: readonly string[]) => Promise<boolean> {
-	const open = useOpening();
-	return async ([first = "", ...others]) => {
-		const id = await send(newChat(), first, 0);
-		if (id === null) return false;
-		open(id);
-		if (others.length === 0) return true;
-		const conversation = await api.conversation({ conversation: id });
-		for (const text of others) await send({ kind: "conversation", conversation }, text, 0);
-		return true;
-	};
-}
-
-function useOpening(): (conversation: string | null) => void {
-	const navigate = useNavigate();
-	return (conversation) => {
-		if (conversation !== null)
-			void navigate({ to: "/c/$conversation", params: { conversation }, replace: true });
-	};
 }

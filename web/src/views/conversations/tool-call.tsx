@@ -1,6 +1,8 @@
-import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle, ShieldQuestionMark } from "lucide-react";
+import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { Code } from "../../ui/index.ts";
 import type { Call } from "./items.ts";
+import { waitedFor } from "./questions.ts";
 
 /** Folded to one line; what went in and what came out behind it. */
 export function ToolCall({ call }: { readonly call: Call }) {
@@ -56,7 +58,9 @@ function Part({ name, text }: { readonly name: string; readonly text: string }) 
 	);
 }
 
-function Outcome({ call: { result } }: { readonly call: Call }) {
+const CallState = lazy(() => import("../confirmations/in-chat.tsx").then((m) => ({ default: m.CallState })));
+
+function Outcome({ call: { result, asked } }: { readonly call: Call }) {
 	if (!result)
 		return (
 			<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">
@@ -69,11 +73,11 @@ function Outcome({ call: { result } }: { readonly call: Call }) {
 				<CircleAlert size={13} aria-hidden /> failed
 			</span>
 		);
-	if (result.text.startsWith("waiting for confirmation"))
+	if (asked !== null && waitedFor(result.text) !== null)
 		return (
-			<span className="flex shrink-0 items-center gap-1 text-xs text-warn">
-				<ShieldQuestionMark size={13} aria-hidden /> asks first
-			</span>
+			<Suspense>
+				<CallState id={asked} />
+			</Suspense>
 		);
 	return (
 		<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">

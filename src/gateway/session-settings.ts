@@ -1,29 +1,29 @@
-// What a conversation stands in, from configuration and connections: its policy, and the context block of a session that opens.
-import type { Config } from "../config/index.ts";
+// How sessions open and end, from the configuration and the connected channels: the reset policy, and the context block and tools
+// that a new session starts with.
+import { type Config, resolvePolicy } from "../config/index.ts";
 import {
 	type ChatType,
 	contextPrompt,
 	type Platforms,
 	type ResetPolicy,
-	resolvePolicy,
 	type Source,
 } from "../domain/index.ts";
 import type { Conversation, HomeChannel } from "../store/index.ts";
 import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 
-export interface Surroundings {
+export interface SessionSettings {
 	/** The home channels as they were set in chats. */
 	takeHomes(homes: readonly HomeChannel[]): void;
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
-	openingOf(place: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
+	openingOf(conversation: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
 		readonly context: string;
 		/** Names of those that anybody may use. */
 		readonly tools: readonly string[];
 	};
 }
 
-export interface SurroundingsOptions {
+export interface SessionSettingsOptions {
 	/** Asked each time: it may change. */
 	readonly config: Config;
 	/** Asked each time: channels come and go. */
@@ -34,7 +34,7 @@ export interface SurroundingsOptions {
 	readonly platforms: Platforms;
 }
 
-export function createSurroundings(options: SurroundingsOptions): Surroundings {
+export function createSessionSettings(options: SessionSettingsOptions): SessionSettings {
 	const policies = new Map<string, ResetPolicy>();
 	let of = options.config.session_reset;
 	let homes: readonly HomeChannel[] = [];
@@ -90,6 +90,9 @@ export function homesOf(
 	);
 }
 
-export function policyOf(surroundings: Surroundings, { platform, chatType }: Conversation): ResetPolicy {
-	return surroundings.policyFor(platform, chatType);
+export function policyOf(
+	sessionSettings: SessionSettings,
+	{ platform, chatType }: Conversation,
+): ResetPolicy {
+	return sessionSettings.policyFor(platform, chatType);
 }

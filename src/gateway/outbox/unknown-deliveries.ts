@@ -8,7 +8,7 @@ import { lookUp } from "./lookup.ts";
 
 const LOOK_EVERY_MS = 30_000;
 
-export interface UnknownsOptions {
+export interface UnknownDeliveriesOptions {
 	readonly store: Store;
 	readonly clock: Clock;
 	readonly config: Config;
@@ -16,13 +16,13 @@ export interface UnknownsOptions {
 	readonly log: (message: string, error: unknown) => void;
 }
 
-export class Unknowns {
-	readonly #options: UnknownsOptions;
+export class UnknownDeliveries {
+	readonly #options: UnknownDeliveriesOptions;
 	#stopped = false;
 	#looking: Promise<void> = Promise.resolve();
 	#cancel = () => {};
 
-	constructor(options: UnknownsOptions) {
+	constructor(options: UnknownDeliveriesOptions) {
 		this.#options = options;
 	}
 

@@ -1,6 +1,6 @@
 // Options by which a program that does something else runs a program, loads code or opens another door. A table only.
 
-export interface Door {
+export interface LaunchOption {
 	readonly names: RegExp;
 	/** A word and the one after it, with a space behind each. */
 	readonly word: RegExp;
@@ -11,7 +11,7 @@ const RUNS = "has another program run a command";
 const LOADS = "has another program load code";
 const LOOKS = "looks into a running program";
 
-export const DOORS: readonly Door[] = [
+export const LAUNCH_OPTIONS: readonly LaunchOption[] = [
 	{
 		names: /^(vi|vim|nvim|view|ex|gvim|vimdiff)$/,
 		word: /^-(S|u|U|s|W) |^-[SuU][^ ]|^-ll? |^\+source\b/,

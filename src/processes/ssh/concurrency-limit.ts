@@ -1,13 +1,13 @@
-// Lets in so many at a time; the others wait in the order in which they came.
-export class Turnstile {
+// Runs at most so many at a time; the others wait in the order in which they came.
+export class ConcurrencyLimit {
 	readonly #waiting: (() => void)[] = [];
 	#free: number;
 
-	constructor(places: number) {
-		this.#free = places;
+	constructor(limit: number) {
+		this.#free = limit;
 	}
 
-	async pass<Value>(work: () => Promise<Value>): Promise<Value> {
+	async run<Value>(work: () => Promise<Value>): Promise<Value> {
 		if (this.#free > 0) this.#free--;
 		else await new Promise<void>((resolve) => this.#waiting.push(resolve));
 		try {

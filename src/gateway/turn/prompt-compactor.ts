@@ -38,7 +38,7 @@ const GROWTH = 0.1;
 /** One attempt asks the summariser so often at most: for what it cannot read at once, and where it can read less than thought. */
 const MOST_STEPS = 8;
 
-export interface PromptRoomOptions {
+export interface PromptCompactorOptions {
 	readonly store: Store;
 	readonly agent: StepAgent;
 	readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface PromptRoomOptions {
 	readonly start: TurnStart;
 	readonly calls: ModelCalls;
 	/** Tokens of what is no row: the system text, the tools. */
-	readonly beside: () => number;
+	readonly overheadTokens: () => number;
 	readonly signal: AbortSignal;
 }
 
@@ -59,13 +59,13 @@ export function whyNotSummarising(agent: Agent): string | null {
 	return agent.name === "offline" ? NO_SUMMARISER : null;
 }
 
-export class PromptRoom {
-	readonly #options: PromptRoomOptions;
+export class PromptCompactor {
+	readonly #options: PromptCompactorOptions;
 	/** Undefined: not looked for yet. */
 	#known: Measure | null | undefined;
 	#after: number | null;
 
-	constructor(options: PromptRoomOptions) {
+	constructor(options: PromptCompactorOptions) {
 		this.#options = options;
 		this.#after = options.start.compactAfter;
 	}
@@ -76,7 +76,7 @@ export class PromptRoom {
 	}
 
 	/** Before a step: covers what may be where the prompt has got too long. Answers the rows that this added. */
-	async make(rows: readonly Message[]): Promise<readonly Message[]> {
+	async compactIfLong(rows: readonly Message[]): Promise<readonly Message[]> {
 		const { config } = this.#options;
 		if (!this.#isOn()) return [];
 		const size = this.#size(rows);
@@ -85,7 +85,7 @@ export class PromptRoom {
 	}
 
 	/** The provider has refused the prompt as too long, whatever it was taken for. The same, and the sentence that follows tells of it. */
-	async makeAfterRefusal(rows: readonly Message[]): Promise<readonly Message[]> {
+	async compactAfterRefusal(rows: readonly Message[]): Promise<readonly Message[]> {
 		if (!this.#isOn()) return [];
 		const size = this.#size(rows);
 		return this.#isPutOff(size) ? [] : this.#attempt(rows, size, false);
@@ -105,7 +105,7 @@ export class PromptRoom {
 	/** Covers everything but the last rows. Throws Aborted. */
 	async #compact(rows: readonly Message[]): Promise<Compacted> {
 		const { store, config, start } = this.#options;
-		const { shared } = start.place;
+		const { shared } = start.conversationInfo;
 		const added: Message[] = [];
 		let room = config.agent.context_window * READ_AT_ONCE;
 		const end = (otherwise: Compacted): Compacted =>
@@ -128,7 +128,7 @@ export class PromptRoom {
 			}
 			const summary = summaryContent(said.text);
 			const size = (of: readonly Message[]) =>
-				promptSize({ rows: of, shared, beside: this.#options.beside(), known: null });
+				promptSize({ rows: of, shared, overheadTokens: this.#options.overheadTokens(), known: null });
 			const after = size([...all, asRow(summary, cover, start)]);
 			if (after >= size(all)) return end({ kind: "longer" });
 			this.#after = after + this.#growth();
@@ -172,7 +172,7 @@ export class PromptRoom {
 
 	async #summarise({ rows }: Cover): Promise<{ readonly text: string } | { readonly failure: AgentFailure }> {
 		const { store, agent, clock, config, start, calls, signal } = this.#options;
-		const { conversation, session, turn, place } = start;
+		const { conversation, session, turn, conversationInfo } = start;
 		const outcome = await modelStep(
 			agent,
 			{
@@ -181,12 +181,16 @@ export class PromptRoom {
 				turn,
 				system: SUMMARY_SYSTEM,
 				history: [
-					{ role: "user", kind: "person", content: compactionRecord(rows, { shared: place.shared }) },
+					{
+						role: "user",
+						kind: "person",
+						content: compactionRecord(rows, { shared: conversationInfo.shared }),
+					},
 				],
 				notes: [],
 				tools: [],
 				standing: "none",
-				override: place.modelOverride,
+				override: conversationInfo.modelOverride,
 				signal,
 				maxAnswer: maxAnswerOf(config),
 			},
@@ -226,11 +230,16 @@ export class PromptRoom {
 	}
 
 	#size(rows: readonly Message[]): number {
-		const { start, beside } = this.#options;
+		const { start, overheadTokens } = this.#options;
 		const { session, promptTokens } = start;
 		if (this.#known === undefined) this.#known = lastMeasure(rows, { session, tokens: promptTokens });
 		const known = this.#known;
-		return promptSize({ rows, shared: start.place.shared, beside: known ? 0 : beside(), known });
+		return promptSize({
+			rows,
+			shared: start.conversationInfo.shared,
+			overheadTokens: known ? 0 : overheadTokens(),
+			known,
+		});
 	}
 }
 

@@ -3,8 +3,8 @@
 import type { ProcessBackend } from "./backend.ts";
 import type { KillOptions, KillOutcome, LogPiece, ProcessInfo } from "./types.ts";
 
-export interface ProcessPlace {
-	/** Stands on each process that was started here: none is ever looked for in another place. */
+export interface ProcessMachine {
+	/** Stands on each process that was started here: none is ever looked for on another machine. */
 	readonly name: string;
 	/** What runs them; started where nothing does yet. */
 	connect(): Promise<ProcessBackend>;

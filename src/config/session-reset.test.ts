@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { KeryxError } from "../../errors.ts";
-import { CHAT_TYPES } from "../types.ts";
-import { CARRY_OVERS, RESET_MODES, resolvePolicy, sessionResetSchema } from "./policy.ts";
+import { CARRY_OVERS, CHAT_TYPES, RESET_MODES } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import { resolvePolicy, sessionResetSchema } from "./session-reset.ts";
 
 const DM = { platform: "telegram", chatType: "dm" } as const;
 

@@ -1,6 +1,6 @@
-// One after another through the door: what is prepared at the same time goes on in the order in which it came.
+// Preserves the arrival order of concurrent work: messages are prepared at the same time and go on one after another.
 
-export class Door {
+export class ArrivalOrder {
 	/** Holds nothing: a result that held the one before it would hold every message there ever was. */
 	#last: Promise<void> = Promise.resolve();
 

@@ -1,0 +1,51 @@
+// Questions that wait in the conversation of a terminal, oldest first. What is written there as y or n answers the first of them.
+import type { Client, WireConfirmation } from "../http/index.ts";
+import { ask, PAGE } from "./commands/confirm/calls.ts";
+
+export class OpenQuestions {
+	readonly #client: Client;
+	readonly #changed: (words: string | null) => void;
+	#waiting: readonly WireConfirmation[] = [];
+	#reading: Promise<void> = Promise.resolve();
+
+	/** `changed` is told in words what the next y or n would answer; null: nothing waits. */
+	constructor(client: Client, changed: (words: string | null) => void) {
+		this.#client = client;
+		this.#changed = changed;
+	}
+
+	/** Reads anew what waits there; one after the other, so that an older answer never replaces a newer one. */
+	read(conversation: string): Promise<void> {
+		this.#reading = this.#reading.then(() => this.#read(conversation));
+		return this.#reading;
+	}
+
+	/** What was done, in a sentence; null where the text answers nothing, so that it is a message like any other. */
+	async answer(text: string): Promise<string | null> {
+		const verb = decisionOf(text);
+		const [first] = this.#waiting;
+		if (verb === null || !first) return null;
+		const { id, action, status } = await ask(this.#client, verb, { id: first.id, body: {} });
+		this.#set(this.#waiting.filter((one) => one.id !== id));
+		return status === "denied" ? `Denied: ${action}. It is not done.` : `Approved: ${action}.`;
+	}
+
+	async #read(conversation: string): Promise<void> {
+		const { confirmations } = await ask(this.#client, "confirmList", {
+			query: { status: "pending", limit: String(PAGE) },
+		});
+		this.#set(confirmations.filter((one) => one.conversation === conversation).toReversed());
+	}
+
+	#set(waiting: readonly WireConfirmation[]): void {
+		this.#waiting = waiting;
+		const [first] = waiting;
+		const others = waiting.length > 1 ? `, and ${waiting.length - 1} more after it` : "";
+		this.#changed(first ? `${first.action} waits for you: y approves, n denies${others}` : null);
+	}
+}
+
+function decisionOf(text: string): "confirmApprove" | "confirmDeny" | null {
+	if (/^\s*y(?:es)?\s*$/i.test(text)) return "confirmApprove";
+	return /^\s*no?\s*$/i.test(text) ? "confirmDeny" : null;
+}

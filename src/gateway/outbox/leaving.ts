@@ -1,0 +1,44 @@
+// A channel that can be taken away while it is in use: it is asked for nothing new, and what is on its way is waited for. Cut off, a
+// message may have been taken or not, and nobody could say (I7).
+import type { Clock } from "../../time/index.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { within } from "../deadline.ts";
+
+/** What a platform has not answered by then is of unknown outcome anyway. */
+const LAST_ANSWER_MS = 60_000;
+const LEAVING: SendResult = { kind: "retry", afterMs: 1000, reason: "the channel is being taken away" };
+
+export interface Removable extends Channel {
+	/** Stops the channel, when what it was asked to send has ended. */
+	leave(): Promise<void>;
+}
+
+export function removable(channel: Channel, clock: Clock): Removable {
+	const underWay = new Set<Promise<unknown>>();
+	let isLeaving = false;
+	const counted = (ask: () => Promise<SendResult>): Promise<SendResult> => {
+		if (isLeaving) return Promise.resolve(LEAVING);
+		const asked = ask();
+		const ended = asked
+			.then(
+				() => {},
+				() => {},
+			)
+			.finally(() => underWay.delete(ended));
+		underWay.add(ended);
+		return asked;
+	};
+	const { edit } = channel;
+	return {
+		...channel,
+		send: (outgoing) => counted(() => channel.send(outgoing)),
+		...(edit && { edit: (receipt, outgoing) => counted(() => edit(receipt, outgoing)) }),
+		health: () => (isLeaving ? { ...channel.health(), state: "stopped" } : channel.health()),
+		leave: async () => {
+			isLeaving = true;
+			const { signal } = new AbortController();
+			await within(Promise.all(underWay), { clock, ms: LAST_ANSWER_MS, signal }).catch(() => undefined);
+			await channel.stop();
+		},
+	};
+}

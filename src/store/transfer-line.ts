@@ -1,0 +1,21 @@
+// Writing a line of an export, and refusing one. Apart from the form of the lines, so that the store's threads start without the
+// schema library.
+import { KeryxError } from "../errors.ts";
+import type { ExportLine } from "./transfer-format.ts";
+
+/** One line, with its end. Characters that some readers take for the end of a line are escaped, so that no line breaks in two. */
+export function toLine(record: ExportLine): string {
+	return `${JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+export function invalidLine(
+	number: number,
+	message: string,
+	options: { field?: string; hint?: string; cause?: unknown } = {},
+): KeryxError {
+	return new KeryxError("import.invalid", `line ${number}: ${message}`, options);
+}

@@ -1,0 +1,128 @@
+// Nothing that only the agent is told may leave: not the prompt, not the context block, not the notes, not what is carried over, not what
+// tools answer. Looked for in everything that a platform's server was sent. A platform is one more row.
+import { afterEach, describe, expect, test } from "vitest";
+import type { StepAgent, StepInput } from "../../src/agents/index.ts";
+import { NO_USAGE } from "../../src/agents/types.ts";
+import { createGateway, type Gateway, systemClock } from "../../src/gateway/index.ts";
+import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
+import { openSqlite } from "../../src/store/sqlite/engine.ts";
+import { storeOn } from "../../src/store/store.ts";
+import type { ChannelPeer } from "../../src/testing/index.ts";
+import { createTools } from "../../src/tools/index.ts";
+import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
+import { type Heard, telegramPeer } from "./telegram-scene.ts";
+
+const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>])[] = [
+	["telegram", telegramPeer],
+];
+
+let peer: ChannelPeer & Heard;
+let store: Store;
+let gateway: Gateway;
+/** What the agent was shown. */
+let shown: StepInput[];
+afterEach(async () => {
+	await gateway.stop();
+	await store.close();
+	await peer.close();
+});
+
+/** Answers with a number, and tries something dangerous where it is told to. Never repeats what it was shown. */
+function counting(): StepAgent {
+	return {
+		kind: "step",
+		name: "counting",
+		async *step(input) {
+			shown.push(input);
+			const last = input.history.at(-1);
+			const isAsked = last?.role === "user" && JSON.stringify(last.content).includes("dare");
+			const content = `number ${shown.length}`;
+			yield { type: "text", delta: content };
+			yield {
+				type: "done",
+				message: {
+					content,
+					toolCalls: isAsked ? [{ id: `c${shown.length}`, name: "danger", input: { what: "nothing" } }] : [],
+					finishReason: "stop",
+				},
+				usage: { ...NO_USAGE, provider: "test", model: "test" },
+			};
+		},
+	};
+}
+
+async function start(create: () => Promise<ChannelPeer & Heard>): Promise<void> {
+	peer = await create();
+	shown = [];
+	const { platform } = peer.channel;
+	const config = configOf({
+		auth: { [platform]: { allow: [{ id: peer.person, role: "owner" }] } },
+		agent: { instructions: "zqmarkpersona" },
+		instructions: { [platform]: "zqmarkplatform" },
+		session_reset: { mode: "none", max_messages: 4, timezone: "UTC" },
+		display: { streaming: true, tool_progress: "all" },
+	});
+	const clock = systemClock;
+	const engine = await openSqlite({
+		path: ":memory:",
+		startedAt: clock.now(),
+		access: "own",
+		auditKey: AUDIT_KEY,
+	});
+	store = storeOn(engine, { clock, ids: systemIds(clock), secrets: NO_SECRETS });
+	const confirmations = confirmationsOn(store, clock, config);
+	gateway = createGateway({
+		store,
+		confirmations,
+		agent: counting(),
+		tools: createTools([dangerTool([])]),
+		channels: [peer.channel],
+		config,
+		clock,
+		pseudonymKey: new Uint8Array(32),
+		log: () => {},
+	});
+	await gateway.start();
+	confirmations.start();
+}
+
+/** Says something, and waits until the platform shows an answer. */
+async function said(text: string): Promise<string> {
+	const before = peer.visible().length;
+	const id = peer.say(text);
+	await expect.poll(() => peer.visible().length, { timeout: 60_000 }).toBeGreaterThan(before);
+	return id;
+}
+
+describe.each(PLATFORMS)("on %s", (_, create) => {
+	test("nothing that only the agent is told is ever sent", async () => {
+		await start(create);
+		const first = await said("hello");
+		peer.edit?.(first, "hello again");
+		await said("dare");
+		await said("and now");
+		await said("/status");
+		peer.say("once more");
+		const isAnswered = () =>
+			JSON.stringify(shown.at(-1)?.history.at(-1)).includes("once more") &&
+			peer.visible().at(-1)?.text === `number ${shown.length}`;
+		await expect.poll(isAnswered, { timeout: 60_000 }).toBe(true);
+		// They were planted: the agent was shown each of them.
+		const internal = shown.flatMap(({ system, notes, history }) => [
+			system,
+			...notes,
+			...history.flatMap((row) =>
+				row.role === "tool" || (row.role === "user" && row.kind === "note")
+					? [JSON.stringify(row.content)]
+					: [],
+			),
+		]);
+		for (const mark of ["zqmarkpersona", "zqmarkplatform", "Carried over from", "Where this conversation"])
+			expect(internal.join("\n")).toContain(mark);
+		const sent = peer.received();
+		expect(sent).toContain("number 1");
+		expect(sent).not.toContain("zqmark");
+		for (const words of new Set(internal.flatMap((text) => text.match(/[\w ,.;:()-]{24,}/g) ?? [])))
+			expect(sent).not.toContain(words.trim());
+	});
+});
