@@ -70,7 +70,7 @@ export async function testChannel(name: string, place: TokenPlace): Promise<Chan
 	if (!settings) throw noChannel(name);
 	const platform = known(settings.platform);
 	const token = await readToken(name, settings, place);
-	const appToken = APP_TOKEN_PLATFORMS.has(platform) ? await readAppToken(name, settings, place) : undefined;
+	const appToken = APP_TOKEN_PLATFORMS.has(platform) ? await readAppToken(name, settings, place) : "";
 	return tryToken(platform, { token, appToken, apiRoot: settings.api_root });
 }
 
@@ -85,23 +85,24 @@ function known(platform: string): ChannelPlatform {
 }
 
 /** Throws channel.refused where the platform does not accept the token. */
-async function tryToken(
+function tryToken(
 	platform: ChannelPlatform,
-	{ token, appToken = "", apiRoot }: Tried,
+	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
 ): Promise<ChannelIdentity> {
-	if (platform === "slack") {
-		const { identifySlack } = await import("../channels/slack/index.ts");
-		return identifySlack({ token, appToken, ...(apiRoot !== undefined && { apiRoot }) });
-	}
-	const { identifyTelegram } = await import("../channels/telegram/index.ts");
-	return identifyTelegram({ token, ...(apiRoot !== undefined && { apiRoot }) });
+	return IDENTIFY[platform]({ ...tokens, ...(apiRoot !== undefined && { apiRoot }) });
 }
 
-interface Tried {
+interface Asked {
 	readonly token: string;
-	readonly appToken?: string | undefined;
-	readonly apiRoot?: string | undefined;
+	/** Empty where the platform has none. */
+	readonly appToken: string;
+	readonly apiRoot?: string;
 }
+
+const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
+	telegram: async (asked) => (await import("../channels/telegram/index.ts")).identifyTelegram(asked),
+	slack: async (asked) => (await import("../channels/slack/index.ts")).identifySlack(asked),
+};
 
 /** Answers the entry's name and who the bot is. */
 export async function addChannel(
@@ -111,7 +112,7 @@ export async function addChannel(
 	const { platform, token, apiRoot, name = wanted.platform, account } = wanted;
 	const value = readGiven(token, "the token", place);
 	const { appToken } = wanted;
-	const appValue = appToken && readGiven(appToken, "the app-level token", place);
+	const appValue = appToken ? readGiven(appToken, "the app-level token", place) : "";
 	if (APP_TOKEN_PLATFORMS.has(platform) !== (appToken !== undefined))
 		throw new KeryxError(
 			"argument.invalid",
@@ -138,7 +139,7 @@ export async function addChannel(
 	refuseInvalid(after, place);
 	const identity = await tryToken(platform, { token: value, appToken: appValue, apiRoot });
 	if ("value" in token) writeKey(join(place.home, keyFile), value);
-	if (appToken && appValue && "value" in appToken) writeKey(join(place.home, appKeyFile), appValue);
+	if (appToken && "value" in appToken) writeKey(join(place.home, appKeyFile), appValue);
 	writeConfig(file, after);
 	return { ...identity, name };
 }

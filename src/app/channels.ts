@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import type { ChannelSettings, Config } from "../config/index.ts";
+import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
 import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
@@ -41,14 +41,33 @@ export async function makeChannel(
 		log: place.log,
 	};
 	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
-	const apiRoot = settings.api_root !== undefined && { apiRoot: settings.api_root };
-	if (settings.platform === "slack") {
+	return CHANNELS[settings.platform as ChannelPlatform](options, place);
+}
+
+type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
+
+/** The channels that come with Keryx. */
+const CHANNELS: Readonly<
+	Record<ChannelPlatform, (options: ChannelOptions, place: ChannelPlace) => Promise<Channel>>
+> = {
+	telegram: async (options) => {
+		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
+		return createTelegramChannel({ ...options, ...apiRootOf(options) });
+	},
+	slack: async (options, place) => {
 		const { createSlackChannel } = await import("../channels/slack/index.ts");
-		const appToken = () => readAppToken(name, settings, place);
-		return createSlackChannel({ ...options, ...apiRoot, appToken });
-	}
-	const { createTelegramChannel } = await import("../channels/telegram/index.ts");
-	return createTelegramChannel({ ...options, ...apiRoot });
+		const { name, settings } = options;
+		return createSlackChannel({
+			...options,
+			...apiRootOf(options),
+			appToken: () => readAppToken(name, settings, place),
+			aliveMs: settings.alive_seconds * 1000,
+		});
+	},
+};
+
+function apiRootOf({ settings }: ChannelOptions): { readonly apiRoot?: string } {
+	return settings.api_root === undefined ? {} : { apiRoot: settings.api_root };
 }
 
 async function fromModule(module: string, options: ChannelOptions, home: string): Promise<Channel> {

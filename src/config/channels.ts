@@ -20,7 +20,7 @@ export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as con
 const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
 
 export const channelSchema = z.strictObject({
-	/** telegram, slack, or any name with a `module`. */
+	/** One of CHANNEL_PLATFORMS, or any name with a `module`. */
 	platform: z
 		.string()
 		.regex(/^[a-z0-9][a-z0-9_]{0,63}$/, "must be 1 to 64 of a-z, 0-9 and _, starting with a letter or digit")

@@ -6,6 +6,7 @@ import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.
 import { systemClock } from "../../src/time/index.ts";
 import { createSlackPeer, readable, type SlackPeer, type SlackPeerOptions } from "../peers/slack/index.ts";
 import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
+import type { Heard } from "./telegram-scene.ts";
 
 /** Slack's pauses are minutes; nobody waits for them here. */
 export const QUICK: SlackPeerOptions = { ackMs: 3000, retryMs: Array.from({ length: 1000 }, () => 20) };
@@ -79,8 +80,8 @@ export async function slackScene(
 
 const SHOWING = /^(?:chat\.(?:postMessage|update)|files\.completeUploadExternal)$/;
 
-/** For the suite that every channel passes. */
-export async function slackPeer(): Promise<ChannelPeer> {
+/** For the suite that every channel passes, and for tests of a whole gateway on any platform. */
+export async function slackPeer(): Promise<ChannelPeer & Heard> {
 	const { peer, proxy, channel } = await slackScene({ account: "app2" });
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
@@ -119,6 +120,8 @@ export async function slackPeer(): Promise<ChannelPeer> {
 		// Of Slack's control sequences, those that call somebody are shown as they were written.
 		shownAs: (text) => readable(text.replace(/<(?=[@#!])/g, "&lt;")),
 		texts: ["<!channel> <@U1> &lt;!here&gt;"],
+		person: ada.id,
+		received: () => peer.calls.map(({ fields }) => JSON.stringify(fields)).join("\n"),
 		pass: () => turnOfTheLoop(),
 		close: async () => {
 			await proxy.close();
