@@ -35,6 +35,7 @@ process.exitCode = await run(
 		"test/http/port-fuzz.test.ts",
 		"test/app/embedding.test.ts",
 		"test/channels/telegram-storm.test.ts",
+		"test/channels/slack-storm.test.ts",
 	],
 	{
 		...env,

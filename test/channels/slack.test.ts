@@ -245,17 +245,22 @@ describe("deliveries", () => {
 		expect(await channel.lookup?.("another", files.destination)).toEqual({ kind: "unknown" });
 	});
 
-	test("an answer that may still be on its way is not looked for: its absence would say nothing", async () => {
-		const { peer } = scene;
-		await scene.start();
-		await scene.channel.stop();
-		const channel = channelOn(peer, { settleMs: 1_000_000 });
-		await channel.start(scene.host);
+	test("what may still be on its way is not looked for at once: its absence would say nothing", async () => {
+		const { peer, host } = scene;
+		const clock = createVirtualClock(systemClock.now());
+		const channel = channelOn(peer, { clock, settleMs: 2000 });
+		await channel.start(host);
 		await scene.until(() => channel.health().state === "connected");
 		const lost = outgoing(peer.dm(ada).id, "lost");
 		peer.next("lost", "chat.postMessage");
 		expect((await channel.send(lost)).kind).toBe("unknown");
-		expect(await channel.lookup?.(lost.id, lost.destination)).toEqual({ kind: "unknown" });
+		const reads = () => peer.calls.filter(({ method }) => method === "conversations.history").length;
+		const found = channel.lookup?.(lost.id, lost.destination);
+		await clock.advance(1900);
+		expect(reads()).toBe(0);
+		await clock.advance(200);
+		expect(await found).toEqual({ kind: "absent" });
+		expect(reads()).toBe(1);
 		await channel.stop();
 	});
 });

@@ -47,7 +47,7 @@ export interface SlackOptions {
 	readonly aliveMs?: number;
 	/** How long one file may take to come. */
 	readonly downloadMs?: number;
-	/** So long after a lost answer a message can still appear: before that, its absence says nothing. */
+	/** So long after a lost answer a message can still appear: before that, nobody looks for it. */
 	readonly settleMs?: number;
 	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
 	readonly firstPauseMs?: number;
@@ -73,7 +73,7 @@ export const SLACK_TRAITS: ChannelTraits = {
 
 export function createSlackChannel(options: SlackOptions): Channel {
 	const { name, account = "", clock, log, random = Math.random } = options;
-	const { pulseMs = 8000, aliveMs = 60_000, downloadMs = 60_000, settleMs = 5000 } = options;
+	const { pulseMs = 8000, aliveMs = 60_000, downloadMs = 60_000, settleMs = 2000 } = options;
 	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
 	const apiRoot = `${(options.apiRoot ?? API_ROOT).replace(/\/+$/, "")}/`;
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
@@ -210,10 +210,11 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			);
 		},
 		lookup: async (id, { chatId, threadId }) => {
-			const { connection } = line;
 			const since = doubtful.get(id);
-			if (!connection || (since !== undefined && clock.monotonic() - since < settleMs))
-				return { kind: "unknown" };
+			// Whoever asks waits, so that what comes after it in the chat does, too.
+			if (since !== undefined) await line.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
+			const { connection } = line;
+			if (!connection) return { kind: "unknown" };
 			const asked = { id, chat: chatId, thread: threadId, files: files.get(id), me: connection.me };
 			const found = await lookUp(asked, reader(connection));
 			if (found.kind !== "unknown") doubtful.delete(id);

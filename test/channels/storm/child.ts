@@ -1,5 +1,6 @@
-// A gateway on Telegram in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
+// A gateway on a chat platform in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
 import "../../support/keep-compiled.ts";
+import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
@@ -10,23 +11,33 @@ import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
 import { DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
 
-const { path, apiRoot, token } = JSON.parse(process.argv[2] ?? "") as Orders;
+const { platform, path, apiRoot, token, appToken = "" } = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
 
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
-	auth: { telegram: { allow_all: true } },
+	auth: { [platform]: { allow_all: true } },
 });
-const channel = createTelegramChannel({
-	name: "telegram",
+const options = {
+	name: platform,
 	token: () => Promise.resolve(token),
 	apiRoot,
 	clock: systemClock,
 	log: () => {},
 	firstPauseMs: 5,
 	longestPauseMs: 50,
-});
+};
+const fast = { burst: 1000, everyMs: 1 };
+const channel =
+	platform === "slack"
+		? createSlackChannel({
+				...options,
+				appToken: () => Promise.resolve(appToken),
+				settleMs: 200,
+				allowed: { message: fast, channel: fast, change: fast, read: fast },
+			})
+		: createTelegramChannel(options);
 const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
 const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 const gateway = createGateway({

@@ -3,9 +3,12 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
+	readonly platform: "telegram" | "slack";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
+	/** Of the app, where the platform has one. */
+	readonly appToken?: string;
 }
 
 /** What the child says, one line each. */

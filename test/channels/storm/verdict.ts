@@ -1,11 +1,32 @@
-// What must hold after the storm, asked of the store and of what people see on Telegram.
+// What must hold after the storm, asked of the store and of what people see on the platform.
 import type { Content, Part } from "../../../src/domain/index.ts";
 import type { Delivery, InboxItem, Store } from "../../../src/store/index.ts";
-import type { SaidMessage, World } from "./world.ts";
 
 const scope = { kind: "operator" } as const;
 
 type Turn = Awaited<ReturnType<Store["turn"]>>;
+
+/** What somebody wrote. */
+interface Said {
+	readonly id: string | number;
+	readonly kind: "words" | "file" | "command";
+	readonly text: string;
+	/** Of its files. */
+	readonly digest?: string;
+	readonly digests?: readonly string[];
+}
+
+/** A platform after the storm. `Chat` is its own name for a chat. */
+export interface Judged<Chat> {
+	readonly said: readonly (Said & { readonly chat: Chat })[];
+	readonly places: readonly { readonly chat: Chat }[];
+	/** As destinations name it. */
+	chatId(chat: Chat): string;
+	/** What Keryx shows there, oldest first. */
+	answersIn(chat: Chat): readonly { readonly id: string; readonly text: string }[];
+	/** Which part of a conversation's key names the chat. */
+	readonly chatPart: number;
+}
 
 interface Verdict {
 	/** Empty when all is well. */
@@ -16,7 +37,7 @@ interface Verdict {
 	readonly deliveries: Readonly<Record<string, number>>;
 }
 
-export async function judge(store: Store, world: World): Promise<Verdict> {
+export async function judge<Chat>(store: Store, world: Judged<Chat>): Promise<Verdict> {
 	const problems: string[] = [];
 	const items = new Map<string, InboxItem>();
 	const turns = new Map<string, Turn>();
@@ -25,7 +46,7 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 		if (type === "turn.begun") turns.set(turn as string, await store.turn({ scope, id: turn as string }));
 		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 		const item = await store.inboxItem({ scope, id: Number(subject) });
-		const name = `${await chatOf(store, item)} ${item.platformMessage}`;
+		const name = `${await chatOf(store, item, world.chatPart)} ${item.platformMessage}`;
 		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
 		items.set(name, item);
 		if (item.disposition?.kind === "command")
@@ -35,7 +56,7 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 
 	const dispositions: Record<string, number> = {};
 	for (const said of world.said) {
-		const name = `${said.chat.chat.id} ${said.id}`;
+		const name = `${world.chatId(said.chat)} ${said.id}`;
 		const item = items.get(name);
 		const end = item?.disposition?.kind ?? "none";
 		dispositions[end] = (dispositions[end] ?? 0) + 1;
@@ -58,10 +79,10 @@ export async function judge(store: Store, world: World): Promise<Verdict> {
 }
 
 /** The source is kept as long as the content; the key names the chat for ever. */
-async function chatOf(store: Store, { conversation }: InboxItem): Promise<string> {
+async function chatOf(store: Store, { conversation }: InboxItem, part: number): Promise<string> {
 	if (conversation === null) return "nowhere";
 	const { key } = await store.conversation({ scope, ref: { id: conversation } });
-	return key.split(":")[4] ?? "";
+	return key.split(":")[part] ?? "";
 }
 
 async function* eventsOf(store: Store) {
@@ -75,7 +96,7 @@ async function* eventsOf(store: Store) {
 }
 
 /** One end that fits what was said, and files byte for byte. */
-async function endOf(store: Store, said: SaidMessage, item: InboxItem): Promise<string[]> {
+async function endOf(store: Store, said: Said, item: InboxItem): Promise<string[]> {
 	const { disposition } = item;
 	const kind = disposition?.kind ?? "none";
 	if (said.kind === "command") return kind === "command" ? [] : [`(${said.text}) ended as ${kind}`];
@@ -85,12 +106,15 @@ async function endOf(store: Store, said: SaidMessage, item: InboxItem): Promise<
 	const isGivenUp = disposition?.kind === "failed" && disposition.reason === "interrupted";
 	if (kind !== "answered" && kind !== "merged" && !isGivenUp)
 		return [`(${said.text}) ended as ${JSON.stringify(disposition)}`];
-	if (said.digest === undefined || item.message === null) return [];
+	const wanted = said.digests ?? (said.digest === undefined ? [] : [said.digest]);
+	if (wanted.length === 0 || item.message === null) return [];
 	const session = item.turn === null ? null : (await store.turn({ scope, id: item.turn })).session;
 	const rows = session === null ? [] : await store.transcript({ scope, session });
 	const content = rows.find(({ id }) => id === item.message)?.content;
 	const kept = content === undefined ? [] : blobsOf(content);
-	return kept.includes(said.digest) ? [] : [`holds the files ${kept.join(", ")}, not ${said.digest}`];
+	return wanted.every((digest) => kept.includes(digest))
+		? []
+		: [`holds the files ${kept.join(", ")}, not ${wanted.join(", ")}`];
 }
 
 function blobsOf(content: Content): string[] {
@@ -99,12 +123,13 @@ function blobsOf(content: Content): string[] {
 }
 
 /** What was sent is seen once, in the order in which it was made; what is seen was sent, or its outcome is unknown (I7, I19). */
-function shownOnce(world: World, deliveries: readonly Delivery[]): string[] {
+function shownOnce<Chat>(world: Judged<Chat>, deliveries: readonly Delivery[]): string[] {
 	const problems: string[] = [];
 	const byChat = Object.groupBy(deliveries, ({ destination }) => destination.chatId);
 	for (const chat of new Set(world.places.map((place) => place.chat))) {
-		const seen = new Map(world.peer.answers(chat).map((shown) => [String(shown.id), shown]));
-		const of = (byChat[String(chat.chat.id)] ?? []).toSorted((a, b) => a.n - b.n);
+		const seen = new Map(world.answersIn(chat).map((shown) => [shown.id, shown]));
+		const called = world.chatId(chat);
+		const of = (byChat[called] ?? []).toSorted((a, b) => a.n - b.n);
 		const receipts: number[] = [];
 		for (const { id, state, receipt, reason, body } of of) {
 			if (state === "unknown") continue;
@@ -122,21 +147,19 @@ function shownOnce(world: World, deliveries: readonly Delivery[]): string[] {
 			}
 		}
 		if (new Set(receipts).size !== receipts.length)
-			problems.push(`two deliveries of ${chat.key} have one receipt`);
+			problems.push(`two deliveries of ${called} have one receipt`);
 		if (receipts.some((receipt, n) => n > 0 && receipt < (receipts[n - 1] as number)))
-			problems.push(`I19: ${chat.key} shows its answers as ${receipts.join(", ")}`);
+			problems.push(`I19: ${called} shows its answers as ${receipts.join(", ")}`);
 		const unknown = of.filter(({ state }) => state === "unknown").length;
 		const extra = [...seen.keys()].filter((id) => !receipts.includes(Number(id)));
 		if (extra.length > unknown)
-			problems.push(
-				`${chat.key} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`,
-			);
+			problems.push(`${called} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`);
 		const answers = [...seen.values()]
 			.map(({ text }) => text)
 			.filter((text) => /^answer to .*message \d/.test(text));
 		for (const text of new Set(answers)) {
 			const times = answers.filter((answer) => answer === text).length;
-			if (times > 1) problems.push(`${chat.key} shows ${JSON.stringify(text)} ${times} times`);
+			if (times > 1) problems.push(`${called} shows ${JSON.stringify(text)} ${times} times`);
 		}
 	}
 	return problems;

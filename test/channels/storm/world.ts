@@ -74,6 +74,16 @@ export class World {
 		return new World(options, await createTelegramPeer());
 	}
 
+	readonly chatPart = 4;
+
+	chatId({ chat }: ChatRecord): string {
+		return String(chat.id);
+	}
+
+	answersIn(chat: ChatRecord): readonly { readonly id: string; readonly text: string }[] {
+		return this.peer.answers(chat).map(({ id, text }) => ({ id: String(id), text }));
+	}
+
 	get isTaken(): boolean {
 		return this.said.length >= this.#options.messages && this.#untaken() === 0;
 	}
@@ -81,7 +91,12 @@ export class World {
 	/** One life of the gateway: killed after so many more calls of the Bot API, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { bench } = this.#options;
-		const orders: Orders = { path: this.path, apiRoot: this.peer.apiRoot, token: this.peer.bot.token };
+		const orders: Orders = {
+			platform: "telegram",
+			path: this.path,
+			apiRoot: this.peer.apiRoot,
+			token: this.peer.bot.token,
+		};
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
