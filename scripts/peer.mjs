@@ -1,4 +1,4 @@
-// `npm run peer -- telegram [port]`: sets up what is not current, then runs a chat platform to try Keryx on.
+// `npm run peer -- <platform> [port]`: sets up what is not current, then runs a chat platform to try Keryx on.
 import { join } from "node:path";
 import { prepare, root, run } from "./setup.mjs";
 

@@ -1,32 +1,86 @@
-// `npm run peer -- telegram [port]`: a chat platform on this machine, to try Keryx on without an account.
+// `npm run peer -- <platform> [port]`: a chat platform on this machine, to try Keryx on without an account.
 import { createInterface } from "node:readline";
+import { createSlackPeer } from "./slack/index.ts";
+import { HELP as SLACK_HELP, Talk as SlackTalk } from "./slack/talk.ts";
 import { createTelegramPeer } from "./telegram/index.ts";
-import { HELP, Talk } from "./telegram/talk.ts";
+import { HELP as TELEGRAM_HELP, Talk as TelegramTalk } from "./telegram/talk.ts";
+
+/** A platform that somebody at a terminal lives on. */
+interface Stage {
+	readonly label: string;
+	readonly apiRoot: string;
+	readonly token: string;
+	/** Of the app, where the platform has one. */
+	readonly appToken?: string;
+	/** Of the person who writes first. */
+	readonly person: string;
+	readonly help: string;
+	/** Does what a line says; answers false when it was the last one. */
+	line(line: string): Promise<boolean>;
+	close(): Promise<void>;
+}
+
+const print = (line: string) => console.log(line);
+
+const STAGES: Readonly<Record<string, (port: number) => Promise<Stage>>> = {
+	telegram: async (port) => {
+		const peer = await createTelegramPeer({ port });
+		const talk = new TelegramTalk(peer, print);
+		const { apiRoot, bot } = peer;
+		return {
+			label: "Telegram",
+			apiRoot,
+			token: bot.token,
+			person: String(talk.person.id),
+			help: TELEGRAM_HELP,
+			line: (line) => talk.line(line),
+			close: () => peer.close(),
+		};
+	},
+	slack: async (port) => {
+		const peer = await createSlackPeer({ port });
+		const talk = new SlackTalk(peer, print);
+		const { apiRoot, botToken, appToken } = peer;
+		return {
+			label: "Slack",
+			apiRoot,
+			token: botToken,
+			appToken,
+			person: talk.person.id,
+			help: SLACK_HELP,
+			line: (line) => talk.line(line),
+			close: () => peer.close(),
+		};
+	},
+};
 
 const [platform = "", given = "8081"] = process.argv.slice(2);
-if (platform !== "telegram") {
-	console.error(`There is no peer for ${JSON.stringify(platform)}. Use: npm run peer -- telegram [port]`);
+const open = Object.hasOwn(STAGES, platform) ? STAGES[platform] : undefined;
+if (!open) {
+	const known = Object.keys(STAGES).join(" or ");
+	console.error(`There is no peer for ${JSON.stringify(platform)}. Use: npm run peer -- <${known}> [port]`);
 	process.exit(2);
 }
-const peer = await createTelegramPeer({ port: Number(given) });
-const talk = new Talk(peer, (line) => console.log(line));
-console.log(`Telegram is at ${peer.apiRoot}. Put this into config.yaml:
+const { label, apiRoot, token, appToken, person, help, line: say, close } = await open(Number(given));
+const variable = `${platform.toUpperCase()}_TOKEN`;
+const appVariable = `${platform.toUpperCase()}_APP_TOKEN`;
+console.log(`${label} is at ${apiRoot}. Put this into config.yaml:
 
 channels:
-  telegram:
-    platform: telegram
-    token_env: TELEGRAM_TOKEN
-    api_root: ${peer.apiRoot}
+  ${platform}:
+    platform: ${platform}
+    token_env: ${variable}${appToken === undefined ? "" : `\n    app_token_env: ${appVariable}`}
+    api_root: ${apiRoot}
 auth:
-  telegram:
+  ${platform}:
     allow:
-      - { id: "${talk.person.id}", role: owner }
+      - { id: "${person}", role: owner }
 
-and start Keryx with TELEGRAM_TOKEN=${peer.bot.token}
+and start Keryx with ${variable}=${token}${appToken === undefined ? "" : ` ${appVariable}=${appToken}`}
 
-${HELP}
+${help}
 `);
 const lines = createInterface({ input: process.stdin });
-for await (const line of lines) if (!(await talk.line(line))) break;
+for await (const line of lines) if (!(await say(line))) break;
 lines.close();
-await peer.close();
+await close();
