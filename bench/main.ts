@@ -11,6 +11,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),
+	channels: async () => (await import("./channels.ts")).measureChannels(),
 	http: async () => (await import("./http.ts")).measureHttp(),
 	page: async () => (await import("./page.ts")).measurePage(),
 	processes: async () => (await import("./processes.ts")).measureProcesses(),

@@ -36,6 +36,7 @@ describe("an entry", () => {
 				groups: ["answer", "question", "warning"],
 			},
 			alive_seconds: 60,
+			confirm_by_reaction: false,
 		});
 	});
 

@@ -5,7 +5,8 @@ export {
 	type ModelAgentOptions,
 	type ModelCheck,
 } from "./ai-sdk/agent.ts";
-export type { ModelSettings } from "./ai-sdk/targets.ts";
+export { listModels } from "./ai-sdk/models.ts";
+export { type ModelSettings, PROVIDER_ADDRESSES } from "./ai-sdk/targets.ts";
 export { createOfflineAgent } from "./offline.ts";
 export { parseScript, type Script, type ScriptedStep } from "./script.ts";
 export {

@@ -54,9 +54,9 @@ function answer(input: StepInput): Answer {
 	const position = positionIn(input.history);
 	const request = readRequest(position.text);
 	const limit = limitOf(input.notes);
-	const told = position.since.at(-1);
+	const last = position.since.at(-1);
 	// Nobody has asked for anything: a program has ended, or a human has decided.
-	if (told?.role === "user") return { text: describeRun(contentText(told.content), false) };
+	if (last?.role === "user") return { text: describeRun(contentText(last.content), false) };
 	const call = callFor(request);
 	const found = position.since.findLast(
 		(message) => message.role === "tool" && message.toolName === call?.name,

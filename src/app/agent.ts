@@ -15,6 +15,7 @@ import { KeryxError } from "../errors.ts";
 import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
+import { readSecretFile } from "./secret-file.ts";
 
 /** Of Keryx itself, or of the profile of that name. */
 export interface AgentSettings extends Pick<Config, "agent" | "workspace"> {
@@ -29,11 +30,13 @@ export interface AgentParts {
 	/** Left out: those of the home that the environment names. */
 	readonly folders?: WorkspaceFolders;
 	readonly clock?: Clock;
+	/** Where key files with relative names are; left out, the home that the environment names. */
+	readonly home?: string;
 }
 
 /** Throws config.invalid where the configuration lacks what its kind needs. */
 export function createAgent(settings: AgentSettings, parts: AgentParts): Agent {
-	const { env, store, clock = systemClock } = parts;
+	const { env, store, clock = systemClock, home = keryxHome(env) } = parts;
 	switch (settings.agent.kind) {
 		case "offline":
 			return createOfflineAgent();
@@ -41,6 +44,7 @@ export function createAgent(settings: AgentSettings, parts: AgentParts): Agent {
 			return createModelAgent({
 				settings: modelSettings(settings),
 				env,
+				keyFile: (file) => keyIn(file, home, store.secrets),
 				clock,
 				readBlob: (conversation, digest) => readBlob(store, conversation, digest),
 			});
@@ -61,6 +65,15 @@ function modelSettings({ agent }: AgentSettings): ModelSettings {
 		throw missing(key, "be given where the provider is openai-compatible");
 	}
 	return { ...agent, provider, model };
+}
+
+/** Hidden from the moment it is read (I12). */
+function keyIn(file: string, home: string, secrets: Store["secrets"]): { readonly key: string } | string {
+	const found = readSecretFile(file, home);
+	if (found.kind === "missing") return `there is no file ${found.path}`;
+	if (found.kind === "exposed") return `others can read ${found.path}: run \`chmod 600 ${found.path}\``;
+	if (found.value !== "") secrets.learn(new Map([[file, found.value]]));
+	return { key: found.value };
 }
 
 function acpAgent(

@@ -1,6 +1,6 @@
 // Adding and removing a channel: tries the token, writes the key file and the entry of config.yaml. Used by `keryx channels` and the
 // page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
 	APP_TOKEN_PLATFORMS,
@@ -13,6 +13,7 @@ import {
 import { KeryxError } from "../errors.ts";
 import type { ChannelSetup } from "../http/index.ts";
 import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
+import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
@@ -138,8 +139,8 @@ export async function addChannel(
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
 	const identity = await tryToken(platform, { token: value, appToken: appValue, apiRoot });
-	if ("value" in token) writeKey(join(place.home, keyFile), value);
-	if (appToken && "value" in appToken) writeKey(join(place.home, appKeyFile), appValue);
+	if ("value" in token) writeSecretFile(join(place.home, keyFile), value);
+	if (appToken && "value" in appToken) writeSecretFile(join(place.home, appKeyFile), appValue);
 	writeConfig(file, after);
 	return { ...identity, name };
 }
@@ -185,11 +186,4 @@ function refuseInvalid(text: string, place: SetupPlace): void {
 	const [first] = checkConfig({ ...place, text }).problems;
 	if (first)
 		throw new KeryxError("config.invalid", first.message, { ...(first.key && { field: first.key }) });
-}
-
-function writeKey(file: string, value: string): void {
-	mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
-	// Anew: a file that was there keeps its mode.
-	rmSync(file, { force: true });
-	writeFileSync(file, `${value}\n`, { mode: 0o600, flag: "wx" });
 }

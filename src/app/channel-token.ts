@@ -1,11 +1,9 @@
 // Where a channel's token is: an environment variable, or a file that only its owner can read. It is read at every connect, so
 // that a new one is used without a restart, and hidden from the moment it is read (I12).
-import { readFile, stat } from "node:fs/promises";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import type { ChannelSettings, Environment } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
+import { readSecretFile } from "./secret-file.ts";
 
 export interface TokenPlace {
 	readonly env: Environment;
@@ -33,14 +31,12 @@ export async function readAppToken(
 	return read(`the app of channels.${name}`, where, place);
 }
 
-async function read(
+function read(
 	owner: string,
 	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,
 	{ env, home, secrets }: TokenPlace,
-): Promise<string> {
-	const token = (
-		token_file === undefined ? env[token_env ?? ""] : await fromFile(owner, token_file, home)
-	)?.trim();
+): string {
+	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(owner, token_file, home))?.trim();
 	if (!token)
 		throw new KeryxError(
 			"channel.token_missing",
@@ -50,14 +46,13 @@ async function read(
 	return token;
 }
 
-async function fromFile(owner: string, file: string, home: string): Promise<string> {
-	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
-	const facts = await stat(path).catch(() => null);
-	if (!facts?.isFile())
+function fromFile(owner: string, file: string, home: string): string {
+	const found = readSecretFile(file, home);
+	if (found.kind === "read") return found.value;
+	const { path } = found;
+	if (found.kind === "missing")
 		throw new KeryxError("channel.token_missing", `${owner} has no token: there is no file ${path}`);
-	if ((facts.mode & 0o077) !== 0)
-		throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of ${owner}`, {
-			hint: `run \`chmod 600 ${path}\``,
-		});
-	return readFile(path, "utf8");
+	throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of ${owner}`, {
+		hint: `run \`chmod 600 ${path}\``,
+	});
 }

@@ -100,13 +100,14 @@ export function settingsOf(
 ): GatewaySettings | undefined {
 	const entry = Object.hasOwn(channels, name) ? channels[name] : undefined;
 	if (!entry) return undefined;
-	const { edits, notices, require_mention, free_chats, alive_seconds } = entry;
+	const { edits, notices, require_mention, free_chats, alive_seconds, confirm_by_reaction } = entry;
 	return {
 		edits,
 		notices,
 		requireMention: require_mention,
 		freeChats: free_chats,
 		aliveSeconds: alive_seconds,
+		confirmByReaction: confirm_by_reaction,
 	};
 }
 

@@ -44,10 +44,11 @@ import { ChannelFollower } from "./channels.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
+import { modelSetup } from "./model-setup.ts";
 import { mounted } from "./mounted.ts";
 import { pacedLog } from "./paced-log.ts";
 import { createParts } from "./parts.ts";
-import type { Report } from "./report.ts";
+import { type Report, wordsOf } from "./report.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { version } from "./version.ts";
 import { auditWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
@@ -164,7 +165,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
 		});
-		const { gateway, confirmations, checkpoints, processes, walls } = parts;
+		const { gateway, confirmations, checkpoints, processes, walls, agents } = parts;
 		const chats =
 			options.chats === false
 				? null
@@ -201,7 +202,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					}),
 			url: () => served?.url ?? options.url ?? null,
 			webhooks: webhooks.routes,
-			...(isFollowed && { channelSetup: channelSetup({ home: home.path, env, secrets }) }),
+			...(isFollowed && {
+				channelSetup: channelSetup({ home: home.path, env, secrets }),
+				modelSetup: modelSetup({ home: home.path, env, secrets }),
+			}),
 			timeZone: () => live.values.session_reset.timezone,
 			profiles: Object.keys(values.profiles),
 			operatorSecret: secret,
@@ -210,7 +214,9 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
 			walls: () => walls.inWords(),
-			agent: parts.agent.name,
+			get agent() {
+				return agents.own.name;
+			},
 			startedAt: clock.now(),
 			now: clock.now,
 			monotonic: clock.monotonic,
@@ -245,13 +251,20 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					home: home.path,
 					env,
 					atStart: config,
-					gateway,
+					gateway: {
+						refuseConfig: (problem) => gateway.refuseConfig(problem),
+						holdConfig: (sections) => gateway.holdConfig(sections),
+						// What was changed of agents holds once they have answered.
+						reconfigure: (next) => gateway.reconfigure(agents.inForce(next)),
+					},
 					secrets,
 					output: report,
 					given,
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
 						await chats?.follow(now);
+						const taken = await agents.follow(now, (text) => report.warn(text));
+						if (taken) await gateway.reconfigure(agents.inForce(now));
 					},
 				});
 		};
@@ -355,9 +368,4 @@ const ON_STDERR: Report = {
 
 function hiding({ warn, note }: Report, { secrets }: LoadedConfig): Report {
 	return { warn: (text) => warn(secrets.hide(text)), note: (text) => note(secrets.hide(text)) };
-}
-
-function wordsOf(error: unknown): string {
-	if (error instanceof KeryxError) return `${error.message}; ${error.hint}`;
-	return error instanceof Error ? error.message : String(error);
 }

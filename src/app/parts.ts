@@ -28,7 +28,7 @@ import {
 	sessionSearch,
 	type Tool,
 } from "../tools/index.ts";
-import { createAgent } from "./agent.ts";
+import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
@@ -55,7 +55,7 @@ export interface PartsOptions {
 }
 
 export interface Parts {
-	readonly agent: Agent;
+	readonly agents: Agents;
 	readonly walls: Walls;
 	readonly confirmations: Confirmations;
 	readonly processes: Processes;
@@ -71,7 +71,16 @@ export function createParts(options: PartsOptions): Parts {
 	const { values } = config;
 	const workspaceOf = workspaceFinder(values, folders);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
-	const { agent, profiles, close } = createAgents(options, walls);
+	const agents = new Agents({
+		config: config.values,
+		given: { agent: options.agent, profiles: options.profiles },
+		env,
+		home,
+		store,
+		walls,
+		folders,
+		clock,
+	});
 	const confirmations = createConfirmations({
 		store,
 		clock,
@@ -119,8 +128,12 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const gateway = createGateway({
 		store,
-		agent,
-		profiles,
+		get agent() {
+			return agents.own;
+		},
+		get profiles() {
+			return agents.profiles;
+		},
 		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
 		commands: options.commands,
 		platforms: createPlatforms(options.platforms),
@@ -137,7 +150,7 @@ export function createParts(options: PartsOptions): Parts {
 		log,
 	});
 	return {
-		agent,
+		agents,
 		walls,
 		confirmations,
 		processes,
@@ -147,34 +160,7 @@ export function createParts(options: PartsOptions): Parts {
 			await confirmations.stop();
 			await processes.close();
 			await checkpoints?.close();
-			await close();
-		},
-	};
-}
-
-function createAgents(
-	{ config, env, store, folders, clock, agent, profiles }: PartsOptions,
-	walls: Walls,
-): Pick<PartsOptions, "profiles"> & { readonly agent: Agent; close(): Promise<void> } {
-	const { values } = config;
-	const made: Agent[] = [];
-	const create = (settings: Parameters<typeof createAgent>[0]): Agent => {
-		const one = createAgent(settings, { env, store, walls, folders, clock });
-		made.push(one);
-		return one;
-	};
-	const { root } = values.workspace;
-	return {
-		agent: agent ?? create(values),
-		profiles: Object.fromEntries(
-			Object.entries(values.profiles).map(([profile, own]) => [
-				profile,
-				profiles[profile] ?? create({ agent: own.agent, workspace: { ...own.workspace, root }, profile }),
-			]),
-		),
-		// Programs that were kept for the next turn. An agent that was given is its giver's to close.
-		close: async () => {
-			await Promise.all(made.map(async (one) => one.kind === "loop" && one.close?.()));
+			await agents.close();
 		},
 	};
 }

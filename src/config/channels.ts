@@ -51,6 +51,8 @@ export const channelSchema = z.strictObject({
 	free_chats: z.array(z.string()).default([]),
 	/** What becomes of a message that is edited after the agent has read it: a line in its next turn, or nothing. */
 	edits: z.enum(["note", "ignore"]).default("note"),
+	/** Whether a thumb up or down at a question's message answers it, where the platform shows no buttons. */
+	confirm_by_reaction: z.boolean().default(false),
 	/** Which notices are sent, to one person and to groups. */
 	notices: z
 		.strictObject({

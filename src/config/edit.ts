@@ -21,7 +21,7 @@ export function editConfig(text: string, changes: Readonly<Record<string, unknow
 
 /** Beside and renamed: a crash leaves the old one or the new one, and a Keryx that runs takes it at once. */
 export function writeConfig(file: string, text: string): void {
-	const beside = `${file}.new`;
-	writeFileSync(beside, text, { mode: 0o600 });
-	renameSync(beside, file);
+	const replacement = `${file}.new`;
+	writeFileSync(replacement, text, { mode: 0o600 });
+	renameSync(replacement, file);
 }

@@ -37,6 +37,8 @@ export const modelKeys = {
 	model: nameSchema,
 	base_url: baseUrlSchema.optional(),
 	api_key_env: variableSchema.optional(),
+	/** Or the file, readable by its owner only; it goes before the variable. */
+	api_key_file: z.string().min(1).optional(),
 };
 
 export const priceSchema = z.strictObject({

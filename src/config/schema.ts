@@ -13,36 +13,37 @@ const RESTART = { restart: true } as const;
 
 /** What answers: of Keryx itself, and of each profile. */
 const agentSchema = z.strictObject({
-	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).default("offline").meta(RESTART),
-	provider: modelKeys.provider.optional().meta(RESTART),
-	model: modelKeys.model.optional().meta(RESTART),
-	base_url: modelKeys.base_url.meta(RESTART),
+	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).default("offline"),
+	provider: modelKeys.provider.optional(),
+	model: modelKeys.model.optional(),
+	base_url: modelKeys.base_url,
 	/** Its value is read at every step, and kept nowhere. */
-	api_key_env: modelKeys.api_key_env.meta(RESTART),
+	api_key_env: modelKeys.api_key_env,
+	api_key_file: modelKeys.api_key_file,
 	/** Tried in this order, once each, when the model above gives no answer. */
-	failover: z.array(z.strictObject(modelKeys)).default([]).meta(RESTART),
-	retries: whole(0, 10).default(2).meta(RESTART),
-	temperature: z.number().min(0).max(2).optional().meta(RESTART),
-	max_output_tokens: whole(1, 10_000_000).optional().meta(RESTART),
+	failover: z.array(z.strictObject(modelKeys)).default([]),
+	retries: whole(0, 10).default(2),
+	temperature: z.number().min(0).max(2).optional(),
+	max_output_tokens: whole(1, 10_000_000).optional(),
 	/** What the model can read at once, in tokens. */
 	context_window: whole(1000, 100_000_000).default(128_000),
 	/** How long the model may think; left out, the provider decides. */
-	reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional().meta(RESTART),
+	reasoning: z.enum(["none", "low", "medium", "high", "max"]).optional(),
 	/** By model, per million tokens: over the table that Keryx brings. */
-	prices: z.record(z.string(), priceSchema).default({}).meta(RESTART),
+	prices: z.record(z.string(), priceSchema).default({}),
 	/** The program of an acp agent, and its arguments. */
-	command: z.string().min(1).optional().meta(RESTART),
-	args: z.array(z.string()).default([]).meta(RESTART),
+	command: z.string().min(1).optional(),
+	args: z.array(z.string()).default([]),
 	/** Secret variables that the program may see all the same. */
-	env_pass: z.array(variableSchema).default([]).meta(RESTART),
+	env_pass: z.array(variableSchema).default([]),
 	/** A program without a prompt for so long is stopped. */
-	idle_minutes: whole(1, 10_080).default(15).meta(RESTART),
+	idle_minutes: whole(1, 10_080).default(15),
 	/** Programs that may run at once. */
-	max_programs: whole(1, 1000).default(8).meta(RESTART),
+	max_programs: whole(1, 1000).default(8),
 	/** The file of a scripted agent. */
-	script: z.string().optional().meta(RESTART),
+	script: z.string().optional(),
 	/** The wall that an acp agent's program runs behind. */
-	wall: z.enum(["view", "mask", "box"]).default("mask").meta(RESTART),
+	wall: z.enum(["view", "mask", "box"]).default("mask"),
 	instructions: z.string().optional(),
 	max_steps: whole(1, 10_000).default(60),
 });

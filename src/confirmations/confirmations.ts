@@ -535,8 +535,8 @@ class StoredConfirmations implements Confirmations {
 		const others = this.#settings.chats.filter(
 			(chat) => this.#reaches(chat) && (!own || !isSameChat(chat, own)),
 		);
-		const told = own && asked.from?.waiter === "live" ? [own, ...others] : others;
-		return told.flatMap((destination, n) => {
+		const receivers = own && asked.from?.waiter === "live" ? [own, ...others] : others;
+		return receivers.flatMap((destination, n) => {
 			const answerer = destination === own ? (asked.answerer ?? null) : null;
 			return render(questionOf(bound, { now, answerer }), { id: noticeId(asked.id, n), destination });
 		});

@@ -70,7 +70,7 @@ export class Watch {
 		const due = await store.dueConfirmationNotices({ scope: OPERATOR, now, latest, limit: AT_ONCE });
 		for (const { target, attempts, confirmation } of due) {
 			const to = webhook(target);
-			const told = !to
+			const outcome = !to
 				? ({ kind: "dead", reason: "it is no longer configured" } as const)
 				: confirmation.status === "pending"
 					? await tellWebhook(to, confirmation, { now: clock.now(), attempts })
@@ -79,8 +79,8 @@ export class Watch {
 			await store.settleConfirmationNotice({
 				id,
 				target,
-				as: told,
-				...(told.kind === "retry" && { dueAt: clock.now() + told.afterMs }),
+				as: outcome,
+				...(outcome.kind === "retry" && { dueAt: clock.now() + outcome.afterMs }),
 			});
 			if (this.#rounds.isStopped) return;
 		}

@@ -23,7 +23,7 @@ export function weakSecret(variable: string, secret: string): string | null {
 		: `${variable} has ${bytes} bytes, and must have ${FEWEST_BYTES} or more`;
 }
 
-export type Told =
+export type WebhookOutcome =
 	| { readonly kind: "sent" }
 	| { readonly kind: "retry"; readonly reason: string; readonly afterMs: number }
 	| { readonly kind: "dead"; readonly reason: string };
@@ -33,11 +33,11 @@ export async function tellWebhook(
 	{ url, secret }: Webhook,
 	confirmation: Confirmation,
 	{ now, attempts }: { readonly now: number; readonly attempts: number },
-): Promise<Told> {
+): Promise<WebhookOutcome> {
 	const body = JSON.stringify({ event: "confirmation.requested", confirmation: wire(confirmation) });
 	const at = String(Math.floor(now / 1000));
 	const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
-	const failed = (reason: string): Told =>
+	const failed = (reason: string): WebhookOutcome =>
 		attempts + 1 >= MOST_ATTEMPTS
 			? { kind: "dead", reason }
 			: { kind: "retry", reason, afterMs: FIRST_PAUSE_MS * 2 ** attempts };

@@ -35,7 +35,7 @@ export {
 	type SentFile,
 	type ToolCall,
 } from "./message.ts";
-export { type Amendment, amendmentLine } from "./prompt/beside-words.ts";
+export { type Amendment, amendmentLine } from "./prompt/added-lines.ts";
 export {
 	type Cover,
 	compactionRecord,

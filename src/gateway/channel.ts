@@ -87,6 +87,8 @@ export type SendResult =
 
 /** What a platform can show. Given by the channel, so that a plugin needs no change of Keryx. */
 export interface ChannelTraits extends PlatformTraits {
+	/** The longest text that a file can have with it, in the unit of `messageLimit`. Left out: as long as a message. */
+	readonly captionLimit?: number;
 	readonly shows: {
 		readonly attachments: boolean;
 		readonly buttons: boolean;
@@ -134,6 +136,7 @@ export interface Reaction extends InChat {
 	readonly emoji: string;
 	/** own: on a message of Keryx. */
 	readonly on: "own" | "other";
+	readonly transport?: Inbound["transport"];
 }
 
 export interface Press extends InChat {
@@ -216,6 +219,8 @@ export interface ChannelSettings {
 	readonly notices: Readonly<Record<"dms" | "groups", readonly NoticeClass[]>>;
 	/** Without a sign of life for so long, the channel counts as down. */
 	readonly aliveSeconds: number;
+	/** 👍 or 👎 at a question's message answers it, where the platform shows no buttons. */
+	readonly confirmByReaction: boolean;
 }
 
 export const CHANNEL_DEFAULTS: ChannelSettings = {
@@ -227,4 +232,5 @@ export const CHANNEL_DEFAULTS: ChannelSettings = {
 		groups: ["answer", "question", "warning"],
 	},
 	aliveSeconds: 60,
+	confirmByReaction: false,
 };

@@ -1,138 +1,52 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. It holds no truth of its own: what it knows in memory is what the
 // store says is unfinished, and kill -9 at any moment is safe.
 import { randomBytes } from "node:crypto";
-import type { Agent } from "../agents/index.ts";
-import type { Checkpoints } from "../checkpoints/index.ts";
 import { type Config, LiveConfig } from "../config/index.ts";
-import type { Confirmations } from "../confirmations/index.ts";
-import type { ConversationId, Platforms } from "../domain/index.ts";
+import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
-import type { Processes } from "../processes/index.ts";
-import {
-	type Conversation,
-	type Destination,
-	OPERATOR,
-	type Scope,
-	type Store,
-	type Woken,
-} from "../store/index.ts";
-import type { Clock } from "../time/index.ts";
-import type { ToolRegistry } from "../tools/index.ts";
+import { type Conversation, OPERATOR, type Scope, type Woken } from "../store/index.ts";
 import {
 	type Admission,
 	CHANNEL_DEFAULTS,
 	type Channel,
+	type ChannelHost,
 	type ChannelSettings,
 	type Inbound,
-	type Press,
 } from "./channel.ts";
 import { type Actions, createActions } from "./commands/actions.ts";
 import type { CommandTurn } from "./commands/changes.ts";
-import { type ChatCommand, createCommands } from "./commands/index.ts";
+import { createCommands } from "./commands/index.ts";
 import { CommandRunner, type ReceivedCommand } from "./commands/runner.ts";
 import { tellStory } from "./commands/why.ts";
 import { ConversationFiles } from "./files/conversation-files.ts";
-import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import { AddressedAlbums } from "./inbox/addressed.ts";
 import { admit } from "./inbox/admission.ts";
 import { ArrivalOrder } from "./inbox/arrival-order.ts";
 import { createHost } from "./inbox/host.ts";
-import { press } from "./inbox/presses.ts";
+import { type PressOptions, press, pressByReaction } from "./inbox/presses.ts";
 import { Unheard } from "./inbox/unheard.ts";
 import { Lanes } from "./lanes/lanes.ts";
-import { ChannelWatch, type NamedHealth } from "./lifecycle/channel-watch.ts";
+import { ChannelWatch } from "./lifecycle/channel-watch.ts";
+import { Connections } from "./lifecycle/connections.ts";
 import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
-import { type Removable, removable } from "./outbox/leaving.ts";
 import { Outbox } from "./outbox/outbox.ts";
-import { checkTraits, createOutlet, type Outlet } from "./outbox/outlet.ts";
+import { createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
 import { TurnFactory } from "./turn/turn-factory.ts";
-import type { Walls } from "./turn/walls.ts";
+import type { Gateway, GatewayOptions } from "./types.ts";
 import { untilWritten } from "./until-written.ts";
 
 /** How long the end waits for a store that is in trouble, before it goes without having told who was cut off. */
 const LAST_WORDS_MS = 10_000;
 const OWN_WAY_IN = { name: "", account: "" } as const;
 const UNNAMED = { who: "program", via: "api", decides: false } as const;
-
-export interface GatewayOptions {
-	readonly store: Store;
-	readonly agent: Agent;
-	/** The agents of configured profiles, by name. */
-	readonly profiles?: Readonly<Record<string, Agent>>;
-	readonly tools: ToolRegistry;
-	/** Chat commands beside Keryx's own. */
-	readonly commands?: readonly ChatCommand[];
-	/** Who asks a human before a dangerous call; left out, such calls are refused. */
-	readonly confirmations?: Confirmations;
-	/** What the agent's commands run in; opened and closed with the gateway. */
-	readonly processes?: Processes;
-	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
-	readonly checkpoints?: Checkpoints | null;
-	/** Where a conversation's files are; checkpoints need it. */
-	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
-	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
-	readonly walls?: Pick<Walls, "describe">;
-	readonly channels: readonly Channel[];
-	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
-	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
-	/** What is known of platforms, where their channels do not say; left out: the built-in registry. */
-	readonly platforms?: Platforms;
-	/** One that is live is shared with whoever made it, and changed by `reconfigure`. */
-	readonly config: Config | LiveConfig;
-	readonly clock: Clock;
-	/** Left out: the machine's. */
-	readonly randomBytes?: (length: number) => Uint8Array;
-	/** Per installation; pseudonyms of ids are made with it. */
-	readonly pseudonymKey: Uint8Array;
-	readonly log?: (message: string, error: unknown) => void;
-}
-
-export interface Gateway {
-	/** Takes up unfinished work, then starts the channels. */
-	start(): Promise<void>;
-	/** Stops accepting, drains turns for as long as configured, and leaves what is cut off to the next start. */
-	stop(): Promise<void>;
-	/** For ways in of our own; resolves after the commit. */
-	accept(inbound: Inbound): Promise<Admission>;
-	/** The story of one message, in sentences with times. */
-	why(message: number, scope: Scope): Promise<string>;
-	onDelta(listener: (delta: Delta) => void): () => void;
-	/** The text so far of an answer that is being written. */
-	partial(conversation: ConversationId): PartialAnswer | null;
-	/** Where the conversation's agent and tools work; made if it is not there. Throws workspace.unusable. */
-	workspaceOf(conversation: ConversationId): Promise<string>;
-	/** What ways in of our own do where a chat would write a command. */
-	readonly actions: Actions;
-	/** What can be written after a slash, in the order of /help. */
-	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
-	/** What each chat can show, and is told: for whoever else makes deliveries. */
-	readonly outlet: Outlet;
-	/** As each channel says, and as its silence says. */
-	health(): readonly NamedHealth[];
-	/** Starts one more channel; deliveries that wait for it leave. Where the gateway does not run, it starts with it. */
-	connect(channel: Channel): Promise<void>;
-	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
-	disconnect(name: string): Promise<void>;
-	/**
-	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
-	 * Answers the keys that changed; told as an event.
-	 */
-	reconfigure(
-		config: Config,
-	): Promise<{ readonly keys: readonly string[]; readonly restart: readonly string[] }>;
-	/** A changed configuration was wrong, and the last good one stays; told as an event. */
-	refuseConfig(problem: { readonly key?: string; readonly line?: number }): Promise<void>;
-	/** A changed configuration lacks whole sections, and is not taken yet; told as an event. */
-	holdConfig(sections: readonly string[]): Promise<void>;
-}
 
 export function createGateway(options: GatewayOptions): Gateway {
 	return new RunningGateway(options);
@@ -141,7 +55,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
 	readonly #options: GatewayOptions & { readonly config: Config };
 	readonly #log: (message: string, error: unknown) => void;
-	readonly #channels = new Map<string, Removable>();
+	readonly #connections: Connections;
 	readonly #audiences: Audiences;
 	readonly #deltas = new Deltas();
 	readonly #sessionSettings: SessionSettings;
@@ -182,16 +96,25 @@ class RunningGateway implements Gateway {
 		this.#audiences = new Audiences(() => live.values.auth);
 		this.outlet = createOutlet({
 			...(options.platforms && { platforms: options.platforms }),
-			channels: () => this.#channels.values(),
+			channels: () => this.#connections.values(),
 			...(options.settingsOf && { settingsOf: options.settingsOf }),
 		});
-		for (const channel of channels) this.#add(channel);
 		const log = this.#log;
+		this.#connections = new Connections({
+			store,
+			clock,
+			config: () => live.values,
+			setHomes: () => this.#sessionSettings.setHomes(),
+			audiences: this.#audiences,
+			hostOf: (channel) => this.#hostOf(channel),
+			log,
+		});
+		for (const channel of channels) this.#connections.add(channel);
 		this.#sessionSettings = createSessionSettings({
 			get config() {
 				return live.values;
 			},
-			connectedPlatforms: () => [...new Set([...this.#channels.values()].map(({ platform }) => platform))],
+			connectedPlatforms: () => this.#connections.platforms(),
 			tools: tools.names,
 			pseudonymKey,
 			platforms: this.outlet.platforms,
@@ -210,7 +133,7 @@ class RunningGateway implements Gateway {
 				log,
 			},
 		});
-		const channelOf = (platform: string, account: string) => this.#channels.get(`${platform} ${account}`);
+		const channelOf = (platform: string, account: string) => this.#connections.get(platform, account);
 		const sending = {
 			store,
 			clock,
@@ -225,9 +148,9 @@ class RunningGateway implements Gateway {
 		this.#channelWatch = new ChannelWatch({
 			store,
 			clock,
-			channels: () => this.#channels.values(),
+			channels: () => this.#connections.values(),
 			settingsOf: (name) => this.#settingsOf(name),
-			homes: () => this.#homes(),
+			homes: () => this.#connections.homes(),
 			outlet: this.outlet,
 			log,
 		});
@@ -237,8 +160,12 @@ class RunningGateway implements Gateway {
 		this.#turns = new TurnFactory({
 			store,
 			clock,
-			agent: options.agent,
-			profiles: options.profiles ?? {},
+			get agent() {
+				return options.agent;
+			},
+			get profiles() {
+				return options.profiles ?? {};
+			},
 			tools,
 			confirmations: options.confirmations ?? null,
 			walls: options.walls ?? null,
@@ -335,7 +262,7 @@ class RunningGateway implements Gateway {
 				clock,
 				config,
 				aliveAt: this.#awaySince,
-				channels: this.#channels.values(),
+				channels: this.#connections.values(),
 				outlet: this.outlet,
 			}),
 		);
@@ -359,59 +286,34 @@ class RunningGateway implements Gateway {
 		this.#watchers.start();
 		this.#unheard.start();
 		await this.#patiently(() => this.#follower.start());
-		for (const channel of this.#channels.values()) await this.#open(channel);
+		await this.#connections.openAll();
 		this.#unknownDeliveries.start();
 		this.#channelWatch.start();
 	}
 
 	async connect(channel: Channel): Promise<void> {
-		const added = this.#add(channel);
+		const added = this.#connections.add(channel);
 		if (!this.#accepting) return;
-		await this.#open(added);
+		await this.#connections.open(added);
 		await this.#outbox.reachable(channel);
 	}
 
-	async disconnect(name: string): Promise<void> {
-		for (const [key, channel] of this.#channels) {
-			if (channel.name !== name) continue;
-			this.#channels.delete(key);
-			await channel.leave();
-		}
+	disconnect(name: string): Promise<void> {
+		return this.#connections.remove(name);
 	}
 
-	#add(channel: Channel): Channel {
-		checkTraits(channel);
-		const { store, clock } = this.#options;
-		const key = `${channel.platform} ${channel.account}`;
-		const other = this.#channels.get(key);
-		// Two that read one account would each take what the other has taken.
-		if (other)
-			throw new KeryxError(
-				"argument.invalid",
-				`the channel ${channel.name} is for the same account of ${channel.platform} as ${other.name}: two connections need two accounts`,
-				{ field: "account" },
-			);
-		const added = removable(this.#audiences.on(channel, store.secrets.forOthers), clock);
-		this.#channels.set(key, added);
-		return added;
-	}
-
-	/** A channel that cannot start keeps no other from starting. */
-	async #open(channel: Channel): Promise<void> {
-		const { store } = this.#options;
+	#hostOf(channel: Channel): ChannelHost {
 		const arrivalOrder = new ArrivalOrder();
-		const host = createHost(channel, {
-			store,
+		return createHost(channel, {
+			store: this.#options.store,
 			config: () => this.#options.config,
 			settings: () => this.#settingsOf(channel.name),
 			lanes: this.#lanes,
 			accept: (inbound) => this.#admit(inbound, channel, arrivalOrder),
 			inOrder: (write) => this.#inOrder(write, arrivalOrder),
-			pressed: (given) => this.#press(given, channel.account, arrivalOrder),
+			pressed: (given) => press(given, channel.account, this.#pressing(arrivalOrder)),
+			pressedByReaction: (given) => pressByReaction(given, channel.account, this.#pressing(arrivalOrder)),
 		});
-		await channel
-			.start(host)
-			.catch((error: unknown) => this.#log(`the channel ${channel.name} could not be started`, error));
 	}
 
 	async #finishRestores(): Promise<void> {
@@ -451,7 +353,7 @@ class RunningGateway implements Gateway {
 		this.#unlisten();
 		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
 		await this.#outbox.stop();
-		await Promise.all([...this.#channels.values()].map((channel) => channel.stop()));
+		await this.#connections.stopAll();
 		await this.#watchers.stop();
 		await this.#follower.stop();
 	}
@@ -500,28 +402,6 @@ class RunningGateway implements Gateway {
 		return this.#channelWatch.health();
 	}
 
-	/** Those that there is a channel to. What its owner set in a chat goes before the configuration. */
-	async #homes(): Promise<readonly Destination[]> {
-		const { store, config } = this.#options;
-		const set = await store.homeChannels({ scope: OPERATOR });
-		const configured = Object.entries(config.home_channels)
-			.filter(([platform]) => !set.some((home) => home.platform === platform))
-			.map(([platform, { chat_id: chatId, thread_id: threadId }]) => ({
-				platform,
-				account: "",
-				chatId,
-				threadId,
-			}));
-		return [...set, ...configured]
-			.filter(({ platform, account }) => this.#channels.has(`${platform} ${account}`))
-			.map(({ platform, account, chatId, threadId }) => ({
-				platform,
-				account,
-				chatId,
-				...(threadId !== undefined && { threadId }),
-			}));
-	}
-
 	async reconfigure(config: Config) {
 		const { store, clock } = this.#options;
 		const { keys, restart } = this.#config.change(config);
@@ -568,6 +448,8 @@ class RunningGateway implements Gateway {
 			albums: this.#albums,
 			randomBytes: this.#options.randomBytes ?? randomBytes,
 			outlet: this.outlet,
+			homes: () => this.#connections.homes(),
+			isOwners: (destination) => this.#audiences.isOwners(destination),
 			arrivalOrder,
 			onOwner: (source) => this.#audiences.ownerAt(source),
 			onMessage: (conversation, item, busy) => this.#lanes.add(conversation, item, busy),
@@ -577,15 +459,11 @@ class RunningGateway implements Gateway {
 		return admitting.finally(() => this.#admitting.delete(admitting));
 	}
 
-	async #press(
-		given: Press,
-		account: string,
-		arrivalOrder: ArrivalOrder,
-	): Promise<{ readonly text: string }> {
+	#pressing(arrivalOrder: ArrivalOrder): PressOptions {
 		this.#assertAccepting();
 		const { store, clock, config, confirmations = null } = this.#options;
 		const onCommand = (command: ReceivedCommand) => this.#track(this.#commands.run(command));
-		return press(given, account, { store, clock, config, confirmations, arrivalOrder, onCommand });
+		return { store, clock, config, confirmations, arrivalOrder, onCommand };
 	}
 
 	#assertAccepting(): void {
@@ -615,14 +493,14 @@ class RunningGateway implements Gateway {
 	}
 
 	/** A turn that a command began; it waits in its lane until nothing else runs there. */
-	#runBegun(place: Conversation, turn: CommandTurn): void {
+	#runBegun(conversation: Conversation, turn: CommandTurn): void {
 		this.#track(
-			untilWritten(() => this.#turns.ofCommand(place, turn), {
+			untilWritten(() => this.#turns.ofCommand(conversation, turn), {
 				clock: this.#options.clock,
 				signal: this.#stopping.signal,
 				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
 			}).then(
-				(begun) => this.#lanes.run(place.id, begun),
+				(begun) => this.#lanes.run(conversation.id, begun),
 				(error: unknown) => this.#log(`turn ${turn.turn} is left to the next start`, error),
 			),
 		);

@@ -31,7 +31,7 @@ export {
 	workspaceFinder,
 	workspaceFolders,
 } from "./files/workspaces.ts";
-export { createGateway, type Gateway, type GatewayOptions } from "./gateway.ts";
+export { createGateway } from "./gateway.ts";
 export { putBlobStream } from "./inbox/blobs.ts";
 export { codeDigest } from "./inbox/pairing-code.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
@@ -49,3 +49,4 @@ export {
 	type Walls,
 	type WallsOptions,
 } from "./turn/walls.ts";
+export type { Gateway, GatewayOptions } from "./types.ts";

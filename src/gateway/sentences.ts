@@ -10,7 +10,7 @@ import {
 	summaryWords,
 } from "../domain/index.ts";
 import type { OutgoingFile } from "../store/index.ts";
-import { asCode, counted, literal } from "./commands/words.ts";
+import { asCode, counted, inert, literal } from "./commands/words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -221,6 +221,29 @@ export function hopsSentence(limit: number): string {
 /** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
 export function pairingSentence(platform: string, code: string): string {
 	return `I do not know you yet. Whoever runs this Keryx can let you in with \`keryx pair approve ${platform} ${code}\` within an hour.`;
+}
+
+/** To whoever runs this Keryx. What the stranger says of themselves proves nothing. */
+export function pairingQuestion({
+	platform,
+	id,
+	name,
+	code,
+}: {
+	readonly platform: string;
+	readonly id: string;
+	readonly name: string | null;
+	/** Null: not to be shown there. */
+	readonly code: string | null;
+}): string {
+	const who = name === null ? "Somebody" : `Somebody who calls themselves ${inert(name)}`;
+	return [
+		`${who} (${inert(id)} on ${platform}) asks to be let in.`,
+		code === null
+			? `Say yes only if you know that it is them: anybody may take any name. \`keryx pair approve ${platform}\` and the code they were sent is certain.`
+			: `They were sent the code \`${code}\`: say yes only if the person you expect reads it out to you.`,
+		"/pair lists who waits; it is over in an hour.",
+	].join("\n");
 }
 
 export const LET_IN = "You have been let in. Write to me whenever you like.";

@@ -14,6 +14,7 @@ import { instructionsFor, toolsFor } from "./inbox/profiles.ts";
 export interface SessionSettings {
 	/** The home channels as they were set in chats. */
 	takeHomes(homes: readonly HomeChannel[]): void;
+	setHomes(): readonly HomeChannel[];
 	policyFor(platform: string, chatType: ChatType): ResetPolicy;
 	/** What a session opens with. The context is stored with it, byte-equal for the session's whole life. */
 	openingOf(conversation: { readonly source: Source; readonly shared: boolean; readonly profile: string }): {
@@ -42,6 +43,7 @@ export function createSessionSettings(options: SessionSettingsOptions): SessionS
 		takeHomes: (set) => {
 			homes = set;
 		},
+		setHomes: () => homes,
 		policyFor: (platform, chatType) => {
 			const { session_reset } = options.config;
 			if (session_reset !== of) policies.clear();

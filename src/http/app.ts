@@ -3,6 +3,7 @@
 import { createRoute, OpenAPIHono, type z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -52,6 +53,8 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"addChannel",
 	"testChannel",
 	"removeChannel",
+	"listModels",
+	"takeModel",
 ]);
 
 export interface Api {
@@ -234,7 +237,7 @@ function settleVisitor(access: Access, rates: Rates) {
 				: await access.visitor(
 						{
 							authorization: c.req.header("authorization"),
-							cookie: c.req.header("cookie"),
+							cookie: entrance.kind === "socket" ? undefined : getCookie(c, cookieName(entrance.port)),
 							pageKey: pageKeyOf(c.req.header("x-keryx-page"), c.req.header("sec-websocket-protocol")),
 							via: c.req.header("x-keryx-via"),
 						},
@@ -314,10 +317,7 @@ async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): 
 	});
 	if (done instanceof KeryxError) return notLoggedIn(c, done);
 	const { secret, key, maxAge } = done;
-	c.header(
-		"set-cookie",
-		`${cookieName(entrance.port)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`,
-	);
+	setCookie(c, cookieName(entrance.port), secret, { maxAge, httpOnly: true, sameSite: "Strict" });
 	// Behind the hash, which a browser keeps to itself and the page removes.
 	return c.redirect(`/#login=${key}`, 303);
 }

@@ -2,7 +2,7 @@
 
 import type { z } from "@hono/zod-openapi";
 import type { Checkpoints } from "../checkpoints/index.ts";
-import type { ConfigView } from "../config/index.ts";
+import type { ConfigView, ModelProvider } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
@@ -36,6 +36,8 @@ export interface ApiHost {
 	readonly config?: ConfigView;
 	/** Connects chat platforms; left out, that cannot be done from here. */
 	readonly channelSetup?: ChannelSetup;
+	/** Connects a model; left out, that cannot be done from here. */
+	readonly modelSetup?: ModelSetup;
 	/** Where it is reached over the network, or null. */
 	readonly url?: () => string | null;
 	/** Routes by which messages come in; left out, there are none. */
@@ -84,6 +86,35 @@ export interface ChannelSetup {
 	}): Promise<ChannelFound>;
 	test(name: string): Promise<ChannelFound>;
 	remove(name: string): Promise<void>;
+}
+
+/** Connects a model by writing the configuration. */
+export interface ModelSetup {
+	current(): {
+		readonly kind: string;
+		readonly provider: ModelProvider | null;
+		readonly model: string | null;
+		readonly base_url: string | null;
+		readonly providers: readonly {
+			readonly provider: ModelProvider;
+			readonly needs_key: boolean;
+			readonly needs_address: boolean;
+			readonly has_key: boolean;
+			readonly suggested: string;
+		}[];
+	};
+	list(from: Omit<ModelWanted, "model">, signal: AbortSignal): Promise<readonly string[]>;
+	take(
+		wanted: ModelWanted,
+		signal: AbortSignal,
+	): Promise<{ readonly provider: ModelProvider; readonly model: string; readonly ms: number }>;
+}
+
+interface ModelWanted {
+	readonly provider: ModelProvider;
+	readonly model: string;
+	readonly baseUrl?: string | undefined;
+	readonly key?: string | undefined;
 }
 
 export interface ChannelFound {

@@ -1,7 +1,6 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
-import { besideEndpoints } from "./beside.ts";
 import { channelSetupEndpoints } from "./channel-setup.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
@@ -9,6 +8,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import {
@@ -29,6 +29,7 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
+import { sideMessageEndpoints } from "./side-messages.ts";
 import { turnEndpoints } from "./turns.ts";
 
 const ofSession = { session: sessionId };
@@ -96,7 +97,7 @@ export const endpoints = {
 		params: ofConversation,
 		answer: limit,
 	}),
-	...besideEndpoints,
+	...sideMessageEndpoints,
 	session: endpoint("get", "/api/sessions/{session}", {
 		about: "one session, and the conversation's live one",
 		params: ofSession,
@@ -295,6 +296,7 @@ export const endpoints = {
 	...processEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
+	...modelSetupEndpoints,
 	...pairingEndpoints,
 	...configEndpoints,
 	...loginEndpoints,

@@ -21,6 +21,7 @@ const STATUS: Readonly<Record<string, number>> = {
 	"webhook.refused": 401,
 	"webhook.replayed": 409,
 	"model.unknown": 404,
+	"model.unreachable": 422,
 	"message.unanswered": 422,
 	"confirmation.refused": 403,
 	"confirmation.settled": 409,

@@ -4,7 +4,6 @@ import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
-import { besideHandlers } from "./beside.ts";
 import { type Call, type HandlersOf, operator, running } from "./call.ts";
 import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
@@ -14,8 +13,10 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
+import { sideMessageHandlers } from "./side-messages.ts";
 import { turnHandlers } from "./turns.ts";
 import {
 	toWireChannel,
@@ -80,7 +81,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		await host.store.conversation({ scope, ref: { id: conversation } });
 		return toWireLimitInfo(await host.store.limits({ scope, conversation }));
 	},
-	...besideHandlers,
+	...sideMessageHandlers,
 	session: async ({ session }, { host, scope }) =>
 		toWireSession(await host.store.session({ scope, id: session })),
 	messages: async ({ session, limit, after, before, hidden }, { host, scope }) => {
@@ -205,6 +206,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...processHandlers,
 	...channelHandlers,
 	...channelSetupHandlers,
+	...modelSetupHandlers,
 	...pairingHandlers,
 	...configHandlers,
 	...loginHandlers,

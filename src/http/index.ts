@@ -1,7 +1,7 @@
 // keryx/http: the API, how it is served, and a client for it.
 
 export { type Api, createApi } from "./app.ts";
-export type { ApiHost, ChannelFound, ChannelSetup, WebhookRoute } from "./call.ts";
+export type { ApiHost, ChannelFound, ChannelSetup, ModelSetup, WebhookRoute } from "./call.ts";
 export {
 	apiTransport,
 	type Client,

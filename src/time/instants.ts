@@ -41,19 +41,21 @@ export class WallHistory {
 	/** The newest last; what was dated before the process began counts to the first. */
 	readonly #stretches: Stretch[];
 	/** The offset that was last told of. */
-	#told: number;
+	#reportedOffset: number;
 
 	constructor(clock: Clocks) {
 		this.#clock = clock;
-		this.#told = offsetOf(clock);
-		this.#stretches = [{ offset: this.#told, from: Number.NEGATIVE_INFINITY, until: clock.monotonic() }];
+		this.#reportedOffset = offsetOf(clock);
+		this.#stretches = [
+			{ offset: this.#reportedOffset, from: Number.NEGATIVE_INFINITY, until: clock.monotonic() },
+		];
 	}
 
 	/** By how much the wall clock was set since this was last asked; 0 where it was not, or was set right again. */
 	jumped(): number {
 		this.#look();
-		const by = this.#newest.offset - this.#told;
-		this.#told = this.#newest.offset;
+		const by = this.#newest.offset - this.#reportedOffset;
+		this.#reportedOffset = this.#newest.offset;
 		return by;
 	}
 

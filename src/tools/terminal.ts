@@ -206,11 +206,11 @@ function started({ id, status, identity, cwd }: Process, given: Input, check: nu
 		...(raised && {
 			note: `check_interval must be at least ${LEAST_CHECK_SECONDS} seconds, so it is ${check}.`,
 		}),
-		...told(given.notify),
+		...notifyHint(given.notify),
 	});
 }
 
-function told(notify: ProcessNotify): { readonly you_are_told: string } {
+function notifyHint(notify: ProcessNotify): { readonly you_are_told: string } {
 	switch (notify) {
 		case "none":
 			return { you_are_told: "nothing; poll it" };

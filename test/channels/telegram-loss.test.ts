@@ -1,7 +1,12 @@
 // Ways to lose an answer on Telegram, to show it twice, or to say something untrue of it, each tried on a real gateway.
+import { createHash } from "node:crypto";
 import type { User } from "grammy/types";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StepAgent } from "../../src/agents/index.ts";
+import { puppet } from "../gateway/support.ts";
+import { FETCH } from "../peers/telegram/index.ts";
 import { Lives, Writer } from "./gateway-life.ts";
+import { channelOn } from "./telegram-scene.ts";
 
 let lives: Lives;
 let ada: User;
@@ -51,3 +56,47 @@ describe("an answer that is shown while it is written", () => {
 			.toEqual(["something else", "first words and last words"]);
 	});
 });
+
+test("another bot in the place of the first is heard from its first message on, though it numbers them as that one did", async () => {
+	const { peer } = lives;
+	await lives.begin({ agent: puppet() });
+	const first = peer.dm(ada);
+	for (const text of ["one", "two"]) {
+		const before = peer.answers(first).length;
+		peer.say(ada, first, text);
+		await expect.poll(() => peer.answers(first).length).toBe(before + 1);
+	}
+	await lives.end();
+	const second = peer.addBot("Second");
+	const dm = peer.dm(ada, second);
+	peer.say(ada, dm, "hello, second");
+	await lives.begin({
+		agent: puppet(),
+		channels: [channelOn(peer, { token: () => Promise.resolve(second.token) })],
+	});
+	await expect.poll(() => peer.answers(dm).length).toBe(1);
+});
+
+test("a file whose line breaks off again and again comes whole when that is over", async () => {
+	const { peer } = lives;
+	for (let n = 0; n < 5; n++) peer.next("lost", FETCH);
+	const blobs: string[] = [];
+	await lives.begin({ agent: seeing(puppet(), blobs) });
+	const bytes = Uint8Array.from({ length: 50_000 }, (_, n) => n % 251);
+	peer.say(ada, peer.dm(ada), "look", { file: { kind: "document", name: "a.bin", bytes } });
+	await expect.poll(() => peer.answers(peer.dm(ada)).length).toBe(1);
+	expect(blobs).toEqual([createHash("sha256").update(bytes).digest("hex")]);
+});
+
+/** Notes the files that an agent is shown. */
+function seeing(agent: StepAgent, blobs: string[]): StepAgent {
+	return {
+		...agent,
+		step: (input) => {
+			const { content = "" } = input.history.at(-1) ?? {};
+			if (typeof content !== "string")
+				for (const part of content) if (part.type !== "text") blobs.push(part.blob);
+			return agent.step(input);
+		},
+	};
+}

@@ -81,13 +81,15 @@ export async function telegramPeer(): Promise<ChannelPeer & Heard> {
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
 	dm.closed = null;
+	const nameOf = (id: number) => `${peer.bot.user.id}/${id}`;
+	const idOf = (name: string) => Number(name.split("/")[1]);
 	const fileOf = (name: string, bytes: Uint8Array) => ({ kind: "document" as const, name, bytes });
 	return {
 		channel,
 		destination: { platform: "telegram", account: "bot2", chatId: String(ada.id) },
-		say: (text) => String(peer.say(ada, dm, text)),
-		edit: (id, text) => peer.edit(dm, Number(id), text),
-		sendFile: (text, name, bytes) => String(peer.say(ada, dm, text, { file: fileOf(name, bytes) })),
+		say: (text) => nameOf(peer.say(ada, dm, text)),
+		edit: (id, text) => peer.edit(dm, idOf(id), text),
+		sendFile: (text, name, bytes) => nameOf(peer.say(ada, dm, text, { file: fileOf(name, bytes) })),
 		sendAlbum: (files) =>
 			peer
 				.album(
@@ -96,15 +98,15 @@ export async function telegramPeer(): Promise<ChannelPeer & Heard> {
 					"",
 					files.map(({ name, bytes }) => fileOf(name, bytes)),
 				)
-				.map(String),
+				.map(nameOf),
 		press: (receipt, button) => peer.press(ada, dm, Number(receipt), button),
-		redeliver: (id) => peer.redeliver(dm, Number(id)),
+		redeliver: (id) => peer.redeliver(dm, idOf(id)),
 		disconnect: () => proxy.cut(),
 		refuseConnections: async () => {
 			await proxy.set("cut");
 			return () => proxy.set("open");
 		},
-		acknowledged: () => peer.confirmed().map((name) => name.split("/")[1] as string),
+		acknowledged: () => peer.confirmed().map((name) => nameOf(idOf(name))),
 		visible: () =>
 			peer.answers(dm).map(({ id, text, file, buttons }) => ({
 				receipt: String(id),

@@ -11,7 +11,7 @@ const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 30);
 const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
 const WHILE_DOWN = MESSAGES > 100 ? 200 : 40;
 /** How many calls of the Bot API a gateway lives for. Each life costs a start, so that in the small run there are few. */
-const CALLS = { least: MESSAGES > 100 ? 5 : 30, most: 300 };
+const CALLS = MESSAGES > 100 ? { least: 5, most: 120 } : { least: 30, most: 300 };
 
 const benches: Workbench[] = [];
 afterAll(() => {
@@ -29,7 +29,9 @@ async function verdictOf(world: World) {
 	const verdict = await judge(store, world);
 	await store.close();
 	await world.peer.close();
-	console.log(`storm: ${JSON.stringify({ ...world.counts, ...verdict, seed: SEED })}`);
+	console.log(
+		`storm: ${JSON.stringify({ ...world.counts, done: world.done().length, ...verdict, seed: SEED })}`,
+	);
 	return verdict;
 }
 

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { conversationId } from "../../src/domain/index.ts";
 import { type Begun, Lanes } from "../../src/gateway/lanes/lanes.ts";
-import type { StopReason, Turn } from "../../src/gateway/turn/turn.ts";
+import type { StopReason } from "../../src/gateway/turn/dependencies.ts";
+import type { Turn } from "../../src/gateway/turn/turn.ts";
 import { createVirtualClock } from "../../src/testing/index.ts";
 
 const C = conversationId("c");

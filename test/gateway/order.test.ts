@@ -126,7 +126,7 @@ describe("I19: order of what one destination shows", () => {
 
 	test("a preview that has not been shown holds back nobody, and its reply comes when its turn ends", async () => {
 		await start({ script: SCRIPT, config: STREAMING });
-		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: SECOND } : "ok");
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: 30 * SECOND } : "ok");
 		await scene.say("slow", inGroup("ada"));
 		await scene.clock.advance(2 * SECOND);
 		await scene.say("/status", inGroup("bob"));
@@ -134,6 +134,17 @@ describe("I19: order of what one destination shows", () => {
 		await scene.clock.advance(MINUTE);
 		expect(scene.texts("g").at(-1)).toBe("slow and steady");
 		expect(scene.texts("g").length).toBe(2);
+	});
+
+	test("a preview that the platform asks to wait is shown after that, not only when its turn ends", async () => {
+		await start({ script: SCRIPT, config: STREAMING });
+		scene.world.behave = ({ n }) => (n === 1 ? { retryAfterMs: SECOND } : "ok");
+		await scene.say("slow");
+		expect(scene.texts()).toEqual([]);
+		await scene.clock.advance(SECOND);
+		expect(scene.texts()).toEqual(["slow"]);
+		await scene.clock.advance(MINUTE);
+		expect(scene.texts()).toEqual(["slow and steady"]);
 	});
 
 	test("a preview that is shown holds back nobody either, and its final text takes its place", async () => {

@@ -56,6 +56,29 @@ describe("attach", () => {
 		expect(history).not.toContain('"blob"');
 	});
 
+	test("a long caption comes as messages above its file, whole, and a file of no bytes is told of", async () => {
+		await start({}, { captionLimit: 100 });
+		writeFileSync(join(folder, "work/a.txt"), "four");
+		writeFileSync(join(folder, "work/empty.txt"), "");
+		const words = "word ".repeat(50).trim();
+		await attach("a.txt", words);
+		await expect.poll(() => channel.given.length).toBe(3);
+		expect(
+			channel.given
+				.slice(1)
+				.map(({ outgoing }) => [outgoing.body.plain, outgoing.body.attachments?.[0]?.name]),
+		).toEqual([
+			[words, undefined],
+			["", "a.txt"],
+		]);
+		await attach("empty.txt");
+		await expect.poll(() => channel.given.length).toBe(5);
+		expect(channel.given.at(-1)?.outgoing.body).toMatchObject({
+			plain: expect.stringContaining("empty.txt (0 bytes) belongs to this answer"),
+		});
+		expect(channel.given.at(-1)?.outgoing.body.attachments).toBeUndefined();
+	});
+
 	test("refuses what is outside, links on any part of the way, folders and what is too large", async () => {
 		await start();
 		writeFileSync(join(folder, "secret.txt"), "not yours");

@@ -238,6 +238,7 @@ export class Scene {
 				names: () => [],
 			},
 			shows: (to) => this.gateway.outlet.shows(to),
+			captionLimit: (to) => this.gateway.outlet.captionLimit(to),
 			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
 		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;

@@ -372,7 +372,7 @@ describe("logging in with a link", () => {
 		]);
 		const [set = ""] = answer.headers["set-cookie"] ?? [];
 		expect(set).toMatch(
-			new RegExp(`^keryx_${keryx.port}=kx_[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000$`),
+			new RegExp(`^keryx_${keryx.port}=kx_[\\w-]{43}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Strict$`),
 		);
 		const both = loginOf(answer);
 		const { cookie } = both;

@@ -312,7 +312,7 @@ describe("attachments", () => {
 			const read: string[] = [];
 			const { messages, attachments } = await buildPrompt(
 				stepInput({ history }),
-				{ provider, model: "m", baseUrl: "", keyVariable: null },
+				{ provider, model: "m", baseUrl: "", key: null },
 				async (_conversation, digest) => {
 					read.push(digest);
 					return new Uint8Array(bytes);
@@ -374,7 +374,7 @@ describe("attachments", () => {
 					system: long,
 					history: [{ role: "user", kind: "person", content: [image(0, "image/png")] }],
 				}),
-				{ provider: "anthropic", model: "m", baseUrl: "", keyVariable: null },
+				{ provider: "anthropic", model: "m", baseUrl: "", key: null },
 				async () => new Uint8Array(2 * MB),
 			);
 			expect(attachments).toEqual([]);

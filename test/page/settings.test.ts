@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { refuses, startModelServer } from "../support/model-server.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
 
@@ -34,7 +35,7 @@ afterAll(async () => {
 });
 
 test("every value in force stands there with its source, and no secret", async () => {
-	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings" });
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=configuration" });
 	const { entries } = await keryx.client.config();
 	await soon(() => page.locator("dl > div").count()).toBe(entries.length);
 	expect(await lineOf(page, "max_messages")).toMatch(/150file, line \d+/);
@@ -55,7 +56,7 @@ test("the API reference opens, though a browser that goes there by itself is nob
 });
 
 test("the settings can be filtered, and those that were changed stand alone", async () => {
-	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings" });
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=configuration" });
 	await page.getByRole("searchbox", { name: "Filter" }).fill("drain");
 	await soon(() => page.locator("dl > div").allTextContents()).toEqual(["drain_seconds30default"]);
 	expect(new URL(page.url()).searchParams.get("q")).toBe("drain");
@@ -69,7 +70,9 @@ test("the settings can be filtered, and those that were changed stand alone", as
 });
 
 test("a change of the file is shown at once, a bad one as what it is", async () => {
-	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?q=max_messages" });
+	const { page, leave } = await takeSeat(browser, keryx, {
+		path: "/settings?tab=configuration&q=max_messages",
+	});
 	await page.getByText("150", { exact: true }).waitFor();
 	const file = join(keryx.home, "config.yaml");
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_messages: 151 }\n");
@@ -140,21 +143,51 @@ test("the theme is chosen here, and kept", async () => {
 	await leave();
 });
 
-test("it says which Keryx this is, and how to connect a model", async () => {
+test("it says which Keryx this is", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=about" });
 	const { version, agent } = await keryx.client.health();
 	const facts = page.getByRole("region", { name: "What runs" });
 	await facts.getByText(`Keryx ${version}`).waitFor();
 	await facts.getByText(agent, { exact: false }).first().waitFor();
 	await facts.getByText(keryx.home).waitFor();
-	await page.getByRole("region", { name: "Connect a model" }).getByText("keryx setup").waitFor();
 	await leave();
+});
+
+test("a model is connected without a terminal or a restart: its key is tried, stored and never shown", async () => {
+	const server = await startModelServer();
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=model" });
+	await page.getByText("No model is connected yet").waitFor();
+	await page.getByLabel("Provider").selectOption("openai-compatible");
+	await page.getByLabel("Address").fill(server.url);
+	await page.getByLabel("API key").fill("key-of-the-page-0123456789");
+	server.next((response) => {
+		response.setHeader("content-type", "application/json");
+		response.end(JSON.stringify({ data: [{ id: "tiny" }] }));
+	});
+	await page.getByRole("button", { name: "List models" }).click();
+	await page.getByText("1 to choose from.").waitFor();
+	await page.getByRole("combobox", { name: "Model" }).fill("tiny");
+	server.next(refuses(401, { message: "who are you" }));
+	await page.getByRole("button", { name: "Try and connect" }).click();
+	await page.getByRole("alert").waitFor();
+	await page.getByRole("button", { name: "Try and connect" }).click();
+	await page.getByText("tiny of Another server").waitFor();
+	await soon(async () => (await keryx.client.health()).agent).toBe("ai-sdk");
+	expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-of-the-page-0123456789");
+	expect(await page.locator("main").innerHTML()).not.toContain("key-of-the-page-0123456789");
+	await server.close();
+	await leave(/422/);
 });
 
 test("it looks right", async () => {
 	await expectGoodLooks(browser, keryx, [
 		{
-			path: "/settings",
+			path: "/settings?tab=model",
+			name: "settings-model",
+			ready: (page) => page.getByLabel("Provider").waitFor(),
+		},
+		{
+			path: "/settings?tab=configuration",
 			name: "settings",
 			ready: (page) => page.getByText("max_messages").first().waitFor(),
 		},

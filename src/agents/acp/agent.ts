@@ -20,7 +20,7 @@ import {
 import { ProgramFailure } from "./failures.ts";
 import { Pool } from "./pool.ts";
 import type { Program, ProgramSession } from "./program.ts";
-import { continues, promptBlocks, toldOf } from "./prompt.ts";
+import { continues, promptBlocks, sentHistoryOf } from "./prompt.ts";
 import { EventQueue } from "./queue.ts";
 import { Report, type Spent } from "./report.ts";
 
@@ -166,7 +166,7 @@ class AcpTurn {
 		// Until its answer is there, nobody knows what it has taken in.
 		program.session = null;
 		try {
-			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.told), {
+			const { stopReason } = await program.prompt(session, promptBlocks(this.#input, session.sentHistory), {
 				update: (update) => {
 					this.#report.update(update);
 					// One that has so much to say does not listen, either.
@@ -176,7 +176,7 @@ class AcpTurn {
 				room: () => this.#events.room(),
 			});
 			this.#ended(stopReason, program, session);
-			session.told = toldOf([...history, ...this.#report.rows()]);
+			session.sentHistory = sentHistoryOf([...history, ...this.#report.rows()]);
 			program.session = session;
 		} catch (error) {
 			if (!this.#report.isFull || signal.aborted) throw error;
@@ -209,7 +209,8 @@ class AcpTurn {
 			.update(JSON.stringify([keryxSession, system]))
 			.digest("hex");
 		const { session } = program;
-		if (session?.told && session.frame === frame && continues(history, session.told)) return session;
+		if (session?.sentHistory && session.frame === frame && continues(history, session.sentHistory))
+			return session;
 		return program.open(frame);
 	}
 

@@ -20,7 +20,7 @@ import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
 import { messageStream } from "./messages.ts";
 import { outcomeOf } from "./permission.ts";
-import type { Told } from "./prompt.ts";
+import type { SentHistory } from "./prompt.ts";
 import type { Spent } from "./report.ts";
 
 /** A program answers initialize and session/new within this, or it is ended. */
@@ -64,7 +64,7 @@ export interface ProgramSession {
 	/** Which session of Keryx, with which system text. */
 	readonly frame: string;
 	/** Null for one that was told nothing yet. */
-	told: Told | null;
+	sentHistory: SentHistory | null;
 	spent: Spent | null;
 }
 
@@ -157,7 +157,7 @@ export class Program {
 		const { cwd } = this.#options;
 		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
 		const { sessionId } = await this.#starting(request, opened);
-		this.session = { id: sessionId, frame, told: null, spent: null };
+		this.session = { id: sessionId, frame, sentHistory: null, spent: null };
 		return this.session;
 	}
 
@@ -178,8 +178,8 @@ export class Program {
 
 	/** Asks it to end its prompt. */
 	cancel(session: ProgramSession): void {
-		const told = this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: session.id });
-		told.catch(() => undefined);
+		const notified = this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: session.id });
+		notified.catch(() => undefined);
 	}
 
 	/** Ends it, with a moment to end by itself. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PromptMessage } from "../../domain/index.ts";
-import { continues, promptBlocks, toldOf } from "./prompt.ts";
+import { continues, promptBlocks, sentHistoryOf } from "./prompt.ts";
 
 const words = fc.oneof(
 	fc.string({ unit: "binary", maxLength: 60 }),
@@ -56,12 +56,12 @@ test("what was told is continued by exactly the histories that begin with it", (
 			fc.array(message, { maxLength: 5 }),
 			fc.array(message, { minLength: 1, maxLength: 3 }),
 			(told, more) => {
-				expect(continues([...told, ...more], toldOf(told))).toBe(true);
-				expect(continues(told, toldOf([...told, ...more]))).toBe(false);
+				expect(continues([...told, ...more], sentHistoryOf(told))).toBe(true);
+				expect(continues(told, sentHistoryOf([...told, ...more]))).toBe(false);
 				const [first] = told;
 				if (!first) return;
 				const changed = { ...first, content: `${String(first.content)}!` };
-				expect(continues([changed, ...told.slice(1), ...more], toldOf(told))).toBe(false);
+				expect(continues([changed, ...told.slice(1), ...more], sentHistoryOf(told))).toBe(false);
 			},
 		),
 	);

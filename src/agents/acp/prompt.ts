@@ -10,20 +10,20 @@ const SHORT = 400;
 const MARK = "| ";
 
 /** How much of a history a program has seen: so many messages, and what they were. */
-export interface Told {
+export interface SentHistory {
 	readonly count: number;
 	readonly digest: string;
 }
 
-export function toldOf(messages: readonly PromptMessage[]): Told {
+export function sentHistoryOf(messages: readonly PromptMessage[]): SentHistory {
 	const hash = createHash("sha256");
 	for (const message of messages) hash.update(`${JSON.stringify(essence(message))}\n`);
 	return { count: messages.length, digest: hash.digest("hex") };
 }
 
 /** Whether what was told is how this history begins, so that the rest is all that is new. */
-export function continues(history: readonly PromptMessage[], told: Told): boolean {
-	return told.count < history.length && toldOf(history.slice(0, told.count)).digest === told.digest;
+export function continues(history: readonly PromptMessage[], sent: SentHistory): boolean {
+	return sent.count < history.length && sentHistoryOf(history.slice(0, sent.count)).digest === sent.digest;
 }
 
 function essence(message: PromptMessage): unknown[] {
@@ -40,14 +40,14 @@ function essence(message: PromptMessage): unknown[] {
 /** `told`: null for a program that knows nothing of it yet. */
 export function promptBlocks(
 	{ system, history, notes }: Pick<StepInput, "system" | "history" | "notes">,
-	told: Told | null,
+	sent: SentHistory | null,
 ): ContentBlock[] {
-	const fresh = history.slice(told?.count ?? 0);
+	const fresh = history.slice(sent?.count ?? 0);
 	const last = fresh.findLastIndex(({ role }) => role !== "user");
 	const earlier = fresh.slice(0, last + 1);
 	const now = fresh.slice(last + 1);
 	const texts = [
-		...(told === null ? [preface(system)] : []),
+		...(sent === null ? [preface(system)] : []),
 		...(earlier.length > 0 ? [record(earlier)] : []),
 		...now.map(({ content, ...rest }) => spoken(content, "kind" in rest && rest.kind === "note")),
 		...(now.length === 0 ? [history.length === 0 ? NOTHING : GO_ON] : []),

@@ -230,11 +230,11 @@ export class Report {
 	#refuse(call: Call, { question }: Ask, permission: Exclude<Permission, "approved">): void {
 		const refusal = refusalText(question.description, permission);
 		// One that has its result cannot say it any more.
-		const told = isOver(call) ? { ...call, ...this.#blank() } : call;
-		told.refusals.push(refusal);
-		if (told.status !== "pending") return;
-		told.output = "";
-		this.#moveTo(told, "failed");
+		const refused = isOver(call) ? { ...call, ...this.#blank() } : call;
+		refused.refusals.push(refusal);
+		if (refused.status !== "pending") return;
+		refused.output = "";
+		this.#moveTo(refused, "failed");
 	}
 
 	#newCall(theirId: string): Call {

@@ -13,6 +13,7 @@ export interface ModelAgentOptions {
 	readonly settings: ModelSettings;
 	/** Where keys are read from, at every step. */
 	readonly env: Readonly<Record<string, string | undefined>>;
+	readonly keyFile?: AttemptOptions["keyFile"];
 	readonly clock: Clock;
 	readonly readBlob: ReadBlob;
 	/** From 0 up to 1: spreads those who have to ask again. */
@@ -28,7 +29,8 @@ export interface ModelAgent extends StepAgent {
 	check(signal: AbortSignal): Promise<ModelCheck>;
 }
 
-export function createModelAgent({ random = Math.random, ...options }: ModelAgentOptions): ModelAgent {
+export function createModelAgent({ random = Math.random, ...given }: ModelAgentOptions): ModelAgent {
+	const options = { keyFile: (path: string) => `${path} cannot be read here`, ...given };
 	const { settings, clock } = options;
 	return {
 		kind: "step",
@@ -95,21 +97,21 @@ async function* ask(
 			const { retry, failover, failure } = outcome.verdict;
 			if (n === 0) failed.push(outcome);
 			else failed[failed.length - 1] = outcome;
-			if (said) return { kind: "failed", failure: final(told([outcome])) };
+			if (said) return { kind: "failed", failure: final(combinedFailure([outcome])) };
 			const pause = pauseBefore(n, failure.retryAfterMs, random);
 			if (retry && n < retries && pause <= LONGEST_PAUSE_MS) {
 				if (!(await elapsed(options.clock, pause, input.signal))) return { kind: "aborted" };
 				continue;
 			}
-			if (!failover) return { kind: "failed", failure: told(failed) };
+			if (!failover) return { kind: "failed", failure: combinedFailure(failed) };
 			break;
 		}
 	}
-	return { kind: "failed", failure: told(failed) };
+	return { kind: "failed", failure: combinedFailure(failed) };
 }
 
 /** The failure of the model that was meant, with what became of the others. */
-function told(failed: readonly Failed[]): AgentFailure {
+function combinedFailure(failed: readonly Failed[]): AgentFailure {
 	const [first] = failed as readonly [Failed, ...Failed[]];
 	const lines = failed.map(
 		({ target, verdict }) =>

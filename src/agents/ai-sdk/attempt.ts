@@ -29,6 +29,8 @@ export type Attempt =
 export interface AttemptOptions {
 	readonly settings: ModelSettings;
 	readonly env: Readonly<Record<string, string | undefined>>;
+	/** What stands in a key file; a string says why it cannot be used. */
+	readonly keyFile: (path: string) => { readonly key: string } | string;
 	readonly clock: Pick<Clock, "now">;
 	readonly readBlob: ReadBlob;
 }
@@ -36,10 +38,10 @@ export interface AttemptOptions {
 export async function* attempt(
 	target: Target,
 	input: StepInput,
-	{ settings, env, clock, readBlob }: AttemptOptions,
+	{ settings, env, keyFile, clock, readBlob }: AttemptOptions,
 ): AsyncGenerator<Shown, Attempt> {
 	const { signal } = input;
-	const key = readKey(target, env);
+	const key = readKey(target, { env, keyFile });
 	if (typeof key === "object" && key !== null) return { kind: "failed", verdict: key, target };
 	const { messages, attachments } = await buildPrompt(input, target, readBlob);
 	const answer = new Answer(input);
@@ -72,16 +74,26 @@ export async function* attempt(
 }
 
 /** Read anew each time, and held no longer than the request takes. */
-function readKey(target: Target, env: AttemptOptions["env"]): string | null | Verdict {
-	const { provider, baseUrl, keyVariable } = target;
-	const key = keyVariable === null ? "" : (env[keyVariable]?.trim() ?? "");
+function readKey(
+	target: Target,
+	{ env, keyFile }: Pick<AttemptOptions, "env" | "keyFile">,
+): string | null | Verdict {
+	const { provider, baseUrl, key: source } = target;
+	if (source === null)
+		return needsKey(target)
+			? verdict("key_missing", `no key is configured for ${provider} at ${baseUrl}`)
+			: null;
+	const name = "variable" in source ? source.variable : source.file;
+	const found = "variable" in source ? { key: env[source.variable] ?? "" } : keyFile(source.file);
+	if (typeof found === "string") return verdict("key_missing", found);
+	const key = found.key.trim();
+	if (key === "")
+		return verdict(
+			"key_missing",
+			"variable" in source ? `the environment variable ${name} is not set` : `${name} is empty`,
+		);
 	// Anything else cannot stand in a header, and the error about it would show the key.
-	if (key !== "")
-		return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${keyVariable} does not hold a key`);
-	if (keyVariable !== null)
-		return verdict("key_missing", `the environment variable ${keyVariable} is not set`);
-	if (!needsKey(target)) return null;
-	return verdict("key_missing", `no key is configured for ${provider} at ${baseUrl}`);
+	return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${name} does not hold a key`);
 }
 
 type CallSettings = Partial<

@@ -84,8 +84,8 @@ async function shownIn(
 		typeof content === "string" || role === "assistant" ? [] : content.filter((part) => part.type !== "text"),
 	);
 	if (attachments.length === 0) return new Map();
-	const beside = Buffer.byteLength(JSON.stringify({ system, history, notes, tools }));
-	const spare = longestRequest(provider) - beside - AROUND;
+	const otherBytes = Buffer.byteLength(JSON.stringify({ system, history, notes, tools }));
+	const spare = longestRequest(provider) - otherBytes - AROUND;
 	return showAttachments(attachments, { provider, spare }, (digest) => readBlob(conversation, digest));
 }
 

@@ -9,6 +9,7 @@ interface ModelChoice {
 	readonly model: string;
 	readonly base_url?: string | undefined;
 	readonly api_key_env?: string | undefined;
+	readonly api_key_file?: string | undefined;
 }
 
 export interface ModelSettings extends ModelChoice {
@@ -31,12 +32,15 @@ export interface Price {
 	readonly currency: string;
 }
 
+/** Where a key is: in an environment variable, or in a file. */
+export type KeySource = { readonly variable: string } | { readonly file: string };
+
 export interface Target {
 	readonly provider: ModelProvider;
 	readonly model: string;
 	readonly baseUrl: string;
-	/** The environment variable with the key; null: none is sent. */
-	readonly keyVariable: string | null;
+	/** Null: none is sent. */
+	readonly key: KeySource | null;
 }
 
 /** The first is the one that is meant; a string says why there is none. */
@@ -53,13 +57,20 @@ export function targetsOf(
 		: [first, ...others];
 }
 
-function asTarget({ provider, model, base_url, api_key_env }: ModelChoice): Target {
+function asTarget({ provider, model, base_url, api_key_env, api_key_file }: ModelChoice): Target {
 	return {
 		provider,
 		model,
-		baseUrl: base_url ?? BASE_URLS[provider],
-		keyVariable: api_key_env ?? USUAL_KEY_VARIABLES[provider],
+		baseUrl: base_url ?? PROVIDER_ADDRESSES[provider],
+		key:
+			api_key_file === undefined
+				? inVariable(api_key_env ?? USUAL_KEY_VARIABLES[provider])
+				: { file: api_key_file },
 	};
+}
+
+function inVariable(variable: string | null): KeySource | null {
+	return variable === null ? null : { variable };
 }
 
 function overridden(main: Target, others: readonly Target[], override: ModelOverride): Target | string {
@@ -67,14 +78,14 @@ function overridden(main: Target, others: readonly Target[], override: ModelOver
 	if (!isModelProvider(provider))
 		return `there is no provider ${JSON.stringify(provider)}; there are ${MODEL_PROVIDERS.join(", ")}`;
 	const configured = [main, ...others].filter((target) => target.provider === provider);
-	const baseUrl = override.base_url ?? configured[0]?.baseUrl ?? BASE_URLS[provider];
+	const baseUrl = override.base_url ?? configured[0]?.baseUrl ?? PROVIDER_ADDRESSES[provider];
 	const known = configured.find((target) => target.baseUrl === baseUrl);
-	const usual = baseUrl === BASE_URLS[provider] ? USUAL_KEY_VARIABLES[provider] : null;
+	const usual = baseUrl === PROVIDER_ADDRESSES[provider] ? USUAL_KEY_VARIABLES[provider] : null;
 	return {
 		provider,
 		model: override.model ?? main.model,
 		baseUrl,
-		keyVariable: known ? known.keyVariable : usual,
+		key: known ? known.key : inVariable(usual),
 	};
 }
 
@@ -83,7 +94,7 @@ function isModelProvider(name: string): name is ModelProvider {
 }
 
 /** Always given to the provider's library, which would otherwise look for one in the environment by itself. */
-const BASE_URLS: Readonly<Record<ModelProvider, string>> = {
+export const PROVIDER_ADDRESSES: Readonly<Record<ModelProvider, string>> = {
 	openai: "https://api.openai.com/v1",
 	anthropic: "https://api.anthropic.com/v1",
 	google: "https://generativelanguage.googleapis.com/v1beta",

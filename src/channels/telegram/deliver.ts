@@ -11,7 +11,8 @@ import { isApiError, movedTo, outcomeOf, reasonOf } from "./outcome.ts";
 import { readReceipt, receiptOf } from "./receipts.ts";
 import { NotSent } from "./transport.ts";
 
-const CAPTION_LIMIT = 1024;
+/** Of what is said of a file. */
+export const CAPTION_LIMIT = 1024;
 const ALBUM = 10;
 const PHOTO = /^image\/(?:jpeg|png|webp)$/;
 const AUDIO = /^audio\/(?:mpeg|mp4|x-m4a)$/;
@@ -25,25 +26,25 @@ export interface DeliverContext {
 	readonly InputFile: typeof import("grammy").InputFile;
 	/** The id of the chat today: a group that became a supergroup has another. */
 	readonly chatNow: (chatId: string) => string;
-	/** What of a delivery was shown by an earlier attempt. */
-	readonly shown: Map<string, readonly number[]>;
 }
 
-/** Rejects with the error of the call that failed; a group's move is the caller's. */
+/**
+ * One call, so that what comes of it is known as a whole: of two, the second could fail when people see the first already. Rejects with
+ * the error of the call; a group's move is the caller's.
+ */
 export async function deliver(outgoing: Outgoing, context: DeliverContext): Promise<SendResult> {
-	const { id } = outgoing;
-	const steps = stepsOf(outgoing, context);
-	const ids = [...(context.shown.get(id) ?? [])];
-	// Each step shows at least one message; those before were shown by an attempt that failed at a later one.
-	let done = 0;
-	for (const step of steps) {
-		done += step.messages;
-		if (ids.length >= done) continue;
-		ids.push(...(await step.send()));
-		if (steps.length > 1) context.shown.set(id, ids);
-	}
-	context.shown.delete(id);
-	return { kind: "sent", receipt: receiptOf(outgoing.destination.chatId, ids, context) };
+	const { body, destination } = outgoing;
+	const runs = runsOf(body.attachments ?? []);
+	const [files] = runs;
+	if (runs.length > 1)
+		return {
+			kind: "refused",
+			reason: "Telegram shows files of several kinds, or over ten, as several messages",
+		};
+	if (files && body.plain.length > CAPTION_LIMIT)
+		return { kind: "refused", reason: `what is said of a file has ${CAPTION_LIMIT} characters at most` };
+	const ids = files ? await sendFiles(files, outgoing, context) : await sendText(outgoing, context);
+	return { kind: "sent", receipt: receiptOf(destination.chatId, ids, context) };
 }
 
 /** Changes the text and the buttons of a message in their place. */
@@ -72,42 +73,21 @@ export async function change(
 	return { kind: "sent", receipt };
 }
 
-interface Step {
-	/** How many messages it shows. */
-	readonly messages: number;
-	send(): Promise<readonly number[]>;
+async function sendText(outgoing: Outgoing, context: DeliverContext): Promise<readonly number[]> {
+	const { text, mode } = textOf(outgoing);
+	const chat = context.chatNow(outgoing.destination.chatId);
+	return [(await context.api.sendMessage(chat, text, { ...placeOf(outgoing), ...mode })).message_id];
 }
 
-function stepsOf(outgoing: Outgoing, context: DeliverContext): readonly Step[] {
-	const { api } = context;
-	const { destination, body } = outgoing;
-	const chat = context.chatNow(destination.chatId);
-	const { text, mode } = textOf(outgoing);
+/** Where in the chat, in answer to what, and with which buttons. */
+function placeOf(outgoing: Outgoing) {
+	const { threadId } = outgoing.destination;
 	const keyboard = keyboardOf(outgoing);
-	const place = {
-		...(destination.threadId !== undefined && { message_thread_id: Number(destination.threadId) }),
-		...replyOf(destination),
+	return {
+		...(threadId !== undefined && { message_thread_id: Number(threadId) }),
+		...replyOf(outgoing.destination),
+		...(keyboard && { reply_markup: keyboard }),
 	};
-	const message: Step = {
-		messages: 1,
-		send: async () => [
-			(await api.sendMessage(chat, text, { ...place, ...mode, ...(keyboard && { reply_markup: keyboard }) }))
-				.message_id,
-		],
-	};
-	const attachments = body.attachments ?? [];
-	if (attachments.length === 0) return [message];
-	const isCaption = body.plain.length <= CAPTION_LIMIT;
-	const caption = isCaption && text !== "" ? { caption: text, ...mode } : {};
-	const files = runsOf(attachments).map((run, n): Step => {
-		const said = n === 0 ? caption : {};
-		const more = { ...place, ...(n === 0 && keyboard && { reply_markup: keyboard }) };
-		return {
-			messages: run.files.length,
-			send: async () => sendFiles(run, chat, { ...more, said }, outgoing, context),
-		};
-	});
-	return isCaption ? files : [message, ...files];
 }
 
 interface Run {
@@ -129,12 +109,14 @@ function runsOf(attachments: readonly Attachment[]): readonly Run[] {
 
 async function sendFiles(
 	{ kind, files }: Run,
-	chat: string,
-	{ said, ...place }: { readonly said: { readonly caption?: string; readonly parse_mode?: "HTML" } } & object,
 	outgoing: Outgoing,
 	context: DeliverContext,
 ): Promise<readonly number[]> {
 	const { api, InputFile } = context;
+	const chat = context.chatNow(outgoing.destination.chatId);
+	const place = placeOf(outgoing);
+	const { text, mode } = textOf(outgoing);
+	const said = text === "" ? {} : { caption: text, ...mode };
 	const input = ({ blob, name }: Attachment) => new InputFile(readable(outgoing, blob), nameOf(name));
 	const [first] = files;
 	if (!first) return [];

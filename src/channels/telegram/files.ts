@@ -1,5 +1,5 @@
 // Files that come with a message: stored before it is accepted. One that is too large or cannot be fetched becomes words that say so,
-// never a lost message; where the store fails, nothing is accepted and Telegram delivers again.
+// never a lost message; where the store or the network fails, nothing is accepted and Telegram delivers again.
 import type { Api } from "grammy";
 import type { Message } from "grammy/types";
 import type { Part } from "../../domain/index.ts";
@@ -28,7 +28,12 @@ export interface FileSource {
 	/** How long one file may take in all. */
 	readonly deadlineMs: number;
 	readonly isStopping: () => boolean;
+	/** It was tried often enough: what cannot be fetched now becomes words. */
+	readonly isLastTry: boolean;
 }
+
+/** The file could not be fetched this time; later it may be. */
+export class FileUnreached extends Error {}
 
 export interface Fetched {
 	readonly part: Part;
@@ -62,9 +67,10 @@ export async function fetchFile(file: Incoming, from: FileSource): Promise<Fetch
 				return notFetched(name, error.message);
 			if (error instanceof KeryxError || from.isStopping()) throw error;
 			reason = reasonOf(error);
-			if (isApiError(error) && error.error_code < 500) break;
+			if (isApiError(error) && error.error_code < 500) return notFetched(name, reason);
 		}
 	}
+	if (!from.isLastTry) throw new FileUnreached(reason);
 	return notFetched(name, reason);
 }
 

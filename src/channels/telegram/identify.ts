@@ -1,8 +1,10 @@
 // Who a token is, for setting a channel up: one call of getMe.
 import { KeryxError } from "../../errors.ts";
+import { systemClock } from "../../time/index.ts";
 import { isTokenRefused, reasonOf } from "./outcome.ts";
+import { Transport } from "./transport.ts";
 
-const ANSWER_SECONDS = 20;
+const ANSWER_MS = 20_000;
 
 export interface TelegramIdentity {
 	readonly who: string;
@@ -17,7 +19,13 @@ export async function identifyTelegram(options: {
 }): Promise<TelegramIdentity> {
 	const { Api } = await import("grammy");
 	const { token, apiRoot } = options;
-	const api = new Api(token, { timeoutSeconds: ANSWER_SECONDS, ...(apiRoot !== undefined && { apiRoot }) });
+	// Its own follows redirects, and names the address in its errors, with the token in it.
+	const transport = new Transport({ clock: systemClock, deadlineOf: () => ANSWER_MS });
+	const fetch = transport.fetch as unknown as typeof globalThis.fetch;
+	const api = new Api(token, {
+		fetch,
+		...(apiRoot !== undefined && { apiRoot: apiRoot.replace(/\/+$/, "") }),
+	});
 	try {
 		const me = await api.getMe();
 		return {
@@ -34,5 +42,7 @@ export async function identifyTelegram(options: {
 			: new KeryxError("channel.refused", `Telegram cannot be asked who the bot is: ${reasonOf(error)}`, {
 					hint: "check this machine's network and api_root, then try again",
 				});
+	} finally {
+		transport.close();
 	}
 }

@@ -9,7 +9,7 @@ import type {
 	Outgoing,
 	SendResult,
 } from "../../gateway/index.ts";
-import { change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
+import { CAPTION_LIMIT, change, type DeliverContext, deliver, inPlace } from "./deliver.ts";
 import { Line } from "./line.ts";
 import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
@@ -55,6 +55,7 @@ export interface TelegramOptions {
 
 export const TELEGRAM_TRAITS: ChannelTraits = {
 	...platformTraits("telegram"),
+	captionLimit: CAPTION_LIMIT,
 	shows: {
 		attachments: true,
 		buttons: true,
@@ -76,7 +77,6 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	const moves = new Map<string, string>();
 	const own = new OwnMessages();
 	const pace = new Pace(clock);
-	const shown: DeliverContext["shown"] = new Map();
 	let host: ChannelHost | undefined;
 	let grammy: typeof import("grammy") | undefined;
 
@@ -103,17 +103,26 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			return new grammy.Api((await options.token()).trim(), { apiRoot, fetch });
 		},
 		onConnected: ({ api }) => void showCommands(api),
-		handIn: async (update, cursor, { api, me }, batch) => {
+		handIn: async (update, cursor, { api, me }, batch, isLastTry) => {
 			if (!host) throw new Error("stopped");
 			await handIn(update, cursor, {
 				host,
 				bot: me,
 				of,
 				batch,
-				files: { api, transport, apiRoot, host, deadlineMs: downloadMs, isStopping: () => line.isStopping },
+				files: {
+					api,
+					transport,
+					apiRoot,
+					host,
+					deadlineMs: downloadMs,
+					isStopping: () => line.isStopping,
+					isLastTry,
+				},
 				isOwn: (chat, message) => own.has(chat, message),
 				onMoved: (chat, to) => moves.set(chat, to),
 				answerPress: async (query, text) => {
+					pace.count();
 					// What the button did is done; a sentence that comes too late is lost alone.
 					await api
 						.answerCallbackQuery(query, { text })
@@ -146,7 +155,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 	): Promise<SendResult> => {
 		const { connection } = line;
 		if (!connection || !grammy) return Promise.resolve(NOT_CONNECTED);
-		const context = { api: connection.api, InputFile: grammy.InputFile, chatNow, shown };
+		const context = { api: connection.api, InputFile: grammy.InputFile, chatNow };
 		const source = {
 			platform: "telegram",
 			account,
@@ -170,16 +179,14 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 
 	/** Waits for its turn, which changes nothing on Telegram; then it goes, if the line still works. */
 	const inTurn = async (
-		{ destination }: Outgoing,
+		{ id, destination }: Outgoing,
 		what: "message" | "change",
 		go: () => Promise<SendResult>,
 	): Promise<SendResult> => {
 		if (!line.connection) return NOT_CONNECTED;
-		const place = pace.take(destination.chatId, what);
-		if ("askAfterMs" in place)
-			return { kind: "retry", afterMs: place.askAfterMs, reason: "Telegram allows no more at once" };
-		if (place.afterMs > 0) await new Promise<void>((resolve) => void clock.after(place.afterMs, resolve));
-		return go();
+		const turn = await pace.turn({ id, chatId: destination.chatId, what });
+		if (turn === "go") return go();
+		return { kind: "retry", afterMs: turn.askAfterMs, reason: "Telegram allows no more at once" };
 	};
 
 	return {
@@ -193,6 +200,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		},
 		stop: async () => {
 			await line.stop();
+			pace.clear();
 			transport.close();
 		},
 		send: async (outgoing) => {
@@ -211,6 +219,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			);
 		},
 		typing: async ({ chatId, threadId }) => {
+			if (!line.connection || !pace.fits()) return;
 			await line.connection?.api.sendChatAction(chatNow(chatId), "typing", {
 				...(threadId !== undefined && { message_thread_id: Number(threadId) }),
 			});

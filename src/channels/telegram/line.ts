@@ -5,7 +5,8 @@ import type { Update, UserFromGetMe } from "grammy/types";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { takeBatch } from "./batch.ts";
+import { FileUnreached } from "./files.ts";
+import { Intake } from "./intake.ts";
 import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
 import type { Transport } from "./transport.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
@@ -13,6 +14,8 @@ import { ALLOWED_UPDATES } from "./updates.ts";
 const LIMIT = 100;
 /** How long a stop waits for Telegram to hear what was committed. */
 const GOODBYE_MS = 2000;
+/** While an update takes longer, others are asked for all the same, so often. */
+const LOOK_MS = 1000;
 /** An update that cannot be read so often is passed over, or nothing would come after it. */
 const STUMBLES = 3;
 
@@ -37,6 +40,8 @@ export interface LineOptions {
 		cursor: string | undefined,
 		connection: Connection,
 		batch: readonly Update[],
+		/** It was tried before: what of it still cannot be had is left out, and said to be. */
+		isLastTry: boolean,
 	) => Promise<void>;
 	readonly onConnected: (connection: Connection) => void;
 	readonly log: (message: string, error?: unknown) => void;
@@ -56,12 +61,19 @@ export class Line {
 	/** When Telegram last answered, by the monotonic clock. */
 	#alive = 0;
 	#connection: Connection | null = null;
+	/** Of the last connection. */
+	#bot: number | undefined;
 	/** Committed and not confirmed yet, so that it may come again. */
 	readonly #committed = new Set<number>();
-	#committedTo: number | null = null;
+	/** As it was committed by an earlier life. */
+	#cursor: string | null = null;
 	/** How often each update of this batch could not be read. */
 	readonly #stumbles = new Map<number, number>();
 	#offset: number | undefined;
+	/** Made anew after a failure. */
+	#intake: Intake | undefined;
+	/** An update takes long: it is handed out again and again until it is confirmed, so that a poll does not wait. */
+	#isBusy = false;
 	/** The next poll is answered at once: it proves that the line works. */
 	#isFirst = true;
 	/** The poll was broken off because a token was refused. */
@@ -108,7 +120,7 @@ export class Line {
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
 		this.#committed.clear();
-		this.#committedTo = cursor === null ? null : Number(cursor);
+		this.#cursor = cursor;
 		this.#running = this.#run();
 	}
 
@@ -145,13 +157,31 @@ export class Line {
 				this.#isInterrupted = false;
 				await this.#pause(error, failures++);
 			}
+		await this.#ended();
 		await this.#goodbye();
 		this.#connection = null;
 	}
 
+	/** What was handed in is waited for; what was not committed comes again. */
+	async #ended(): Promise<void> {
+		const intake = this.#intake;
+		this.#intake = undefined;
+		this.#isBusy = false;
+		await intake?.settled().catch(() => undefined);
+		if (intake?.firstOpen !== undefined) this.#offset = intake.firstOpen;
+	}
+
 	async #connect(): Promise<Connection> {
+		// What the last one was handing in is its own.
+		await this.#ended();
 		const api = await this.#options.open();
 		const connection = { api, me: await api.getMe() };
+		// What one bot has confirmed says nothing about another's updates: they would be confirmed unseen.
+		if (this.#bot !== undefined && this.#bot !== connection.me.id) {
+			this.#offset = undefined;
+			this.#committed.clear();
+		}
+		this.#bot = connection.me.id;
 		this.#connection = connection;
 		return connection;
 	}
@@ -161,7 +191,7 @@ export class Line {
 		const updates = await connection.api.getUpdates({
 			...(this.#offset !== undefined && { offset: this.#offset }),
 			limit: LIMIT,
-			timeout: this.#isFirst ? 0 : pollSeconds,
+			timeout: this.#isFirst || this.#isBusy ? 0 : pollSeconds,
 			allowed_updates: ALLOWED_UPDATES,
 		});
 		if (this.isStopping) return;
@@ -173,41 +203,82 @@ export class Line {
 		await this.#take(updates, connection);
 	}
 
+	/** Resolves when everything is committed, or after a moment: what takes long is waited for while others are asked for. */
 	async #take(updates: readonly Update[], connection: Connection): Promise<void> {
-		const unseen = updates.filter(({ update_id: id }) => !this.#isCommitted(id));
-		await takeBatch(
-			unseen,
-			async (update, cursor) => {
-				if (this.isStopping) throw new Error("stopped");
-				try {
-					await this.#options.handIn(update, cursor, connection, updates);
-				} catch (error) {
-					if (!this.#isHopeless(update, error)) throw error;
-					// Whenever it is delivered again, it is the same: it must not block what comes after it.
-					this.#options.log(`update ${update.update_id} cannot be taken`, error);
-					await this.#options.handIn({ update_id: update.update_id }, cursor, connection, updates);
-				}
-			},
+		this.#intake ??= new Intake(
+			(update, at, batch) => this.#handIn(update, at, connection, batch),
 			({ update_id: id }) => this.#committed.add(id),
 		);
-		this.#stumbles.clear();
-		const last = updates.at(-1);
-		if (last) this.#offset = last.update_id + 1;
+		const intake = this.#intake;
+		const unseen = updates.filter(
+			({ update_id: id }) => !this.#isCommitted(id, connection.me.id) && !intake.holds(id),
+		);
+		intake.add(unseen, updates);
+		const isSettled = await this.#withinMoment(intake.settled()).catch(async (error: unknown) => {
+			await this.#ended();
+			throw error;
+		});
+		if (isSettled) this.#stumbles.clear();
+		this.#isBusy = !isSettled;
+		const next = (updates.at(-1)?.update_id ?? Number.NaN) + 1;
+		const offset = intake.firstOpen ?? next;
+		if (updates.length > 0) this.#offset = offset;
+	}
+
+	async #handIn(
+		update: Update,
+		at: string | undefined,
+		connection: Connection,
+		batch: readonly Update[],
+	): Promise<void> {
+		if (this.isStopping) throw new Error("stopped");
+		const cursor = at === undefined ? undefined : `${connection.me.id}:${at}`;
+		const isLastTry = (this.#stumbles.get(update.update_id) ?? 0) >= STUMBLES;
+		const { handIn, log } = this.#options;
+		try {
+			await handIn(update, cursor, connection, batch, isLastTry);
+		} catch (error) {
+			if (!this.#isHopeless(update, error)) throw error;
+			// Whenever it is delivered again, it is the same: it must not block what comes after it.
+			log(`update ${update.update_id} cannot be taken`, error);
+			await handIn({ update_id: update.update_id }, cursor, connection, batch, true);
+		}
+	}
+
+	/** False where it takes longer; a failure is one in any case. */
+	async #withinMoment(settled: Promise<void>): Promise<boolean> {
+		let cancel = () => {};
+		const moment = new Promise<boolean>((resolve) => {
+			cancel = this.#options.clock.after(LOOK_MS, () => resolve(false));
+		});
+		try {
+			return await Promise.race([settled.then(() => true), moment]);
+		} finally {
+			cancel();
+		}
 	}
 
 	/** What no address can be made of is the same at every try; so is, most likely, what fails for another reason than the store's trouble. */
 	#isHopeless({ update_id: id }: Update, error: unknown): boolean {
 		if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
+		if (error instanceof FileUnreached) {
+			this.#stumbles.set(id, (this.#stumbles.get(id) ?? 0) + 1);
+			return false;
+		}
 		if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
 		const tries = (this.#stumbles.get(id) ?? 0) + 1;
 		this.#stumbles.set(id, tries);
 		return tries >= STUMBLES;
 	}
 
-	/** The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. */
-	#isCommitted(id: number): boolean {
-		const to = this.#committedTo;
-		return this.#committed.has(id) || (to !== null && id <= to && id > to - LIMIT);
+	/**
+	 * The cursor of an earlier life counts for the one batch that could have been left unconfirmed: ids may start anew. That of another bot
+	 * counts for nothing.
+	 */
+	#isCommitted(id: number, bot: number): boolean {
+		const [of, at] = this.#cursor?.split(":") ?? [];
+		const to = of === String(bot) ? Number(at) : Number.NEGATIVE_INFINITY;
+		return this.#committed.has(id) || (id <= to && id > to - LIMIT);
 	}
 
 	/** What comes before the first that Telegram still has is confirmed. */

@@ -1,6 +1,7 @@
-// How fast a bot may speak: about 30 messages a second in all, one a second in a private chat, 20 a minute in a group. Changing a message
-// counts as much as a new one. Everybody waits in the order in which they came, so that many answers at once get slower together. What a
-// single chat is allowed holds back changes alone: those are previews for the most part, while a new message says something.
+// How fast a bot may speak: about 30 calls a second in all, one message a second in a private chat, 20 a minute in a group. Changing a
+// message counts as much as a new one, and so does the sign that somebody is writing. Many answers at once get slower together. New
+// messages go before changes: those are previews for the most part, while a new message says something. What a single chat is allowed
+// holds back changes alone.
 import type { Clock } from "../../time/index.ts";
 
 interface Allowance {
@@ -10,52 +11,184 @@ interface Allowance {
 	readonly everyMs: number;
 }
 
-/** At most 27 in any second: on the way some catch up with others. */
-const ALL: Allowance = { burst: 5, everyMs: 45 };
+/** At most 23 in any second as they leave. On the way some catch up with others: there is room for that. */
+const ALL: Allowance = { burst: 3, everyMs: 50 };
 const PRIVATE: Allowance = { burst: 5, everyMs: 1000 };
 const GROUP: Allowance = { burst: 20, everyMs: 3000 };
 /**
- * Whoever would wait longer is sent away. A message waits in the store then: what is killed while it waits here would be of unknown outcome,
- * though it never left. A change may be repeated.
+ * A message with so many before it waits in the store instead: what is killed while it waits here would be of unknown outcome, though it
+ * never left. A change may be repeated, and waits here for as long as this.
  */
-const LONGEST_WAIT_MS = { message: 2500, change: 5000 } as const;
-/** Chats that have not been written to for long are forgotten when there are so many. */
+const MOST_AHEAD = 3;
+const LONGEST_CHANGE_MS = 5000;
+/** Chats that have not been written to for long are forgotten when there are so many; so are places that nobody came back for. */
 const REMEMBERED = 1000;
+/** A place that was promised is kept for so long after its time. */
+const KEPT_MS = 10_000;
 
-export type Place =
-	/** It has its place: it may go after so long. */
-	| { readonly afterMs: number }
-	/** It has none: it may ask again after so long. */
-	| { readonly askAfterMs: number };
+/** How long until one more may go, given when the allowance will be whole again. */
+function waitOf({ burst, everyMs }: Allowance, wholeAt: number, now: number): number {
+	return Math.max(0, wholeAt - now - (burst - 1) * everyMs);
+}
+
+function wholeAfter({ everyMs }: Allowance, wholeAt: number, now: number): number {
+	return Math.max(now, wholeAt) + everyMs;
+}
+
+export interface Wish {
+	/** Stable over retries: whoever is sent away keeps their place by it. */
+	readonly id: string;
+	readonly chatId: string;
+	readonly what: "message" | "change";
+}
+
+/** It may go now, or it may ask again after so long. */
+export type Turn = "go" | { readonly askAfterMs: number };
+
+/** All that a decision is made from. */
+export interface PaceFacts {
+	/** Until the bot may make one more call. */
+	readonly waitMs: number;
+	/** Until this chat's messages may be changed once more. */
+	readonly chatWaitMs: number;
+	readonly messagesAhead: number;
+	readonly changesAhead: number;
+	/** It was sent away before, and has come back at its time. */
+	readonly isPromised: boolean;
+	/** Until the last of those who were sent away has gone. */
+	readonly promisedMs: number;
+}
+
+export type Decision =
+	| { readonly kind: "queue" }
+	/** For a message: its place is kept, and the next one's is behind it. */
+	| { readonly kind: "later"; readonly ms: number };
+
+export function decide(what: Wish["what"], facts: PaceFacts): Decision {
+	const { waitMs, chatWaitMs, messagesAhead, changesAhead, isPromised, promisedMs } = facts;
+	if (what === "change") {
+		const ms = Math.max(waitMs + (messagesAhead + changesAhead) * ALL.everyMs, chatWaitMs);
+		return ms <= LONGEST_CHANGE_MS ? { kind: "queue" } : { kind: "later", ms: ms - LONGEST_CHANGE_MS / 2 };
+	}
+	if (isPromised || (messagesAhead < MOST_AHEAD && promisedMs <= 0)) return { kind: "queue" };
+	return { kind: "later", ms: Math.max(waitMs + messagesAhead * ALL.everyMs, promisedMs) + ALL.everyMs };
+}
+
+interface Waiting {
+	readonly chatId: string;
+	readonly go: (turn: Turn) => void;
+}
 
 export class Pace {
-	readonly #clock: Pick<Clock, "monotonic">;
-	/** When each chat's allowance will be whole again; '' is all of them. */
-	readonly #wholeAt = new Map<string, number>();
+	readonly #clock: Pick<Clock, "monotonic" | "after">;
+	/** When the bot's allowance, and each chat's, will be whole again. */
+	#wholeAt = 0;
+	readonly #chatWholeAt = new Map<string, number>();
+	readonly #messages: Waiting[] = [];
+	readonly #changes: Waiting[] = [];
+	/** The times of those who were sent away, by their ids. */
+	readonly #promised = new Map<string, number>();
+	#promisedUntil = 0;
+	#cancel = () => {};
 
-	constructor(clock: Pick<Clock, "monotonic">) {
+	constructor(clock: Pick<Clock, "monotonic" | "after">) {
 		this.#clock = clock;
 	}
 
-	take(chatId: string, what: "message" | "change"): Place {
-		const ofChat = chatId.startsWith("-") ? GROUP : PRIVATE;
-		const wait = Math.max(this.#waitOf("", ALL), what === "change" ? this.#waitOf(chatId, ofChat) : 0);
-		const longest = LONGEST_WAIT_MS[what];
-		if (wait > longest) return { askAfterMs: Math.ceil(wait - longest / 2) };
-		this.#use("", ALL);
-		this.#use(chatId, ofChat);
-		return { afterMs: Math.ceil(wait) };
-	}
-
-	#waitOf(chat: string, { burst, everyMs }: Allowance): number {
-		const missing = (this.#wholeAt.get(chat) ?? 0) - this.#clock.monotonic();
-		return Math.max(0, missing - (burst - 1) * everyMs);
-	}
-
-	#use(chat: string, { everyMs }: Allowance): void {
+	/** Resolves when it may go, or at once where that takes too long. */
+	turn({ id, chatId, what }: Wish): Promise<Turn> {
 		const now = this.#clock.monotonic();
-		this.#wholeAt.set(chat, Math.max(now, this.#wholeAt.get(chat) ?? 0) + everyMs);
-		if (this.#wholeAt.size <= REMEMBERED) return;
-		for (const [known, at] of this.#wholeAt) if (at <= now) this.#wholeAt.delete(known);
+		const decision = decide(what, {
+			waitMs: waitOf(ALL, this.#wholeAt, now),
+			chatWaitMs: this.#chatWaitMs(chatId, now),
+			messagesAhead: this.#messages.length,
+			changesAhead: this.#changes.length,
+			isPromised: this.#promised.delete(id),
+			promisedMs: this.#promisedUntil - now,
+		});
+		if (decision.kind === "later") {
+			if (what === "message") this.#promise(id, now + decision.ms);
+			return Promise.resolve({ askAfterMs: Math.ceil(decision.ms) });
+		}
+		return new Promise((resolve) => {
+			(what === "message" ? this.#messages : this.#changes).push({ chatId, go: resolve });
+			this.#pump();
+		});
 	}
+
+	/** Whether something that may be left out fits in now; if so, it counts. */
+	fits(): boolean {
+		const now = this.#clock.monotonic();
+		const isFree =
+			this.#messages.length + this.#changes.length === 0 && waitOf(ALL, this.#wholeAt, now) === 0;
+		if (isFree) this.count();
+		return isFree;
+	}
+
+	/** A call that waits for nobody. */
+	count(): void {
+		this.#wholeAt = wholeAfter(ALL, this.#wholeAt, this.#clock.monotonic());
+	}
+
+	/** Sends everybody away. */
+	clear(): void {
+		this.#cancel();
+		for (const { go } of [...this.#messages.splice(0), ...this.#changes.splice(0)]) go({ askAfterMs: 1000 });
+	}
+
+	/** By the time at which each really goes: after a stall they do not go all at once. */
+	#pump(): void {
+		this.#cancel();
+		for (;;) {
+			const now = this.#clock.monotonic();
+			const waitMs = waitOf(ALL, this.#wholeAt, now);
+			const found = this.#next(now);
+			if (!found) return;
+			const ms = Math.max(waitMs, found.ms);
+			if (ms > 0) {
+				this.#cancel = this.#clock.after(Math.ceil(ms), () => this.#pump());
+				return;
+			}
+			found.from.splice(found.at, 1);
+			this.#use(found.waiting.chatId, now);
+			found.waiting.go("go");
+		}
+	}
+
+	/** Who goes next, and how long their chat still keeps them. */
+	#next(now: number) {
+		const [message] = this.#messages;
+		if (message) return { waiting: message, from: this.#messages, at: 0, ms: 0 };
+		let first: { waiting: Waiting; from: Waiting[]; at: number; ms: number } | undefined;
+		for (const [at, waiting] of this.#changes.entries()) {
+			const ms = this.#chatWaitMs(waiting.chatId, now);
+			if (first && ms >= first.ms) continue;
+			first = { waiting, from: this.#changes, at, ms };
+			if (ms === 0) return first;
+		}
+		return first;
+	}
+
+	#chatWaitMs(chatId: string, now: number): number {
+		return waitOf(ofChat(chatId), this.#chatWholeAt.get(chatId) ?? 0, now);
+	}
+
+	#use(chatId: string, now: number): void {
+		this.#wholeAt = wholeAfter(ALL, this.#wholeAt, now);
+		this.#chatWholeAt.set(chatId, wholeAfter(ofChat(chatId), this.#chatWholeAt.get(chatId) ?? 0, now));
+		if (this.#chatWholeAt.size <= REMEMBERED) return;
+		for (const [known, at] of this.#chatWholeAt) if (at <= now) this.#chatWholeAt.delete(known);
+	}
+
+	#promise(id: string, at: number): void {
+		this.#promised.set(id, at);
+		this.#promisedUntil = at;
+		if (this.#promised.size <= REMEMBERED) return;
+		const now = this.#clock.monotonic();
+		for (const [known, due] of this.#promised) if (due + KEPT_MS < now) this.#promised.delete(known);
+	}
+}
+
+function ofChat(chatId: string): Allowance {
+	return chatId.startsWith("-") ? GROUP : PRIVATE;
 }

@@ -81,7 +81,7 @@ async function handInMessage(message: Message, at: Cursor, context: UpdateContex
 	const album = message.media_group_id;
 	await host.accept({
 		source: sourceOf(message, of),
-		platformMessage: String(message.message_id),
+		platformMessage: nameOf(chat, message.message_id, bot),
 		content,
 		...(blobs.length > 0 && { blobs }),
 		...(quoted && { quoted }),
@@ -120,11 +120,19 @@ function wordsOf(message: Message, bot: Bot): string {
 	return [textOf(message, bot), describedOf(message)].filter(Boolean).join("\n");
 }
 
+/**
+ * A message's id for ever. In private chats and small groups every bot counts for itself, so that those of another bot, which has taken
+ * the first one's place, begin anew.
+ */
+function nameOf(chat: Chat, id: number, bot: Bot): string {
+	return chat.type === "private" || chat.type === "group" ? `${bot.id}/${id}` : String(id);
+}
+
 /** Telegram reports some changes that nobody sees as edits: the host tells them by the text. */
 async function handInEdit(message: Message, at: Cursor, context: UpdateContext): Promise<void> {
 	await context.host.edited({
 		source: sourceOf(message, context.of),
-		platformMessage: String(message.message_id),
+		platformMessage: nameOf(message.chat, message.message_id, context.bot),
 		content: wordsOf(message, context.bot),
 		...at,
 	});
@@ -157,8 +165,8 @@ async function handInReaction(
 	const sender = user ? personOf(user) : actor && { id: actor.id, name: actor.title ?? "", isBot: false };
 	const before = new Set(reaction.old_reaction.map(emojiOf));
 	const added = reaction.new_reaction.map(emojiOf).filter((emoji) => emoji !== "" && !before.has(emoji));
-	const platformMessage = String(id);
-	const on = context.isOwn(String(chat.id), platformMessage) ? "own" : "other";
+	const on = context.isOwn(String(chat.id), String(id)) ? "own" : "other";
+	const platformMessage = on === "own" ? String(id) : nameOf(chat, id, context.bot);
 	const source = sourceIn(chat, sender, context.of);
 	for (const [n, emoji] of added.entries())
 		await context.host.reacted({
@@ -166,6 +174,7 @@ async function handInReaction(
 			platformMessage,
 			emoji,
 			on,
+			transport: transportOf(sender, context),
 			...(n === added.length - 1 && at),
 		});
 	if (added.length === 0) await pass(at, context);

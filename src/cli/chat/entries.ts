@@ -55,9 +55,9 @@ export function callLines(
 	if (lineColumns(left) <= room || room >= Math.max(LEAST_CALL, columns / 2))
 		return [[...clipLine(left, room), span("  "), ...right]];
 	const short = clipLine(right, Math.floor(columns / 2));
-	const beside = columns - lineColumns(short) - 2;
-	if (beside >= LEAST_CALL) {
-		const call = clipLine(left, beside);
+	const leftColumns = columns - lineColumns(short) - 2;
+	if (leftColumns >= LEAST_CALL) {
+		const call = clipLine(left, leftColumns);
 		return [[...call, span("  "), ...clipLine(right, columns - lineColumns(call) - 2)]];
 	}
 	return [clipLine(left, columns), [span("  "), ...clipLine(right, columns - 2)]];

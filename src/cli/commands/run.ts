@@ -24,10 +24,10 @@ export async function runGateway(context: CliContext): Promise<void> {
 		return;
 	}
 	// Who reads that it runs may stop it at once.
-	const told = untilTold();
+	const stopAsked = untilTold();
 	output.line(`Keryx is running; its socket is ${host.home.socketPath}`);
 	tellWhere(host, output);
-	await told;
+	await stopAsked;
 	atOnceIfToldAgain();
 	await host.close();
 }

@@ -1,21 +1,25 @@
 // `keryx setup`: connects a model. Asks on a terminal, takes options elsewhere; tries the model before it writes anything.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { createModelAgent, type ModelCheck } from "../../agents/index.ts";
 import { openHome } from "../../app/home.ts";
 import {
-	editConfig,
+	type ModelPlace,
+	type ModelWanted,
+	modelsOf,
+	SUGGESTED_MODELS,
+	takeModel,
+	writeModel,
+} from "../../app/model-setup.ts";
+import {
 	keryxHome,
 	MODEL_PROVIDERS,
 	type ModelProvider,
 	nearest,
 	USUAL_KEY_VARIABLES,
-	writeConfig,
 } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { systemClock } from "../../time/index.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
 
@@ -28,24 +32,8 @@ interface Flags {
 	readonly test: boolean;
 }
 
-interface Choice {
-	readonly provider: ModelProvider;
-	readonly model: string;
-	readonly baseUrl: string | undefined;
-	readonly apiKeyEnv: string | null;
-}
-
-/** What most people take; a suggestion, never a default that is written unasked. */
-const SUGGESTED: Readonly<Record<ModelProvider, string>> = {
-	openai: "gpt-5.1",
-	anthropic: "claude-sonnet-4-5",
-	google: "gemini-2.5-pro",
-	openrouter: "anthropic/claude-sonnet-4.5",
-	ollama: "llama3.1",
-	"openai-compatible": "",
-};
-
-const CHECK_MS = 60_000;
+/** More than fits a screen helps nobody choose. */
+const LISTED = 20;
 
 export function addSetup(program: Command, context: CliContext): void {
 	program
@@ -62,7 +50,8 @@ export function addSetup(program: Command, context: CliContext): void {
 }
 
 const EXAMPLES = `
-The key itself is never asked for and never written: only the name of the variable that holds it.
+On a terminal you can paste the key. It is stored in a file that only you can read, never in config.yaml. Or name the variable that
+holds it. A Keryx that is running uses the new model from the next message on.
 
 Examples:
   $ keryx setup
@@ -74,86 +63,177 @@ Exit codes: 0 written, 1 the model did not answer, 2 wrong usage.`;
 
 async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 	const { config, output } = openConfig(context);
-	const asks = process.stdin.isTTY === true && !context.json;
-	const choice = await choose(flags, asks ? asking(output) : refusing);
-	const file = join(openHome(keryxHome(context.env)).path, "config.yaml");
-	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-	const after = editConfig(before, {
-		"agent.kind": "ai-sdk",
-		"agent.provider": choice.provider,
-		"agent.model": choice.model,
-		"agent.base_url": choice.baseUrl,
-		"agent.api_key_env": choice.apiKeyEnv ?? undefined,
-	});
-	const check = flags.test ? await tryModel(choice, context, config.values.agent.prices) : null;
-	if (check && !check.ok)
-		throw new KeryxError(
-			"model.unreachable",
-			`${choice.provider} ${choice.model} did not answer: ${check.failure.kind}, ${check.failure.detail}`,
-		);
-	writeConfig(file, after);
-	if (output.json) output.value({ file, ...choice, check });
-	else {
+	const home = openHome(keryxHome(context.env)).path;
+	const place: ModelPlace = { home, env: context.env, secrets: config.secrets };
+	const terminal = process.stdin.isTTY === true && !context.json ? openTerminal() : null;
+	try {
+		const wanted = terminal ? await ask(flags, terminal, place, output) : given(flags);
+		const check = flags.test ? await tried(wanted, place, terminal, output) : null;
+		const file = check ? `${home}/config.yaml` : writeModel(wanted, place);
+		const { key: _key, variable, ...choice } = wanted;
+		if (output.json) return output.value({ file, ...choice, apiKeyEnv: variable ?? null, check });
 		if (check) output.line(`${check.model} answered in ${check.ms} ms.`);
-		output.line(`Written to ${file}. A Keryx that runs must be started again to use it.`);
-		tellOfKey(choice, context, output);
+		output.line(`Saved in ${file}. A Keryx that is running uses it from the next message on.`);
+		tellOfKey(wanted, place, output);
+	} finally {
+		terminal?.close();
 	}
 }
 
-/** Puts a question and answers the line; a default stands where nothing is written. */
-type Ask = (option: string, question: string, usual: string) => Promise<string>;
-
-function asking(output: Output): Ask {
-	return async (_option, question, usual) => {
-		const lines = createInterface({ input: process.stdin, output: process.stdout });
+/** Where somebody can be asked, a model that does not answer can be corrected. */
+async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal | null, output: Output) {
+	for (let now = wanted; ; ) {
 		try {
-			const answer = (await lines.question(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim();
-			if (answer === "" && usual === "") output.line("Please write something.");
-			return answer || usual;
-		} finally {
-			lines.close();
+			return await takeModel(now, place);
+		} catch (error) {
+			if (!terminal || !(error instanceof KeryxError) || error.code !== "model.unreachable") throw error;
+			output.line(error.message);
+			if (!/^y/i.test(await terminal.ask("Try again with other answers? (y/n)", "y"))) throw error;
+			now = await ask({ test: true }, terminal, place, output);
 		}
+	}
+}
+
+interface Terminal {
+	/** Answers the line; a default stands where nothing is written. */
+	ask(question: string, usual?: string): Promise<string>;
+	/** The same without showing what is typed. */
+	askSecretly(question: string): Promise<string>;
+	close(): void;
+}
+
+function openTerminal(): Terminal {
+	let isHidden = false;
+	const output = new Writable({
+		write: (chunk, _encoding, done) => {
+			if (!isHidden) process.stdout.write(chunk);
+			done();
+		},
+	});
+	const lines = createInterface({ input: process.stdin, output, terminal: true });
+	return {
+		ask: async (question, usual = "") =>
+			(await lines.question(`${question}${usual === "" ? "" : ` [${usual}]`}: `)).trim() || usual,
+		askSecretly: async (question) => {
+			process.stdout.write(`${question}: `);
+			isHidden = true;
+			try {
+				return (await lines.question("")).trim();
+			} finally {
+				isHidden = false;
+				process.stdout.write("\n");
+			}
+		},
+		close: () => lines.close(),
 	};
 }
 
-const refusing: Ask = (option) => {
-	throw new KeryxError("usage.invalid", `--${option} must be given where nobody can be asked`);
-};
+/** Until an answer is right. */
+async function asked<Value>(put: () => Promise<Value>, output: Output): Promise<Value> {
+	for (;;) {
+		try {
+			return await put();
+		} catch (error) {
+			if (!(error instanceof KeryxError) || error.code !== "argument.invalid") throw error;
+			output.line(error.message.replace(/^--/, ""));
+		}
+	}
+}
 
-async function choose(flags: Flags, ask: Ask): Promise<Choice> {
-	const provider = providerOf(
-		flags.provider ?? (await ask("provider", `Provider (${MODEL_PROVIDERS.join(", ")})`, "anthropic")),
-	);
+async function ask(
+	flags: Flags,
+	terminal: Terminal,
+	place: ModelPlace,
+	output: Output,
+): Promise<ModelWanted> {
+	const provider = flags.provider
+		? providerOf(flags.provider)
+		: await asked(
+				async () => providerOf(await terminal.ask(`Provider (${MODEL_PROVIDERS.join(", ")})`, "anthropic")),
+				output,
+			);
 	const baseUrl =
-		flags.baseUrl ??
-		(provider === "openai-compatible"
-			? await ask("base-url", "Address of its API, such as http://127.0.0.1:8080/v1", "")
-			: undefined);
-	if (baseUrl !== undefined && !URL.canParse(baseUrl))
-		throw new KeryxError(
-			"argument.invalid",
-			`--base-url must be an address, not ${JSON.stringify(baseUrl)}`,
-			{
-				field: "base-url",
-			},
-		);
-	const model = flags.model ?? (await ask("model", "Model", SUGGESTED[provider]));
-	if (model === "") throw new KeryxError("argument.invalid", "--model must not be empty", { field: "model" });
+		flags.baseUrl !== undefined
+			? addressOf(flags.baseUrl)
+			: provider === "openai-compatible"
+				? await asked(
+						async () => addressOf(await terminal.ask("Address of its API, such as http://127.0.0.1:8080/v1")),
+						output,
+					)
+				: undefined;
 	const usual = USUAL_KEY_VARIABLES[provider];
-	const apiKeyEnv =
-		flags.apiKeyEnv ??
-		(usual === null || flags.provider !== undefined
-			? usual
-			: await ask("api-key-env", "Environment variable that holds the key", usual));
-	if (apiKeyEnv !== null && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(apiKeyEnv))
-		throw new KeryxError(
-			"argument.invalid",
-			"--api-key-env must be the name of a variable, never the key itself",
-			{
-				field: "api-key-env",
-			},
-		);
-	return { provider, model, baseUrl, apiKeyEnv };
+	const variable = flags.apiKeyEnv === undefined ? undefined : variableOf(flags.apiKeyEnv);
+	const key =
+		variable !== undefined || usual === null
+			? undefined
+			: await terminal.askSecretly(`Key (stored in keys/${provider}.key; leave it empty to use ${usual})`);
+	const wanted = {
+		provider,
+		...(baseUrl !== undefined && { baseUrl }),
+		...(variable !== undefined && { variable }),
+		...(key && { key }),
+	};
+	const model = flags.model ?? (await chooseModel(wanted, terminal, place, output));
+	return { ...wanted, model };
+}
+
+async function chooseModel(
+	wanted: Omit<ModelWanted, "model">,
+	terminal: Terminal,
+	place: ModelPlace,
+	output: Output,
+): Promise<string> {
+	const models: readonly string[] = await modelsOf(wanted, place).catch((error: Error) => {
+		output.line(`The list of models could not be fetched: ${error.message}`);
+		return [];
+	});
+	for (const [n, name] of models.slice(0, LISTED).entries()) output.line(`  ${n + 1}. ${name}`);
+	if (models.length > LISTED) output.line(`  and ${models.length - LISTED} more`);
+	const suggested = SUGGESTED_MODELS[wanted.provider];
+	const usual = models.length === 0 || models.includes(suggested) ? suggested : (models[0] ?? "");
+	return asked(async () => {
+		const answer = await terminal.ask(models.length > 0 ? "Model (name or number)" : "Model", usual);
+		return modelOf(models[Number(answer) - 1] ?? answer);
+	}, output);
+}
+
+function given(flags: Flags): ModelWanted {
+	if (flags.provider === undefined) throw lacks("provider");
+	const provider = providerOf(flags.provider);
+	if (flags.baseUrl === undefined && provider === "openai-compatible") throw lacks("base-url");
+	const baseUrl = flags.baseUrl === undefined ? undefined : addressOf(flags.baseUrl);
+	if (flags.model === undefined) throw lacks("model");
+	return {
+		provider,
+		model: modelOf(flags.model),
+		...(baseUrl !== undefined && { baseUrl }),
+		...(flags.apiKeyEnv !== undefined && { variable: variableOf(flags.apiKeyEnv) }),
+	};
+}
+
+function lacks(option: string): KeryxError {
+	return new KeryxError("usage.invalid", `--${option} must be given where nobody can be asked`);
+}
+
+function addressOf(text: string): string {
+	if (URL.canParse(text)) return text;
+	throw new KeryxError("argument.invalid", `--base-url must be an address, not ${JSON.stringify(text)}`, {
+		field: "base-url",
+	});
+}
+
+function modelOf(text: string): string {
+	if (text !== "") return text;
+	throw new KeryxError("argument.invalid", "--model must not be empty", { field: "model" });
+}
+
+function variableOf(text: string): string {
+	if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
+	throw new KeryxError(
+		"argument.invalid",
+		"--api-key-env must be the name of a variable, never the key itself",
+		{ field: "api-key-env" },
+	);
 }
 
 function providerOf(name: string): ModelProvider {
@@ -167,29 +247,8 @@ function providerOf(name: string): ModelProvider {
 	);
 }
 
-function tryModel(
-	{ provider, model, baseUrl, apiKeyEnv }: Choice,
-	{ env }: CliContext,
-	prices: Parameters<typeof createModelAgent>[0]["settings"]["prices"],
-): Promise<ModelCheck> {
-	const agent = createModelAgent({
-		settings: {
-			provider,
-			model,
-			...(baseUrl !== undefined && { base_url: baseUrl }),
-			...(apiKeyEnv !== null && { api_key_env: apiKeyEnv }),
-			failover: [],
-			retries: 0,
-			prices,
-		},
-		env,
-		clock: systemClock,
-		readBlob: () => Promise.resolve(null),
-	});
-	return agent.check(AbortSignal.timeout(CHECK_MS));
-}
-
-function tellOfKey({ apiKeyEnv }: Choice, { env }: CliContext, output: Output): void {
-	if (apiKeyEnv === null || env[apiKeyEnv]) return;
-	output.line(`${apiKeyEnv} is not set here: set it where Keryx is started.`);
+function tellOfKey({ provider, key, variable }: ModelWanted, { env }: ModelPlace, output: Output): void {
+	const name = variable ?? USUAL_KEY_VARIABLES[provider];
+	if (key !== undefined || name === null || env[name]) return;
+	output.line(`${name} is not set here: set it where Keryx is started.`);
 }

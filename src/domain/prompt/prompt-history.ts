@@ -2,7 +2,7 @@
 // covers, every tool call has exactly one result, what a provider has refused is left out, and nothing else is changed.
 import type { Content, Message, Part, ToolCall } from "../message.ts";
 import { inlineUntrusted } from "../text/untrusted.ts";
-import { quoteLine } from "./beside-words.ts";
+import { quoteLine } from "./added-lines.ts";
 
 export type PromptMessage =
 	/** A person's words, or (kind note) Keryx's own about what happened. */

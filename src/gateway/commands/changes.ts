@@ -51,6 +51,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 	setHome: ({ homes }, { sessionSettings }) => sessionSettings.takeHomes(homes),
 	resolveConfirmation: (result, memory) => memory.resolved(result),
 	// What these change is read from the store wherever it matters.
+	decidePairing: nothing,
 	extendSession: nothing,
 	setTitle: nothing,
 	setModelOverride: nothing,

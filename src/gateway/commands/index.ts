@@ -5,6 +5,7 @@ import { approve, deny } from "./confirmations.ts";
 import { busy, model, setHome, stop, verbose } from "./control.ts";
 import { redo, retry, undo } from "./history.ts";
 import { help, insights, status, usage, whoami, why } from "./information.ts";
+import { pair } from "./pair.ts";
 import { unknownCommand } from "./parse.ts";
 import { killProcess, listProcesses } from "./processes.ts";
 import { resume, sessions } from "./resume.ts";
@@ -13,7 +14,7 @@ import type { Command } from "./types.ts";
 
 export type { ChatCommand, CommandCall } from "./added.ts";
 export { type Parsed, parseCommand } from "./parse.ts";
-export { type Command, type CommandContext, mayUse } from "./types.ts";
+export { type Command, type CommandContext, type Listing, mayUse } from "./types.ts";
 
 /** In the order of /help. */
 export const COMMANDS: readonly Command[] = [
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
 	stop,
 	approve,
 	deny,
+	pair,
 	killProcess,
 	retry,
 	undo,

@@ -4,12 +4,13 @@ import { cleanTitle, describeDuration, isSessionId, type SessionId } from "../..
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR, type Reachable } from "../../store/index.ts";
 import { stoppedFirst } from "./sessions.ts";
-import type { Changing, CommandContext, Telling } from "./types.ts";
-import { counted, literal, quoted } from "./words.ts";
+import type { Changing, CommandContext, Listing, Telling } from "./types.ts";
+import { counted, literal, quoted, shortened } from "./words.ts";
 
 const LISTED = 10;
 const NAME = 60;
 const SNIPPET = 80;
+const LABEL = 30;
 /** Hits read for one search: several may lie in one session. */
 const HITS = 50;
 
@@ -49,16 +50,26 @@ export const resume: Changing<"switchSession"> = {
 	},
 };
 
-async function list(context: CommandContext): Promise<string> {
+async function list(context: CommandContext): Promise<string | Listing> {
 	const found = await reachable(context);
 	if (found.length === 0)
 		return "There is no earlier session to go back to. /new starts one and keeps this one.";
-	return [
+	const text = [
 		"Earlier sessions, newest first:",
 		...found.map((session, index) => `${index + 1}. ${line(session, context.now)}`),
 		"",
 		"/resume and a number goes back to one; /sessions and words searches in all.",
 	].join("\n");
+	const choices = found.map(({ id, title, opening }, index) => ({
+		label: `${index + 1}. ${label(title ?? opening) || id}`,
+		command: `/resume ${id}`,
+	}));
+	return { text, choices };
+}
+
+/** Of a button, where nothing is markup. */
+function label(text: string): string {
+	return shortened(cleanTitle(text), LABEL);
 }
 
 function line(session: Reachable, now: number): string {
@@ -81,7 +92,7 @@ const ENDED: Readonly<Record<NonNullable<Reachable["endReason"]>, string>> = {
 };
 
 /** Of each session the best hit, best first; a session that has a number in the list is named by it. */
-async function search(context: CommandContext): Promise<string> {
+async function search(context: CommandContext): Promise<string | Listing> {
 	const { store, scope, config, conversation, conversationId, args } = context;
 	const onlyHere = conversation.shared || config.routing.resume_scope === "conversation";
 	const { hits } = await store.search({
@@ -97,13 +108,18 @@ async function search(context: CommandContext): Promise<string> {
 	if (shown.length === 0)
 		return `Nothing was found for ${quoted(args, NAME)}. Try fewer words, or the beginning of one: "tul*".`;
 	const lines: string[] = [];
+	const choices: Listing["choices"][number][] = [];
 	for (const [id, snippet] of shown) {
 		const { title, live } = await store.session({ scope, id });
 		const name = title === null ? "" : `${literal(title, NAME)}: `;
-		const how = id === live && id === conversation.liveSession ? "this session" : `/resume ${id}`;
-		lines.push(`- ${name}${literal(snippet, SNIPPET)} (${how})`);
+		const isThis = id === live && id === conversation.liveSession;
+		lines.push(`- ${name}${literal(snippet, SNIPPET)} (${isThis ? "this session" : `/resume ${id}`})`);
+		if (!isThis) choices.push({ label: label(title ?? snippet) || id, command: `/resume ${id}` });
 	}
-	return [`Found in ${counted(shown.length, "session")}, best first:`, ...lines].join("\n");
+	return {
+		text: [`Found in ${counted(shown.length, "session")}, best first:`, ...lines].join("\n"),
+		choices,
+	};
 }
 
 /** A number as listed, an id, or a title. */

@@ -24,6 +24,7 @@ import { type Authorisation, NOT_ALLOWED } from "../inbox/authorise.ts";
 import { assertProof } from "../inbox/proof.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
+import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
@@ -35,6 +36,7 @@ import {
 	type Command,
 	type CommandContext,
 	type CommandList,
+	type Listing,
 	mayUse,
 	type Parsed,
 	parseCommand,
@@ -71,8 +73,11 @@ export interface ReceivedCommand {
 	/** Null: a channel brought it. */
 	readonly poster: Poster | null;
 	/** Whoever gave it hears the answer first; true: that is enough, and no message is sent. */
-	readonly told?: (text: string) => boolean;
+	readonly hearAnswer?: (text: string) => boolean;
 }
+
+/** A list is out of date after a day. */
+const CHOICES_MS = 86_400_000;
 
 /** Null: it is no command, or has been answered. */
 type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCommand | null>;
@@ -81,7 +86,7 @@ type Receive = (item: InboxItem) => ReceivedCommand | null | Promise<ReceivedCom
 type Plan = { readonly name: string } & (
 	| { readonly change: Change }
 	| { readonly restore: RestoreRequest }
-	| { readonly said: string }
+	| { readonly said: string | Listing }
 );
 
 export class CommandRunner {
@@ -226,12 +231,21 @@ export class CommandRunner {
 	async #answer(received: ReceivedCommand, context: CommandContext, result: unknown): Promise<void> {
 		const { inbox, conversation, parsed, source } = received;
 		const command = this.#options.commands.find(parsed.name);
-		const text = typeof result === "string" ? result : await inWords(command, result, context);
+		const text = isListing(result)
+			? result.text
+			: typeof result === "string"
+				? result
+				: await inWords(command, result, context);
 		const destination = destinationOf(source);
 		const { outlet } = this.#options;
-		const deliveries = received.told?.(text)
+		const posting = { id: `command:${inbox}`, kind: "command", destination } as const;
+		const deliveries = received.hearAnswer?.(text)
 			? []
-			: toDeliveries(text, { id: `command:${inbox}`, kind: "command", destination }, outlet);
+			: withButtons(
+					toDeliveries(text, posting, outlet),
+					isListing(result) ? choicesOf(result, context) : [],
+					outlet,
+				);
 		await this.#store().answerCommand({ inbox, conversation, deliveries });
 	}
 
@@ -317,7 +331,7 @@ async function planOf(
 		const restore = (await command.files?.plan(context)) ?? null;
 		if (restore !== null) return typeof restore === "string" ? { name, said: restore } : { name, restore };
 		const plan = "tell" in command ? await command.tell(context) : await command.plan(context);
-		if (typeof plan === "string") return { name, said: plan };
+		if (typeof plan === "string" || isListing(plan)) return { name, said: plan };
 		if (command.setting && !maySet(context)) return { name, said: notTheirs(name, context) };
 		const change = { name: (command as Extract<Command, { change: ChangeName }>).change, args: plan.args };
 		return { name, change: change as Change };
@@ -334,6 +348,18 @@ async function inWords(
 	if (command?.files && isRestored(result)) return command.files.answer(result, context);
 	if (!command || !("answer" in command)) throw new TypeError("a result without a command that explains it");
 	return command.answer(result as never, context);
+}
+
+function isListing(result: unknown): result is Listing {
+	return typeof result === "object" && result !== null && "choices" in result;
+}
+
+/** For whoever asked alone: what they may go back to is theirs. Two in a row, because some platforms show few rows. */
+function choicesOf({ choices }: Listing, { principal, now }: CommandContext): Choice[][] {
+	if (principal === null) return [];
+	const press = { principal, owner: false, until: now + CHOICES_MS };
+	const all = choices.map((choice) => ({ ...choice, ...press }));
+	return Array.from({ length: Math.ceil(all.length / 2) }, (_, row) => all.slice(row * 2, row * 2 + 2));
 }
 
 function isRestored(result: unknown): result is EndedRestore {

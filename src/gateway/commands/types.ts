@@ -82,13 +82,19 @@ export interface Restoring {
 
 type Eventually<Value> = Value | Promise<Value>;
 
+/** A text with further commands to choose from: buttons for whoever asked, where the chat shows any. The text alone must say as much. */
+export interface Listing {
+	readonly text: string;
+	readonly choices: readonly { readonly label: string; readonly command: string }[];
+}
+
 /** It only answers. May throw a KeryxError: its message and hint are the answer. */
 export interface Telling extends Described {
-	tell(context: CommandContext): Eventually<string>;
+	tell(context: CommandContext): Eventually<string | Listing>;
 }
 
 /** What is changed, or a text where nothing is. */
-export type Plan<Name extends ChangeName> = string | { readonly args: ChangeArgs<Name> };
+export type Plan<Name extends ChangeName> = string | Listing | { readonly args: ChangeArgs<Name> };
 
 /** It changes something. May throw a KeryxError: its message and hint are the answer, and nothing is changed. */
 export interface Changing<Name extends ChangeName> extends Described {

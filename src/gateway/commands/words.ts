@@ -38,6 +38,17 @@ export function asCode(text: string): string {
 	return `\`${text.replaceAll("`", "'")}\``;
 }
 
+const LONGEST_NAME = 64;
+
+/** What strangers call themselves, as code: on one line, and without characters that hide or turn others. */
+export function inert(text: string): string {
+	const shown = text
+		.replace(/\s+/g, " ")
+		.replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, "")
+		.trim();
+	return asCode(shown.slice(0, LONGEST_NAME).toWellFormed() || "?");
+}
+
 /** As people write it: provider:model. */
 export function modelName({ provider, model }: ModelOverride): string {
 	return [provider, model ?? "the provider's model"].filter(Boolean).join(":");

@@ -16,6 +16,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import {
 	type BusyMode,
+	type Destination,
 	destinationOf,
 	type NewDelivery,
 	OPERATOR,
@@ -49,6 +50,10 @@ export interface AdmissionOptions {
 	readonly albums: AddressedAlbums;
 	readonly randomBytes: (length: number) => Uint8Array;
 	readonly outlet: Outlet;
+	/** Where whoever runs Keryx is asked about strangers. */
+	readonly homes: () => readonly Destination[];
+	/** Whether nobody but an owner reads a chat. */
+	readonly isOwners: (destination: Destination) => boolean;
 	/** What a channel hands in at once is committed in its order. */
 	readonly arrivalOrder: ArrivalOrder;
 	/** An owner writes from here. */

@@ -3,7 +3,15 @@ import type { Config } from "../../config/index.ts";
 import { contentText, parseSource } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR, type Store } from "../../store/index.ts";
-import type { Admission, Channel, ChannelHost, ChannelSettings, Deletion, Inbound } from "../channel.ts";
+import type {
+	Admission,
+	Channel,
+	ChannelHost,
+	ChannelSettings,
+	Deletion,
+	Inbound,
+	Reaction,
+} from "../channel.ts";
 import { COMMANDS } from "../commands/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { routingOf } from "./admission.ts";
@@ -20,13 +28,15 @@ export interface HostOptions {
 	readonly lanes: Pick<Lanes, "remove">;
 	readonly accept: (inbound: Inbound) => Promise<Admission>;
 	readonly pressed: ChannelHost["pressed"];
+	/** Decides what a reaction decides. Done again, it does nothing. */
+	readonly pressedByReaction: (reaction: Reaction) => Promise<void>;
 	/** What happened to messages is committed in the channel's order, with the messages themselves. */
 	readonly inOrder: <Value>(write: () => Promise<Value>) => Promise<Value>;
 }
 
 export function createHost(
-	{ platform, account }: Pick<Channel, "platform" | "account">,
-	{ store, config, settings, lanes, accept, inOrder, pressed }: HostOptions,
+	{ platform, account, traits }: Pick<Channel, "platform" | "account" | "traits">,
+	{ store, config, settings, lanes, accept, inOrder, pressed, pressedByReaction }: HostOptions,
 ): ChannelHost {
 	const cursorAt = (value: string | undefined) =>
 		value === undefined ? {} : { cursor: { platform, account, value } };
@@ -57,8 +67,11 @@ export function createHost(
 		},
 		edited: (edit) => amend(edit, contentText(edit.content)),
 		deleted: (deletion) => amend(deletion, null),
-		reacted: ({ source, platformMessage, emoji, on, cursor }) =>
-			inOrder(() =>
+		reacted: async (reaction) => {
+			const { source, platformMessage, emoji, on, cursor } = reaction;
+			// Before the cursor moves: what is cut off here comes again.
+			if (settings().confirmByReaction && !traits?.shows.buttons) await pressedByReaction(reaction);
+			await inOrder(() =>
 				store.react({
 					source: from(source),
 					platformMessage,
@@ -67,7 +80,8 @@ export function createHost(
 					routing: routingOf(config(), profileFor(parseSource(from(source)), false, config())),
 					...cursorAt(cursor),
 				}),
-			),
+			);
+		},
 		pressed,
 		gone: async ({ source, reason, cursor }) => {
 			await inOrder(() => store.chatGone({ source: from(source), reason, ...cursorAt(cursor) }));

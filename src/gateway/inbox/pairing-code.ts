@@ -1,10 +1,11 @@
 // The code that a stranger reads out to whoever runs Keryx. Only its digest is kept.
 import { createHash } from "node:crypto";
 import type { Source } from "../../domain/index.ts";
-import { destinationOf, pairingNoticeId } from "../../store/index.ts";
+import { type Destination, destinationOf, pairingNoticeId } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
+import { withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import { pairingSentence } from "../sentences.ts";
+import { pairingQuestion, pairingSentence } from "../sentences.ts";
 
 /** Without letters and digits that look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
@@ -12,11 +13,17 @@ const LENGTH = 8;
 /** The largest multiple of the alphabet's length within a byte: what is drawn beyond is drawn again, so that no letter is likelier. */
 const EVEN = Math.floor(256 / ALPHABET.length) * ALPHABET.length;
 
-/** A new code for a stranger, and the message that tells it. */
-export function pairingFor(
-	source: Source,
-	{ randomBytes, outlet }: { readonly randomBytes: (length: number) => Uint8Array; readonly outlet: Outlet },
-) {
+export interface PairingOptions {
+	readonly randomBytes: (length: number) => Uint8Array;
+	readonly outlet: Outlet;
+	/** Where whoever runs Keryx is asked. */
+	readonly homes: () => readonly Destination[];
+	/** Whether nobody but an owner reads a chat. */
+	readonly isOwners: (destination: Destination) => boolean;
+}
+
+/** A new code for a stranger, the message that tells it, and the question to whoever runs Keryx. */
+export function pairingFor(source: Source, { randomBytes, outlet, homes, isOwners }: PairingOptions) {
 	const code = newCode(randomBytes);
 	const digest = codeDigest(source.platform, code);
 	const destination = destinationOf(source);
@@ -27,7 +34,34 @@ export function pairingFor(
 			{ id: pairingNoticeId(digest), kind: "notice", class: "answer", destination },
 			outlet,
 		),
+		questions: homes().flatMap((home, n) =>
+			questionAt(home, `${pairingNoticeId(digest)}:home${n}`, source, isOwners(home) ? code : null, outlet),
+		),
 	};
+}
+
+/**
+ * With the code, so that a yes goes to whoever reads it out, and not to whoever took a name that the owner knows; but only in a chat that
+ * nobody else reads, or anybody there could read it out.
+ */
+function questionAt(
+	destination: Destination,
+	id: string,
+	source: Source,
+	code: string | null,
+	outlet: Outlet,
+) {
+	const { platform, userIdAlt, userId, chatId, userName } = source;
+	const text = pairingQuestion({ platform, id: userIdAlt ?? userId ?? chatId, name: userName ?? null, code });
+	// Bound to owners; its end is the code's.
+	const press = { principal: null, owner: true, until: 0 };
+	const choices = [
+		{ label: "Let in", style: "primary", command: "/pair approve {n}", ...press },
+		{ label: "As a guest", command: "/pair approve {n} guest", ...press },
+		{ label: "Refuse", style: "danger", command: "/pair deny {n}", ...press },
+	] as const;
+	const deliveries = toDeliveries(text, { id, kind: "notice", class: "question", destination }, outlet);
+	return withButtons(deliveries, [choices], outlet);
 }
 
 function newCode(randomBytes: (length: number) => Uint8Array): string {

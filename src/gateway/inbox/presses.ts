@@ -3,9 +3,9 @@
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import { parseSource, toWireSource } from "../../domain/index.ts";
-import type { Pressed, Store } from "../../store/index.ts";
+import { OPERATOR, type Pressed, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Press } from "../channel.ts";
+import type { Press, Reaction } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
@@ -26,10 +26,47 @@ export interface PressOptions {
 
 /** Resolves after the commit, with what to show. Rejects when nothing was committed: the platform must deliver the press again. */
 export async function press(
-	{ source: from, button, cursor, transport = {} }: Press,
+	given: Press,
 	account: string,
 	options: PressOptions,
 ): Promise<{ readonly text: string }> {
+	const taken = await take(given, account, options);
+	return "text" in taken ? taken : answered(taken.command, taken.edited, options);
+}
+
+/**
+ * A thumb up or down at the message of an open question is a press of its button, which that platform cannot show. Nobody waits for what it
+ * did: the answer is a message. Any other reaction is nothing here.
+ */
+export async function pressByReaction(
+	{ source: from, platformMessage, emoji, transport }: Reaction,
+	account: string,
+	options: PressOptions,
+): Promise<void> {
+	const decision = decisionOf(emoji);
+	if (decision === null) return;
+	const source = { account, ...from };
+	const button = await options.store.buttonAt({ scope: OPERATOR, source, platformMessage, decision });
+	if (button === null) return;
+	const given = { source, button, platformMessage, ...(transport && { transport }) };
+	const taken = await take(given, account, options);
+	if ("command" in taken) options.onCommand(taken.command);
+}
+
+/** In any colour of skin, and by the names that some platforms give them. */
+function decisionOf(emoji: string): "approve" | "deny" | null {
+	const plain = emoji.replace(/[\u{1F3FB}-\u{1F3FF}\uFE0F:]/gu, "").replace(/skin-tone-\d$/, "");
+	if (plain === "👍" || plain === "+1" || plain === "thumbsup") return "approve";
+	return plain === "👎" || plain === "-1" || plain === "thumbsdown" ? "deny" : null;
+}
+
+type Taken = { readonly text: string } | { readonly command: ReceivedCommand; readonly edited: boolean };
+
+async function take(
+	{ source: from, button, cursor, transport = {} }: Press,
+	account: string,
+	options: PressOptions,
+): Promise<Taken> {
 	const { store, config, confirmations, arrivalOrder } = options;
 	const given = parseSource({ ...from, account: from.account ?? account });
 	const { source, profile, authorisation } = await arrivalOrder.pass(decide(given, transport, options));
@@ -59,17 +96,14 @@ export async function press(
 	const parsed = parseCommand(pressed.command);
 	const { id: inbox, conversation, principal } = pressed.accepted;
 	if (!parsed || conversation === null || pressed.accepted.duplicate) return { text: REFUSALS.used };
-	return answered(
-		{ inbox, conversation, principal, source, parsed, authorisation, poster: null },
-		pressed,
-		options,
-	);
+	const command = { inbox, conversation, principal, source, parsed, authorisation, poster: null };
+	return { command, edited: pressed.edited };
 }
 
 /** The answer to the command. It is no message of its own where the message with the button says what became of it. */
 async function answered(
 	command: ReceivedCommand,
-	{ edited }: Extract<Pressed, { kind: "taken" }>,
+	edited: boolean,
 	{ clock, onCommand }: PressOptions,
 ): Promise<{ readonly text: string }> {
 	let isWaiting = true;
@@ -77,7 +111,7 @@ async function answered(
 	const text = new Promise<string>((resolve) => {
 		onCommand({
 			...command,
-			told: (said) => {
+			hearAnswer: (said) => {
 				resolve(said);
 				return isWaiting && edited;
 			},

@@ -6,7 +6,8 @@ import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { within } from "../deadline.ts";
 import { type Batch, nextBatch, type Waiting } from "../inbox/batch.ts";
-import type { StopReason, Turn } from "../turn/turn.ts";
+import type { StopReason } from "../turn/dependencies.ts";
+import type { Turn } from "../turn/turn.ts";
 
 /** What a lane asks of the gateway. Each answers a turn that has begun, or what else to do. */
 export interface LaneWork {

@@ -17,7 +17,7 @@ export interface ChannelWatchOptions {
 	readonly channels: () => Iterable<Channel>;
 	readonly settingsOf: (name: string) => ChannelSettings;
 	/** Where whoever runs Keryx is told of it. */
-	readonly homes: () => Promise<readonly Destination[]>;
+	readonly homes: () => readonly Destination[];
 	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -88,17 +88,17 @@ export class ChannelWatch {
 			account,
 			state,
 			...(health.provenBy !== undefined && { provenBy: health.provenBy }),
-			ifDown: await this.#told(health, channelDownSentence(health)),
-			ifBack: await this.#told(health, channelBackSentence(health)),
+			ifDown: this.#noticesOf(health, channelDownSentence(health)),
+			ifBack: this.#noticesOf(health, channelBackSentence(health)),
 		});
 		this.#written.set(channel, state);
 	}
 
 	/** Not by way of the channel that it is about, where that is down: it would be told when it is no longer true. */
-	async #told(health: NamedHealth, text: string) {
+	#noticesOf(health: NamedHealth, text: string) {
 		const { clock, homes, outlet } = this.#options;
 		const { name, state } = health;
-		const reached = (await homes()).filter(
+		const reached = homes().filter(
 			(home) => state === "connected" || home.platform !== health.platform || home.account !== health.account,
 		);
 		return reached.flatMap((destination, n) => {

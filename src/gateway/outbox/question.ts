@@ -14,7 +14,9 @@ export function questionDeliveries(question: Question, posting: Posting, outlet:
 		{ label: "Approve", style: "primary", command: `/approve ${confirmation}`, ...press },
 		{ label: "Deny", style: "danger", command: `/deny ${confirmation}`, ...press },
 	] as const;
-	const deliveries = withButtons(toDeliveries(question.text, posting, outlet), [choices], outlet);
+	const { answeredByReaction } = outlet.shows(posting.destination);
+	const text = answeredByReaction ? `${question.text}\n${BY_REACTION}` : question.text;
+	const deliveries = withButtons(toDeliveries(text, posting, outlet), [choices], outlet);
 	const last = deliveries.at(-1);
 	if (!last?.presses || !outlet.shows(last.destination).edit) return deliveries;
 	// Of a long one only the last part changes: the rest stays readable above it.
@@ -22,16 +24,20 @@ export function questionDeliveries(question: Question, posting: Posting, outlet:
 	return [...deliveries.slice(0, -1), { ...last, ends: rendered(ends, last, outlet) }];
 }
 
-type Choice = Omit<Button, "id"> & Omit<NewButton, "id">;
+const BY_REACTION = "Or react to this message with 👍 for yes, 👎 for no.";
 
-/** Rows of buttons below the last part; nothing of them where the chat shows none. */
-function withButtons(
+export type Choice = Omit<Button, "id"> & Omit<NewButton, "id">;
+
+/** Rows of buttons below the last part; nothing of them where the chat shows none and takes no reactions in their place. */
+export function withButtons(
 	deliveries: readonly NewDelivery[],
 	rows: readonly (readonly Choice[])[],
 	outlet: Outlet,
 ): NewDelivery[] {
 	const last = deliveries.at(-1);
-	if (!last || !outlet.shows(last.destination).buttons) return [...deliveries];
+	if (!last || rows.length === 0) return [...deliveries];
+	const shows = outlet.shows(last.destination);
+	if (!shows.buttons && !shows.answeredByReaction) return [...deliveries];
 	const buttons = rows.map((row) =>
 		row.map(
 			({ label, style, command }): Button => ({
@@ -44,7 +50,8 @@ function withButtons(
 	const presses = rows
 		.flat()
 		.map(({ label: _, style: __, ...press }): NewButton => ({ id: buttonId(last, press.command), ...press }));
-	return [...deliveries.slice(0, -1), { ...last, body: { ...last.body, buttons }, presses }];
+	const body = shows.buttons ? { ...last.body, buttons } : last.body;
+	return [...deliveries.slice(0, -1), { ...last, body, presses }];
 }
 
 /** From what it belongs to, so that a repeated write is the same row. Knowing it is worth nothing: who presses is checked. */

@@ -61,14 +61,15 @@ function failed(
 	return toDeliveries(sentence, posting(start), outlet);
 }
 
-/** A question that has buttons is a message of its own, so that each has its own; any other is the end of the text. */
+/** A question with buttons, or that a reaction answers, is a message of its own; any other is the end of the text. */
 function said(
 	{ text, questions = [] }: Extract<Outcome, { kind: "completed" }>,
 	start: TurnStart,
 	{ outlet }: NoticeAbout,
 ): NewDelivery[] {
 	const to = posting(start);
-	if (questions.length === 0 || !outlet.shows(start.destination).buttons) {
+	const { buttons, answeredByReaction } = outlet.shows(start.destination);
+	if (questions.length === 0 || !(buttons || answeredByReaction)) {
 		const all = [...(text === "" ? [] : [text]), ...questions.map((question) => question.text)];
 		return toDeliveries(all.join("\n\n"), to, outlet);
 	}
@@ -94,14 +95,14 @@ export function noticesBefore(start: TurnStart, { policy, model, outlet }: Notic
 	const { away, boundary, turn, session, destination, conversationInfo, cap } = start;
 	const began = { model, cap };
 	const notify = notifiesBoundaries(policy, conversationInfo.platform);
-	const told = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
+	const opened = boundary && isUntold(boundary) ? boundaryNotice({ ...boundary, notify, began }) : null;
 	const notice = { kind: "notice", destination } as const;
 	return [
 		...(away === null ? [] : toDeliveries(away, { ...notice, id: `${turn}:away`, class: "status" }, outlet)),
 		// A session that ended unseen is what people of other gateways complain of.
-		...(told === null
+		...(opened === null
 			? []
-			: toDeliveries(told, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
+			: toDeliveries(opened, { ...notice, id: `${session}:opened`, class: "warning" }, outlet)),
 	];
 }
 

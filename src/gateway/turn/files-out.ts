@@ -4,7 +4,7 @@ import type { Message, Part } from "../../domain/index.ts";
 import { renderParts } from "../../render/index.ts";
 import type { NewDelivery, OutgoingFile } from "../../store/index.ts";
 import type { Outlet } from "../outbox/outlet.ts";
-import { toDeliveries } from "../outbox/reply.ts";
+import { type Posting, toDeliveries } from "../outbox/reply.ts";
 import { fileSentence } from "../sentences.ts";
 import type { TurnStart } from "./start.ts";
 
@@ -19,8 +19,10 @@ export function filesOf(
 	const canShow = outlet.shows(destination).attachments;
 	return parts.flatMap(toFile).flatMap((file, n): NewDelivery[] => {
 		const posting = { id: `${turn}:file${n + 1}`, kind: "reply", destination } as const;
-		if (!canShow) return toDeliveries(fileSentence(file), posting, outlet);
-		return [{ ...posting, body: { ...captionOf(file, destination.platform, outlet), attachments: [file] } }];
+		// Platforms refuse a file with nothing in it.
+		if (!canShow || file.size === 0) return toDeliveries(fileSentence(file), posting, outlet);
+		const { above, caption } = captionOf(file, posting, outlet);
+		return [...above, { ...posting, body: { ...caption, attachments: [file] } }];
 	});
 }
 
@@ -30,9 +32,15 @@ function toFile(part: Part): OutgoingFile[] {
 	return [{ blob, name, mediaType, ...sent }];
 }
 
-/** What the agent wrote about it, in the platform's markup; a long one is cut to one part. */
-function captionOf({ caption = "" }: OutgoingFile, platform: string, { platforms }: Outlet) {
-	const { markup, messageLimit: limit } = platforms.traits(platform);
-	const [first] = caption === "" ? [] : renderParts(caption, { markup, limit });
-	return { text: first?.text ?? "", plain: first?.plain ?? "" };
+const NO_CAPTION = { text: "", plain: "" };
+
+/** What the agent wrote about it, in the platform's markup; where it is too long for a caption, as messages above the file. */
+function captionOf({ caption = "" }: OutgoingFile, posting: Posting, outlet: Outlet) {
+	const { destination } = posting;
+	const { markup } = outlet.platforms.traits(destination.platform);
+	const parts =
+		caption === "" ? [] : renderParts(caption, { markup, limit: outlet.captionLimit(destination) });
+	const [first = NO_CAPTION] = parts;
+	if (parts.length <= 1) return { above: [], caption: { text: first.text, plain: first.plain } };
+	return { above: toDeliveries(caption, posting, outlet), caption: NO_CAPTION };
 }

@@ -26,9 +26,9 @@ export function notesFor(
 	},
 ): string[] {
 	const note = limitNote(limit);
-	const told = boundary && agentNote(boundary);
+	const boundaryNote = boundary && agentNote(boundary);
 	return [
-		...(told ? [told] : []),
+		...(boundaryNote ? [boundaryNote] : []),
 		...(resumed
 			? [
 					`This turn was interrupted (${resumed.reason}) and goes on here; calls marked interrupted may or may not have taken effect.`,

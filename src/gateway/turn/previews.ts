@@ -164,12 +164,14 @@ export class Preview {
 		}
 	}
 
-	/** Asks again, also where no more text comes meanwhile. */
-	#wait(): void {
+	/** Asks again, also where no more text comes meanwhile; not before the platform allows it. */
+	#wait(notBefore = Number.NEGATIVE_INFINITY): void {
 		if (this.#isOver()) return;
 		this.#state = "unopened";
+		this.#nextAt = Math.max(this.#nextAt, notBefore);
+		const ms = Math.max(EDIT_EVERY_MS, Math.ceil(notBefore - this.#clock.monotonic()));
 		this.#cancelWait();
-		this.#cancelWait = this.#clock.after(EDIT_EVERY_MS, () => this.show(this.#wanted));
+		this.#cancelWait = this.#clock.after(ms, () => this.show(this.#wanted));
 	}
 
 	/** Sends it, unless the turn has ended meanwhile, and writes down what came of it. */
@@ -182,6 +184,7 @@ export class Preview {
 		await this.#record(outcome);
 		// The outbox asks the platform; then it is known where the preview stands.
 		if (outcome.kind === "unknown" && outcome.unasked) return this.#wait();
+		if (outcome.kind === "absent" && outcome.notBefore !== undefined) return this.#wait(this.#notBefore);
 		if (outcome.kind !== "sent") return this.#giveUp();
 		this.#found(outcome.receipt);
 		this.#shown = outgoing.body.text;

@@ -1,7 +1,13 @@
 // Running the calls of one step. "Started" is committed before a call that may not be repeated, so that a crash leaves an
 // unknown outcome and never a second effect. Whatever a tool does, the result is a row.
 import { createHash } from "node:crypto";
-import { INTERRUPTED_RESULT, type Message, type NewMessage, type ToolCall } from "../../domain/index.ts";
+import {
+	canonicalJson,
+	INTERRUPTED_RESULT,
+	type Message,
+	type NewMessage,
+	type ToolCall,
+} from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -24,20 +30,11 @@ export interface CallOutcome {
 }
 
 /** The same call is the same tool with the same arguments, whatever the order of their keys. */
-export function callDigest(call: ToolCall): string {
-	return createHash("sha256")
-		.update(`${call.name} ${JSON.stringify(sorted(call.input))}`)
-		.digest("hex");
-}
-
-function sorted(value: unknown): unknown {
-	if (Array.isArray(value)) return value.map(sorted);
-	if (typeof value !== "object" || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value)
-			.sort(([a], [b]) => (a < b ? -1 : 1))
-			.map(([key, inner]) => [key, sorted(inner)]),
-	);
+export function callDigest({ name, input }: ToolCall): string {
+	const canonical = canonicalJson(input);
+	// Arguments without a canonical form are compared as they were written.
+	const args = canonical.kind === "json" ? canonical.text : JSON.stringify(input);
+	return createHash("sha256").update(`${name} ${args}`).digest("hex");
 }
 
 /** Calls of a turn's last assistant row that have no result yet. */

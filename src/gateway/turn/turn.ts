@@ -1,13 +1,10 @@
 // One turn, from its begin to its end. The gateway owns the loop: one model step per call of the agent, then the tools it asked
 // for, each finished message appended under the turn's token (I5). The final text is committed with the end of the turn (I7).
 import type { Agent, AgentFailure, LoopAgent, StepAgent, StepInput } from "../../agents/index.ts";
-import type { Config } from "../../config/index.ts";
-import type { Confirmations } from "../../confirmations/index.ts";
 import {
 	contentText,
 	hasPlatformTools,
 	limitInfo,
-	type Message,
 	type NewMessage,
 	promptHistory,
 	type ResetPolicy,
@@ -15,37 +12,18 @@ import {
 	textTokens,
 } from "../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
-import {
-	type Conversation,
-	isPassing,
-	OPERATOR,
-	type Process,
-	type Store,
-	type ToolProgress,
-} from "../../store/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { isPassing, OPERATOR, type Process, type Store, type ToolProgress } from "../../store/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../../tools/index.ts";
-import type { Channel } from "../channel.ts";
 import { answeringModel } from "../commands/words.ts";
 import { Aborted, DeadlinePassed } from "../deadline.ts";
-import type { ConversationFiles } from "../files/conversation-files.ts";
 import { TurnCheckpoints } from "../files/turn-checkpoints.ts";
-import type { Outlet } from "../outbox/outlet.ts";
-import {
-	DEADLINE,
-	failureSentence,
-	loopSentence,
-	maxAnswerOf,
-	NO_TEXT,
-	STEP_LIMIT,
-	UNEXPECTED,
-} from "../sentences.ts";
-import type { SessionSettings } from "../session-settings.ts";
+import { DEADLINE, failureSentence, loopSentence, maxAnswerOf, NO_TEXT, STEP_LIMIT } from "../sentences.ts";
 import { Pauses, patientStore } from "../until-written.ts";
-import { Asking, resultRow, type Waiting } from "./asking.ts";
+import { Asking, resultRow } from "./asking.ts";
 import { AttachmentSearch, holdsNew } from "./attachment-search.ts";
-import type { Deltas } from "./deltas.ts";
+import type { StopReason, TurnDependencies } from "./dependencies.ts";
 import { asRow, lastRows, type NoticeAbout, noticesBefore, type Outcome, replyTo, rotation } from "./end.ts";
+import { Ending, type EndTurnArgs, FAILED } from "./ending.ts";
 import { filesOf } from "./files-out.ts";
 import { describeAttachment, isLeftOut, leftOutNotice, leftOutRow } from "./left-out.ts";
 import { ModelCalls } from "./model-calls.ts";
@@ -54,53 +32,14 @@ import { notesFor } from "./notes.ts";
 import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptCompactor, whyNotSummarising } from "./prompt-compactor.ts";
-import type { Rights } from "./rights.ts";
+import { TurnRows } from "./rows.ts";
 import type { TurnStart } from "./start.ts";
-import {
-	type CallOutcome,
-	interruptedCall,
-	literalCall,
-	runApproved,
-	runCall,
-	unansweredCalls,
-} from "./tool-calls.ts";
+import { interruptedCall, literalCall, runApproved, runCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { keepTyping } from "./typing.ts";
 
 /** More are not told of: those that run come first. */
 const MOST_PROCESSES = 100;
-
-/** Why a turn is to end before its time. lost: somebody else ended it in the store already, so nothing may be written. */
-export type StopReason = "stopped" | "deadline" | "shutdown" | "lost";
-
-export interface TurnDependencies {
-	/** While the turn works it waits for a store that is in trouble; its end does so by itself. */
-	readonly store: Store;
-	readonly agent: Agent;
-	readonly tools: ToolRegistry;
-	/** Null: nobody can be asked before a dangerous call. */
-	readonly confirmations: Confirmations | null;
-	/** What the people it speaks for may do and see now (I18). */
-	readonly rights: Rights;
-	/** The owner alone sees names of secrets. */
-	readonly isOwners: boolean;
-	/** Null: no checkpoints are taken. */
-	readonly files: ConversationFiles | null;
-	readonly clock: Clock;
-	readonly config: Config;
-	/** What its commands run behind, in words; null: nothing is known of that. */
-	readonly wallNote: () => Promise<string | null>;
-	readonly deltas: Deltas;
-	readonly channel: Channel | undefined;
-	readonly outlet: Outlet;
-	readonly policyOf: (conversation: Conversation) => ResetPolicy;
-	/** The context block of a session that would open now. */
-	readonly openingOf: SessionSettings["openingOf"];
-	/** Messages that wait and may join the turn (busy mode steer). */
-	readonly joining: () => readonly number[];
-	readonly joined: (inbox: readonly number[]) => void;
-	readonly log: (message: string, error: unknown) => void;
-}
 
 export class Turn {
 	readonly #start: TurnStart;
@@ -113,12 +52,8 @@ export class Turn {
 	readonly #policy: ResetPolicy;
 	/** Aborted when its end is no longer this turn's to write. */
 	readonly #abandoned = new AbortController();
-	#rows: Message[] = [];
-	#count: number;
-	/** It may be raised while the turn runs. */
-	#cap: number;
+	readonly #rows: TurnRows;
 	#trigger: string | null = null;
-	#index: number;
 	/** Text of the message that is being written. */
 	#partial = "";
 	#said: string[] = [];
@@ -146,15 +81,13 @@ export class Turn {
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };
 		this.#with = used;
 		this.#policy = used.policyOf(start.conversationInfo);
-		this.#count = start.messages;
-		this.#cap = start.cap;
-		this.#index = start.nextIndex;
+		this.#rows = new TurnRows(used.store, start);
 		this.#calls = new ModelCalls(used.store, start);
 		const { store, confirmations, rights } = used;
 		this.#report = new ProgramReport(
 			{
 				onText: (delta) => this.#onText(delta),
-				append: (messages) => this.#append(messages),
+				append: (messages) => this.#rows.append(messages),
 				said: ({ content }) => this.#said.push(contentText(content)),
 				used: (usage) => this.#calls.record(usage, "ok"),
 				messageEnded: () => {
@@ -177,7 +110,7 @@ export class Turn {
 			...used,
 			start,
 			signal: this.#controller.signal,
-			rows: () => this.#rows,
+			rows: () => this.#rows.all,
 		});
 		this.#toolsShown = new ToolsShown(
 			start.conversationInfo.toolProgress ?? used.config.display.tool_progress,
@@ -220,14 +153,12 @@ export class Turn {
 	async #outcome(): Promise<Outcome> {
 		try {
 			this.#openPreview();
-			this.#rows = [
-				...(await this.#with.store.transcript({ scope: OPERATOR, session: this.#start.session })),
-			];
+			await this.#rows.load();
 			this.#trigger = await this.#findTrigger();
 			const { agent, tools } = this.#with;
 			if (agent.kind === "step" && tools.find("terminal")) this.#wallNote = await this.#with.wallNote();
 			if (this.#start.purpose === "compaction") return await this.#compress(agent);
-			const own = this.#rows.filter((row) => row.turn === this.id);
+			const own = this.#rows.all.filter((row) => row.turn === this.id);
 			if (this.#start.resumed && own.some(({ role, toolCalls }) => role === "tool" || toolCalls))
 				this.#checkpoints.goOn();
 			await this.#runApproved();
@@ -294,7 +225,7 @@ export class Turn {
 	async #loop(agent: StepAgent): Promise<Outcome> {
 		const { config } = this.#with;
 		const compactor = this.#compactor(agent);
-		let calls: readonly ToolCall[] = this.#start.resumed ? unansweredCalls(this.#rows, this.id) : [];
+		let calls: readonly ToolCall[] = this.#start.resumed ? unansweredCalls(this.#rows.all, this.id) : [];
 		for (let step = 1; ; step++) {
 			const ended = await this.#runCalls(calls);
 			if (ended) return ended;
@@ -310,7 +241,7 @@ export class Turn {
 			const refused = message.toolCalls.filter(({ id }) => literal.has(id)).map(literalCall);
 			const [said, ...leftOut] = rows;
 			const results = refused.map((call) => call.message);
-			const repeats = await this.#append([said as NewMessage, ...results, ...leftOut], refused);
+			const repeats = await this.#rows.append([said as NewMessage, ...results, ...leftOut], refused);
 			if (repeats >= config.loop.max_repeats) return this.#looping(refused.at(-1)?.message.toolName, repeats);
 			this.#said.push(contentText(message.content));
 			this.#partial = "";
@@ -333,14 +264,14 @@ export class Turn {
 				readonly rows: readonly NewMessage[];
 		  })
 	> {
-		this.#rows.push(...(await compactor.compactIfLong(this.#rows)));
+		this.#rows.add(await compactor.compactIfLong(this.#rows.all));
 		this.#unshown = [];
 		let search = new AttachmentSearch();
 		let refusal: AgentFailure | null = null;
 		const compact = async () => {
 			// Once: what has just been compacted is put off until it has grown.
-			const summaries = await compactor.compactAfterRefusal(this.#rows);
-			this.#rows.push(...summaries);
+			const summaries = await compactor.compactAfterRefusal(this.#rows.all);
+			this.#rows.add(summaries);
 			if (summaries.length > 0) [search, refusal] = [new AttachmentSearch(), null];
 			return summaries.length > 0;
 		};
@@ -348,7 +279,7 @@ export class Turn {
 			const outcome = await this.#ask(agent, search.without);
 			if (outcome.kind === "aborted") return this.#aborted();
 			if (outcome.kind === "done") {
-				compactor.counted(outcome.usage.inputTokens, this.#rows.length);
+				compactor.counted(outcome.usage.inputTokens, this.#rows.all.length);
 				this.#calls.record(outcome.usage, "ok");
 				// Behind the message, which has been shown under its index.
 				const leftOut = refusal ? [this.#leaveOut(search, refusal)] : [];
@@ -357,7 +288,7 @@ export class Turn {
 			const { failure } = outcome;
 			const ended = this.#failure(failure);
 			const isTooLarge = failure.kind === "context_too_large";
-			if (isTooLarge && !holdsNew(failure, this.#rows) && (await compact())) continue;
+			if (isTooLarge && !holdsNew(failure, this.#rows.all) && (await compact())) continue;
 			if (search.refused(failure)) refusal ??= failure;
 			else if (!isTooLarge || !(await compact())) return ended;
 		}
@@ -382,14 +313,14 @@ export class Turn {
 		const culprits = search.culprits();
 		this.#unshown = [...search.without]
 			.filter((digest) => !culprits.includes(digest))
-			.map((digest) => describeAttachment(digest, this.#rows));
-		return leftOutRow(culprits, refusal, this.#rows);
+			.map((digest) => describeAttachment(digest, this.#rows.all));
+		return leftOutRow(culprits, refusal, this.#rows.all);
 	}
 
 	/** A turn that `/compress` began: it answers no message, and what it says is what became of the rows. */
 	async #compress(agent: Agent): Promise<Outcome> {
 		const whyNot = whyNotSummarising(agent);
-		const text = whyNot ?? (await this.#compactor(agent as StepAgent).compress(this.#rows));
+		const text = whyNot ?? (await this.#compactor(agent as StepAgent).compress(this.#rows.all));
 		return { kind: "completed", text, last: [] };
 	}
 
@@ -455,10 +386,10 @@ export class Turn {
 				? interruptedCall(call)
 				: await runCall(call, {
 						...this.#callEnvironment(tools),
-						ask: (about, question) => this.#asking.about(about, question, this.#index),
+						ask: (about, question) => this.#asking.about(about, question, this.#rows.nextIndex),
 					});
 			if (outcome.waiting) {
-				this.#took(outcome.waiting);
+				this.#rows.took(outcome.waiting);
 				waits = true;
 				continue;
 			}
@@ -469,7 +400,7 @@ export class Turn {
 				this.#blobs.push(...(outcome.blobs ?? []));
 				continue;
 			}
-			const repeats = await this.#append([outcome.message], [outcome]);
+			const repeats = await this.#rows.append([outcome.message], [outcome]);
 			if (repeats >= config.loop.max_repeats) return this.#looping(call.name, repeats);
 		}
 		// From the store, not from memory: a turn that was cut off after asking has its question still to put.
@@ -486,16 +417,16 @@ export class Turn {
 
 	/** What this turn was begun for: calls that a human has decided. Each approval is used, committed, then its call runs. */
 	async #runApproved(): Promise<void> {
-		for (const id of this.#asking.outcomes(this.#rows)) {
+		for (const id of this.#asking.outcomes(this.#rows.all)) {
 			const used = await this.#asking.use(id);
 			if (!used) continue;
 			if (used.kind === "row") {
-				await this.#append([used.row]);
+				await this.#rows.append([used.row]);
 				continue;
 			}
 			this.#showProgress(used.call);
 			const outcome = await runApproved(used.call, this.#callEnvironment(this.#with.tools));
-			await this.#append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
+			await this.#rows.append([resultRow(used.confirmation, outcome.message.content)], [outcome]);
 		}
 	}
 
@@ -524,56 +455,18 @@ export class Turn {
 		};
 	}
 
-	/** Rows that were written together with a question. */
-	#took({ rows, messages, cap }: Waiting): void {
-		this.#index += rows.length;
-		this.#count = messages;
-		this.#cap = cap;
-		this.#rows.push(...rows);
-	}
-
-	/** Appends rows under the token, and answers how often the same call has failed in a row. */
-	async #append(messages: readonly NewMessage[], outcomes: readonly CallOutcome[] = []): Promise<number> {
-		const { turn, token } = this.#start;
-		const indexed = messages.map((message, offset) => ({ ...message, index: this.#index + offset }));
-		const answer = await this.#with.store.appendMessages({
-			turn,
-			token,
-			messages: indexed,
-			blobs: outcomes.flatMap(({ blobs = [] }) => blobs),
-			outcomes: outcomes.map(({ digest, failed }) => ({ digest, failed })),
-		});
-		this.#index += messages.length;
-		this.#count = answer.messages;
-		this.#cap = answer.cap;
-		this.#rows.push(...answer.rows);
-		for (const { stored } of outcomes) stored?.();
-		return outcomes.some(({ failed }) => failed) ? answer.failingCount : 0;
-	}
-
 	async #join(): Promise<void> {
 		const inbox = this.#with.joining();
 		if (inbox.length === 0) return;
-		const { turn, token } = this.#start;
-		const joined = await this.#with.store.joinTurn({
-			turn,
-			token,
-			inbox,
-			nextIndex: this.#index,
-			policy: this.#policy,
-		});
-		this.#with.joined(joined.joined);
-		if (joined.rows.length === 0) return;
-		this.#arrival = new AbortController();
-		this.#index = joined.nextIndex;
-		this.#count += joined.rows.length;
-		this.#rows.push(...joined.rows);
+		const { joined, hasNew } = await this.#rows.join(inbox, this.#policy);
+		this.#with.joined(joined);
+		if (hasNew) this.#arrival = new AbortController();
 	}
 
 	#input(without?: ReadonlySet<string>): StepInput {
 		const { conversation, session, turn, context } = this.#start;
 		const { store, isOwners } = this.#with;
-		const history = promptHistory(this.#rows, {
+		const history = promptHistory(this.#rows.all, {
 			shared: this.#start.conversationInfo.shared,
 			...(without && { without }),
 		});
@@ -585,7 +478,7 @@ export class Turn {
 			system: isOwners ? context : forOthers.hide(context),
 			history: isOwners ? history : forOthers.hideIn(history),
 			notes: notesFor(this.#start, {
-				limit: limitInfo(this.#count + 1, this.#cap),
+				limit: limitInfo(this.#rows.count + 1, this.#rows.cap),
 				trigger: this.#trigger,
 				now: this.#with.clock.now(),
 				wall: this.#wallNote,
@@ -600,7 +493,7 @@ export class Turn {
 
 	#onText(delta: string): void {
 		this.#partial += delta;
-		this.#with.deltas.add(this.#start.conversation, this.id, this.#index, delta);
+		this.#with.deltas.add(this.#start.conversation, this.id, this.#rows.nextIndex, delta);
 		this.#preview?.show(this.#partial);
 	}
 
@@ -642,13 +535,13 @@ export class Turn {
 	/** Everything the end of the turn writes, made once: it may have to be written again after a fault of the store. */
 	async #ending({ outcome, rows, mustRotate }: Ending): Promise<EndTurnArgs> {
 		const { turn, token, boundary, conversationInfo } = this.#start;
-		const messages = rows.map((message, offset) => ({ ...message, index: this.#index + offset }));
-		const count = this.#count + rows.filter((row) => row.role !== "meta").length;
-		const full = mustRotate || (this.#cap > 0 && count >= this.#cap);
-		const leftOut = [...this.#rows.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
+		const messages = this.#rows.indexed(rows);
+		const count = this.#rows.count + rows.filter((row) => row.role !== "meta").length;
+		const full = mustRotate || (this.#rows.cap > 0 && count >= this.#rows.cap);
+		const leftOut = [...this.#rows.all.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#about),
-			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows, this.#about.outlet) : []),
+			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows.all, this.#about.outlet) : []),
 			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
 		];
 		return {
@@ -664,7 +557,7 @@ export class Turn {
 			...(full && {
 				ifRotated: rotation(this.#start, {
 					...this.#about,
-					cap: this.#cap,
+					cap: this.#rows.cap,
 					opening: this.#with.openingOf(conversationInfo),
 					processes: await this.#openProcesses(),
 					confirmations: await this.#asking.allOpen(),
@@ -707,39 +600,6 @@ export class Turn {
 			.map(({ id, command }) => ({ id, command }));
 	}
 }
-
-type EndTurnArgs = Parameters<Store["endTurn"]>[0];
-
-/** What a turn ends with, and how far that has come. */
-class Ending {
-	outcome: Outcome;
-	rows: readonly NewMessage[];
-	mustRotate = false;
-	/** Nothing of it is on its way any more, and its files are saved. */
-	isSettled = false;
-	/** Null: not made yet. */
-	args: EndTurnArgs | null = null;
-
-	constructor(outcome: Outcome, rows: readonly NewMessage[]) {
-		this.outcome = outcome;
-		this.rows = rows;
-	}
-
-	rotates(): void {
-		this.mustRotate = true;
-		this.args = null;
-	}
-
-	/** Nothing that could be at fault: neither what was written nor what was to be said. */
-	makePlain(purpose: TurnStart["purpose"]): void {
-		this.outcome = FAILED;
-		this.rows = purpose === "compaction" ? [] : lastRows(FAILED, { held: [], partial: "" });
-		this.isSettled = true;
-		this.args = null;
-	}
-}
-
-const FAILED: Outcome = { kind: "failed", reason: "internal", sentence: UNEXPECTED };
 
 function isRefusal(error: unknown, code: ErrorCode): boolean {
 	return error instanceof KeryxError && error.code === code;

@@ -31,6 +31,7 @@ export interface Visitor extends Caller {
 
 export interface Credentials {
 	readonly authorization: string | undefined;
+	/** The value of the cookie that is named by `cookieName`. */
 	readonly cookie: string | undefined;
 	/** What the page keeps for its origin. */
 	readonly pageKey: string | undefined;
@@ -87,9 +88,8 @@ export class Access {
 				principal: null,
 				proven: false,
 			};
-		const session = cookieOf(cookie, cookieName(entrance.port));
-		if (session === undefined || !same(pageKey ?? "", this.#pageKey(session, entrance.port))) return null;
-		return this.#bearer(session, "page");
+		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, entrance.port))) return null;
+		return this.#bearer(cookie, "page");
 	}
 
 	async createToken(
@@ -219,14 +219,6 @@ export function pageKeyOf(header: string | undefined, protocols: string | undefi
 	if (header !== undefined) return header;
 	const [, key] = /(?:^|,)\s*page\.([\w-]{43})\s*(?:,|$)/.exec(protocols ?? "") ?? [];
 	return key;
-}
-
-function cookieOf(header: string | undefined, name: string): string | undefined {
-	for (const pair of header?.split(";") ?? []) {
-		const at = pair.indexOf("=");
-		if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
-	}
-	return undefined;
 }
 
 function digestOf(secret: string): string {

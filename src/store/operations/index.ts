@@ -42,18 +42,18 @@ import {
 } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
-import { deliveriesBeside } from "./deliveries/read-beside.ts";
+import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
 import { answerCommand, endItems, performCommand, stopTurn } from "./inbox/ends.ts";
 import { accept } from "./inbox/inbox.ts";
-import { pressButton } from "./inbox/presses.ts";
+import { buttonAt, pressButton } from "./inbox/presses.ts";
 import { activePlatforms, insights } from "./insights.ts";
 import { checkIntegrity } from "./integrity.ts";
 import { callerFacts } from "./people/caller.ts";
-import { approvePairing, denyPairing, pairings } from "./people/pairings.ts";
+import { approvePairing, decidePairing, denyPairing, pairings } from "./people/pairings.ts";
 import { link } from "./people/principals.ts";
 import { createToken, revokeToken, tokenByDigest, tokens } from "./people/tokens.ts";
 import {
@@ -228,6 +228,7 @@ export const writes = {
 	revokeToken,
 	approvePairing,
 	denyPairing,
+	decidePairing,
 	proveWritable,
 	beginProcess,
 	processStarted,
@@ -264,12 +265,13 @@ export const reads = {
 	dueSessions,
 	delivery,
 	deliveries,
-	deliveriesBeside,
+	sideDeliveries,
 	unknownDeliveries,
 	channelCursor,
 	knownIds,
 	callerFacts,
 	speakerFacts,
+	buttonAt,
 	story,
 	lastInbound,
 	lastEventAt,
@@ -342,6 +344,7 @@ export const DRAWS: {
 	addGrant: { uuids: 1 },
 	createToken: { uuids: 1 },
 	approvePairing: { uuids: 1 },
+	decidePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
 };

@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
 import { isStorageFault } from "./faults.ts";
 
-function noteBeside(path: string): string {
+function notePathOf(path: string): string {
 	return `${path}.overwritten`;
 }
 
@@ -15,7 +15,7 @@ export function noteOverwritten(path: string): void {
 	const name = basename(path);
 	const text = `${name} was overwritten while Keryx had it open; ${name}-wal does not belong to what it holds now.\n`;
 	try {
-		writeFileSync(noteBeside(path), text, { mode: 0o600, flag: "wx" });
+		writeFileSync(notePathOf(path), text, { mode: 0o600, flag: "wx" });
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
 		if (code !== "EEXIST" && !isStorageFault(error)) throw error;
@@ -24,7 +24,7 @@ export function noteOverwritten(path: string): void {
 
 /** Before the store is opened, by whomever. Without the log there is nothing to mix. */
 export function refuseForeignLog(path: string): void {
-	const note = noteBeside(path);
+	const note = notePathOf(path);
 	if (!statSync(note, { throwIfNoEntry: false })) return;
 	const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
 	if (!log || log.size === 0) return;
@@ -40,7 +40,7 @@ export function refuseForeignLog(path: string): void {
 
 /** By the next owner, once the log is gone. */
 export function forgetOverwritten(path: string): void {
-	rmSync(noteBeside(path), { force: true });
+	rmSync(notePathOf(path), { force: true });
 }
 
 /** The last connection to close folds the log; one that may only read does not, and is the last one here. */

@@ -1,6 +1,5 @@
 // What every store keeps, whatever engine it stands on: run it over yours. Only the public interface is used.
 import { describe } from "vitest";
-import { besideConformance } from "./store/beside.ts";
 import { blobConformance } from "./store/blobs.ts";
 import { boundaryConformance } from "./store/boundaries.ts";
 import { commandConformance } from "./store/commands.ts";
@@ -15,6 +14,7 @@ import { readConformance } from "./store/reads.ts";
 import { repeatConformance } from "./store/repeats.ts";
 import { type Open, teller } from "./store/scene.ts";
 import { sessionConformance } from "./store/sessions.ts";
+import { sideDeliveriesConformance } from "./store/side-deliveries.ts";
 import { turnConformance } from "./store/turns.ts";
 
 export type { Open, Opened } from "./store/scene.ts";
@@ -41,7 +41,7 @@ export function storeConformance(
 		describe("sessions", () => sessionConformance(tell));
 		describe("history", () => historyConformance(tell));
 		describe("deliveries", () => deliveryConformance(tell));
-		describe("beside the transcript", () => besideConformance(tell));
+		describe("beside the transcript", () => sideDeliveriesConformance(tell));
 		describe("blobs", () => blobConformance(tell));
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));

@@ -1,5 +1,7 @@
 // A gateway on a chat platform in a process of its own, with its store on disk, until somebody kills it or it is told to drain.
 import "../../support/keep-compiled.ts";
+import type { Agent } from "../../../src/agents/index.ts";
+import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
@@ -9,15 +11,25 @@ import { openSqlite } from "../../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../../src/store/store.ts";
 import { createScriptedAgent } from "../../../src/testing/index.ts";
 import { createTools } from "../../../src/tools/index.ts";
-import { DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
+import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
+import { DANGER, DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
 
-const { platform, path, apiRoot, token, appToken = "" } = JSON.parse(process.argv[2] ?? "") as Orders;
+const {
+	platform,
+	path,
+	apiRoot,
+	token,
+	appToken = "",
+	owner,
+	members,
+	dangers,
+} = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
 
 const config = configSchema.parse({
 	session_reset: { mode: "none", max_messages: 0, timezone: "UTC" },
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
-	auth: { [platform]: { allow_all: true } },
+	auth: { [platform]: { allow: [{ id: owner, role: "owner" }, ...members] } },
 });
 const options = {
 	name: platform,
@@ -38,12 +50,19 @@ const channel =
 				allowed: { message: fast, channel: fast, change: fast, read: fast },
 			})
 		: createTelegramChannel(options);
-const engine = await openSqlite({ path, startedAt: systemClock.now(), access: "own" });
+const engine = await openSqlite({
+	path,
+	startedAt: systemClock.now(),
+	access: "own",
+	auditKey: AUDIT_KEY,
+});
 const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
+const confirmations = confirmationsOn(store, systemClock, config);
 const gateway = createGateway({
 	store,
-	agent: createScriptedAgent({ script: SCRIPT, clock: systemClock }),
-	tools: createTools([]),
+	confirmations,
+	agent: asking(createScriptedAgent({ script: SCRIPT, clock: systemClock })),
+	tools: createTools([dangerOnFile(dangers)]),
 	channels: [
 		{
 			...channel,
@@ -64,10 +83,33 @@ const gateway = createGateway({
 	log: (message, error) => say({ say: "log", message: `${message}: ${String(error)}` }),
 });
 await gateway.start();
+confirmations.start();
 say({ say: "started" });
 process.stdin.setEncoding("utf8").on("data", (told: string) => {
 	if (told.includes(DRAIN)) void drain();
 });
+
+/** Asks for what is dangerous where a message wants it, and answers as it would otherwise. */
+function asking(agent: Agent): Agent {
+	if (agent.kind !== "step") return agent;
+	return {
+		...agent,
+		async *step(input) {
+			const last = input.history.at(-1);
+			const isAsked = last?.role === "user";
+			const [, what] = DANGER.exec(isAsked ? JSON.stringify(last.content) : "") ?? [];
+			if (isAsked && what === undefined) return yield* agent.step(input);
+			const call = { id: `c${input.history.length}`, name: "danger", input: { what } };
+			yield {
+				type: "done",
+				message: isAsked
+					? { content: "", toolCalls: [call], finishReason: "tool_calls" }
+					: { content: "went on", toolCalls: [], finishReason: "stop" },
+				usage: { ...NO_USAGE, provider: "storm", model: "storm" },
+			};
+		},
+	};
+}
 
 /** Looks again after every commit, until every message has its end and nothing waits in the outbox. */
 async function drain(): Promise<void> {

@@ -9,6 +9,11 @@ export interface Orders {
 	readonly token: string;
 	/** Of the app, where the platform has one. */
 	readonly appToken?: string;
+	/** Who presses buttons, and who else may write. */
+	readonly owner: string;
+	readonly members: readonly string[];
+	/** Has a line for each dangerous thing that was done. */
+	readonly dangers: string;
 }
 
 /** What the child says, one line each. */
@@ -18,6 +23,9 @@ export type Report =
 
 /** Told to the child on its standard input: end when nothing is left to do. */
 export const DRAIN = "drain";
+
+/** Such a message asks for something dangerous, which is named. */
+export const DANGER = /danger (message \d+)/;
 
 export const SCRIPT: Script = {
 	rules: [

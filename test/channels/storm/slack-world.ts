@@ -58,12 +58,14 @@ export class SlackWorld implements Judged<ChannelRecord> {
 	readonly peer: SlackPeer;
 	readonly chatPart = 5;
 	readonly #options: WorldOptions;
+	readonly #owner: Person;
 	#calm = false;
 	#isWriting = false;
 
 	private constructor(options: WorldOptions, peer: SlackPeer) {
 		this.#options = options;
 		this.peer = peer;
+		this.#owner = peer.user("Owner");
 		this.messages = options.messages;
 		this.path = options.bench.file("storm.db");
 		for (let n = 0; n < options.chats; n++) this.places.push(this.#place(n));
@@ -86,6 +88,11 @@ export class SlackWorld implements Judged<ChannelRecord> {
 		return this.peer.answers(chat).map(({ ts, text }) => ({ id: ts, text }));
 	}
 
+	/** Nobody asks for anything dangerous here. */
+	done(): readonly string[] {
+		return [];
+	}
+
 	/** One life of the gateway: killed after so many more calls of the Web API, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { peer } = this;
@@ -95,6 +102,9 @@ export class SlackWorld implements Judged<ChannelRecord> {
 			apiRoot: peer.apiRoot,
 			token: peer.botToken,
 			appToken: peer.appToken,
+			owner: this.#owner.id,
+			members: this.places.flatMap(({ people }) => people).map(({ id }) => id),
+			dangers: this.#options.bench.file("dangers"),
 		};
 		const child = this.#options.bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : peer.calls.length + calls;

@@ -1,5 +1,6 @@
 // What must hold after the storm, asked of the store and of what people see on the platform.
 import type { Content, Part } from "../../../src/domain/index.ts";
+import { KeryxError } from "../../../src/errors.ts";
 import type { Delivery, InboxItem, Store } from "../../../src/store/index.ts";
 
 const scope = { kind: "operator" } as const;
@@ -24,6 +25,8 @@ export interface Judged<Chat> {
 	chatId(chat: Chat): string;
 	/** What Keryx shows there, oldest first. */
 	answersIn(chat: Chat): readonly { readonly id: string; readonly text: string }[];
+	/** What was done of what is dangerous. */
+	done(): readonly string[];
 	/** Which part of a conversation's key names the chat. */
 	readonly chatPart: number;
 }
@@ -46,13 +49,23 @@ export async function judge<Chat>(store: Store, world: Judged<Chat>): Promise<Ve
 		if (type === "turn.begun") turns.set(turn as string, await store.turn({ scope, id: turn as string }));
 		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 		const item = await store.inboxItem({ scope, id: Number(subject) });
-		const name = `${await chatOf(store, item, world.chatPart)} ${item.platformMessage}`;
+		const message = item.platformMessage.slice(item.platformMessage.indexOf("/") + 1);
+		const name = `${await chatOf(store, item, world.chatPart)} ${message}`;
 		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
 		items.set(name, item);
+		// A button is answered where it was pressed; a message of its own follows only where that took long.
 		if (item.disposition?.kind === "command")
-			deliveries.push(await store.delivery({ scope, id: `command:${item.id}:1` }));
+			deliveries.push(...(await maybe(store.delivery({ scope, id: `command:${item.id}:1` }))));
 	}
 	for (const turn of turns.values()) deliveries.push(...turn.deliveries);
+	/** What a question says when it is over, by its delivery. */
+	const ends = new Map<string, Delivery>();
+	for (const { id, body } of deliveries)
+		if (body.buttons)
+			for (const end of await maybe(store.delivery({ scope, id: `${id}:end` }))) ends.set(id, end);
+	const done = world.done();
+	if (new Set(done).size !== done.length)
+		problems.push(`I14: done more than once: ${done.toSorted().join(", ")}`);
 
 	const dispositions: Record<string, number> = {};
 	for (const said of world.said) {
@@ -64,7 +77,7 @@ export async function judge<Chat>(store: Store, world: Judged<Chat>): Promise<Ve
 			problems.push(`I3: message ${name} ${item ? "has no disposition" : "was lost"}`);
 		else problems.push(...(await endOf(store, said, item)).map((problem) => `message ${name} ${problem}`));
 	}
-	problems.push(...shownOnce(world, deliveries));
+	problems.push(...shownOnce(world, deliveries, ends));
 	const { problems: damage } = await store.checkIntegrity({ scope });
 	return {
 		problems: [...problems, ...damage],
@@ -117,13 +130,27 @@ async function endOf(store: Store, said: Said, item: InboxItem): Promise<string[
 		: [`holds the files ${kept.join(", ")}, not ${wanted.join(", ")}`];
 }
 
+/** None where there is no such delivery. */
+async function maybe(asked: Promise<Delivery>): Promise<readonly Delivery[]> {
+	try {
+		return [await asked];
+	} catch (error) {
+		if (error instanceof KeryxError && error.code === "store.not_found") return [];
+		throw error;
+	}
+}
+
 function blobsOf(content: Content): string[] {
 	const parts: readonly Part[] = typeof content === "string" ? [] : content;
 	return parts.flatMap((part) => (part.type === "text" ? [] : [part.blob]));
 }
 
 /** What was sent is seen once, in the order in which it was made; what is seen was sent, or its outcome is unknown (I7, I19). */
-function shownOnce<Chat>(world: Judged<Chat>, deliveries: readonly Delivery[]): string[] {
+function shownOnce<Chat>(
+	world: Judged<Chat>,
+	deliveries: readonly Delivery[],
+	ends: ReadonlyMap<string, Delivery>,
+): string[] {
 	const problems: string[] = [];
 	const byChat = Object.groupBy(deliveries, ({ destination }) => destination.chatId);
 	for (const chat of new Set(world.places.map((place) => place.chat))) {
@@ -139,10 +166,12 @@ function shownOnce<Chat>(world: Judged<Chat>, deliveries: readonly Delivery[]): 
 			else {
 				const message = receipt.slice(receipt.indexOf("/") + 1);
 				const text = seen.get(message)?.text;
-				if (text !== body.plain.trim())
-					problems.push(
-						`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(body.plain)}`,
-					);
+				const end = ends.get(id);
+				// An edit may be repeated, so that its outcome is never unknown.
+				if (end && end.state !== "sent") problems.push(`the end of ${id} is ${end.state} (${end.reason})`);
+				const { plain } = end?.body ?? body;
+				if (text !== plain.trim())
+					problems.push(`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(plain)}`);
 				else receipts.push(Number(message));
 			}
 		}

@@ -1,6 +1,7 @@
 // The outside of the gateway in a storm: people who write in private, in groups, in topics, with files and albums, who change what they
 // wrote; a Telegram that asks for pauses, loses answers and delivers twice; and what kills the gateway.
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import type { User } from "grammy/types";
 import { type Child, lines, type Workbench } from "../../crash/support.ts";
 import {
@@ -55,8 +56,13 @@ export class World {
 		disconnects: 0,
 		edits: 0,
 		files: 0,
+		presses: 0,
 	};
 	readonly path: string;
+	/** What was done of what is dangerous, a line each. */
+	readonly dangers: string;
+	/** Presses buttons, and writes nothing. */
+	readonly owner: User;
 	readonly places: Place[] = [];
 	readonly peer: TelegramPeer;
 	readonly #options: WorldOptions;
@@ -66,6 +72,8 @@ export class World {
 		this.#options = options;
 		this.peer = peer;
 		this.path = options.bench.file("storm.db");
+		this.dangers = options.bench.file("dangers");
+		this.owner = peer.user("Owner");
 		for (let n = 0; n < options.chats; n++) this.places.push(this.#place(n));
 		peer.faults = (call) => this.#fault(call);
 	}
@@ -91,17 +99,18 @@ export class World {
 	/** One life of the gateway: killed after so many more calls of the Bot API, or left to work everything off. */
 	async live(calls: number | null): Promise<"killed" | "drained"> {
 		const { bench } = this.#options;
-		const orders: Orders = {
-			platform: "telegram",
-			path: this.path,
-			apiRoot: this.peer.apiRoot,
-			token: this.peer.bot.token,
-		};
+		const members = this.places.flatMap(({ people }) => people).map(({ id }) => String(id));
+		const { path, dangers } = this;
+		const { apiRoot, bot } = this.peer;
+		const owner = String(this.owner.id);
+		const orders: Orders = { platform: "telegram", path, dangers, apiRoot, token: bot.token, owner, members };
 		const child = bench.start("../channels/storm/child.ts", [JSON.stringify(orders)]);
 		const until = calls === null ? Number.POSITIVE_INFINITY : this.peer.calls.length + calls;
 		let isTold = false;
 		const look = () => {
 			this.#write();
+			// Not after it was told to end: what is pressed then is for a life that never comes.
+			if (!isTold) this.#press(this.#pick(this.places));
 			// Once everything is taken, hardly a call comes any more: the gateway dies while it works off what is left.
 			if (this.peer.calls.length >= until || (calls !== null && this.isTaken)) child.kill("SIGKILL");
 			if (isTold || calls !== null || !this.isTaken) return;
@@ -119,10 +128,33 @@ export class World {
 		return "killed";
 	}
 
+	/** What was done of what is dangerous. */
+	done(): readonly string[] {
+		return existsSync(this.dangers) ? readFileSync(this.dangers, "utf8").trim().split("\n") : [];
+	}
+
 	/** Everybody writes before anybody listens. */
 	writeAll(): void {
 		while (this.said.length < this.#options.messages) this.#say();
 	}
+
+	/** The owner presses what is open there, now and then twice at once or both buttons. */
+	#press({ chat }: Place): void {
+		for (const { id, buttons } of this.peer.answers(chat)) {
+			const [approve, deny] = buttons.flat();
+			const name = `${chat.key} ${id}`;
+			if (!approve || !deny || this.#pressed.has(name)) continue;
+			this.#pressed.add(name);
+			const pressed = this.#chance(0.7) ? [approve] : [deny];
+			if (this.#chance(0.3)) pressed.push(this.#pick([approve, deny]));
+			for (const button of pressed) {
+				this.counts.presses++;
+				// What is shown for it may be lost with a kill.
+				void this.peer.press(this.owner, chat, id, button.id);
+			}
+		}
+	}
+	readonly #pressed = new Set<string>();
 
 	/** From now on nothing breaks. */
 	calm(): void {
@@ -187,7 +219,8 @@ export class World {
 			}
 			return;
 		}
-		const text = part < 0.3 ? `slow ${name}` : name;
+		const kind = part < 0.3 ? "slow " : part < 0.38 && call !== "" ? "danger " : "";
+		const text = `${kind}${name}`;
 		const id = this.peer.say(by, chat, `${call}${text}`, in_);
 		const said: SaidMessage = { chat, id, kind: "words", text };
 		this.said.push(said);

@@ -34,6 +34,8 @@ export interface BotAccount {
 	readonly user: User;
 	token: string;
 	readonly queue: UpdateQueue;
+	/** Of the newest message in its private chats. */
+	lastId: number;
 	/** By the JSON of their scope. */
 	readonly commands: Map<string, readonly unknown[]>;
 }
@@ -70,7 +72,7 @@ export class World {
 	/** Buttons that were pressed and not answered: what the person is shown, by the query's id. */
 	readonly presses = new Map<string, (shown: string) => void>();
 	readonly #chats = new Map<string, ChatRecord>();
-	/** Private chats and small groups count their messages together, as they do in a person's account. */
+	/** Small groups count their messages together; so do the private chats of each bot. */
 	#sharedId = 0;
 	#ids = 1000;
 
@@ -84,6 +86,7 @@ export class World {
 			user: { id, is_bot: true, first_name: name, username: `${name.toLowerCase()}_bot` },
 			token: `${id}:${name}-secret`,
 			queue: new UpdateQueue(this.clock),
+			lastId: 0,
 			commands: new Map(),
 		};
 		this.bots.push(bot);
@@ -139,8 +142,9 @@ export class World {
 	}
 
 	nextId(record: ChatRecord): number {
-		if (record.chat.type === "private" || record.chat.type === "group") return ++this.#sharedId;
-		return ++record.lastId;
+		if (record.chat.type === "group") return ++this.#sharedId;
+		const [bot] = record.bots;
+		return record.chat.type === "private" && bot ? ++bot.lastId : ++record.lastId;
 	}
 
 	seconds(): number {

@@ -60,7 +60,7 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 	} = confirmation;
 	const { used_at, use_expired_at } = confirmation;
 	const label = resolved_label === null ? "" : `, who calls itself ${JSON.stringify(resolved_label)}`;
-	const told = notices.map(({ to, state }) => `${to} (${TOLD[state]})`);
+	const receivers = notices.map(({ to, state }) => `${to} (${TOLD[state]})`);
 	const rows: (readonly [string, string])[] = [
 		["asked at", timeOf(created_at, timezone)],
 		["deadline", timeOf(expires_at, timezone)],
@@ -70,7 +70,10 @@ function printOutcome(output: Output, confirmation: WireConfirmation, timezone: 
 	if (reason !== null) rows.push(["reason", onOneLine(reason)]);
 	if (used_at !== null) rows.push(["used", timeOf(used_at, timezone)]);
 	if (use_expired_at !== null) rows.push(["not used until", timeOf(use_expired_at, timezone)]);
-	rows.push(["told", told.length === 0 ? "nobody: no chat and no webhook is configured" : told.join(", ")]);
+	rows.push([
+		"told",
+		receivers.length === 0 ? "nobody: no chat and no webhook is configured" : receivers.join(", "),
+	]);
 	output.pairs(rows);
 }
 

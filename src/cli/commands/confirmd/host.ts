@@ -20,7 +20,7 @@ import { openStore, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
-import { type ConfirmdOptions, socketBeside } from "./options.ts";
+import { type ConfirmdOptions, socketPathOf } from "./options.ts";
 
 export interface ConfirmdHostOptions {
 	readonly context: CliContext;
@@ -106,7 +106,7 @@ export function serveConfirmd(
 ): Promise<Listening> {
 	return listen({
 		api,
-		socketPath: socketBeside(dbPath),
+		socketPath: socketPathOf(dbPath),
 		ports,
 		ready: () => confirmations.start(),
 		missing: (address) => output.note(withoutAddress(address)),

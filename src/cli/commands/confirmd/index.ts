@@ -50,7 +50,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 	try {
 		const served = await serveConfirmd(host, ports, output);
 		// Who reads that it runs may stop it at once.
-		const told = untilTold();
+		const stopAsked = untilTold();
 		try {
 			if (output.json)
 				output.value({ url: served.url, compat_url: served.compatUrl, db_path: dbPath }, "line");
@@ -60,7 +60,7 @@ async function runConfirmd(context: CliContext, flags: ConfirmdFlags): Promise<v
 					output.line(`Without a token, requests and their status only: ${served.compatUrl}`);
 				output.line(`A token for an agent: keryx token create <name> --role agent --db-path ${dbPath}`);
 			}
-			await told;
+			await stopAsked;
 			atOnceIfToldAgain();
 		} finally {
 			await served.close();

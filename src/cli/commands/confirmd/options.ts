@@ -79,6 +79,6 @@ function readWebhook(
 }
 
 /** Beside the database: who knows the one finds the other. */
-export function socketBeside(dbPath: string): string {
+export function socketPathOf(dbPath: string): string {
 	return `${dbPath}.sock`;
 }

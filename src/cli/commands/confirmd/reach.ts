@@ -10,7 +10,7 @@ import { type CliContext, openConfig } from "../../context.ts";
 import { explained } from "../../inside.ts";
 import type { Output } from "../../io/output.ts";
 import type { ConfirmdHost, ConfirmdHostOptions } from "./host.ts";
-import { databasePath, socketBeside } from "./options.ts";
+import { databasePath, socketPathOf } from "./options.ts";
 
 export interface DbPathFlag {
 	readonly dbPath?: string;
@@ -47,7 +47,7 @@ export async function withKeeper(
 	const { config, output } = openConfig(context);
 	const { timezone } = config.values.session_reset;
 	const path = databasePath(dbPath, keryxHome(context.env));
-	const remote = await running(context, { socketPath: socketBeside(path), storePath: path });
+	const remote = await running(context, { socketPath: socketPathOf(path), storePath: path });
 	const host = remote ? null : await openHere({ context, config, output, dbPath: path, as: need });
 	try {
 		const client = remote ?? createClient(apiTransport((host as ConfirmdHost).api, asOperator(context)));

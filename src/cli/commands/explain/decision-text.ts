@@ -47,14 +47,14 @@ export function explainDecision(input: DecisionInput): Decision {
 	const facts = describeFacts(input, session);
 	const reason = decide(input, session);
 	if (reason !== null) {
-		const told = notifiesBoundaries(policy, platform) ? "The user is told" : "The user is not told";
+		const notified = notifiesBoundaries(policy, platform) ? "The user is told" : "The user is not told";
 		const kept = carriesOver(policy, reason)
 			? "the last exchange is carried over"
 			: "nothing is carried over";
 		return {
 			kind: "boundary",
 			reason,
-			text: `A new session begins (${reason}): ${facts[reason]}. ${told}; ${kept}.`,
+			text: `A new session begins (${reason}): ${facts[reason]}. ${notified}; ${kept}.`,
 		};
 	}
 	const without = decide(input, { ...session, activeProcess: false });

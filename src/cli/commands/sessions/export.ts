@@ -96,8 +96,8 @@ async function writePrivately(
 	chunks: AsyncIterable<Uint8Array>,
 	written: (chunk: Uint8Array) => void,
 ): Promise<void> {
-	const beside = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
-	const handle = await writing(file, open(beside, "wx", 0o600));
+	const partial = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
+	const handle = await writing(file, open(partial, "wx", 0o600));
 	try {
 		try {
 			for await (const chunk of chunks) {
@@ -108,9 +108,9 @@ async function writePrivately(
 		} finally {
 			await handle.close();
 		}
-		await writing(file, rename(beside, file));
+		await writing(file, rename(partial, file));
 	} catch (error) {
-		await rm(beside, { force: true });
+		await rm(partial, { force: true });
 		throw error;
 	}
 }

@@ -55,7 +55,7 @@ const putAmendment = sql(
 const untold = sql<{ inbox: number; body: string; body_key: number | null }>(
 	"SELECT inbox, body, body_key FROM amendments WHERE conversation = ? AND body IS NOT NULL ORDER BY inbox",
 );
-const told = sql("UPDATE amendments SET body = NULL WHERE conversation = ? AND body IS NOT NULL");
+const markTold = sql("UPDATE amendments SET body = NULL WHERE conversation = ? AND body IS NOT NULL");
 const conversationAt = sql<{ conversation: ConversationId }>(
 	"SELECT conversation FROM addresses WHERE digest = ?",
 );
@@ -201,7 +201,7 @@ function* itemFor(context: Context, args: Happened): Op<ItemRow | undefined> {
 export function* takeAmendments(conversation: string): Op<NewMessage[]> {
 	const rows = yield* all(untold, conversation);
 	if (rows.length === 0) return [];
-	yield* run(told, conversation);
+	yield* run(markTold, conversation);
 	return rows.map(({ body, body_key }) => ({
 		role: "meta",
 		kind: "note",

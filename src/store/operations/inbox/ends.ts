@@ -9,6 +9,7 @@ import { resolveConfirmation } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
 import { setHome } from "../homes.ts";
+import { decidePairing } from "../people/pairings.ts";
 import {
 	branchSession,
 	continueSession,
@@ -41,6 +42,7 @@ const CHANGES = {
 	compress,
 	stopTurn,
 	setHome,
+	decidePairing,
 	resolveConfirmation,
 } as const;
 type Changes = typeof CHANGES;
@@ -81,7 +83,7 @@ export interface PerformArgs {
 	readonly command: string;
 	readonly change?: Change;
 	/** What it answers where it changes nothing; kept in place of a result. */
-	readonly said?: string;
+	readonly said?: string | object;
 }
 
 /**

@@ -1,7 +1,8 @@
 // A press of a button: the command that the store holds for it, accepted as the message of whoever pressed, in the transaction that uses
 // the button up (I3, I4). Nothing that the platform sends but the button's id and who pressed it has any say.
 import { parseSource } from "../../../domain/index.ts";
-import type { Context, Op } from "../../query.ts";
+import { all, type Context, type Op, sql } from "../../query.ts";
+import type { OperatorScope } from "../../types.ts";
 import { chatIds } from "../chats/known.ts";
 import { findButton, markPressed } from "../deliveries/buttons.ts";
 import { findPrincipal, samePrincipals } from "../people/principals.ts";
@@ -44,6 +45,28 @@ export function* pressButton(context: Context, { button: id, ...args }: PressArg
 		asCommand: true,
 	});
 	return { kind: "taken", command, edited, accepted };
+}
+
+const openAt = sql<{ id: string; chat: string }>(
+	`SELECT b.id, b.chat FROM buttons b JOIN deliveries d ON d.id = b.delivery
+	WHERE b.confirmation IS NOT NULL AND b.ended_at IS NULL AND b.platform = ? AND b.account = ? AND d.receipt = ?`,
+);
+
+/** The button of a question's message that a reaction stands for. It costs as much as questions are open. */
+export function* buttonAt(args: {
+	readonly scope: OperatorScope;
+	/** On the wire. */
+	readonly source: Readonly<Record<string, unknown>>;
+	readonly platformMessage: string;
+	readonly decision: "approve" | "deny";
+}): Op<string | null> {
+	const source = parseSource(args.source);
+	const chats = yield* chatIds(source);
+	for (const { id, chat } of yield* all(openAt, source.platform, source.account, args.platformMessage)) {
+		const { command } = (yield* findButton(id)) ?? { command: "" };
+		if (chats.includes(chat) && command.startsWith(`/${args.decision} `)) return id;
+	}
+	return null;
 }
 
 /** The button, where this person may press it now. */

@@ -25,6 +25,8 @@ const DAY_MS = 24 * HOUR_MS;
 /** A sender gets one code in this time. */
 const ASK_EVERY_MS = 10 * MINUTE_MS;
 const CODE_LIVES_MS = HOUR_MS;
+/** While so many are open on one platform, whoever runs Keryx is asked no more; the list has all of them. */
+const MOST_ASKED = 5;
 /** So many may be open on one platform; who comes then gets none, and takes nobody's away. */
 const MOST_OPEN = 50;
 const WRONG_GUESSES = 5;
@@ -101,13 +103,18 @@ export interface PairingRequest {
 	readonly digest: string;
 	/** Tells the code; sent only where one is given. */
 	readonly deliveries: readonly NewDelivery[];
+	/**
+	 * Asks whoever runs Keryx, in their home channels, unless many have asked: strangers cannot fill them. `{n}` in a button's command stands
+	 * for the number of the request.
+	 */
+	readonly questions?: readonly NewDelivery[];
 }
 
 /** A stranger has written. Answers whether they get a code. */
 export function* askPairing(
 	context: Context,
 	source: Source,
-	{ digest, deliveries }: PairingRequest,
+	{ digest, deliveries, questions = [] }: PairingRequest,
 ): Op<boolean> {
 	const { platform, account } = source;
 	const id = source.userIdAlt ?? source.userId ?? source.chatId;
@@ -115,7 +122,8 @@ export function* askPairing(
 	const last = yield* get(lastAsked, platform, alias);
 	if (last && last.asked_at > context.now - ASK_EVERY_MS) return false;
 	yield* run(endOpen, context.now, platform, alias, context.now);
-	if (((yield* get(openOn, platform, context.now))?.n ?? 0) >= MOST_OPEN) return false;
+	const open = (yield* get(openOn, platform, context.now))?.n ?? 0;
+	if (open >= MOST_OPEN) return false;
 	const destination = destinationOf(source);
 	const row = yield* get(
 		insertPairing,
@@ -130,8 +138,22 @@ export function* askPairing(
 	);
 	const { n } = row as { n: number };
 	yield* addDeliveries(context, noticeLane(destination), null, deliveries);
+	if (open < MOST_ASKED)
+		for (const question of questions)
+			yield* addDeliveries(context, noticeLane(question.destination), null, [
+				numbered(question, n, context.now + CODE_LIVES_MS),
+			]);
 	yield* emit(context, "pairing.requested", { subject: n }, { platform, account });
 	return true;
+}
+
+function numbered(question: NewDelivery, n: number, until: number): NewDelivery {
+	const presses = (question.presses ?? []).map((one) => ({
+		...one,
+		command: one.command.replace("{n}", String(n)),
+		until,
+	}));
+	return { ...question, presses };
 }
 
 /** By its code, as a person reads it out, or by its number, as a list names it. */
@@ -208,6 +230,14 @@ export function* denyPairing(context: Context, args: DecideArgs): Op<PairingDeci
 	});
 	yield* emit(context, `pairing.${state}`, { subject: row.n }, { platform: row.platform });
 	return { kind: "done", pairing: toPairing((yield* get(byNumber, row.n)) as PairingRow) };
+}
+
+/** The same as one decision, for a command. */
+export function* decidePairing(
+	context: Context,
+	{ decision, ...args }: { readonly decision: "approve" | "deny" } & Parameters<typeof approvePairing>[1],
+): Op<PairingDecision> {
+	return decision === "approve" ? yield* approvePairing(context, args) : yield* denyPairing(context, args);
 }
 
 function over({ n, state }: PairingRow): KeryxError {

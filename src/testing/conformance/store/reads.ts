@@ -51,7 +51,7 @@ export function readConformance(tell: Tell): void {
 				scene.store.openTurnOf({ scope, conversation: real ? conversation : ("x" as ConversationId) }),
 			(scope: Scope, real: boolean) => scene.store.delivery({ scope, id: real ? "d" : "x" }),
 			(scope: Scope, real: boolean) =>
-				scene.store.deliveriesBeside({
+				scene.store.sideDeliveries({
 					scope,
 					conversation: real ? conversation : ("x" as ConversationId),
 					kinds: ["notice"],

@@ -87,8 +87,8 @@ export const credentialsRule: Rule = {
 	action: "run_command",
 	look(invocation, facts) {
 		const { name, args } = invocation;
-		const told = tells(invocation);
-		if (told) return told;
+		const finding = tells(invocation);
+		if (finding) return finding;
 		for (const path of readWords(invocation)) {
 			const secret = secretPath(path, invocation.cwd);
 			if (secret) return { why: `reads or copies what may hold a secret: ${shownOperand(secret)}` };

@@ -1,8 +1,9 @@
 // What one sees before the first message: what Keryx is for, by trying it.
+import { Link } from "@tanstack/react-router";
 import { ArrowRight, MessageSquareText, Ruler, ShieldQuestionMark } from "lucide-react";
 import type { ReactNode } from "react";
 import { useApi } from "../../api/index.ts";
-import { Button, Command } from "../../ui/index.ts";
+import { Button } from "../../ui/index.ts";
 
 interface Trial {
 	readonly icon: ReactNode;
@@ -64,10 +65,12 @@ export function FirstRun({ onTry }: { readonly onTry: (texts: readonly string[])
 				<section aria-label="Connect a model">
 					<h2 className="font-semibold">Connect a model</h2>
 					<p className="mb-2 text-ink-2">
-						{health ? `“${health.agent}” answers now. ` : ""}This asks for a provider and a key, tries them,
-						and writes config.yaml:
+						{health?.agent === "offline" ? "Fixed sentences answer now. " : ""}Choose a provider, paste its
+						key and pick a model. No restart is needed.
 					</p>
-					<Command text="keryx setup" />
+					<Link to="/settings" search={{ tab: "model" }} className="text-accent underline">
+						Connect a model
+					</Link>
 				</section>
 			</div>
 		</div>

@@ -4,15 +4,10 @@ import { setTheme, useTheme } from "../../app/theme.ts";
 import { THEMES } from "../../app/theme-menu.tsx";
 import { classes } from "../../lib/classes.ts";
 import { fullTime } from "../../lib/time.ts";
-import { Badge, Code, ErrorState, SkeletonRows } from "../../ui/index.ts";
+import { Badge, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import { Reference } from "./reference.tsx";
 
-const MODEL = `agent:
-  kind: ai-sdk
-  provider: anthropic
-  model: claude-sonnet-5`;
-
-/** The page's look, the Keryx behind it, and how it gets a model. */
+/** The page's look and the Keryx behind it. */
 export function AboutTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
@@ -24,24 +19,6 @@ export function AboutTab() {
 			</Part>
 			<Part title="API">
 				<Reference />
-			</Part>
-			<Part title="Connect a model">
-				<div className="flex max-w-160 flex-col gap-2 text-ink-2">
-					<p>
-						Without a model an offline agent answers, with a few fixed sentences. This asks which one you
-						want, tries it, and writes config.yaml:
-					</p>
-					<Code label="Command" text="keryx setup" />
-					<p>
-						Or write it yourself, put the key into an environment variable (ANTHROPIC_API_KEY here), and start
-						Keryx again:
-					</p>
-					<Code label="config.yaml" text={MODEL} />
-					<p>
-						OpenAI, Anthropic, Google, OpenRouter, Ollama and every server that speaks OpenAI's chat
-						completions work. The key is never written into the file: only the name of its variable.
-					</p>
-				</div>
 			</Part>
 		</div>
 	);

@@ -4,9 +4,10 @@ import { Page, Tabs } from "../../ui/index.ts";
 import { AboutTab } from "./about-tab.tsx";
 import { CheckTab } from "./check-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
+import { ModelTab } from "./model-tab.tsx";
 import { TokensTab } from "./tokens-tab.tsx";
 
-const TABS = ["configuration", "check", "tokens", "about"] as const;
+const TABS = ["model", "configuration", "check", "tokens", "about"] as const;
 
 export function SettingsView() {
 	const { tab } = useSearch({ from: "/settings" });
@@ -15,9 +16,10 @@ export function SettingsView() {
 		<Page title="Settings">
 			<Tabs
 				label="Settings"
-				value={TABS.find((one) => one === tab) ?? "configuration"}
+				value={TABS.find((one) => one === tab) ?? "model"}
 				onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
 				tabs={[
+					{ name: "model", label: "Model", content: <ModelTab /> },
 					{ name: "configuration", label: "Configuration", content: <ConfigurationTab /> },
 					{ name: "check", label: "Check a file", content: <CheckTab /> },
 					{ name: "tokens", label: "Tokens", content: <TokensTab /> },

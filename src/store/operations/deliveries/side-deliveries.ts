@@ -6,10 +6,10 @@ import type { Delivery, Scope } from "../../types.ts";
 import { assertSees } from "../people/scope.ts";
 import { DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
 
-export type BesideKind = "notice" | "command" | "failure";
+export type SideDeliveryKind = "notice" | "command" | "failure";
 
 /** The condition on both kinds is the index's own: without it, neither engine would take it. */
-const told = sql<DeliveryRow>(
+const ofKind = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries
 	WHERE conversation = ? AND kind = ? AND kind IN ('notice', 'command') AND n < ? ORDER BY n DESC LIMIT ?`,
 );
@@ -21,10 +21,10 @@ const failures = sql<DeliveryRow>(
 );
 
 /** The last ones before a number, in their order. */
-export function* deliveriesBeside(args: {
+export function* sideDeliveries(args: {
 	readonly scope: Scope;
 	readonly conversation: ConversationId;
-	readonly kinds: readonly BesideKind[];
+	readonly kinds: readonly SideDeliveryKind[];
 	readonly before?: number;
 	readonly limit: number;
 }): Op<readonly Delivery[]> {
@@ -35,7 +35,7 @@ export function* deliveriesBeside(args: {
 		found.push(
 			...(kind === "failure"
 				? yield* all(failures, conversation, before, limit)
-				: yield* all(told, conversation, kind, before, limit)),
+				: yield* all(ofKind, conversation, kind, before, limit)),
 		);
 	return found
 		.sort((a, b) => a.n - b.n)

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import type { ConversationId } from "../../../domain/index.ts";
 import { runToEnd } from "../../engine.ts";
 import { migration, SCHEMA_VERSION } from "../../schema.ts";
-import { deliveriesBeside } from "./read-beside.ts";
+import { sideDeliveries } from "./side-deliveries.ts";
 
 const db = new Database(":memory:");
 for (let version = 0; version < SCHEMA_VERSION; version++) db.exec(migration(version, "sqlite"));
@@ -17,7 +17,7 @@ test("what was said beside a transcript is found without reading any other deliv
 		kinds: ["notice", "failure"],
 		limit: 10,
 	} as const;
-	runToEnd(deliveriesBeside(args), ({ statement, params, mode }) => {
+	runToEnd(sideDeliveries(args), ({ statement, params, mode }) => {
 		if (mode === "get") return { id: "c", principal: null, profile: "" };
 		const plan = db
 			.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${statement.sql}`)

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { MINUTE } from "../clock.ts";
 import { ADA, BOB, delivery, OPERATOR, type Scene, type Tell } from "./scene.ts";
 
-export function besideConformance(tell: Tell): void {
+export function sideDeliveriesConformance(tell: Tell): void {
 	tell("what was said beside a transcript is read backwards, page by page, each once", async (scene) => {
 		const { conversation } = await replies(scene, ADA, "a reply");
 		const elsewhere = await replies(scene, BOB, "another reply");
@@ -12,19 +12,19 @@ export function besideConformance(tell: Tell): void {
 			await notice(scene, elsewhere.conversation, `of others ${n}`);
 			await command(scene, `/say ${n}`, `answer ${n}`);
 		}
-		const all = await beside(scene, conversation, { limit: 100 });
+		const all = await sideDeliveries(scene, conversation, { limit: 100 });
 		expect(all.map(({ id }) => id)).toEqual(
 			[1, 2, 3, 4, 5].flatMap((n) => [`notice ${n}`, `answer ${n} a`, `answer ${n} b`]),
 		);
-		const last = await beside(scene, conversation, { limit: 4 });
+		const last = await sideDeliveries(scene, conversation, { limit: 4 });
 		expect(last).toEqual(all.slice(-4));
-		expect(await beside(scene, conversation, { limit: 4, before: last[0]?.n as number })).toEqual(
+		expect(await sideDeliveries(scene, conversation, { limit: 4, before: last[0]?.n as number })).toEqual(
 			all.slice(-8, -4),
 		);
-		expect(await beside(scene, conversation, { limit: 4, before: all[0]?.n as number })).toEqual([]);
-		const notices = await beside(scene, conversation, { kinds: ["notice"], limit: 2 });
+		expect(await sideDeliveries(scene, conversation, { limit: 4, before: all[0]?.n as number })).toEqual([]);
+		const notices = await sideDeliveries(scene, conversation, { kinds: ["notice"], limit: 2 });
 		expect(notices.map(({ id }) => id)).toEqual(["notice 4", "notice 5"]);
-		expect(await beside(scene, conversation, { kinds: [], limit: 2 })).toEqual([]);
+		expect(await sideDeliveries(scene, conversation, { kinds: [], limit: 2 })).toEqual([]);
 	});
 
 	tell("the replies of turns that failed are said beside it, those of others are not", async (scene) => {
@@ -34,17 +34,20 @@ export function besideConformance(tell: Tell): void {
 		await scene.end(failed, { outcome, deliveries: [delivery("f1", "sorry"), delivery("f2", "again")] });
 		await notice(scene, conversation, "n");
 		await replies(scene, ADA, "fine again");
-		const failures = await beside(scene, conversation, { kinds: ["failure"] });
+		const failures = await sideDeliveries(scene, conversation, { kinds: ["failure"] });
 		expect(failures.map(({ id, kind, turn }) => [id, kind, turn])).toEqual([
 			["f1", "reply", failed.turn],
 			["f2", "reply", failed.turn],
 		]);
-		const all = await beside(scene, conversation, { kinds: ["failure", "notice", "command"], limit: 2 });
+		const all = await sideDeliveries(scene, conversation, {
+			kinds: ["failure", "notice", "command"],
+			limit: 2,
+		});
 		expect(all.map(({ id }) => id)).toEqual(["f2", "n"]);
 		const before = all[0]?.n as number;
-		expect((await beside(scene, conversation, { kinds: ["failure"], before })).map(({ id }) => id)).toEqual([
-			"f1",
-		]);
+		expect(
+			(await sideDeliveries(scene, conversation, { kinds: ["failure"], before })).map(({ id }) => id),
+		).toEqual(["f1"]);
 	});
 
 	tell("the first part of an answer to a command says what was written, and when", async (scene) => {
@@ -60,7 +63,7 @@ export function besideConformance(tell: Tell): void {
 		);
 		scene.clock.advance(MINUTE);
 		await answer(scene, said, "named");
-		const [first, second] = await beside(scene, conversation);
+		const [first, second] = await sideDeliveries(scene, conversation);
 		expect(first?.body.asked).toEqual({
 			inbox: said.id,
 			platformMessage: "m7",
@@ -74,10 +77,14 @@ export function besideConformance(tell: Tell): void {
 }
 
 type Said = Awaited<ReturnType<Scene["say"]>>;
-type BesideArgs = Parameters<Scene["store"]["deliveriesBeside"]>[0];
+type SideDeliveriesArgs = Parameters<Scene["store"]["sideDeliveries"]>[0];
 
-function beside(scene: Scene, conversation: Said["conversation"], more: Partial<BesideArgs> = {}) {
-	return scene.store.deliveriesBeside({
+function sideDeliveries(
+	scene: Scene,
+	conversation: Said["conversation"],
+	more: Partial<SideDeliveriesArgs> = {},
+) {
+	return scene.store.sideDeliveries({
 		scope: OPERATOR,
 		conversation,
 		kinds: ["notice", "command"],

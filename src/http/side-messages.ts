@@ -12,7 +12,7 @@ const KINDS = {
 	all: ["notice", "command", "failure"],
 } as const;
 
-export const besideEndpoints = {
+export const sideMessageEndpoints = {
 	conversationDeliveries: endpoint("get", "/api/conversations/{conversation}/deliveries", {
 		about: "what was said beside the transcript: notices and answers to commands, the last ones, in order",
 		params: ofConversation,
@@ -33,9 +33,9 @@ export const besideEndpoints = {
 	}),
 } as const;
 
-export const besideHandlers: HandlersOf<typeof besideEndpoints> = {
+export const sideMessageHandlers: HandlersOf<typeof sideMessageEndpoints> = {
 	conversationDeliveries: async ({ conversation, kind, before, limit }, { host, scope }) => {
-		const found = await host.store.deliveriesBeside({
+		const found = await host.store.sideDeliveries({
 			scope,
 			conversation,
 			kinds: kind === undefined ? ["notice", "command"] : KINDS[kind],

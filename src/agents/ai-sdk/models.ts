@@ -1,0 +1,45 @@
+// Which models a provider has, as it says itself.
+import { z } from "zod";
+import { boundedFetch } from "./bounded.ts";
+import type { Target } from "./targets.ts";
+
+/** Far more than any provider has; a list that is longer is no list of models. */
+const MOST = 2000;
+
+const answer = z.union([
+	z.object({ data: z.array(z.object({ id: z.string() })) }),
+	z.object({ models: z.array(z.object({ name: z.string() })) }),
+]);
+
+/** Sorted by name. Throws an Error whose message says what the provider said; never with the key. */
+export async function listModels(
+	{ provider, baseUrl }: Pick<Target, "provider" | "baseUrl">,
+	key: string | null,
+	signal: AbortSignal,
+): Promise<readonly string[]> {
+	const response = await boundedFetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
+		headers: { accept: "application/json", ...headersOf(provider, key) },
+		redirect: "error",
+		signal,
+	});
+	if (!response.ok) throw new Error(`${provider} answered ${response.status} when asked for its models`);
+	const parsed = answer.safeParse(await response.json());
+	if (!parsed.success) throw new Error(`${provider} did not answer with a list of models`);
+	const names =
+		"data" in parsed.data
+			? parsed.data.data.map(({ id }) => id)
+			: parsed.data.models.map(({ name }) => name.replace(/^models\//, ""));
+	return [...new Set(names)].sort().slice(0, MOST);
+}
+
+function headersOf(provider: Target["provider"], key: string | null): Record<string, string> {
+	if (key === null) return {};
+	switch (provider) {
+		case "anthropic":
+			return { "x-api-key": key, "anthropic-version": "2023-06-01" };
+		case "google":
+			return { "x-goog-api-key": key };
+		default:
+			return { authorization: `Bearer ${key}` };
+	}
+}

@@ -1,0 +1,25 @@
+// Files that hold one secret each: a key of a model, a token of a channel. Only their owner may read them.
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, resolve } from "node:path";
+
+export type SecretFile =
+	| { readonly kind: "read"; readonly path: string; readonly value: string }
+	| { readonly kind: "missing"; readonly path: string }
+	| { readonly kind: "exposed"; readonly path: string };
+
+/** Relative names are looked for in Keryx's home. */
+export function readSecretFile(file: string, home: string): SecretFile {
+	const path = file.startsWith("~/") ? resolve(homedir(), file.slice(2)) : resolve(home, file);
+	const facts = statSync(path, { throwIfNoEntry: false });
+	if (!facts?.isFile()) return { kind: "missing", path };
+	if ((facts.mode & 0o077) !== 0) return { kind: "exposed", path };
+	return { kind: "read", path, value: readFileSync(path, "utf8").trim() };
+}
+
+export function writeSecretFile(path: string, value: string): void {
+	mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+	// Anew: a file that was there keeps its mode.
+	rmSync(path, { force: true });
+	writeFileSync(path, `${value}\n`, { mode: 0o600, flag: "wx" });
+}

@@ -1,0 +1,77 @@
+// Connecting a model from the page: the same as `keryx setup`. It changes config.yaml, so it asks for proof of a human; a key goes in
+// and never comes out.
+import { z } from "@hono/zod-openapi";
+import { MODEL_PROVIDERS } from "../config/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { ApiHost, HandlersOf, ModelSetup } from "./call.ts";
+import { endpoint } from "./endpoint.ts";
+
+const provider = z.enum(MODEL_PROVIDERS);
+const address = z
+	.url({ protocol: /^https?$/ })
+	.max(2000)
+	.openapi({ description: "where the provider's API is; left out, its own" });
+const key = z
+	.string()
+	.min(1)
+	.max(10_000)
+	.openapi({ description: "left out: the one that is stored for the provider, or its variable's" });
+
+export const modelSetupEndpoints = {
+	model: endpoint("get", "/api/model", {
+		about: "what answers, and which providers can be connected",
+		answer: z.object({
+			kind: z.string(),
+			provider: provider.nullable(),
+			model: z.string().nullable(),
+			base_url: z.string().nullable(),
+			providers: z.array(
+				z.object({
+					provider,
+					needs_key: z.boolean(),
+					needs_address: z.boolean(),
+					has_key: z.boolean().openapi({ description: "one is stored, or its variable is set" }),
+					suggested: z.string().openapi({ description: "a model that most people take; may be empty" }),
+				}),
+			),
+		}),
+	}),
+	listModels: endpoint("post", "/api/model/list", {
+		about: "asks a provider which models it has",
+		body: { provider, base_url: address.optional(), key: key.optional() },
+		answer: z.object({ models: z.array(z.string()) }),
+	}),
+	takeModel: endpoint("post", "/api/model", {
+		about: "connects a model: asks it once, then writes config.yaml and, where a key is given, a key file",
+		body: {
+			provider,
+			model: z.string().min(1).max(500),
+			base_url: address.optional(),
+			key: key.optional(),
+		},
+		answer: z.object({
+			provider,
+			model: z.string(),
+			ms: z.int().openapi({ description: "how long it took to answer" }),
+		}),
+	}),
+} as const;
+
+export const modelSetupHandlers: HandlersOf<typeof modelSetupEndpoints> = {
+	model: (_input, { host }) => {
+		const { providers, ...current } = setupOf(host).current();
+		return { ...current, providers: [...providers] };
+	},
+	listModels: async ({ provider: of, base_url, key: given }, { host, signal }) => ({
+		models: [...(await setupOf(host).list({ provider: of, baseUrl: base_url, key: given }, signal))],
+	}),
+	takeModel: ({ provider: of, model, base_url, key: given }, { host, signal }) =>
+		setupOf(host).take({ provider: of, model, baseUrl: base_url, key: given }, signal),
+};
+
+function setupOf({ modelSetup }: ApiHost): ModelSetup {
+	if (modelSetup) return modelSetup;
+	throw new KeryxError("gateway.stopped", "no gateway runs, so no model can be connected", {
+		hint: "start Keryx, then try again",
+	});
+}

@@ -1,0 +1,109 @@
+// Models and keys while Keryx runs: what the page and `keryx setup` write holds from the next turn on, and only if it answers.
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { editConfig, writeConfig } from "../../src/config/index.ts";
+import { systemClock } from "../../src/gateway/index.ts";
+import { createScriptedChannel } from "../../src/testing/index.ts";
+import { type ModelServer, refuses, says, startModelServer } from "../support/model-server.ts";
+import { KEY } from "./support.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keryx-live-models-"));
+const home = join(folder, "home");
+const file = join(home, "config.yaml");
+const warnings: string[] = [];
+const channel = createScriptedChannel({ platform: "pigeon", clock: systemClock, edit: false });
+let keryx: Keryx;
+let server: ModelServer;
+let other: ModelServer;
+
+beforeAll(async () => {
+	mkdirSync(home, { mode: 0o700 });
+	mkdirSync(join(folder, "data"));
+	writeFileSync(file, "# mine\nauth: { pigeon: { allow: [{ id: '7', role: owner }] } }\n", { mode: 0o600 });
+	[server, other] = await Promise.all([startModelServer(), startModelServer()]);
+	keryx = await createKeryx({
+		home,
+		env: { HOME: folder, XDG_DATA_HOME: join(folder, "data"), TZ: "UTC" },
+		store: "sqlite::memory:",
+		report: { warn: (text) => void warnings.push(text), note: () => {} },
+		channels: [channel],
+	});
+	await keryx.start();
+});
+afterAll(async () => {
+	await keryx.stop();
+	await Promise.all([server.close(), other.close()]);
+	rmSync(folder, { recursive: true, force: true });
+});
+
+async function ask(text: string): Promise<string | undefined> {
+	const { world } = channel;
+	const before = world.visible("42").length;
+	world.say({ chat: "42", user: "7", text });
+	await world.until(() => world.visible("42").length > before);
+	return world.visible("42").at(-1)?.text;
+}
+
+test("a model that is connected while Keryx runs answers from then on, with a key that only its file holds", async () => {
+	expect(await ask("hello")).not.toBe("from the model");
+	server.always(says("from the model"));
+	server.next((response) => {
+		response.setHeader("content-type", "application/json");
+		response.end(JSON.stringify({ data: [{ id: "tiny" }, { id: "large" }] }));
+	});
+	const wanted = { provider: "openai-compatible", base_url: server.url, key: KEY } as const;
+	expect(await keryx.client.listModels(wanted)).toEqual({ models: ["large", "tiny"] });
+	expect(await keryx.client.takeModel({ ...wanted, model: "tiny" })).toMatchObject({ model: "tiny" });
+	const key = join(home, "keys/openai-compatible.key");
+	expect(statSync(key).mode & 0o777).toBe(0o600);
+	const text = readFileSync(file, "utf8");
+	expect(text).toContain("# mine");
+	expect(text).not.toContain(KEY);
+	expect(JSON.stringify(await keryx.client.model())).not.toContain(KEY);
+	await expect.poll(() => ask("and now")).toBe("from the model");
+	expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+
+	// Another key is used at once, and one that others could read is not.
+	writeFileSync(key, "another-key-0123456789\n", { mode: 0o600 });
+	expect(await ask("again")).toBe("from the model");
+	expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer another-key-0123456789");
+	chmodSync(key, 0o644);
+	const sent = server.requests.length;
+	expect(await ask("once more")).not.toBe("from the model");
+	expect(server.requests).toHaveLength(sent);
+	chmodSync(key, 0o600);
+});
+
+test("a model that does not answer is not taken: the one before goes on, and the operator is told once", async () => {
+	other.always(refuses(401, { message: "no such key" }));
+	const change = (changes: Record<string, unknown>) =>
+		writeConfig(file, editConfig(readFileSync(file, "utf8"), changes));
+	const refused = () => warnings.filter((text) => text.includes("agent was not taken"));
+	change({ "agent.base_url": other.url, "agent.max_steps": 7 });
+	await expect.poll(refused).toHaveLength(1);
+	expect(refused()[0]).toContain("the one before goes on");
+	expect(await ask("still there?")).toBe("from the model");
+
+	// Corrected, it is taken.
+	other.always(says("from the other"));
+	change({ "agent.model": "other" });
+	await expect.poll(() => ask("which one?")).toBe("from the other");
+	expect(refused()).toHaveLength(1);
+});
+
+test("what the page asks to connect is refused with what the provider said, and nothing is written", async () => {
+	const before = readFileSync(file, "utf8");
+	server.always(refuses(404, { message: "no such model" }));
+	const asked = keryx.client.takeModel({
+		provider: "openai-compatible",
+		base_url: server.url,
+		model: "none",
+	});
+	await expect(asked).rejects.toMatchObject({ code: "model.unreachable" });
+	const without = keryx.client.takeModel({ provider: "openai-compatible", model: "none" });
+	await expect(without).rejects.toMatchObject({ code: "argument.invalid", field: "base_url" });
+	expect(readFileSync(file, "utf8")).toBe(before);
+});

@@ -1,0 +1,166 @@
+// Connecting a model: the provider, its key, one of its models. It is asked once before anything is saved, and answers from the next
+// message on.
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import type { Answer } from "../../../../src/http/endpoints.ts";
+import { api, useApi } from "../../api/index.ts";
+import { Button, ErrorLine, ErrorState, Field, Input, Select, SkeletonRows } from "../../ui/index.ts";
+
+type Current = Answer<"model">;
+type Provider = Current["providers"][number]["provider"];
+
+const NAMES: Readonly<Record<Provider, string>> = {
+	openai: "OpenAI",
+	anthropic: "Anthropic",
+	google: "Google",
+	openrouter: "OpenRouter",
+	ollama: "Ollama (on this machine)",
+	"openai-compatible": "Another server that speaks OpenAI's protocol",
+};
+
+export function ModelTab() {
+	const { data, error, refetch } = useApi("model", {}, { on: ["config"] });
+	if (!data)
+		return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows rows={4} />;
+	return (
+		<div className="mx-auto flex w-full max-w-280 flex-col gap-5 px-4 py-4 lg:px-6">
+			<p className="max-w-160">
+				{data.kind === "ai-sdk" && data.provider ? (
+					<>
+						<strong className="font-semibold">{data.model}</strong> of {NAMES[data.provider]} answers.
+					</>
+				) : data.kind === "offline" ? (
+					"No model is connected yet, so Keryx answers with a few fixed sentences."
+				) : (
+					`The agent is ${data.kind}. Saving a model here replaces it.`
+				)}
+			</p>
+			<ModelForm key={`${data.provider} ${data.model}`} current={data} />
+		</div>
+	);
+}
+
+/** The key is known to this form alone, and gone when it is left. */
+function ModelForm({ current }: { readonly current: Current }) {
+	const [provider, setProvider] = useState<Provider>(current.provider ?? "anthropic");
+	const facts = current.providers.find((one) => one.provider === provider);
+	const isCurrent = provider === current.provider;
+	const [model, setModel] = useState(current.model ?? facts?.suggested ?? "");
+	const [address, setAddress] = useState(current.base_url ?? "");
+	const [key, setKey] = useState("");
+	const list = useId();
+	const asked = {
+		provider,
+		...(address.trim() !== "" && { base_url: address.trim() }),
+		...(key.trim() !== "" && { key: key.trim() }),
+	};
+	const models = useMutation({ mutationFn: () => api.listModels(asked), gcTime: 0 });
+	const taking = useMutation({
+		mutationFn: () => api.takeModel({ ...asked, model: model.trim() }),
+		onSuccess: () => setKey(""),
+		gcTime: 0,
+	});
+	const choose = (next: Provider) => {
+		setProvider(next);
+		setKey("");
+		setAddress(next === current.provider ? (current.base_url ?? "") : "");
+		setModel(
+			next === current.provider
+				? (current.model ?? "")
+				: (current.providers.find((one) => one.provider === next)?.suggested ?? ""),
+		);
+		models.reset();
+		taking.reset();
+	};
+	const lacks =
+		model.trim() === "" ||
+		(facts?.needs_address === true && address.trim() === "") ||
+		(facts?.needs_key === true && !facts.has_key && key.trim() === "");
+	const submit = (event: FormEvent) => {
+		event.preventDefault();
+		taking.mutate();
+	};
+	return (
+		<form className="flex max-w-120 flex-col gap-4" onSubmit={submit}>
+			<Field label="Provider">
+				{(id) => (
+					<Select id={id} value={provider} onChange={({ target }) => choose(target.value as Provider)}>
+						{current.providers.map((one) => (
+							<option key={one.provider} value={one.provider}>
+								{NAMES[one.provider]}
+							</option>
+						))}
+					</Select>
+				)}
+			</Field>
+			{(facts?.needs_address || address !== "") && (
+				<Field label="Address" about="Where its API is, such as http://127.0.0.1:8080/v1.">
+					{(id) => (
+						<Input
+							id={id}
+							type="url"
+							value={address}
+							spellCheck={false}
+							onChange={({ target }) => setAddress(target.value)}
+						/>
+					)}
+				</Field>
+			)}
+			<Field label="API key" about={keyHint(facts)}>
+				{(id) => (
+					<Input
+						id={id}
+						type="password"
+						value={key}
+						autoComplete="off"
+						spellCheck={false}
+						placeholder={facts?.has_key ? "stored" : ""}
+						onChange={({ target }) => setKey(target.value)}
+					/>
+				)}
+			</Field>
+			<Field label="Model" about={models.data ? `${models.data.models.length} to choose from.` : undefined}>
+				{(id) => (
+					<div className="flex gap-2">
+						<Input
+							id={id}
+							list={list}
+							className="min-w-0 flex-1"
+							value={model}
+							autoComplete="off"
+							spellCheck={false}
+							onChange={({ target }) => setModel(target.value)}
+						/>
+						<datalist id={list}>
+							{models.data?.models.map((name) => (
+								<option key={name} value={name} />
+							))}
+						</datalist>
+						<Button type="button" disabled={models.isPending} onClick={() => models.mutate()}>
+							{models.isPending ? "Asking…" : "List models"}
+						</Button>
+					</div>
+				)}
+			</Field>
+			{models.error && <ErrorLine error={models.error} />}
+			{taking.error && <ErrorLine error={taking.error} />}
+			<div className="flex items-center gap-3">
+				<Button look="primary" type="submit" disabled={lacks || taking.isPending}>
+					{taking.isPending ? "Asking the model…" : isCurrent ? "Try and save" : "Try and connect"}
+				</Button>
+				{taking.data && (
+					<p role="status" className="text-ink-2">
+						{taking.data.model} answered in {taking.data.ms} ms. It is used from the next message on.
+					</p>
+				)}
+			</div>
+		</form>
+	);
+}
+
+function keyHint(facts: Current["providers"][number] | undefined): string {
+	if (facts?.has_key) return "One is stored. Leave this empty to keep it.";
+	return facts?.needs_key
+		? "It is stored in a file that only Keryx's user can read, and never shown again."
+		: "Only if the server asks for one.";
+}
