@@ -36,6 +36,7 @@ process.exitCode = await run(
 		"test/app/embedding.test.ts",
 		"test/channels/telegram-storm.test.ts",
 		"test/channels/discord-storm.test.ts",
+		"test/channels/slack-storm.test.ts",
 	],
 	{
 		...env,

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
+	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,
 	checkConfig,
 	type Environment,
@@ -11,7 +12,7 @@ import {
 } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ChannelSetup } from "../http/index.ts";
-import { readToken, type TokenPlace } from "./channel-token.ts";
+import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
@@ -28,10 +29,14 @@ export interface NewChannel {
 	/** Of the entry; left out, the platform's. */
 	readonly name?: string;
 	readonly account?: string;
-	/** The token itself, for a key file; or the variable that holds it. */
-	readonly token: { readonly value: string } | { readonly variable: string };
+	readonly token: GivenToken;
+	/** Of the app, where the platform wants one beside the bot's. */
+	readonly appToken?: GivenToken;
 	readonly apiRoot?: string;
 }
+
+/** The token itself, for a key file; or the variable that holds it. */
+export type GivenToken = { readonly value: string } | { readonly variable: string };
 
 export interface SetupPlace {
 	readonly home: string;
@@ -42,11 +47,13 @@ export interface SetupPlace {
 export function channelSetup(place: TokenPlace): ChannelSetup {
 	return {
 		platforms: CHANNEL_PLATFORMS,
-		add: ({ platform, name, account, token, apiRoot }) =>
+		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
+		add: ({ platform, name, account, token, appToken, apiRoot }) =>
 			addChannel(
 				{
 					platform: known(platform),
 					token: { value: token },
+					...(appToken !== undefined && { appToken: { value: appToken } }),
 					...(name !== undefined && { name }),
 					...(account !== undefined && { account }),
 					...(apiRoot !== undefined && { apiRoot }),
@@ -62,8 +69,10 @@ export function channelSetup(place: TokenPlace): ChannelSetup {
 export async function testChannel(name: string, place: TokenPlace): Promise<ChannelIdentity> {
 	const settings = checkConfig(place).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
+	const platform = known(settings.platform);
 	const token = await readToken(name, settings, place);
-	return tryToken(known(settings.platform), { token, apiRoot: settings.api_root });
+	const appToken = APP_TOKEN_PLATFORMS.has(platform) ? await readAppToken(name, settings, place) : "";
+	return tryToken(platform, { token, appToken, apiRoot: settings.api_root });
 }
 
 function known(platform: string): ChannelPlatform {
@@ -77,21 +86,24 @@ function known(platform: string): ChannelPlatform {
 }
 
 /** Throws channel.refused where the platform does not accept the token. */
-export function tryToken(
+function tryToken(
 	platform: ChannelPlatform,
-	{ token, apiRoot }: { readonly token: string; readonly apiRoot?: string | undefined },
+	{ apiRoot, ...tokens }: Omit<Asked, "apiRoot"> & { readonly apiRoot?: string | undefined },
 ): Promise<ChannelIdentity> {
-	return IDENTIFY[platform]({ token, ...(apiRoot !== undefined && { apiRoot }) });
+	return IDENTIFY[platform]({ ...tokens, ...(apiRoot !== undefined && { apiRoot }) });
 }
 
 interface Asked {
 	readonly token: string;
+	/** Empty where the platform has none. */
+	readonly appToken: string;
 	readonly apiRoot?: string;
 }
 
 const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<ChannelIdentity>>> = {
 	telegram: async (asked) => (await import("../channels/telegram/index.ts")).identifyTelegram(asked),
 	discord: async (asked) => (await import("../channels/discord/index.ts")).identifyDiscord(asked),
+	slack: async (asked) => (await import("../channels/slack/index.ts")).identifySlack(asked),
 };
 
 /** Answers the entry's name and who the bot is. */
@@ -100,27 +112,36 @@ export async function addChannel(
 	place: SetupPlace,
 ): Promise<ChannelIdentity & { readonly name: string }> {
 	const { platform, token, apiRoot, name = wanted.platform, account } = wanted;
-	const value = "value" in token ? token.value.trim() : place.env[token.variable]?.trim();
-	if (!value)
+	const value = readGiven(token, "the token", place);
+	const { appToken } = wanted;
+	const appValue = appToken ? readGiven(appToken, "the app-level token", place) : "";
+	if (APP_TOKEN_PLATFORMS.has(platform) !== (appToken !== undefined))
 		throw new KeryxError(
-			"channel.token_missing",
-			"variable" in token ? `${token.variable} is not set here` : "the token is empty",
+			"argument.invalid",
+			appToken === undefined
+				? `${platform} needs an app-level token, too`
+				: `${platform} has no app-level token`,
+			{ field: "app_token" },
 		);
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const keyFile = join("keys", `${name}.token`);
+	const appKeyFile = join("keys", `${name}.app-token`);
 	const after = editConfig(before, {
 		[`channels.${name}`]: {
 			platform,
 			...(account && { account }),
 			...("value" in token ? { token_file: keyFile } : { token_env: token.variable }),
+			...(appToken &&
+				("value" in appToken ? { app_token_file: appKeyFile } : { app_token_env: appToken.variable })),
 			...(apiRoot !== undefined && { api_root: apiRoot }),
 		},
 	});
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
-	const identity = await tryToken(platform, { token: value, apiRoot });
+	const identity = await tryToken(platform, { token: value, appToken: appValue, apiRoot });
 	if ("value" in token) writeSecretFile(join(place.home, keyFile), value);
+	if (appToken && "value" in appToken) writeSecretFile(join(place.home, appKeyFile), appValue);
 	writeConfig(file, after);
 	return { ...identity, name };
 }
@@ -134,6 +155,17 @@ export function removeChannel(name: string, place: SetupPlace): void {
 	writeConfig(file, editConfig(before, { [`channels.${name}`]: undefined }));
 	if (settings.token_file === join("keys", `${name}.token`))
 		rmSync(join(place.home, settings.token_file), { force: true });
+	if (settings.app_token_file === join("keys", `${name}.app-token`))
+		rmSync(join(place.home, settings.app_token_file), { force: true });
+}
+
+function readGiven(token: GivenToken, called: string, { env }: SetupPlace): string {
+	const value = "value" in token ? token.value.trim() : env[token.variable]?.trim();
+	if (value) return value;
+	throw new KeryxError(
+		"channel.token_missing",
+		"variable" in token ? `${token.variable} is not set here` : `${called} is empty`,
+	);
 }
 
 export function noChannel(name: string): KeryxError {

@@ -18,24 +18,41 @@ export async function readToken(
 	settings: Pick<ChannelSettings, "token_env" | "token_file">,
 	{ env, home, secrets }: TokenPlace,
 ): Promise<string> {
-	const { token_env, token_file } = settings;
-	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(name, token_file, home))?.trim();
+	return read(`channels.${name}`, settings, { env, home, secrets });
+}
+
+/** The same for the token of the app, which some platforms want beside the bot's. */
+export async function readAppToken(
+	name: string,
+	{ app_token_env, app_token_file }: Pick<ChannelSettings, "app_token_env" | "app_token_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: app_token_env, token_file: app_token_file };
+	return read(`the app of channels.${name}`, where, place);
+}
+
+function read(
+	owner: string,
+	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,
+	{ env, home, secrets }: TokenPlace,
+): string {
+	const token = (token_file === undefined ? env[token_env ?? ""] : fromFile(owner, token_file, home))?.trim();
 	if (!token)
 		throw new KeryxError(
 			"channel.token_missing",
-			`channels.${name} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
+			`${owner} has no token: ${token_file === undefined ? `${token_env} is not set` : `${token_file} is empty`}`,
 		);
-	secrets.learn(new Map([[`channels.${name}`, token]]));
+	secrets.learn(new Map([[owner, token]]));
 	return token;
 }
 
-function fromFile(name: string, file: string, home: string): string {
+function fromFile(owner: string, file: string, home: string): string {
 	const found = readSecretFile(file, home);
 	if (found.kind === "read") return found.value;
 	const { path } = found;
 	if (found.kind === "missing")
-		throw new KeryxError("channel.token_missing", `channels.${name} has no token: there is no file ${path}`);
-	throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of channels.${name}`, {
+		throw new KeryxError("channel.token_missing", `${owner} has no token: there is no file ${path}`);
+	throw new KeryxError("channel.token_exposed", `others can read ${path}, the token of ${owner}`, {
 		hint: `run \`chmod 600 ${path}\``,
 	});
 }

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
-import { readToken, type TokenPlace } from "./channel-token.ts";
+import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -41,13 +41,15 @@ export async function makeChannel(
 		log: place.log,
 	};
 	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
-	return CHANNELS[settings.platform as ChannelPlatform](options);
+	return CHANNELS[settings.platform as ChannelPlatform](options, place);
 }
 
 type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
 
 /** The channels that come with Keryx. */
-const CHANNELS: Readonly<Record<ChannelPlatform, (options: ChannelOptions) => Promise<Channel>>> = {
+const CHANNELS: Readonly<
+	Record<ChannelPlatform, (options: ChannelOptions, place: ChannelPlace) => Promise<Channel>>
+> = {
 	telegram: async (options) => {
 		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
 		return createTelegramChannel({ ...options, ...apiRootOf(options) });
@@ -61,6 +63,16 @@ const CHANNELS: Readonly<Record<ChannelPlatform, (options: ChannelOptions) => Pr
 			threadReplies,
 			freeChats,
 			aliveMs: seconds * 1000,
+		});
+	},
+	slack: async (options, place) => {
+		const { createSlackChannel } = await import("../channels/slack/index.ts");
+		const { name, settings } = options;
+		return createSlackChannel({
+			...options,
+			...apiRootOf(options),
+			appToken: () => readAppToken(name, settings, place),
+			aliveMs: settings.alive_seconds * 1000,
 		});
 	},
 };

@@ -10,7 +10,10 @@ function isOwn(name: string): boolean {
 }
 
 /** Platforms whose channel comes with Keryx. Any other needs a `module`. */
-export const CHANNEL_PLATFORMS = ["telegram", "discord"] as const;
+export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack"] as const;
+
+/** Those that need a second token, of the app beside the bot's. */
+export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
 
 export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
 
@@ -31,6 +34,9 @@ export const channelSchema = z.strictObject({
 	token_env: variableSchema.optional(),
 	/** Or the file, readable by its owner only. */
 	token_file: z.string().min(1).optional(),
+	/** The same for the app's token, where the platform wants one beside the bot's. */
+	app_token_env: variableSchema.optional(),
+	app_token_file: z.string().min(1).optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
 	/** Given to the module as they are. */
@@ -73,9 +79,9 @@ export function* channelProblems(
 	profiles: object,
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	const seen = new Map<string, string>();
-	for (const [name, { platform, account, module, profile, token_env, token_file }] of Object.entries(
-		channels,
-	)) {
+	for (const [name, entry] of Object.entries(channels)) {
+		const { platform, account, module, profile, token_env, token_file, app_token_env, app_token_file } =
+			entry;
 		const connection = `${platform} ${account}`;
 		const other = seen.get(connection);
 		seen.set(connection, name);
@@ -94,6 +100,12 @@ export function* channelProblems(
 			yield {
 				path: [name, "token_env"],
 				message: "or token_file must name where the token is, one of the two",
+			};
+		const needsAppToken = APP_TOKEN_PLATFORMS.has(platform) && module === undefined;
+		if (needsAppToken && (app_token_env === undefined) === (app_token_file === undefined))
+			yield {
+				path: [name, "app_token_env"],
+				message: "or app_token_file must name where the app-level token is, one of the two",
 			};
 		if (profile !== undefined && !Object.hasOwn(profiles, profile))
 			yield { path: [name, "profile"], message: `must name one of profiles, not ${profile}` };

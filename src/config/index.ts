@@ -3,7 +3,7 @@
 // Never here: acting on a setting.
 
 export { type ConfigChange, compareConfig } from "./change.ts";
-export { CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
+export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
 export { editConfig, writeConfig } from "./edit.ts";
 export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";

@@ -183,6 +183,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("api_key_env"),
 		...at("secret_env"),
 		...at("token_env"),
+		...at("app_token_env"),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];

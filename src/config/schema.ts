@@ -434,7 +434,9 @@ function keyVariables({
 	profiles,
 	secrets,
 }: {
-	readonly channels: Readonly<Record<string, { readonly token_env?: string | undefined }>>;
+	readonly channels: Readonly<
+		Record<string, { readonly token_env?: string | undefined; readonly app_token_env?: string | undefined }>
+	>;
 	readonly agent: z.output<typeof agentSchema>;
 	readonly profiles: Readonly<Record<string, { readonly agent: z.output<typeof agentSchema> }>>;
 	readonly secrets: readonly (string | { readonly name: string })[];
@@ -443,7 +445,7 @@ function keyVariables({
 	return new Set([
 		...Object.values(USUAL_KEY_VARIABLES),
 		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
-		...Object.values(channels).map(({ token_env }) => token_env),
+		...Object.values(channels).flatMap(({ token_env, app_token_env }) => [token_env, app_token_env]),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
 	]);
 }

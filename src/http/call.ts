@@ -74,11 +74,14 @@ export interface WebhookRoute {
 export interface ChannelSetup {
 	/** Platforms that can be added by a token alone. */
 	readonly platforms: readonly string[];
+	/** Those of them that need a token of the app beside the bot's. */
+	readonly appTokenPlatforms: readonly string[];
 	add(wanted: {
 		readonly platform: string;
 		readonly name?: string | undefined;
 		readonly account?: string | undefined;
 		readonly token: string;
+		readonly appToken?: string | undefined;
 		readonly apiRoot?: string | undefined;
 	}): Promise<ChannelFound>;
 	test(name: string): Promise<ChannelFound>;

@@ -19,7 +19,12 @@ const name = z.string().min(1).max(64);
 export const channelSetupEndpoints = {
 	channelPlatforms: endpoint("get", "/api/channels/platforms", {
 		about: "platforms that can be connected with a token",
-		answer: z.object({ platforms: z.array(z.string()) }),
+		answer: z.object({
+			platforms: z.array(z.string()),
+			app_token: z
+				.array(z.string())
+				.openapi({ description: "platforms that need a token of the app beside the bot's" }),
+		}),
 	}),
 	addChannel: endpoint("post", "/api/channels", {
 		about: "connects a platform: tries the token, then writes config.yaml and a key file",
@@ -28,6 +33,7 @@ export const channelSetupEndpoints = {
 			name: name.optional(),
 			account: z.string().max(64).optional(),
 			token: z.string().min(1).max(10_000),
+			app_token: z.string().min(1).max(10_000).optional(),
 			api_root: z.url({ protocol: /^https?$/ }).optional(),
 		},
 		answer: found,
@@ -45,9 +51,21 @@ export const channelSetupEndpoints = {
 } as const;
 
 export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
-	channelPlatforms: (_input, { host }) => ({ platforms: [...(host.channelSetup?.platforms ?? [])] }),
-	addChannel: async ({ platform, name: called, account, token, api_root }, { host }) =>
-		toWire(await setupOf(host).add({ platform, name: called, account, token, apiRoot: api_root })),
+	channelPlatforms: (_input, { host }) => ({
+		platforms: [...(host.channelSetup?.platforms ?? [])],
+		app_token: [...(host.channelSetup?.appTokenPlatforms ?? [])],
+	}),
+	addChannel: async ({ platform, name: called, account, token, app_token, api_root }, { host }) =>
+		toWire(
+			await setupOf(host).add({
+				platform,
+				name: called,
+				account,
+				token,
+				appToken: app_token,
+				apiRoot: api_root,
+			}),
+		),
 	testChannel: async ({ name: called }, { host }) => toWire(await setupOf(host).test(called)),
 	removeChannel: async ({ name: called }, { host }) => {
 		await setupOf(host).remove(called);

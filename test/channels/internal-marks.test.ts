@@ -10,10 +10,12 @@ import { storeOn } from "../../src/store/store.ts";
 import type { ChannelPeer } from "../../src/testing/index.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { AUDIT_KEY, configOf, confirmationsOn, dangerTool } from "../gateway/support.ts";
+import { slackPeer } from "./slack-scene.ts";
 import { type Heard, telegramPeer } from "./telegram-scene.ts";
 
 const PLATFORMS: readonly (readonly [string, () => Promise<ChannelPeer & Heard>])[] = [
 	["telegram", telegramPeer],
+	["slack", slackPeer],
 ];
 
 let peer: ChannelPeer & Heard;

@@ -121,7 +121,10 @@ test("a name that is taken is refused", async () => {
 
 test("the API adds, tries and removes one, and never answers a token", async () => {
 	const { client } = await start();
-	expect(await client.channelPlatforms()).toEqual({ platforms: ["telegram", "discord"] });
+	expect(await client.channelPlatforms()).toEqual({
+		platforms: ["telegram", "discord", "slack"],
+		app_token: ["slack"],
+	});
 	const added = await client.addChannel({
 		platform: "telegram",
 		token: peer.bot.token,

@@ -128,7 +128,9 @@ describe("the API", () => {
 			.toBe("completed");
 		const session = before.live_session as string;
 		expect(await client.setTitle({ session, title: "Pelicans" })).toMatchObject({ title: "Pelicans" });
-		expect(await client.renameConversation({ conversation, title: "Birds" })).toMatchObject({ name: "Birds" });
+		expect(await client.renameConversation({ conversation, title: "Birds" })).toMatchObject({
+			name: "Birds",
+		});
 		expect(await client.pinConversation({ conversation, pinned: true })).toEqual({ pinned: true });
 		const put = (state: "open" | "archived" | "deleted") =>
 			client.setConversationState({ conversations: [conversation], state });
@@ -136,10 +138,17 @@ describe("the API", () => {
 			(await client.conversations({ list })).conversations.map(({ id }) => id);
 		expect(await ids("pinned")).toEqual([conversation]);
 		expect(await put("deleted")).toEqual({ changed: 1 });
-		expect([await ids("open"), await ids("deleted")]).toEqual([expect.not.arrayContaining([conversation]), [conversation]]);
+		expect([await ids("open"), await ids("deleted")]).toEqual([
+			expect.not.arrayContaining([conversation]),
+			[conversation],
+		]);
 		expect(await put("open")).toEqual({ changed: 1 });
 		expect(await put("open")).toEqual({ changed: 0 });
-		expect(await client.conversation({ conversation })).toMatchObject({ name: "Birds", state: "open", pinned: false });
+		expect(await client.conversation({ conversation })).toMatchObject({
+			name: "Birds",
+			state: "open",
+			pinned: false,
+		});
 		expect(await client.branchSession({ conversation, title: "Another way" })).toMatchObject({
 			ended: session,
 		});

@@ -2,6 +2,8 @@
 import { createInterface } from "node:readline";
 import { createDiscordPeer, USUAL_LIMITS } from "./discord/index.ts";
 import { HELP as DISCORD_HELP, Talk as DiscordTalk } from "./discord/talk.ts";
+import { createSlackPeer } from "./slack/index.ts";
+import { HELP as SLACK_HELP, Talk as SlackTalk } from "./slack/talk.ts";
 import { createTelegramPeer } from "./telegram/index.ts";
 import { HELP as TELEGRAM_HELP, Talk as TelegramTalk } from "./telegram/talk.ts";
 
@@ -10,6 +12,8 @@ interface Stage {
 	readonly label: string;
 	readonly apiRoot: string;
 	readonly token: string;
+	/** Of the app, where the platform has one. */
+	readonly appToken?: string;
 	/** Of the person who writes first. */
 	readonly person: string;
 	readonly help: string;
@@ -49,6 +53,21 @@ const STAGES: Readonly<Record<string, (port: number) => Promise<Stage>>> = {
 			close: () => peer.close(),
 		};
 	},
+	slack: async (port) => {
+		const peer = await createSlackPeer({ port });
+		const talk = new SlackTalk(peer, print);
+		const { apiRoot, botToken, appToken } = peer;
+		return {
+			label: "Slack",
+			apiRoot,
+			token: botToken,
+			appToken,
+			person: talk.person.id,
+			help: SLACK_HELP,
+			line: (line) => talk.line(line),
+			close: () => peer.close(),
+		};
+	},
 };
 
 const [platform = "", given = "8081"] = process.argv.slice(2);
@@ -58,21 +77,22 @@ if (!open) {
 	console.error(`There is no peer for ${JSON.stringify(platform)}. Use: npm run peer -- <${known}> [port]`);
 	process.exit(2);
 }
-const { label, apiRoot, token, person, help, line: say, close } = await open(Number(given));
+const { label, apiRoot, token, appToken, person, help, line: say, close } = await open(Number(given));
 const variable = `${platform.toUpperCase()}_TOKEN`;
+const appVariable = `${platform.toUpperCase()}_APP_TOKEN`;
 console.log(`${label} is at ${apiRoot}. Put this into config.yaml:
 
 channels:
   ${platform}:
     platform: ${platform}
-    token_env: ${variable}
+    token_env: ${variable}${appToken === undefined ? "" : `\n    app_token_env: ${appVariable}`}
     api_root: ${apiRoot}
 auth:
   ${platform}:
     allow:
       - { id: "${person}", role: owner }
 
-and start Keryx with ${variable}=${token}
+and start Keryx with ${variable}=${token}${appToken === undefined ? "" : ` ${appVariable}=${appToken}`}
 
 ${help}
 `);

@@ -2,9 +2,9 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { addChannel, removeChannel, testChannel } from "../../app/channel-setup.ts";
+import { addChannel, type GivenToken, removeChannel, testChannel } from "../../app/channel-setup.ts";
 import { openHome } from "../../app/home.ts";
-import { CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
+import { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, keryxHome } from "../../config/index.ts";
 import { running } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 
@@ -17,6 +17,7 @@ interface AddFlags {
 	readonly name?: string;
 	readonly account?: string;
 	readonly tokenEnv?: string;
+	readonly appTokenEnv?: string;
 	readonly apiRoot?: string;
 }
 
@@ -30,6 +31,10 @@ export function addChannels(program: Command, context: CliContext): void {
 		.option("--name <name>", "the entry's name in config.yaml (the platform's name)")
 		.option("--account <name>", "tells this bot apart from another one of the same platform")
 		.option("--token-env <variable>", "the environment variable that holds the token, instead of a key file")
+		.option(
+			"--app-token-env <variable>",
+			"the same for the app-level token, which Slack needs beside the bot's",
+		)
 		.option("--api-root <address>", "another server that speaks the platform's protocol")
 		.addHelpText("after", ADD_EXAMPLES)
 		.action((platform: string, flags: AddFlags) => runAdd(context, platform, flags));
@@ -61,6 +66,8 @@ Examples:
   $ keryx channels add telegram < token.txt
   $ keryx channels add telegram --token-env TELEGRAM_TOKEN
   $ keryx channels add telegram --name second --account second
+  $ keryx channels add slack
+  $ printf '%s\\n%s\\n' "$BOT_TOKEN" "$APP_TOKEN" | keryx channels add slack
 
 Exit codes: 0 connected, 1 the platform refused the token, 2 wrong usage.`;
 
@@ -77,14 +84,12 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	const platform = readOneOf("platform", given, CHANNEL_PLATFORMS);
 	const { output } = openConfig(context);
 	const { path: home } = openHome(keryxHome(context.env));
-	const token =
-		flags.tokenEnv === undefined
-			? { value: await askForToken(platform, context) }
-			: { variable: flags.tokenEnv };
+	const { token, appToken } = await tokensOf(platform, flags, context);
 	const added = await addChannel(
 		{
 			platform,
 			token,
+			...(appToken && { appToken }),
 			...(flags.name !== undefined && { name: flags.name }),
 			...(flags.account !== undefined && { account: flags.account }),
 			...(flags.apiRoot !== undefined && { apiRoot: flags.apiRoot }),
@@ -100,11 +105,29 @@ async function runAdd(context: CliContext, given: string, flags: AddFlags): Prom
 	);
 }
 
-/** Not shown while it is typed. A pipe gives it on stdin. */
-async function askForToken(platform: string, context: CliContext): Promise<string> {
-	if (context.stdin.isTTY !== true) return (await readText("-", context)).trim();
+/** A pipe gives them on stdin, a line each. */
+async function tokensOf(
+	platform: string,
+	flags: AddFlags,
+	context: CliContext,
+): Promise<{ readonly token: GivenToken; readonly appToken?: GivenToken }> {
+	const isPiped = context.stdin.isTTY !== true;
+	const needsApp = APP_TOKEN_PLATFORMS.has(platform);
+	const isAsked = flags.tokenEnv === undefined || (needsApp && flags.appTokenEnv === undefined);
+	const piped = isPiped && isAsked ? (await readText("-", context)).trim().split(/\s*\n\s*/) : [];
+	const given = async (variable: string | undefined, what: string): Promise<GivenToken> => {
+		if (variable !== undefined) return { variable };
+		return { value: isPiped ? (piped.shift() ?? "") : await askForToken(what, context) };
+	};
+	const token = await given(flags.tokenEnv, `Token of the ${platform} bot`);
+	if (!needsApp) return { token };
+	return { token, appToken: await given(flags.appTokenEnv, "App-level token (xapp-)") };
+}
+
+/** Not shown while it is typed. */
+async function askForToken(what: string, context: CliContext): Promise<string> {
 	const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-	context.stderr.write(`Token of the ${platform} bot (it is not shown): `);
+	context.stderr.write(`${what} (it is not shown): `);
 	const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
 	try {
 		return (await lines.question("")).trim();

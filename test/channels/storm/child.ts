@@ -3,6 +3,7 @@ import "../../support/keep-compiled.ts";
 import type { Agent } from "../../../src/agents/index.ts";
 import { NO_USAGE } from "../../../src/agents/types.ts";
 import { createDiscordChannel } from "../../../src/channels/discord/index.ts";
+import { createSlackChannel } from "../../../src/channels/slack/index.ts";
 import { createTelegramChannel } from "../../../src/channels/telegram/index.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createGateway, systemClock } from "../../../src/gateway/index.ts";
@@ -14,9 +15,16 @@ import { createTools } from "../../../src/tools/index.ts";
 import { AUDIT_KEY, confirmationsOn, dangerOnFile } from "../../gateway/support.ts";
 import { DANGER, DRAIN, type Orders, type Report, SCRIPT } from "./scene.ts";
 
-const { platform, path, apiRoot, token, owner, members, dangers } = JSON.parse(
-	process.argv[2] ?? "",
-) as Orders;
+const {
+	platform,
+	path,
+	apiRoot,
+	token,
+	appToken = "",
+	owner,
+	members,
+	dangers,
+} = JSON.parse(process.argv[2] ?? "") as Orders;
 const scope = { kind: "operator" } as const;
 
 const config = configSchema.parse({
@@ -24,8 +32,7 @@ const config = configSchema.parse({
 	gateway: { batch_ms: 4, batch_cap_ms: 20 },
 	auth: { [platform]: { allow: [{ id: owner, role: "owner" }, ...members] } },
 });
-const CREATE = { telegram: createTelegramChannel, discord: createDiscordChannel };
-const channel = CREATE[platform]({
+const options = {
 	name: platform,
 	token: () => Promise.resolve(token),
 	apiRoot,
@@ -33,8 +40,20 @@ const channel = CREATE[platform]({
 	log: () => {},
 	firstPauseMs: 5,
 	longestPauseMs: 50,
-	voidPauseMs: 5,
-});
+};
+const fast = { burst: 1000, everyMs: 1 };
+const CREATE = {
+	telegram: () => createTelegramChannel(options),
+	discord: () => createDiscordChannel({ ...options, voidPauseMs: 5 }),
+	slack: () =>
+		createSlackChannel({
+			...options,
+			appToken: () => Promise.resolve(appToken),
+			settleMs: 200,
+			allowed: { message: fast, channel: fast, change: fast, read: fast },
+		}),
+};
+const channel = CREATE[platform]();
 const engine = await openSqlite({
 	path,
 	startedAt: systemClock.now(),

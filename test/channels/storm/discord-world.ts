@@ -140,6 +140,7 @@ export class DiscordWorld {
 			})),
 			// Nothing dangerous is asked for here.
 			done: [],
+			chatPart: 4,
 			shows: ({ text }) => text.trim(),
 		};
 	}
@@ -209,7 +210,7 @@ export class DiscordWorld {
 			const digest = createHash("sha256")
 				.update(files.at(-1)?.bytes ?? "")
 				.digest("hex");
-			this.said.push({ chat: chat.id, id, kind: "file", text, digest });
+			this.said.push({ chat: chat.id, id, kind: "file", text, digests: [digest] });
 			this.counts.files += files.length;
 			return;
 		}

@@ -3,10 +3,12 @@ import type { Script } from "../../../src/testing/index.ts";
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly platform: "telegram" | "discord";
+	readonly platform: "telegram" | "discord" | "slack";
 	readonly path: string;
 	readonly apiRoot: string;
 	readonly token: string;
+	/** Of the app, where the platform has one. */
+	readonly appToken?: string;
 	/** Who presses buttons, and who else may write. */
 	readonly owner: string;
 	readonly members: readonly string[];

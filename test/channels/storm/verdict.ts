@@ -16,6 +16,8 @@ export interface Judged {
 	}[];
 	/** What was done of what is dangerous. */
 	readonly done: readonly string[];
+	/** Which part of a conversation's key names the chat. */
+	readonly chatPart: number;
 	/** What people see of a delivery. */
 	readonly shows: (body: Delivery["body"]) => string;
 }
@@ -25,8 +27,8 @@ export interface Said {
 	readonly id: string;
 	readonly kind: "words" | "file" | "command";
 	readonly text: string;
-	/** Of its file. */
-	readonly digest?: string;
+	/** Of its files. */
+	readonly digests?: readonly string[];
 }
 
 const scope = { kind: "operator" } as const;
@@ -52,7 +54,7 @@ export async function judge(store: Store, world: Judged): Promise<Verdict> {
 		if (type !== "inbound.accepted" && type !== "inbound.observed") continue;
 		const item = await store.inboxItem({ scope, id: Number(subject) });
 		const message = item.platformMessage.slice(item.platformMessage.indexOf("/") + 1);
-		const name = `${await chatOf(store, item)} ${message}`;
+		const name = `${await chatOf(store, item, world.chatPart)} ${message}`;
 		if (items.has(name)) problems.push(`I4: message ${name} was accepted twice`);
 		items.set(name, item);
 		// A button is answered where it was pressed; a message of its own follows only where that took long.
@@ -94,10 +96,10 @@ export async function judge(store: Store, world: Judged): Promise<Verdict> {
 }
 
 /** The source is kept as long as the content; the key names the chat for ever. */
-async function chatOf(store: Store, { conversation }: InboxItem): Promise<string> {
+async function chatOf(store: Store, { conversation }: InboxItem, part: number): Promise<string> {
 	if (conversation === null) return "nowhere";
 	const { key } = await store.conversation({ scope, ref: { id: conversation } });
-	return key.split(":")[4] ?? "";
+	return key.split(":")[part] ?? "";
 }
 
 async function* eventsOf(store: Store) {
@@ -121,12 +123,15 @@ async function endOf(store: Store, said: Said, item: InboxItem): Promise<string[
 	const isGivenUp = disposition?.kind === "failed" && disposition.reason === "interrupted";
 	if (kind !== "answered" && kind !== "merged" && !isGivenUp)
 		return [`(${said.text}) ended as ${JSON.stringify(disposition)}`];
-	if (said.digest === undefined || item.message === null) return [];
+	const { digests = [] } = said;
+	if (digests.length === 0 || item.message === null) return [];
 	const session = item.turn === null ? null : (await store.turn({ scope, id: item.turn })).session;
 	const rows = session === null ? [] : await store.transcript({ scope, session });
 	const content = rows.find(({ id }) => id === item.message)?.content;
 	const kept = content === undefined ? [] : blobsOf(content);
-	return kept.includes(said.digest) ? [] : [`holds the files ${kept.join(", ")}, not ${said.digest}`];
+	return digests.every((digest) => kept.includes(digest))
+		? []
+		: [`holds the files ${kept.join(", ")}, not ${digests.join(", ")}`];
 }
 
 /** None where there is no such delivery. */
@@ -169,7 +174,7 @@ function shownOnce(
 				const wanted = shows(end?.body ?? body);
 				if (text !== wanted)
 					problems.push(`I7: delivery ${id} shows ${JSON.stringify(text)}, not ${JSON.stringify(wanted)}`);
-				else receipts.push(BigInt(message));
+				else receipts.push(orderOf(message));
 			}
 		}
 		if (new Set(receipts).size !== receipts.length)
@@ -177,7 +182,7 @@ function shownOnce(
 		if (receipts.some((receipt, n) => n > 0 && receipt < (receipts[n - 1] as bigint)))
 			problems.push(`I19: ${place.name} shows its answers as ${receipts.join(", ")}`);
 		const unknown = of.filter(({ state }) => state === "unknown").length;
-		const extra = [...seen.keys()].filter((id) => !receipts.includes(BigInt(id)));
+		const extra = [...seen.keys()].filter((id) => !receipts.includes(orderOf(id)));
 		if (extra.length > unknown)
 			problems.push(
 				`${place.name} shows ${extra.length} messages that nothing sent, and ${unknown} are unknown`,
@@ -191,4 +196,9 @@ function shownOnce(
 		}
 	}
 	return problems;
+}
+
+/** Ids of messages grow; Slack's are times with six digits behind the point. */
+function orderOf(id: string): bigint {
+	return BigInt(id.replace(".", ""));
 }

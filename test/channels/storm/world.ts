@@ -26,7 +26,7 @@ interface SaidMessage {
 	/** What it was changed to. */
 	changed?: string;
 	/** Of its file. */
-	readonly digest?: string;
+	readonly digests?: readonly string[];
 }
 
 interface Place {
@@ -133,6 +133,7 @@ export class World {
 				seen: this.peer.answers(chat).map(({ id, text }) => ({ id: String(id), text })),
 			})),
 			done: this.done(),
+			chatPart: 4,
 			shows: ({ plain }) => plain.trim(),
 		};
 	}
@@ -223,7 +224,13 @@ export class World {
 				const digest = createHash("sha256")
 					.update(files[n]?.bytes ?? "")
 					.digest("hex");
-				this.said.push({ chat, id, kind: "file", text: n === 0 ? `${name} with files` : "", digest });
+				this.said.push({
+					chat,
+					id,
+					kind: "file",
+					text: n === 0 ? `${name} with files` : "",
+					digests: [digest],
+				});
 				this.counts.files++;
 			}
 			return;

@@ -9,21 +9,30 @@ const WHERE: Readonly<Record<string, string>> = {
 	telegram: "In Telegram, write /newbot to @BotFather. It answers with the token.",
 	discord:
 		"In the Developer Portal (discord.com/developers), create an application. Under Bot, turn on Message Content Intent and press Reset Token.",
+	slack: "At api.slack.com/apps, under Install App: it begins with xoxb-.",
 };
+
+/** Where the second one comes from. */
+const WHERE_APP =
+	"Under Basic Information, App-Level Tokens, with the scope connections:write: it begins with xapp-.";
 
 /** The token is known to this dialog alone, and gone when it closes. */
 export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 	const { data: known } = useApi("channelPlatforms", {});
 	const [platform, setPlatform] = useState("telegram");
 	const [token, setToken] = useState("");
+	const [appToken, setAppToken] = useState("");
 	const [account, setAccount] = useState("");
 	const form = useId();
+	const needsApp = known?.app_token.includes(platform) ?? false;
+	const isComplete = token.trim() !== "" && (!needsApp || appToken.trim() !== "");
 	const { mutate, data, isPending, error } = useMutation({
 		mutationFn: () => {
 			const second = account.trim();
 			return api.addChannel({
 				platform,
 				token: token.trim(),
+				...(needsApp && { app_token: appToken.trim() }),
 				...(second !== "" && { account: second, name: `${platform}-${second.toLowerCase()}` }),
 			});
 		},
@@ -51,7 +60,7 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 				) : (
 					<>
 						<Button onClick={onClose}>Cancel</Button>
-						<Button look="primary" type="submit" form={form} disabled={isPending || token.trim() === ""}>
+						<Button look="primary" type="submit" form={form} disabled={isPending || !isComplete}>
 							{isPending ? "Trying the token…" : "Connect"}
 						</Button>
 					</>
@@ -95,6 +104,20 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 							/>
 						)}
 					</Field>
+					{needsApp && (
+						<Field label="App-level token" about={WHERE_APP}>
+							{(id) => (
+								<Input
+									id={id}
+									type="password"
+									value={appToken}
+									autoComplete="off"
+									spellCheck={false}
+									onChange={({ target }) => setAppToken(target.value)}
+								/>
+							)}
+						</Field>
+					)}
 					<Field label="Account" about="Only for a second bot on the same platform.">
 						{(id) => (
 							<Input

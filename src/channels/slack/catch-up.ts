@@ -1,0 +1,128 @@
+// After a start, and after a long silence: the chats' history is read from where everything was committed. Slack itself delivers again
+// only for some minutes.
+import type { ChannelHost, Clock } from "../../gateway/index.ts";
+import { type EventContext, handInMessage, isSaying } from "./events.ts";
+import { MISSED_MOST, missedIn, type Read } from "./history.ts";
+import type { Connection, Line } from "./line.ts";
+import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
+
+/** Slack delivers again for five minutes: so old an event can still be on its way when a newer one was committed. */
+const OVERLAP_S = 600;
+/** What is older is left alone: nobody waits for an answer to it. */
+const LONGEST_S = 86_400;
+/** How often a history that cannot be read now is tried. */
+const TRIES = 5;
+/** Holds back the cursor until everything was read. */
+const HOLDER = {};
+const PAGE = 200;
+const PAGES = 10;
+
+export interface CatchUpOptions {
+	readonly clock: Clock;
+	readonly host: ChannelHost;
+	readonly read: Read;
+	readonly contextOf: (connection: Connection) => EventContext;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+interface WireChat {
+	readonly id?: string;
+	readonly is_im?: boolean;
+	readonly is_mpim?: boolean;
+}
+
+/** Resolves when every chat's history was handed in, chat by chat, or could not be read. */
+export async function catchUp(connection: Connection, line: Line, options: CatchUpOptions): Promise<void> {
+	const { clock, host, read, log } = options;
+	const now = clock.now() / 1000;
+	const first = line.takeFirst();
+	if (first !== null) return host.passed(first);
+	const oldest = Math.max(line.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
+	line.marks.begin(HOLDER, oldest);
+	let open = () => {};
+	line.lanes.holdUntil(
+		new Promise((resolve) => {
+			open = resolve;
+		}),
+	);
+	const work: Promise<void>[] = [];
+	try {
+		for (const { id, is_im: im, is_mpim: mpim } of await chatsOf(connection, read)) {
+			const chat = { chat: id as string, kind: im ? "im" : mpim ? "mpim" : undefined };
+			work.push(line.lanes.run(chat.chat, () => readChat(chat, oldest, connection, line, options)));
+		}
+	} catch (error) {
+		if (wordOf(error) !== "missing_scope") throw error;
+		log(
+			"what was missed cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
+		);
+	} finally {
+		open();
+	}
+	await Promise.all(work);
+	if (!line.isStopping) line.marks.end(HOLDER);
+}
+
+async function chatsOf({ directory }: Connection, read: Read): Promise<readonly WireChat[]> {
+	const chats: WireChat[] = [];
+	let cursor: string | undefined;
+	for (let page = 0; page < PAGES; page++) {
+		const answer = await read<{
+			channels?: readonly WireChat[];
+			response_metadata?: { readonly next_cursor?: string };
+		}>("users.conversations", {
+			types: "im,mpim,public_channel,private_channel",
+			exclude_archived: true,
+			limit: PAGE,
+			...(cursor !== undefined && { cursor }),
+		});
+		for (const chat of answer.channels ?? []) {
+			chats.push(chat);
+			directory.learn(chat);
+		}
+		cursor = answer.response_metadata?.next_cursor || undefined;
+		if (cursor === undefined) break;
+	}
+	return chats.filter(({ id }) => id !== undefined);
+}
+
+/** What may pass is tried again; the events of the chat wait meanwhile. */
+async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promise<Answer> {
+	for (let tries = 1; ; tries++)
+		try {
+			return await work();
+		} catch (error) {
+			const mayPass = ["retry", "unknown"].includes(outcomeOf(error).kind);
+			if (!mayPass || tries >= TRIES || line.isStopping) throw error;
+			await line.pause(tries);
+		}
+}
+
+async function readChat(
+	place: { readonly chat: string; readonly kind: string | undefined },
+	oldest: string,
+	connection: Connection,
+	line: Line,
+	{ read, contextOf, log }: CatchUpOptions,
+): Promise<void> {
+	const { chat } = place;
+	if (line.isStopping) return;
+	try {
+		const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
+		if (isCut)
+			log(
+				`only the newest ${MISSED_MOST} messages of ${chat} were read: there were more while Keryx was away`,
+			);
+		for (const message of messages) {
+			const { ts } = message;
+			if (ts === undefined || !isSaying(message) || line.wasTaken(chat, ts)) continue;
+			const done = await line.commit(`message ${ts} of ${chat}`, () =>
+				handInMessage(message, place, {}, contextOf(connection)),
+			);
+			if (done === "stopped") return;
+			line.tookFromHistory(chat, ts);
+		}
+	} catch (error) {
+		if (!line.isStopping) log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
+	}
+}

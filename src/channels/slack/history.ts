@@ -1,0 +1,144 @@
+// What stands in a chat: what was missed while Keryx was away, and what became of a message that nobody answered for.
+import type { Outgoing } from "../../gateway/index.ts";
+import { wordOf } from "./outcome.ts";
+import type { WireMessage } from "./source.ts";
+import { isOwn, type Me } from "./source.ts";
+
+/** A page of Slack's, and how many of them are read of one chat. */
+const PAGE = 200;
+const PAGES = 5;
+export const MISSED_MOST = PAGE * PAGES;
+const NONE: PageAnswer = { messages: [] };
+/** Deliveries carry their id where people do not see it. */
+const EVENT_TYPE = "keryx_delivery";
+
+/** One call, when it is its turn. */
+export type Read = <Answer extends object>(
+	method: string,
+	args: Readonly<Record<string, unknown>>,
+) => Promise<Answer>;
+
+interface PageAnswer {
+	readonly messages?: readonly WireMessage[];
+	readonly has_more?: boolean;
+	readonly response_metadata?: { readonly next_cursor?: string };
+}
+
+export interface Missed {
+	/** Oldest first, replies among the rest. */
+	readonly messages: readonly WireMessage[];
+	/** There were more than are read. */
+	readonly isCut: boolean;
+}
+
+/** Messages of a chat after `oldest`. Replies are found where the message they hang on is among the newest of the chat. */
+export async function missedIn(chat: string, oldest: string, read: Read): Promise<Missed> {
+	const seen: WireMessage[] = [];
+	let cursor: string | undefined;
+	let isCut = false;
+	for (let page = 0; ; page++) {
+		const answer = await read<PageAnswer>("conversations.history", {
+			channel: chat,
+			limit: PAGE,
+			...(cursor !== undefined && { cursor }),
+		});
+		seen.push(...(answer.messages ?? []));
+		cursor = answer.response_metadata?.next_cursor || undefined;
+		const isThrough = !answer.has_more || cursor === undefined || isBefore(seen.at(-1)?.ts, oldest);
+		if (isThrough) break;
+		isCut = page + 1 >= PAGES;
+		if (isCut) break;
+	}
+	const found = new Map<string, WireMessage>();
+	for (const message of seen) if (isAfter(message.ts, oldest)) found.set(message.ts as string, message);
+	for (const { ts, latest_reply: latest } of seen)
+		if (ts !== undefined && isAfter(latest, oldest))
+			for (const reply of await repliesTo(chat, ts, oldest, read)) found.set(reply.ts as string, reply);
+	return { messages: [...found.values()].toSorted((a, b) => Number(a.ts) - Number(b.ts)), isCut };
+}
+
+async function repliesTo(
+	chat: string,
+	thread: string,
+	oldest: string,
+	read: Read,
+): Promise<readonly WireMessage[]> {
+	const replies: WireMessage[] = [];
+	let cursor: string | undefined;
+	for (let page = 0; page < PAGES; page++) {
+		const answer = await read<PageAnswer>("conversations.replies", {
+			channel: chat,
+			ts: thread,
+			oldest,
+			limit: PAGE,
+			...(cursor !== undefined && { cursor }),
+		});
+		replies.push(...(answer.messages ?? []).filter(({ ts }) => ts !== thread && isAfter(ts, oldest)));
+		cursor = answer.response_metadata?.next_cursor || undefined;
+		if (!answer.has_more || cursor === undefined) break;
+	}
+	return replies;
+}
+
+export function metadataOf({ id }: Pick<Outgoing, "id">): object {
+	return { event_type: EVENT_TYPE, event_payload: { id } };
+}
+
+export interface LookUp {
+	readonly id: string;
+	readonly chat: string;
+	readonly thread: string | undefined;
+	/** Files that were on their way with it, as far as this life knows. */
+	readonly files: readonly string[] | undefined;
+	readonly me: Me;
+}
+
+type Found = { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" };
+
+/** Absent only where everything that it could be was seen: a message with files carries no id. */
+export async function lookUp({ id, chat, thread, files, me }: LookUp, read: Read): Promise<Found> {
+	let cursor: string | undefined;
+	let isDoubtful = false;
+	for (let page = 0; page < PAGES; page++) {
+		const answer = await read<PageAnswer>(
+			thread === undefined ? "conversations.history" : "conversations.replies",
+			{
+				channel: chat,
+				limit: PAGE,
+				include_all_metadata: true,
+				...(thread !== undefined && { ts: thread }),
+				...(cursor !== undefined && { cursor }),
+			},
+		).catch((error: unknown) => {
+			// The thread is gone, and everything in it.
+			if (wordOf(error) === "thread_not_found") return NONE;
+			throw error;
+		});
+		for (const message of answer.messages ?? []) {
+			const { metadata, ts } = message;
+			if (metadata?.event_type === EVENT_TYPE && metadata.event_payload?.id === id && ts !== undefined)
+				return { kind: "sent", receipt: ts };
+			const ids = (message.files ?? []).map((file) => file.id ?? "");
+			if (ids.length === 0 || !isOwn(message, me)) continue;
+			if (files && ids.some((file) => files.includes(file)))
+				return { kind: "sent", receipt: receiptOf(files) };
+			isDoubtful ||= files === undefined;
+		}
+		cursor = answer.response_metadata?.next_cursor || undefined;
+		if (!answer.has_more || cursor === undefined) return { kind: isDoubtful ? "unknown" : "absent" };
+	}
+	return { kind: "unknown" };
+}
+
+/** Slack does not say which message a file came to stand in; that can be asked later. */
+export function receiptOf(files: readonly string[]): string {
+	return `file:${files.join(",")}`;
+}
+
+function isAfter(ts: string | undefined, oldest: string): boolean {
+	return ts !== undefined && Number(ts) > Number(oldest);
+}
+
+function isBefore(ts: string | undefined, oldest: string): boolean {
+	return ts !== undefined && Number(ts) <= Number(oldest);
+}

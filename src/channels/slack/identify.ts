@@ -1,0 +1,72 @@
+// Who the tokens are, for setting a channel up: one call with each.
+import { KeryxError } from "../../errors.ts";
+import { systemClock } from "../../time/index.ts";
+import { isTokenRefused, reasonOf, wordOf } from "./outcome.ts";
+import { API_ROOT, Web } from "./web.ts";
+
+export interface SlackIdentity {
+	readonly who: string;
+	/** What the app cannot do as it is set up in Slack, each with the remedy. */
+	readonly remarks: readonly string[];
+}
+
+/** What each scope is for; without those of the first line nothing works. */
+const SCOPES: Readonly<Record<string, string>> = {
+	"chat:write": "it cannot answer",
+	"im:history": "it cannot read direct messages",
+	"channels:history": "it cannot read public channels",
+	"groups:history": "it cannot read private channels",
+	"im:read": "direct messages that come while Keryx is down are not found",
+	"channels:read": "messages in public channels that come while Keryx is down are not found",
+	"users:read": "it does not know people's names",
+	"files:read": "it cannot read files",
+	"files:write": "it cannot send files",
+};
+
+/** Throws channel.refused, which says whether Slack refused a token, which one, or could not be reached. */
+export async function identifySlack(options: {
+	readonly token: string;
+	readonly appToken: string;
+	readonly apiRoot?: string;
+}): Promise<SlackIdentity> {
+	const { WebClient } = await import("@slack/web-api");
+	const { token, appToken, apiRoot = API_ROOT } = options;
+	const web = (of: string) => new Web({ WebClient, token: of, apiRoot, clock: systemClock });
+	const bot = await asked("bot token (xoxb-)", () =>
+		web(token).call<{ user?: string; team?: string; response_metadata?: { scopes?: string[] } }>("auth.test"),
+	);
+	await asked("app-level token (xapp-)", () => web(appToken).call("apps.connections.open"));
+	const granted = new Set(bot.response_metadata?.scopes ?? []);
+	const missing = Object.entries(SCOPES).filter(([scope]) => granted.size > 0 && !granted.has(scope));
+	return {
+		who: `@${bot.user} in ${bot.team}`,
+		remarks: missing.map(
+			([scope, effect]) =>
+				`The app lacks the scope ${scope}: ${effect}. Add it at api.slack.com/apps, under OAuth & Permissions, and install the app again.`,
+		),
+	};
+}
+
+async function asked<Answer>(which: string, call: () => Promise<Answer>): Promise<Answer> {
+	try {
+		return await call();
+	} catch (error) {
+		if (wordOf(error) === "not_allowed_token_type")
+			throw new KeryxError(
+				"channel.refused",
+				`Slack does not accept this as the ${which}: it is of another kind`,
+				{
+					hint: "the bot token begins with xoxb-, the app-level token with xapp-",
+				},
+			);
+		if (wordOf(error) === "missing_scope")
+			throw new KeryxError("channel.refused", `the ${which} may not connect`, {
+				hint: "make an app-level token with the scope connections:write",
+			});
+		throw isTokenRefused(error)
+			? new KeryxError("channel.refused", `Slack does not accept the ${which}: ${reasonOf(error)}`)
+			: new KeryxError("channel.refused", `Slack cannot be asked who the app is: ${reasonOf(error)}`, {
+					hint: "check this machine's network and api_root, then try again",
+				});
+	}
+}

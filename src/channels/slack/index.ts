@@ -1,0 +1,230 @@
+// Slack: a channel on Socket Mode and the Web API. The libraries' own loops, acknowledgements and retries are not used: they come before
+// Keryx has committed.
+import { platformTraits } from "../../domain/index.ts";
+import type {
+	Channel,
+	ChannelHost,
+	ChannelTraits,
+	Clock,
+	Outgoing,
+	SendResult,
+} from "../../gateway/index.ts";
+import { catchUp } from "./catch-up.ts";
+import { change, type DeliverContext, deliver, isReceipt, TEXT_LIMIT } from "./deliver.ts";
+import type { EventContext } from "./events.ts";
+import { lookUp, type Read } from "./history.ts";
+import { type Connection, Line } from "./line.ts";
+import { askedPause, goneReason, outcomeOf } from "./outcome.ts";
+import { ALLOWED, type Allowances, Pace } from "./pace.ts";
+import { chatTypeOf } from "./source.ts";
+import { API_ROOT, Web } from "./web.ts";
+
+export { identifySlack } from "./identify.ts";
+
+const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
+/** Threads and unsettled deliveries that a channel remembers. */
+const REMEMBERED = 5000;
+
+export interface SlackOptions {
+	/** The name of its entry in `channels`. */
+	readonly name: string;
+	/** Tells several apps apart; left out: the only one. */
+	readonly account?: string;
+	/** The profile that its messages are for. */
+	readonly profile?: string;
+	/** The bot's (xoxb-). Read when it connects, and again when it was refused. */
+	readonly token: () => Promise<string>;
+	/** The app's (xapp-), which opens connections. */
+	readonly appToken: () => Promise<string>;
+	/** Another server than Slack's own, with the path of its API. */
+	readonly apiRoot?: string;
+	readonly clock: Clock;
+	readonly log: (message: string, error?: unknown) => void;
+	readonly random?: () => number;
+	/** Between two signs that connection and token are good. */
+	readonly pulseMs?: number;
+	/** So long without a sign of life, and the channel counts as down. */
+	readonly aliveMs?: number;
+	/** How long one file may take to come. */
+	readonly downloadMs?: number;
+	/** So long after a lost answer a message can still appear: before that, nobody looks for it. */
+	readonly settleMs?: number;
+	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
+	readonly firstPauseMs?: number;
+	readonly longestPauseMs?: number;
+	readonly allowed?: Allowances;
+}
+
+export const SLACK_TRAITS: ChannelTraits = {
+	...platformTraits("slack"),
+	// A longer message is shown, but can never be changed.
+	messageLimit: { max: TEXT_LIMIT, unit: "utf16" },
+	shows: {
+		attachments: true,
+		buttons: true,
+		edit: true,
+		typing: false,
+		threads: true,
+		idempotentSend: false,
+		lookup: true,
+		drafts: false,
+	},
+};
+
+export function createSlackChannel(options: SlackOptions): Channel {
+	const { name, account = "", clock, log, random = Math.random } = options;
+	const { pulseMs = 8000, aliveMs = 60_000, downloadMs = 60_000, settleMs = 2000 } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
+	const apiRoot = `${(options.apiRoot ?? API_ROOT).replace(/\/+$/, "")}/`;
+	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
+	const pace = new Pace(clock, options.allowed ?? ALLOWED);
+	const threads = new Set<string>();
+	/** Deliveries with files that were on their way, by id. */
+	const files = new Map<string, readonly string[]>();
+	/** When the outcome of a delivery became unknown, by the monotonic clock. */
+	const doubtful = new Map<string, number>();
+	let host: ChannelHost | undefined;
+	const hostNow = () => {
+		if (!host) throw new Error("stopped");
+		return host;
+	};
+	const note = (message: string, error?: unknown) => log(`${name}: ${message}`, error);
+
+	const contextOf = ({ web, me, directory }: Connection): EventContext => ({
+		host: hostNow(),
+		me,
+		of,
+		web,
+		directory,
+		files: { web, host: hostNow(), deadlineMs: downloadMs, isStopping: () => line.isStopping },
+		isNewThread: (thread) => {
+			if (threads.has(thread)) return false;
+			threads.add(thread);
+			forgetOldest(threads);
+			return true;
+		},
+	});
+	/** Waits for its turn, and out the pauses that Slack asks for: reading has the time. */
+	const reader =
+		({ web }: Connection): Read =>
+		async (method, args) => {
+			for (;;) {
+				const place = pace.take("read", method);
+				if ("afterMs" in place && place.afterMs > 0) await line.sleep(place.afterMs);
+				if (line.isStopping) throw new Error("stopped");
+				try {
+					return await web.call(method, args);
+				} catch (error) {
+					const pause = askedPause(error);
+					if (pause === null) throw error;
+					await line.sleep(pause);
+				}
+			}
+		};
+	const line: Line = new Line({
+		clock,
+		random,
+		pulseMs,
+		aliveMs,
+		firstPauseMs,
+		longestPauseMs,
+		log: note,
+		host: hostNow,
+		contextOf,
+		open: async () => {
+			const { WebClient } = await import("@slack/web-api");
+			const [token, appToken] = await Promise.all([options.token(), options.appToken()]);
+			const web = (one: string) => new Web({ WebClient, token: one.trim(), apiRoot, clock });
+			return { bot: web(token), app: web(appToken) };
+		},
+		catchUp: (connection, of_) =>
+			catchUp(connection, of_, { clock, host: hostNow(), read: reader(connection), contextOf, log: note }),
+	});
+
+	const call = async (
+		{ id, destination }: Outgoing,
+		work: (context: DeliverContext) => Promise<SendResult>,
+	): Promise<SendResult> => {
+		const { connection } = line;
+		if (!connection) return NOT_CONNECTED;
+		try {
+			return await work({
+				web: connection.web,
+				onFiles: (delivery, ids) => {
+					files.set(delivery, ids);
+					forgetOldest(files);
+				},
+			});
+		} catch (error) {
+			line.suspect(error);
+			const reason = goneReason(error);
+			if (reason !== null) await host?.gone({ source: sourceFor(destination, connection), reason });
+			const outcome = outcomeOf(error);
+			if (outcome.kind === "unknown") {
+				doubtful.set(id, clock.monotonic());
+				forgetOldest(doubtful);
+			}
+			return outcome;
+		}
+	};
+	const sourceFor = ({ chatId, userId }: Outgoing["destination"], { me }: Connection) => ({
+		platform: "slack",
+		account,
+		scope_id: me.teamId,
+		chat_id: chatId,
+		chat_type: chatTypeOf(chatId, undefined),
+		...(userId !== undefined && { user_id: userId }),
+	});
+	/** Waits for its turn, which changes nothing on Slack; then it goes, if the line still works. */
+	const inTurn = async (
+		{ destination }: Outgoing,
+		kind: "message" | "change",
+		go: () => Promise<SendResult>,
+	): Promise<SendResult> => {
+		if (!line.connection) return NOT_CONNECTED;
+		const place = pace.take(kind, destination.chatId);
+		if ("askAfterMs" in place)
+			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack allows no more at once" };
+		if (place.afterMs > 0) await line.sleep(place.afterMs);
+		return go();
+	};
+
+	return {
+		name,
+		platform: "slack",
+		account,
+		traits: SLACK_TRAITS,
+		start: async (given) => {
+			host = given;
+			await line.start(await given.cursor());
+		},
+		stop: () => line.stop(),
+		send: (outgoing) =>
+			inTurn(outgoing, "message", () => call(outgoing, (context) => deliver(outgoing, context))),
+		edit: (receipt, outgoing) => {
+			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
+			if (!isReceipt(receipt))
+				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Slack" });
+			return inTurn(outgoing, "change", () =>
+				call(outgoing, (context) => change(receipt, outgoing, context)),
+			);
+		},
+		lookup: async (id, { chatId, threadId }) => {
+			const since = doubtful.get(id);
+			// Whoever asks waits, so that what comes after it in the chat does, too.
+			if (since !== undefined) await line.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
+			const { connection } = line;
+			if (!connection) return { kind: "unknown" };
+			const asked = { id, chat: chatId, thread: threadId, files: files.get(id), me: connection.me };
+			const found = await lookUp(asked, reader(connection));
+			if (found.kind !== "unknown") doubtful.delete(id);
+			return found;
+		},
+		health: () => line.health(),
+	};
+}
+
+function forgetOldest(kept: Set<string> | Map<string, unknown>): void {
+	const [oldest] = kept.keys();
+	if (kept.size > REMEMBERED && oldest !== undefined) kept.delete(oldest);
+}

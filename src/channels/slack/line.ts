@@ -1,0 +1,443 @@
+// The line to Slack: connects, hands in, acknowledges. An event is acknowledged only when the host has committed it; until then Slack
+// delivers it again. Nothing ends the line but `stop`: it comes back for ever, and says meanwhile what is wrong.
+import { KeryxError } from "../../errors.ts";
+import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
+import type { Clock } from "../../time/index.ts";
+import { Directory } from "./directory.ts";
+import { chatOf, type EventContext, eventOf, type Happening, handIn, messageOf } from "./events.ts";
+import { Lanes } from "./lanes.ts";
+import { Marks } from "./marks.ts";
+import { askedPause, isTokenRefused, reasonOf, wordOf } from "./outcome.ts";
+import { type Envelope, Socket, type SocketEnd, SocketRefused } from "./socket.ts";
+import type { Me } from "./source.ts";
+import type { Web } from "./web.ts";
+
+/** What cannot be read so often is passed over, or nothing would come after it in its chat. */
+const STUMBLES = 3;
+/** After a shorter silence Slack's own retries bring what was missed. */
+const SHORT_GAP_MS = 30_000;
+/** Before Slack moves the connection, what is under way is waited for so long. */
+const SETTLE_MS = 1000;
+/** Messages that history brought: their events, which come too, are acknowledged alone. */
+const REMEMBERED = 10_000;
+
+export interface Connection {
+	readonly web: Web;
+	readonly me: Me;
+	readonly directory: Directory;
+}
+
+export interface LineOptions {
+	readonly clock: Clock;
+	readonly random: () => number;
+	/** Between two signs that the connection and the token are good. */
+	readonly pulseMs: number;
+	readonly aliveMs: number;
+	readonly firstPauseMs: number;
+	readonly longestPauseMs: number;
+	/** Reads the tokens anew each time, so that changed ones are used. */
+	readonly open: () => Promise<{ readonly bot: Web; readonly app: Web }>;
+	readonly host: () => ChannelHost;
+	readonly contextOf: (connection: Connection) => EventContext;
+	/** Hands in what was missed, through `take`; resolves when everything was. */
+	readonly catchUp: (connection: Connection, line: Line) => Promise<void>;
+	readonly log: (message: string, error?: unknown) => void;
+}
+
+/** Something that only a human can change, or that passes. */
+interface Trouble {
+	readonly state: "degraded" | "needs_attention";
+	readonly detail: string;
+}
+
+interface Pending {
+	readonly acknowledgements: (() => void)[];
+}
+
+export class Line {
+	readonly #options: LineOptions;
+	readonly lanes = new Lanes();
+	readonly marks = new Marks();
+	#state: ChannelHealth["state"] = "stopped";
+	#detail: string | undefined;
+	#aliveAt: number | null = null;
+	#provenBy = "hello";
+	/** When Slack was last heard, by the monotonic clock. */
+	#alive = 0;
+	#connection: Connection | null = null;
+	readonly #sockets = new Set<Socket>();
+	#counted = 0;
+	/** Of this connection: what they have under way ends with the line. */
+	#webs: readonly Web[] = [];
+	/** Under way, by the id of the event: one that comes again meanwhile is the same. */
+	readonly #pending = new Map<string, Pending>();
+	readonly #live = new Remembered();
+	readonly #fromHistory = new Remembered();
+	#running: Promise<void> = Promise.resolve();
+	readonly #sleepers = new Set<() => void>();
+	#isCaughtUp = false;
+	#catchingUp: Promise<void> = Promise.resolve();
+	/** The cursor to keep where there was none. */
+	#first: string | null = null;
+
+	constructor(options: LineOptions) {
+		this.#options = options;
+	}
+
+	/** While it is connected; else whoever wants to send waits. */
+	get connection(): Connection | null {
+		return this.#state === "connected" ? this.#connection : null;
+	}
+
+	get isStopping(): boolean {
+		return this.#state === "stopped";
+	}
+
+	health(): ChannelHealth {
+		const { clock, aliveMs } = this.#options;
+		const isSilent =
+			(this.#state === "connected" || this.#state === "degraded") &&
+			clock.monotonic() - this.#alive > aliveMs;
+		const detail = this.#detail ?? (isSilent ? "Slack does not answer" : this.#remark());
+		return {
+			state: isSilent ? "down" : this.#state,
+			aliveAt: this.#aliveAt,
+			...(this.#aliveAt !== null && { provenBy: this.#provenBy }),
+			...(detail !== undefined && { detail }),
+			connections: this.#sockets.size === 0 ? 0 : Math.max(this.#counted, this.#sockets.size),
+		};
+	}
+
+	/** Resolves when it is under way; it connects by itself, now or later. */
+	async start(cursor: string | null): Promise<void> {
+		await this.#running;
+		if (this.#state !== "stopped") return;
+		this.#state = "starting";
+		this.#detail = undefined;
+		this.#alive = this.#options.clock.monotonic();
+		this.#isCaughtUp = false;
+		this.#first = this.marks.start(cursor, (this.#options.clock.now() / 1000).toFixed(6));
+		this.#running = this.#run();
+	}
+
+	/** Hands in nothing more; what has been handed in is waited for, and Slack is told of it. */
+	async stop(): Promise<void> {
+		if (this.#state !== "stopped") {
+			this.#state = "stopped";
+			this.#detail = undefined;
+			for (const wake of [...this.#sleepers]) wake();
+			for (const web of this.#webs) web.abort();
+			for (const socket of this.#sockets) socket.giveUp(new Error("stopped"));
+		}
+		await this.#running;
+	}
+
+	/** A call found the token refused: the line looks at once. */
+	suspect(error: unknown): void {
+		if (!isTokenRefused(error) || this.isStopping) return;
+		this.#troubled(error);
+		for (const socket of this.#sockets) socket.giveUp(error);
+	}
+
+	/** At the very first start: the cursor to keep; null at any other. */
+	takeFirst(): string | null {
+		const first = this.#first;
+		this.#first = null;
+		return first;
+	}
+
+	/** Ends early when the line stops. */
+	sleep(ms: number): Promise<void> {
+		return new Promise((resolve) => {
+			const wake = () => {
+				cancel();
+				this.#sleepers.delete(wake);
+				resolve();
+			};
+			const cancel = this.#options.clock.after(ms, wake);
+			this.#sleepers.add(wake);
+		});
+	}
+
+	/** Longer after each failure. */
+	pause(failures: number): Promise<void> {
+		return this.sleep(this.#pauseMs(failures));
+	}
+
+	/** A message that history brought; false where it came by itself before. */
+	wasTaken(chat: string, ts: string): boolean {
+		return this.#live.has(`${chat}/${ts}`);
+	}
+
+	tookFromHistory(chat: string, ts: string): void {
+		this.#fromHistory.add(`${chat}/${ts}`);
+	}
+
+	/** Repeats until it is committed, or the line stops. What can never be taken is passed over. */
+	async commit(what: string, work: () => Promise<void>): Promise<"done" | "passed over" | "stopped"> {
+		for (let failures = 0; !this.isStopping; failures++)
+			try {
+				await work();
+				return "done";
+			} catch (error) {
+				if (this.isStopping) break;
+				if (isHopeless(error, failures)) {
+					this.#options.log(`${what} cannot be taken`, error);
+					return "passed over";
+				}
+				if (failures === 0) this.#options.log(`${what} is not taken yet: ${reasonOf(error)}`);
+				await this.pause(failures);
+			}
+		return "stopped";
+	}
+
+	async #run(): Promise<void> {
+		let failures = 0;
+		while (!this.isStopping) {
+			const began = this.#options.clock.monotonic();
+			let trouble: unknown;
+			try {
+				const end = await this.#connected();
+				trouble =
+					end.kind === "refresh" ? undefined : end.kind === "lost" ? end.error : new SocketRefused(end);
+			} catch (error) {
+				trouble = error;
+			}
+			if (this.isStopping) break;
+			const lived = this.#options.clock.monotonic() - began;
+			if (lived > this.#options.longestPauseMs) failures = 0;
+			if (trouble !== undefined) this.#troubled(trouble);
+			else if (lived > 1000) continue;
+			await this.sleep(Math.max(askedPause(trouble) ?? 0, this.#pauseMs(failures++)));
+		}
+		await this.#catchingUp;
+		await this.lanes.idle();
+		await this.#closeAll();
+		this.#connection = null;
+	}
+
+	/** One connection from its beginning to its end. */
+	async #connected(): Promise<SocketEnd> {
+		const { clock, pulseMs } = this.#options;
+		// Slack hands each event to one of the connections: one that was left open would take events and lose them.
+		await this.#closeAll();
+		const socket = await this.#connect();
+		if (this.isStopping) return { kind: "lost", error: new Error("stopped") };
+		let cancel = () => {};
+		const pulse = () => {
+			if (clock.monotonic() - this.#alive > pulseMs * 3)
+				return socket.giveUp(new Error("Slack does not answer pings"));
+			socket.ping();
+			this.#connection?.web.call("auth.test").catch((error: unknown) => this.suspect(error));
+			cancel = clock.after(pulseMs, pulse);
+		};
+		cancel = clock.after(pulseMs, pulse);
+		const end = await socket.ended;
+		cancel();
+		if (end.kind === "refresh") await Promise.race([this.lanes.idle(), this.sleep(SETTLE_MS)]);
+		return end;
+	}
+
+	async #connect(): Promise<Socket> {
+		const { clock, log } = this.#options;
+		const { bot, app } = await this.#options.open();
+		this.#webs = [bot, app];
+		if (this.isStopping) throw new Error("stopped");
+		const me = meOf(await bot.call<Record<string, string>>("auth.test"));
+		const { url } = await app.call<{ url?: string }>("apps.connections.open");
+		if (url === undefined) throw new Error("Slack gives no address for the connection");
+		const before = this.#connection;
+		const isSame = before?.me.userId === me.userId && before.me.teamId === me.teamId;
+		const connection = { web: bot, me, directory: new Directory(bot, clock) };
+		const gapMs = this.#aliveAt === null ? Number.POSITIVE_INFINITY : clock.monotonic() - this.#alive;
+		this.#connection = isSame ? { ...connection, directory: before.directory.on(bot) } : connection;
+		const socket = await Socket.open(
+			url,
+			{
+				clock,
+				onAlive: (by) => this.#proven(by),
+				onEnvelope: (envelope, from) => this.#take(envelope, from),
+			},
+			(opened) => this.#sockets.add(opened),
+		);
+		this.#counted = socket.connections;
+		if (this.isStopping) return socket;
+		this.#state = "connected";
+		this.#detail = undefined;
+		if (this.#remark() !== undefined) log(this.#remark() as string);
+		if (gapMs > SHORT_GAP_MS) this.#isCaughtUp = false;
+		this.#catchUp(this.#connection);
+		return socket;
+	}
+
+	/** Runs beside the events; those of a chat wait for its history. One at a time, again until it is through. */
+	#catchUp(connection: Connection): void {
+		this.#catchingUp = this.#catchingUp.then(async () => {
+			for (let failures = 0; !this.isStopping && !this.#isCaughtUp; failures++)
+				try {
+					await this.#options.catchUp(this.#connection ?? connection, this);
+					this.#isCaughtUp = true;
+				} catch (error) {
+					if (this.isStopping) return;
+					if (failures === 0) this.#options.log(`what was missed is not read yet: ${reasonOf(error)}`);
+					await this.pause(failures);
+				}
+		});
+	}
+
+	#take(envelope: Envelope, socket: Socket): void {
+		const { envelope_id: id, type, payload } = envelope;
+		const acknowledge = () => void socket.acknowledge(id);
+		if (type !== "events_api" && type !== "interactive" && type !== "slash_commands") {
+			acknowledge();
+			return;
+		}
+		const key = typeof payload.event_id === "string" ? payload.event_id : id;
+		const pending = this.#pending.get(key);
+		if (pending) {
+			pending.acknowledgements.push(acknowledge);
+			return;
+		}
+		const entry: Pending = { acknowledgements: [acknowledge] };
+		this.#pending.set(key, entry);
+		const happening: Happening = { kind: type, payload };
+		const holder = {};
+		const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
+		if (ts !== undefined) this.marks.begin(holder, ts);
+		void this.lanes.run(chatOf(happening), async () => {
+			await this.#handIn(happening, ts, holder, entry);
+			this.#pending.delete(key);
+		});
+	}
+
+	async #handIn(happening: Happening, ts: string | undefined, holder: object, entry: Pending): Promise<void> {
+		const connection = this.#connection;
+		const chat = chatOf(happening);
+		const message = messageOf(happening);
+		let after: (() => Promise<void>) | undefined;
+		let cursor: string | undefined;
+		if (!connection || this.isStopping) return;
+		const isKnown = message?.ts !== undefined && this.#fromHistory.has(`${chat}/${message.ts}`);
+		const outcome = isKnown
+			? "done"
+			: await this.commit("an event", async () => {
+					cursor = ts === undefined ? undefined : this.marks.cursorOf(holder, ts);
+					after = await handIn(happening, cursor, this.#options.contextOf(connection));
+				});
+		if (outcome === "stopped") return;
+		this.marks.end(holder, outcome === "done" ? cursor : undefined);
+		if (message?.ts !== undefined) this.#live.add(`${chat}/${message.ts}`);
+		for (const acknowledge of entry.acknowledgements) acknowledge();
+		// What the button did is done; a sentence that comes too late is lost alone.
+		await after?.().catch((error: unknown) =>
+			this.#options.log("a pressed button was not answered", reasonOf(error)),
+		);
+	}
+
+	async #closeAll(): Promise<void> {
+		for (const socket of this.#sockets) {
+			await socket.close();
+			this.#sockets.delete(socket);
+		}
+	}
+
+	#proven(by: string): void {
+		const { clock } = this.#options;
+		this.#aliveAt = clock.now();
+		this.#alive = clock.monotonic();
+		this.#provenBy = by;
+	}
+
+	#remark(): string | undefined {
+		return this.#counted > 1 && this.#state === "connected"
+			? `${this.#counted} programs are connected with this app: Slack gives each event to one of them; end the others`
+			: undefined;
+	}
+
+	#troubled(error: unknown): void {
+		const { state, detail } = troubleOf(error);
+		if (this.#detail !== detail) this.#options.log(detail);
+		this.#state = state;
+		this.#detail = detail;
+	}
+
+	/** Longer each time, with chance in it, so that many channels do not come back at once. */
+	#pauseMs(failures: number): number {
+		const { random, firstPauseMs, longestPauseMs } = this.#options;
+		const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+		return most * (0.5 + random() / 2);
+	}
+}
+
+/** The newest of many. */
+class Remembered {
+	readonly #keys = new Set<string>();
+
+	add(key: string): void {
+		this.#keys.add(key);
+		const [oldest] = this.#keys;
+		if (this.#keys.size > REMEMBERED && oldest !== undefined) this.#keys.delete(oldest);
+	}
+
+	has(key: string): boolean {
+		return this.#keys.has(key);
+	}
+}
+
+const HOPELESS: ReadonlySet<string> = new Set(["source.invalid", "address.incomplete", "profile.invalid"]);
+
+/** What no address can be made of is the same at every try; so is, most likely, what fails for another reason than the store's trouble. */
+function isHopeless(error: unknown, failures: number): boolean {
+	if (error instanceof KeryxError && HOPELESS.has(error.code)) return true;
+	if (error instanceof KeryxError ? mayPass(error) : !(error instanceof TypeError)) return false;
+	return failures + 1 >= STUMBLES;
+}
+
+/** The store is in trouble, or Keryx stops: later the same is taken. */
+function mayPass({ code }: KeryxError): boolean {
+	return /^(?:store|gateway)\./.test(code) && code !== "store.conflict" && code !== "store.not_found";
+}
+
+function meOf(answer: Readonly<Record<string, string>>): Me {
+	const {
+		user_id: userId = "",
+		bot_id: botId = "",
+		user: name = "",
+		team_id: teamId = "",
+		team = "",
+	} = answer;
+	return { userId, botId, name, teamId, team };
+}
+
+function troubleOf(error: unknown): Trouble {
+	if (error instanceof KeryxError) return attention(`${error.message}: ${error.hint}`);
+	if (error instanceof SocketRefused) {
+		if (error.end === "disabled")
+			return attention(
+				"Socket Mode is switched off for the app: switch it on at api.slack.com/apps, under Socket Mode",
+			);
+		if (error.end === "too many") return attention(TOO_MANY);
+	}
+	const word = wordOf(error);
+	if (word === "not_allowed_token_type")
+		return attention(
+			"a token of the wrong kind: token_env or token_file holds the bot token (xoxb-), app_token_env or app_token_file the app-level token (xapp-)",
+		);
+	if (word === "missing_scope")
+		return attention(
+			"the app-level token may not connect: make one with the scope connections:write at api.slack.com/apps, under Basic Information",
+		);
+	if (word === "too_many_websockets") return attention(TOO_MANY);
+	if (isTokenRefused(error))
+		return attention(
+			`Slack refuses the app's token (${word}): install the app again at api.slack.com/apps, under Install App, and put the new token in the place of the old one; Keryx looks again by itself`,
+		);
+	return { state: "degraded", detail: `Slack is not reached: ${reasonOf(error)}` };
+}
+
+const TOO_MANY =
+	"ten programs are connected with this app, and Slack takes no more: end the others, or give each its own app";
+
+function attention(detail: string): Trouble {
+	return { state: "needs_attention", detail };
+}

@@ -1,0 +1,156 @@
+// Calls of Slack's Web API, and of the addresses that it gives out for files. It says what the library cannot: whether a request that failed
+// may have reached Slack. It retries nothing and follows no redirect, because each request carries the token.
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
+import type { WebClient } from "@slack/web-api";
+import type { Clock } from "../../time/index.ts";
+
+/** The request did not leave: Slack cannot have carried it out. */
+export class NotSent extends Error {}
+/** It may have been carried out, or not. */
+export class NoAnswer extends Error {}
+
+export const API_ROOT = "https://slack.com/api/";
+const CALL_MS = 30_000;
+/** Names are looked up while a message waits to be acknowledged, which Slack wants within 3 seconds. */
+const NAME_MS = 1500;
+const UPLOAD_MS = 45_000;
+const SHOWS = /\/(?:chat\.\w+|files\.completeUploadExternal)$/;
+
+export interface WebOptions {
+	/** Loaded when the first channel starts. */
+	readonly WebClient: typeof WebClient;
+	readonly token: string;
+	readonly apiRoot: string;
+	readonly clock: Clock;
+}
+
+export class Web {
+	readonly #options: WebOptions;
+	readonly #client: WebClient;
+	/** What is under way; true where it shows something to somebody. */
+	readonly #open = new Map<AbortController, boolean>();
+
+	constructor(options: WebOptions) {
+		this.#options = options;
+		this.#client = new options.WebClient(options.token, {
+			slackApiUrl: options.apiRoot,
+			retryConfig: { retries: 0 },
+			rejectRateLimitedCalls: true,
+			logger: SILENT,
+			fetch: (url, init) => this.#fetch(String(url), init as RequestInit, deadlineOf(String(url))),
+		});
+	}
+
+	async call<Answer extends object>(
+		method: string,
+		args: Readonly<Record<string, unknown>> = {},
+	): Promise<Answer> {
+		return (await this.#client.apiCall(method, args)) as unknown as Answer;
+	}
+
+	/** The bytes of a file that Slack keeps. Rejects at anything but 200, and when the time is up. */
+	async *download(url: string, ms: number): AsyncGenerator<Uint8Array> {
+		if (!this.#isSlack(url)) throw new NoAnswer("the file is not kept by Slack");
+		const controller = new AbortController();
+		const cancel = this.#options.clock.after(ms, () => controller.abort(new Error("timed out")));
+		this.#open.set(controller, false);
+		try {
+			const response = await fetch(url, {
+				headers: { authorization: `Bearer ${this.#options.token}` },
+				redirect: "manual",
+				signal: controller.signal,
+			});
+			if (response.status !== 200 || !response.body) {
+				await response.body?.cancel();
+				throw new NoAnswer(
+					response.status === 302
+						? "the app may not read files (files:read)"
+						: `HTTP status ${response.status}`,
+				);
+			}
+			yield* response.body;
+		} catch (error) {
+			throw error instanceof NoAnswer ? error : new NoAnswer(`the file broke off (${wordsOf(error)})`);
+		} finally {
+			cancel();
+			this.#open.delete(controller);
+		}
+	}
+
+	/** Brings a file; nobody sees it before it is completed, so whatever goes wrong here may be repeated. */
+	async upload(url: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+		if (!this.#isSlack(url)) throw new NotSent("Slack gave a strange address for the upload");
+		const request = { method: "POST", body: bytes, redirect: "error" } as const;
+		try {
+			const { status } = await this.#fetch(url, request, UPLOAD_MS);
+			if (status !== 200) throw new NotSent(`HTTP status ${status}`);
+		} catch (error) {
+			throw new NotSent(`the file could not be uploaded: ${wordsOf(error)}`);
+		}
+	}
+
+	/** Ends what is under way, but not what shows something: its outcome would be unknown. */
+	abort(): void {
+		for (const [controller, shows] of this.#open) if (!shows) controller.abort(new Error("stopped"));
+	}
+
+	async #fetch(url: string, init: RequestInit, ms: number): Promise<Response> {
+		// Lets the loop hear of connections that have ended: a request on one of those would be of unknown outcome.
+		await turnOfTheLoop();
+		const controller = new AbortController();
+		const cancel = this.#options.clock.after(ms, () => controller.abort(new Error("timed out")));
+		this.#open.set(controller, SHOWS.test(url));
+		try {
+			const response = await fetch(url, { ...init, signal: controller.signal });
+			// The deadline holds until the last byte.
+			const body = await response.arrayBuffer();
+			return new Response(body, { status: response.status, headers: response.headers });
+		} catch (error) {
+			throw neverLeft(error)
+				? new NotSent(`not sent (${wordsOf(error)})`)
+				: new NoAnswer(`no answer (${wordsOf(error)})`);
+		} finally {
+			cancel();
+			this.#open.delete(controller);
+		}
+	}
+
+	/** Files can be kept elsewhere, at an address that somebody else chose: the token must not go there. */
+	#isSlack(url: string): boolean {
+		const { protocol, hostname, host } = new URL(url);
+		if (host === new URL(this.#options.apiRoot).host) return true;
+		return protocol === "https:" && /(?:^|\.)slack(?:-files)?\.com$/.test(hostname);
+	}
+}
+
+function deadlineOf(url: string): number {
+	return /\/(?:users|conversations|files)\.info$/.test(url) ? NAME_MS : CALL_MS;
+}
+
+/** Nobody was reached: the name is not known, or nothing answers there. */
+function neverLeft(error: unknown): boolean {
+	const { cause } = error as { readonly cause?: unknown };
+	const { code, syscall, errors } = (cause ?? {}) as NodeJS.ErrnoException & {
+		readonly errors?: readonly unknown[];
+	};
+	if (errors) return true;
+	return syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
+}
+
+function wordsOf(error: unknown): string {
+	const { message, cause } = error as Error;
+	const { code, message: deeper } = (cause ?? {}) as NodeJS.ErrnoException;
+	return code ?? deeper ?? message;
+}
+
+const nothing = () => {};
+/** What the library would write to the console, outcomes say. */
+const SILENT = {
+	debug: nothing,
+	info: nothing,
+	warn: nothing,
+	error: nothing,
+	setLevel: nothing,
+	setName: nothing,
+	getLevel: () => "error" as never,
+};

@@ -1,0 +1,70 @@
+// Connecting Slack from nothing, as its guide says, against the peer.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { createSlackPeer, type SlackPeer } from "../peers/slack/index.ts";
+import { call } from "../support/keryx.ts";
+
+let home: string;
+let keryx: Keryx | undefined;
+let peer: SlackPeer;
+beforeEach(async () => {
+	home = mkdtempSync(join(tmpdir(), "keryx-slack-"));
+	peer = await createSlackPeer();
+});
+afterEach(async () => {
+	await keryx?.stop();
+	keryx = undefined;
+	await peer.close();
+	rmSync(home, { recursive: true, force: true });
+});
+
+const keryxCommand = (args: readonly string[], stdin = "") =>
+	call(args, { stdin, env: { KERYX_HOME: home } });
+
+test("Slack is added with its two tokens, connected at once, answers, and is gone with its keys when it is removed", async () => {
+	const file = join(home, "config.yaml");
+	writeFileSync(file, "auth: { slack: { allow_all: true } }\n", { mode: 0o600 });
+	const report = { warn: () => {}, note: () => {} };
+	keryx = await createKeryx({ home, report, env: { TZ: "UTC", XDG_DATA_HOME: `${home}/data` } });
+	await keryx.start();
+	const { client } = keryx;
+	const add = ["channels", "add", "slack", "--api-root", peer.apiRoot];
+	const added = await keryxCommand(add, `${peer.botToken}\n${peer.appToken}\n`);
+	expect(added).toMatchObject({ code: 0 });
+	expect(added.stdout).toContain("@keryx in Greenhouse is connected as channels.slack.");
+	for (const token of [peer.botToken, peer.appToken])
+		expect(added.stdout + added.stderr + readFileSync(file, "utf8")).not.toContain(token);
+	for (const key of ["slack.token", "slack.app-token"])
+		expect(statSync(join(home, "keys", key)).mode & 0o777).toBe(0o600);
+	const state = async () =>
+		(await client.channels()).channels.find(({ platform }) => platform === "slack")?.state ?? "none";
+	await expect.poll(state, { timeout: 30_000 }).toBe("connected");
+
+	const ada = peer.user("Ada");
+	const dm = peer.dm(ada);
+	peer.say(ada, dm, "hello");
+	await expect.poll(() => peer.answers(dm).length, { timeout: 30_000 }).toBeGreaterThan(0);
+
+	expect(await keryxCommand(["channels", "test", "slack"])).toMatchObject({ code: 0 });
+	expect(await keryxCommand(["channels", "remove", "slack"])).toMatchObject({ code: 0 });
+	await expect.poll(state, { timeout: 30_000 }).toBe("none");
+	await expect.poll(() => peer.sockets.open.size, { timeout: 30_000 }).toBe(0);
+	for (const key of ["slack.token", "slack.app-token"])
+		expect(existsSync(join(home, "keys", key))).toBe(false);
+});
+
+test("a token that Slack refuses, or of the wrong kind, writes nothing and is named", async () => {
+	const add = ["channels", "add", "slack", "--api-root", peer.apiRoot];
+	const swapped = await keryxCommand(add, `${peer.appToken}\n${peer.botToken}\n`);
+	expect(swapped.code).toBe(1);
+	expect(swapped.stderr).toMatch(/bot token \(xoxb-\).*another kind/s);
+	const wrong = await keryxCommand(add, `${peer.botToken}\nxapp-wrong\n`);
+	expect(wrong.stderr).toContain("Slack does not accept the app-level token (xapp-)");
+	const missing = await keryxCommand(add, `${peer.botToken}\n`);
+	expect(missing.stderr).toContain("the app-level token is empty");
+	expect(existsSync(join(home, "config.yaml"))).toBe(false);
+	expect(existsSync(join(home, "keys"))).toBe(false);
+});
