@@ -55,7 +55,13 @@ async function bundled(): Promise<string> {
 		});
 	}
 	await promisify(execFile)(process.execPath, [join(draft, bundleName("test/support/everything.ts"))]);
-	renameSync(draft, folder);
+	try {
+		renameSync(draft, folder);
+	} catch (error) {
+		// Somebody else has made the same meanwhile.
+		if (!existsSync(folder)) throw error;
+		rmSync(draft, { recursive: true, force: true });
+	}
 	return folder;
 }
 

@@ -1,7 +1,9 @@
 // Draws diagrams for the page that frames this one. It has no origin: it can read nothing of that page, of its storage or of its server.
 let library = null;
 
-addEventListener("message", async ({ source, data }) => {
+addEventListener("message", (event) => void draw(event));
+
+async function draw({ source, data }) {
 	if (source !== parent) return;
 	const { id, text, isDark, library: address } = data;
 	try {
@@ -20,7 +22,7 @@ addEventListener("message", async ({ source, data }) => {
 	} catch {
 		parent.postMessage({ id, svg: null }, "*");
 	}
-});
+}
 
 function load(address) {
 	return new Promise((resolve, reject) => {

@@ -34,12 +34,7 @@ export async function listModels(
 
 function headersOf(provider: Target["provider"], key: string | null): Record<string, string> {
 	if (key === null) return {};
-	switch (provider) {
-		case "anthropic":
-			return { "x-api-key": key, "anthropic-version": "2023-06-01" };
-		case "google":
-			return { "x-goog-api-key": key };
-		default:
-			return { authorization: `Bearer ${key}` };
-	}
+	if (provider === "anthropic") return { "x-api-key": key, "anthropic-version": "2023-06-01" };
+	if (provider === "google") return { "x-goog-api-key": key };
+	return { authorization: `Bearer ${key}` };
 }
