@@ -156,7 +156,7 @@ describe("the API", () => {
 		expect(fresh.session).not.toBe(session);
 		expect(await client.continueSession({ conversation })).toMatchObject({ session: fresh.session });
 		expect(await client.switchSession({ conversation, target: session })).toMatchObject({ session });
-		expect((await client.session({ session })).title).toBe("Pelicans");
+		expect((await client.session({ session })).title).toBe("Birds");
 		const { cap } = await client.extendSession({ conversation, by: 7 });
 		expect((await client.session({ session })).limit.max_messages).toBe(cap);
 		await client.setModel({ conversation, override: { model: "m", provider: "p" } });
