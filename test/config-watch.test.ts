@@ -280,9 +280,11 @@ describe("comparing", () => {
 
 	test("what is read once keeps its old value, set or not set", () => {
 		const before = config("agent: { instructions: old }\nsecrets: [A_KEY]\n");
-		const after = config("agent: { kind: scripted, script: a.yaml, instructions: new }\n");
+		const after = config(
+			"agent: { instructions: new }\nhttp: { port: 4712 }\nworkspace: { root: /srv/work }\n",
+		);
 		const { restart, values } = compareConfig(before, after);
-		expect(restart).toEqual(["agent.kind", "agent.script"]);
+		expect(restart.toSorted()).toEqual(["http.port", "workspace.root"]);
 		expect(values).toEqual({ ...before, agent: { ...before.agent, instructions: "new" }, secrets: [] });
 	});
 });

@@ -57,9 +57,13 @@ export const modelSetupEndpoints = {
 	}),
 } as const;
 
+/** Where the program that runs Keryx gives its configuration, nothing can be connected from here. */
+const NONE = { provider: null, model: null, base_url: null } as const;
+
 export const modelSetupHandlers: HandlersOf<typeof modelSetupEndpoints> = {
 	model: (_input, { host }) => {
-		const { providers, ...current } = setupOf(host).current();
+		if (!host.modelSetup) return { kind: host.agent, ...NONE, providers: [] };
+		const { providers, ...current } = host.modelSetup.current();
 		return { ...current, providers: [...providers] };
 	},
 	listModels: async ({ provider: of, base_url, key: given }, { host, signal }) => ({

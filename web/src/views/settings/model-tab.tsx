@@ -20,6 +20,8 @@ const NAMES: Readonly<Record<Provider, string>> = {
 
 export function ModelTab() {
 	const { data, error, refetch } = useApi("model", {}, { on: ["config"] });
+	if (data?.providers.length === 0)
+		return <p className="px-4 py-4 lg:px-6">The program that runs this Keryx decides which model answers.</p>;
 	if (!data)
 		return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows rows={4} />;
 	return (
