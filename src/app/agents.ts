@@ -1,4 +1,4 @@
-// The agents that answer: Keryx's own and those of profiles. They follow the configuration while Keryx runs, from the next turn on.
+// The agents that answer: Keryx's own and those of profiles. The own one follows the configuration while Keryx runs, from the next turn on.
 // A model that was changed is asked once before it is taken; where it does not answer, the one before stays, and the operator is told.
 import { isDeepStrictEqual } from "node:util";
 import type { Agent, ModelAgent } from "../agents/index.ts";
@@ -63,31 +63,30 @@ export class Agents {
 		};
 	}
 
-	/** Takes what answers; tells what does not. Answers whether something was taken. */
+	/** Takes what answers; tells what does not. Answers whether something was taken. Those of profiles wait for a restart. */
 	async follow(values: Config, tell: (text: string) => void): Promise<boolean> {
 		const change = ++this.#changes;
-		const wanted = settingsOf(values);
-		const taken = await Promise.all(
-			[...wanted].map(async ([profile, settings]) => {
-				const before = this.#held.get(profile);
-				if (before && isDeepStrictEqual(partsOf(before.settings), partsOf(settings))) return false;
-				const section = profile === OWN ? "agent" : `profiles.${profile}.agent`;
-				try {
-					const agent = this.#make(profile, settings, values);
-					const problem = before && changesModel(before.settings, settings) ? await trial(agent) : null;
-					if (change !== this.#changes) return false;
-					if (problem === null) {
-						this.#held.set(profile, { agent, settings });
-						return true;
-					}
-					tell(`config.yaml: ${section} was not taken, the one before goes on: ${problem}`);
-				} catch (error) {
-					tell(`config.yaml: ${section} was not taken, the one before goes on: ${wordsOf(error)}`);
-				}
-				return false;
-			}),
-		);
-		return taken.includes(true);
+		const before = this.#held.get(OWN) as Held;
+		const settings = values.agent;
+		if (isDeepStrictEqual(partsOf(before.settings), partsOf(settings))) return false;
+		const problem = await this.#tried(before.settings, values);
+		if (change !== this.#changes) return false;
+		if (typeof problem !== "string") {
+			this.#held.set(OWN, { agent: problem, settings });
+			return true;
+		}
+		tell(`config.yaml: agent was not taken, the one before goes on: ${problem}`);
+		return false;
+	}
+
+	/** The new agent, or what is wrong with it. */
+	async #tried(before: Config["agent"], values: Config): Promise<Agent | string> {
+		try {
+			const agent = this.#make(OWN, values.agent, values);
+			return (changesModel(before, values.agent) && (await trial(agent))) || agent;
+		} catch (error) {
+			return wordsOf(error);
+		}
 	}
 
 	/** Programs that were kept for the next turn. An agent that was given is its giver's to close. */

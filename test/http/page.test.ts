@@ -54,6 +54,8 @@ describe("the page", () => {
 		const rules = Object.fromEntries(policy.split("; ").map((rule) => rule.split(/ (.*)/s).slice(0, 2)));
 		expect(rules).toEqual({
 			"default-src": "'none'",
+			// Diagrams are drawn in a frame of its own, which has no origin.
+			"frame-src": "'self'",
 			"script-src": "'self'",
 			"style-src": "'self' 'unsafe-inline'",
 			"img-src": "'self' data: blob:",

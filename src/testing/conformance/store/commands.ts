@@ -144,18 +144,20 @@ export function commandConformance(tell: Tell): void {
 			costs: [],
 			unpriced: 0,
 		};
+		const spent = {
+			calls: 2,
+			inputTokens: 140,
+			outputTokens: 14,
+			cachedInputTokens: 0,
+			costs: [{ currency: "USD", micros: 40 }],
+			unpriced: 1,
+		};
 		const ada = {
 			messages: { in: 1, out: 1, toolResults: 1 },
 			positions: [{ position: 0, results: 1, errors: 1 }],
 			turns: { completed: 1 },
-			spent: {
-				calls: 2,
-				inputTokens: 140,
-				outputTokens: 14,
-				cachedInputTokens: 0,
-				costs: [{ currency: "USD", micros: 40 }],
-				unpriced: 1,
-			},
+			spent,
+			spentBy: [{ principal: expect.any(String), profile: "", spent }],
 			boundaries: { user_new: 1 },
 			latencies: [{ ms: 1230, count: 1 }],
 		};
@@ -165,6 +167,7 @@ export function commandConformance(tell: Tell): void {
 			positions: [],
 			turns: { stopped: 1 },
 			spent: nothing,
+			spentBy: [],
 			boundaries: {},
 			latencies: [],
 		});
