@@ -66,8 +66,8 @@ test("filters narrow what is found, stand in the address, and can be cleared", a
 	expect(await hits(page).textContent()).toContain("Garden");
 	expect(new URL(page.url()).searchParams.get("platform")).toBe("telegram");
 	await page.getByRole("button", { name: "Clear" }).click();
-	await page.getByLabel("Conversation").selectOption({ label: "DM with Kitchen" });
-	await page.getByLabel("Where").selectOption("user");
+	await page.getByLabel("Conversation").selectOption(kitchen);
+	await page.getByLabel("Where", { exact: true }).selectOption("user");
 	await soon(() => hits(page).count()).toBe(2);
 	await page.getByLabel("To", { exact: true }).fill("2020-01-01");
 	await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
