@@ -32,7 +32,7 @@ const TRIALS: readonly Trial[] = [
 		icon: <ShieldQuestionMark size={18} strokeWidth={1.75} />,
 		title: "Be asked first",
 		about:
-			"The agent asks before it does harm. This deletes a folder that does not exist; deny it or approve it under Confirmations.",
+			"The agent asks before it does harm. This deletes a folder that does not exist; deny it or approve it in the chat.",
 		texts: ["run rm -rf ./keryx-example"],
 	},
 ];
