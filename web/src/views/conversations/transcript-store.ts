@@ -62,6 +62,8 @@ export class Transcript {
 	#isReadingNewer = false;
 	/** The window is about to be another one: nothing is added to this one's ends. */
 	#isLoading = false;
+	/** While rows are read, those that come are kept: what is read may have been there before them. */
+	#reads = 0;
 	#state: TranscriptState = {
 		status: "loading",
 		error: null,
@@ -93,6 +95,7 @@ export class Transcript {
 		const generation = ++this.#generation;
 		const reader = new NoticeReader(this.#conversation);
 		this.#isLoading = true;
+		this.#reads++;
 		if (this.#state.status === "failed") this.#set({ status: "loading", error: null });
 		try {
 			const [segments] = await Promise.all([this.#window(spot), reader.reach(LATEST)]);
@@ -111,12 +114,13 @@ export class Transcript {
 				hasOlder: this.#hasBefore(segments),
 				olderError: null,
 			});
-			if (isAtEnd) this.#putLate();
 			if (isAtEnd) void this.#readPresent();
 		} catch (error) {
 			if (generation === this.#generation) this.#set({ status: "failed", error });
 		} finally {
 			if (generation === this.#generation) this.#isLoading = false;
+			this.#reads--;
+			this.#putLate();
 		}
 	}
 
@@ -167,7 +171,7 @@ export class Transcript {
 				segments: [...this.#state.segments.slice(0, -1), grown, ...opened],
 				isAtEnd: messages.length < PAGE && next === null,
 			});
-			if (this.#state.isAtEnd) this.#putLate();
+			this.#putLate();
 		} catch {
 			// The person goes on scrolling, or takes the button that leads to the end: it is read then.
 		} finally {
@@ -182,7 +186,7 @@ export class Transcript {
 			if (turn !== null && facts.index !== undefined)
 				this.#nameAsStreamed(message.id, `${turn}:${facts.index}`);
 			this.#late = [...this.#late.slice(-MOST_KEPT), message];
-			if (this.#state.status === "ready" && this.#state.isAtEnd) this.#putLate();
+			this.#putLate();
 			this.#refreshSessions();
 		} else if (type === "delivery.pending" && delivery) this.#takeDelivery(delivery);
 		else if (type === "turn.ended" && turn !== null) {
@@ -324,7 +328,10 @@ export class Transcript {
 		return this.#order[this.#order.findIndex(({ id }) => id === session) + 1] ?? null;
 	}
 
+	/** Puts what came at the end, where the end is shown and nothing is being read. */
 	#putLate(): void {
+		const { status, isAtEnd } = this.#state;
+		if (this.#reads > 0 || status !== "ready" || !isAtEnd || this.#late.length === 0) return;
 		let { segments } = this.#state;
 		for (const message of this.#late) segments = appended(segments, message);
 		const isNew =
@@ -381,6 +388,7 @@ export class Transcript {
 	async #readTail(): Promise<void> {
 		const generation = this.#generation;
 		if (this.#state.status !== "ready" || !this.#state.isAtEnd) return;
+		this.#reads++;
 		try {
 			for (const { id } of this.#state.segments.slice(-3)) {
 				const { messages } = await this.#readEnd(id);
@@ -389,6 +397,9 @@ export class Transcript {
 			}
 		} catch {
 			await this.load();
+		} finally {
+			this.#reads--;
+			this.#putLate();
 		}
 		this.#refreshSessions();
 	}
