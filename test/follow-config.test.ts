@@ -67,18 +67,18 @@ test("a good change is in force and told by its keys; a bad one, or one that los
 	};
 	await told(1);
 	await write(
-		"gateway: { batch_ms: 0, max_turns: 5 }\nagent: { kind: scripted, script: sk-not-a-value.yaml }\n",
+		"gateway: { batch_ms: 0, max_turns: 5 }\nhttp: { port: 4712 }\nworkspace: { root: /sk-not-a-value }\n",
 	);
 	const [changed] = await told(2);
 	expect(changed).toMatchObject({
 		type: "config.changed",
 		facts: {
-			keys: ["agent.kind", "agent.script", "gateway.max_turns"],
-			restart: ["agent.kind", "agent.script"],
+			keys: ["workspace.root", "gateway.max_turns", "http.port"],
+			restart: ["workspace.root", "http.port"],
 		},
 	});
 	expect(JSON.stringify(changed)).not.toContain("not-a-value");
-	expect(warnings).toEqual(["config.yaml: agent.kind, agent.script will hold after a restart"]);
+	expect(warnings).toEqual(["config.yaml: workspace.root, http.port will hold after a restart"]);
 	await write("gateway:\n  max_turns: many\n");
 	const [refused] = await told(3);
 	expect(refused).toMatchObject({ type: "config.refused", facts: { key: "gateway.max_turns", line: 2 } });

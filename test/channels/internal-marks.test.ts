@@ -107,7 +107,7 @@ describe.each(PLATFORMS)("on %s", (_, create) => {
 		peer.say("once more");
 		const isAnswered = () =>
 			JSON.stringify(shown.at(-1)?.history.at(-1)).includes("once more") &&
-			peer.visible().at(-1)?.text === `number ${shown.length}`;
+			peer.visible().some(({ text }) => text === `number ${shown.length}`);
 		await expect.poll(isAnswered, { timeout: 60_000 }).toBe(true);
 		// They were planted: the agent was shown each of them.
 		const internal = shown.flatMap(({ system, notes, history }) => [

@@ -74,15 +74,16 @@ test("more turns run at once as soon as more are allowed", async () => {
 
 test("what is read once keeps its value, and is told as waiting for a restart until it is as before", async () => {
 	await start();
-	expect(await change({ agent: { kind: "scripted", max_steps: 3 } })).toEqual({
-		keys: ["agent.kind", "agent.max_steps"],
-		restart: ["agent.kind"],
+	const http = { port: 4712 };
+	expect(await change({ http, agent: { max_steps: 3 } })).toEqual({
+		keys: ["agent.max_steps", "http.port"],
+		restart: ["http.port"],
 	});
-	expect(await change({ agent: { kind: "scripted", max_steps: 4 } })).toEqual({
+	expect(await change({ http, agent: { max_steps: 4 } })).toEqual({
 		keys: ["agent.max_steps"],
-		restart: ["agent.kind"],
+		restart: ["http.port"],
 	});
-	expect(await change({ agent: { max_steps: 4 } })).toEqual({ keys: ["agent.kind"], restart: [] });
+	expect(await change({ agent: { max_steps: 4 } })).toEqual({ keys: ["http.port"], restart: [] });
 });
 
 test("a configuration that is the same is not told", async () => {
