@@ -1,7 +1,9 @@
 // What becomes of a program when its starter dies, and of what its starter was given.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
@@ -76,8 +78,9 @@ test("a namespace is known by its status file, and by no other that names the sa
 });
 
 test("what a starter left behind is ended by its note, and the note goes", async () => {
-	const walled = await scene.start(scene.wall("view"), ["sleep", "600"]);
-	await expect.poll(() => findNamespace(scene.lastStatus)).not.toBeNull();
+	const walled = await scene.start(scene.wall("view"), ["bash", "-c", "echo up; exec sleep 600"]);
+	// Before the program runs, there is nothing whose end could be told.
+	await once(walled.child.stdout as Readable, "data");
 	const notes = join(scene.home, "notes");
 	mkdirSync(notes);
 	const note = join(notes, "left.status");
