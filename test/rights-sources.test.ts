@@ -16,7 +16,7 @@ const WAIT = { timeout: 60_000, interval: 5 };
 
 type Handed = Admission | "passed" | "changed";
 
-/** Keeps what became of everything that the channel hands in. */
+/** Keeps what became of everything that the channel hands in, once. */
 function noting({ channel, passes }: PlatformSources, handed: Handed[]): Channel {
 	return {
 		...channel,
@@ -25,7 +25,7 @@ function noting({ channel, passes }: PlatformSources, handed: Handed[]): Channel
 				...host,
 				accept: async (inbound) => {
 					const admission = await host.accept(inbound);
-					handed.push(admission);
+					if (!admission.duplicate) handed.push(admission);
 					return admission;
 				},
 				edited: async (edit) => {

@@ -6,7 +6,7 @@ import { createDiscordPeer, type ChannelRecord as DiscordChannel } from "../peer
 import { createSlackPeer, type ChannelRecord as SlackChannel } from "../peers/slack/index.ts";
 import { type ChatRecord, createTelegramPeer } from "../peers/telegram/index.ts";
 import { discordChannelOn } from "./discord-scene.ts";
-import { QUICK, channelOn as slackChannelOn } from "./slack-scene.ts";
+import { channelOn as slackChannelOn } from "./slack-scene.ts";
 import { channelOn } from "./telegram-scene.ts";
 
 type Auth = NonNullable<Config["auth"][string]>;
@@ -210,7 +210,8 @@ async function discordSources(): Promise<PlatformSources> {
 }
 
 async function slackSources(): Promise<PlatformSources> {
-	const peer = await createSlackPeer(QUICK);
+	// Nothing is delivered twice, however slow the machine.
+	const peer = await createSlackPeer({ ackMs: 3_600_000 });
 	const people = everybody((name) => peer.user(name));
 	const { owner, stranger } = people;
 	const robot = peer.bot("Robot");
