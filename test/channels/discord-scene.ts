@@ -6,6 +6,7 @@ import { type ChannelPeer, PAUSE_MS, type SeenMessage, TakingHost } from "../../
 import { systemClock } from "../../src/time/index.ts";
 import { createDiscordPeer, type DiscordPeer, type DiscordPeerOptions } from "../peers/discord/index.ts";
 import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
+import type { Heard } from "./telegram-scene.ts";
 
 export function discordChannelOn(
 	peer: DiscordPeer,
@@ -72,8 +73,8 @@ export async function discordScene(
 
 const SHOWING = /^(?:POST|PATCH) \/channels\/\d+\/messages/;
 
-/** For the suite that every channel passes. */
-export async function discordPeer(): Promise<ChannelPeer> {
+/** For the suite that every channel passes, and for tests of a whole gateway on any platform. */
+export async function discordPeer(): Promise<ChannelPeer & Heard> {
 	const { peer, proxy, channel } = await discordScene({ account: "bot2" });
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
@@ -103,6 +104,8 @@ export async function discordPeer(): Promise<ChannelPeer> {
 		revoke: () => peer.revokeToken(),
 		shownAs: (text) => text.trim(),
 		pass: () => turnOfTheLoop(),
+		person: ada.id,
+		received: () => peer.calls.map(({ body }) => JSON.stringify(body)).join("\n"),
 		close: async () => {
 			await proxy.close();
 			await peer.close();

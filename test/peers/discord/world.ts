@@ -234,7 +234,8 @@ export class World {
 			content === "" &&
 			files.length === 0 &&
 			(saying.components ?? []).length === 0 &&
-			!("sticker_items" in more)
+			!("sticker_items" in more) &&
+			!("message_snapshots" in more)
 		)
 			throw new ApiError(400, 50006, "Cannot send an empty message");
 		const message: Stored = {
