@@ -37,6 +37,7 @@ describe("an entry", () => {
 			},
 			alive_seconds: 60,
 			confirm_by_reaction: false,
+			thread_replies: false,
 		});
 	});
 

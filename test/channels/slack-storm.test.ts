@@ -1,5 +1,5 @@
 // A real gateway with its store on disk, on Slack, through everything that breaks: kills, lost answers, pauses, connections that are cut
-// or moved, duplicates, events out of order. 30 messages in `npm test`, 1,000 in `npm run test:crash`.
+// or moved, duplicates, events out of order. 20 messages in `npm test`, 1,000 in `npm run test:crash`.
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "../crash/acks.ts";
 import { open, Workbench } from "../crash/support.ts";
@@ -7,9 +7,9 @@ import { SEED } from "../support/seed.ts";
 import { SlackWorld } from "./storm/slack-world.ts";
 import { judge } from "./storm/verdict.ts";
 
-const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 30);
+const MESSAGES = Number(process.env.KERYX_STORM_MESSAGES ?? 20);
 const CHATS = Math.min(50, Math.ceil(MESSAGES / 5));
-const WHILE_DOWN = MESSAGES > 100 ? 200 : 40;
+const WHILE_DOWN = MESSAGES > 100 ? 200 : 20;
 /** How many calls of the Web API a gateway lives for. Each life costs a start, so that in the small run there are few. */
 const CALLS = { least: MESSAGES > 100 ? 20 : 60, most: 400 };
 const benches: Workbench[] = [];
