@@ -11,11 +11,10 @@ const address = z
 	.url({ protocol: /^https?$/ })
 	.max(2000)
 	.openapi({ description: "where the provider's API is; left out, its own" });
-const key = z
-	.string()
-	.min(1)
-	.max(10_000)
-	.openapi({ description: "left out: the one that is stored for the provider, or its variable's" });
+const key = z.string().trim().min(1).max(10_000).openapi({
+	description:
+		"left out: the one that is stored for the provider, or its variable's, which goes only to the provider's own address and those of config.yaml",
+});
 
 export const modelSetupEndpoints = {
 	model: endpoint("get", "/api/model", {
