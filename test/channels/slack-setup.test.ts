@@ -84,3 +84,10 @@ test("a token that no header can hold is never shown, neither when Slack is adde
 	await channel.stop();
 	expect(`${logged}${JSON.stringify(channel.health())}`).not.toMatch(/xoxb-\w/);
 });
+
+test("a password in api_root is not shown when Slack cannot be asked", async () => {
+	const apiRoot = peer.apiRoot.replace("//", "//ada:passw0rd@");
+	await expect(identifySlack({ token: peer.botToken, appToken: peer.appToken, apiRoot })).rejects.toSatisfy(
+		({ message }) => !message.includes("passw0rd"),
+	);
+});

@@ -118,6 +118,14 @@ test("a key that no header can hold is refused, and never shown", async () => {
 	}
 });
 
+test("an address with a password is refused, and the password is not shown", async () => {
+	const base_url = server.url.replace("//", "//ada:passw0rd@");
+	const asked = keryx.client.listModels({ provider: "openai-compatible", base_url, key: KEY });
+	await expect(asked).rejects.toSatisfy(
+		({ field, message }) => field === "base_url" && !message.includes("passw0rd"),
+	);
+});
+
 test("a key that is stored goes to no address that it was not given for", async () => {
 	server.always(says("mine now"));
 	const before = readFileSync(file, "utf8");

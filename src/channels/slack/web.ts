@@ -143,7 +143,8 @@ function neverLeft(error: unknown): boolean {
 function wordsOf(error: unknown): string {
 	const { message, cause } = error as Error;
 	const { code, message: deeper } = (cause ?? {}) as NodeJS.ErrnoException;
-	return code ?? deeper ?? message;
+	// An address may hold a password.
+	return (code ?? deeper ?? message).replace(/\bhttps?:\/\/\S+/g, "its address");
 }
 
 const nothing = () => {};
