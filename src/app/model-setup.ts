@@ -65,8 +65,12 @@ export function modelSetup(place: ModelPlace): ModelSetup {
 				})),
 			};
 		},
-		list: (wanted, signal) => modelsOf(wanted, place, signal),
+		list: async (wanted, signal) => {
+			assertMayUseKey(wanted, place);
+			return modelsOf(wanted, place, signal);
+		},
 		take: async (wanted, signal) => {
+			assertMayUseKey(wanted, place);
 			const { ms } = await takeModel(wanted, place, signal);
 			return { provider: wanted.provider, model: wanted.model, ms };
 		},
@@ -166,6 +170,30 @@ function storedKey(provider: ModelProvider, { home, env }: Pick<ModelPlace, "hom
 	const found = readSecretFile(keyFileOf(provider), home);
 	if (found.kind === "read" && found.value !== "") return found.value;
 	return env[USUAL_KEY_VARIABLES[provider] ?? ""]?.trim() || null;
+}
+
+/** A key that is stored goes where the configuration sends it, or to its provider: whoever names another address brings the key. */
+function assertMayUseKey({ provider, baseUrl, key }: Omit<ModelWanted, "model">, place: ModelPlace): void {
+	if (baseUrl === undefined || key?.trim() || storedKey(provider, place) === null) return;
+	const { agent, profiles = {} } = checkConfig(place).config?.values ?? {};
+	const agents = [agent, ...Object.values(profiles).map((profile) => profile.agent)];
+	const configured = agents
+		.flatMap((one) => (one ? [one, ...one.failover] : []))
+		.filter((one) => one.provider === provider)
+		.map((one) => one.base_url ?? "");
+	const isSame = (address: string) => withoutSlash(address) === withoutSlash(baseUrl);
+	if ([PROVIDER_ADDRESSES[provider], ...configured].some(isSame)) return;
+	throw new KeryxError(
+		"argument.invalid",
+		"key must be given: the one that is stored is for another address",
+		{
+			field: "key",
+		},
+	);
+}
+
+function withoutSlash(address: string): string {
+	return address.replace(/\/+$/, "");
 }
 
 function addressOf(provider: ModelProvider, given: string | undefined): string {

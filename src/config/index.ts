@@ -18,7 +18,7 @@ export {
 	type LoadOptions,
 	loadConfig,
 } from "./load.ts";
-export { MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
+export { baseUrlSchema, MODEL_PROVIDERS, type ModelProvider, USUAL_KEY_VARIABLES } from "./models.ts";
 export { nearest } from "./nearest.ts";
 export { type ConfigProblem, describeOrigin, describeProblem } from "./problems.ts";
 export { type Connection, connections, ownPlatforms, unreached } from "./reach.ts";

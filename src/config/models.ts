@@ -25,7 +25,7 @@ export const variableSchema = z
 	.string()
 	.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable, never a value");
 
-const baseUrlSchema = z
+export const baseUrlSchema = z
 	.string()
 	.refine(isPlainHttpUrl, "must be an address such as https://host/v1, without a user or password");
 

@@ -1,21 +1,19 @@
 // Connecting a model from the page: the same as `keryx setup`. It changes config.yaml, so it asks for proof of a human; a key goes in
 // and never comes out.
 import { z } from "@hono/zod-openapi";
-import { MODEL_PROVIDERS } from "../config/index.ts";
+import { baseUrlSchema, MODEL_PROVIDERS } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ApiHost, HandlersOf, ModelSetup } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
 
 const provider = z.enum(MODEL_PROVIDERS);
-const address = z
-	.url({ protocol: /^https?$/ })
+const address = baseUrlSchema
 	.max(2000)
 	.openapi({ description: "where the provider's API is; left out, its own" });
-const key = z
-	.string()
-	.min(1)
-	.max(10_000)
-	.openapi({ description: "left out: the one that is stored for the provider, or its variable's" });
+const key = z.string().trim().min(1).max(10_000).openapi({
+	description:
+		"left out: the one that is stored for the provider, or its variable's, which goes only to the provider's own address and those of config.yaml",
+});
 
 export const modelSetupEndpoints = {
 	model: endpoint("get", "/api/model", {

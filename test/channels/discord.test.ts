@@ -266,6 +266,16 @@ describe("what goes out", () => {
 		expect(peer.answers(plans)).toHaveLength(1);
 	});
 
+	test("Discord is asked to fetch nothing that a link in an answer leads to", async () => {
+		const scene = await open();
+		const { peer, channel } = scene;
+		const plans = peer.channel(peer.guild("Garden"), "plans");
+		await scene.start();
+		await channel.send(outgoing("d1", plans, "see https://example.org/?q=what-the-agent-knows"));
+		const posted = peer.calls.find(({ path }) => path.includes("/messages"));
+		expect(Number(posted?.body.flags) & 4).toBe(4);
+	});
+
 	test("where a bucket is empty nothing leaves: the pause that Discord named is passed on, and no limit is hit", async () => {
 		const scene = await open({}, { limits: { perRoute: 2, windowMs: 60_000, global: 50 } });
 		const { peer, channel } = scene;

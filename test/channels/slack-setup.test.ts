@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { identifySlack } from "../../src/channels/slack/index.ts";
+import { TakingHost } from "../../src/testing/index.ts";
 import { createSlackPeer, type SlackPeer } from "../peers/slack/index.ts";
 import { call } from "../support/keryx.ts";
+import { channelOn } from "./slack-scene.ts";
 
 let home: string;
 let keryx: Keryx | undefined;
@@ -67,4 +70,24 @@ test("a token that Slack refuses, or of the wrong kind, writes nothing and is na
 	expect(missing.stderr).toContain("the app-level token is empty");
 	expect(existsSync(join(home, "config.yaml"))).toBe(false);
 	expect(existsSync(join(home, "keys"))).toBe(false);
+});
+
+test("a token that no header can hold is never shown, neither when Slack is added nor while it runs", async () => {
+	const broken = `${peer.botToken}\nxoxb-second-line`;
+	await expect(
+		identifySlack({ token: broken, appToken: peer.appToken, apiRoot: peer.apiRoot }),
+	).rejects.toSatisfy(({ code, message }) => code === "channel.refused" && !/xoxb-\w/.test(message));
+	const logged: string[] = [];
+	const channel = channelOn(peer, { token: () => Promise.resolve(broken) }, logged);
+	await channel.start(new TakingHost());
+	await expect.poll(() => channel.health().state).toBe("needs_attention");
+	await channel.stop();
+	expect(`${logged}${JSON.stringify(channel.health())}`).not.toMatch(/xoxb-\w/);
+});
+
+test("a password in api_root is not shown when Slack cannot be asked", async () => {
+	const apiRoot = peer.apiRoot.replace("//", "//ada:passw0rd@");
+	await expect(identifySlack({ token: peer.botToken, appToken: peer.appToken, apiRoot })).rejects.toSatisfy(
+		({ message }) => !message.includes("passw0rd"),
+	);
 });

@@ -228,6 +228,26 @@ describe("deliveries", () => {
 		expect(fields).toMatchObject({ link_names: "false" });
 	});
 
+	test("Slack is asked to fetch nothing that a link in an answer leads to", async () => {
+		const { peer, channel } = scene;
+		await scene.start();
+		await channel.send(outgoing(peer.dm(ada).id, "see https://example.org/?q=what-the-agent-knows.png"));
+		const { fields } = peer.calls.find(({ method }) => method === "chat.postMessage") ?? { fields: {} };
+		expect(fields).toMatchObject({ unfurl_links: "false", unfurl_media: "false" });
+	});
+
+	test("another app's message is no delivery, whatever it says of itself", async () => {
+		const { peer, channel } = scene;
+		await scene.start();
+		const team = peer.channel("team");
+		const mine = outgoing(team.id, "hello");
+		await channel.send(mine);
+		expect(await channel.lookup?.(mine.id, mine.destination)).toMatchObject({ kind: "sent" });
+		for (const [ts, message] of team.messages)
+			team.messages.set(ts, { ...message, user: "U0OTHER", bot_id: "B0OTHER" });
+		expect(await channel.lookup?.(mine.id, mine.destination)).toEqual({ kind: "absent" });
+	});
+
 	test("a message with files whose answer was lost is found by its files, and never taken for absent", async () => {
 		const { peer, channel } = scene;
 		await scene.start();

@@ -35,6 +35,19 @@ const outgoing = (chatId: number, text: string, more: Partial<Outgoing> = {}): O
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
+test("Telegram is asked to fetch nothing that a link in an answer leads to", async () => {
+	const { peer, channel } = scene;
+	await scene.start();
+	const said = outgoing(ada.id, "see https://example.org/?q=what-the-agent-knows");
+	peer.say(ada, peer.dm(ada), "hello");
+	await taken(1);
+	const sent = await channel.send(said);
+	await channel.edit?.(sent.kind === "sent" ? sent.receipt : "", said);
+	const calls = peer.calls.filter(({ method }) => /^(?:sendMessage|editMessageText)$/.test(method));
+	expect(calls).toHaveLength(2);
+	for (const { fields } of calls) expect(fields.link_preview_options).toEqual({ is_disabled: true });
+});
+
 describe("sources", () => {
 	test("a private chat, a group, a topic of a forum, its General topic and a channel are each named as routing wants them", async () => {
 		const { peer } = scene;

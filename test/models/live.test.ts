@@ -101,9 +101,44 @@ test("what the page asks to connect is refused with what the provider said, and 
 		provider: "openai-compatible",
 		base_url: server.url,
 		model: "none",
+		key: KEY,
 	});
 	await expect(asked).rejects.toMatchObject({ code: "model.unreachable" });
 	const without = keryx.client.takeModel({ provider: "openai-compatible", model: "none" });
 	await expect(without).rejects.toMatchObject({ code: "argument.invalid", field: "base_url" });
 	expect(readFileSync(file, "utf8")).toBe(before);
+});
+
+test("a key that no header can hold is refused, and never shown", async () => {
+	for (const provider of ["openai", "anthropic", "google"] as const) {
+		const asked = keryx.client.listModels({ provider, base_url: server.url, key: "sk-first\nsk-second" });
+		await expect(asked).rejects.toSatisfy(
+			({ code, message }) => code === "model.unreachable" && !/sk-/.test(message),
+		);
+	}
+});
+
+test("an address with a password is refused, and the password is not shown", async () => {
+	const base_url = server.url.replace("//", "//ada:passw0rd@");
+	const asked = keryx.client.listModels({ provider: "openai-compatible", base_url, key: KEY });
+	await expect(asked).rejects.toSatisfy(
+		({ field, message }) => field === "base_url" && !message.includes("passw0rd"),
+	);
+});
+
+test("a key that is stored goes to no address that it was not given for", async () => {
+	server.always(says("mine now"));
+	const before = readFileSync(file, "utf8");
+	const sent = server.requests.length;
+	const elsewhere = { provider: "openai-compatible", base_url: server.url } as const;
+	const refused = { code: "argument.invalid", field: "key" };
+	await expect(keryx.client.listModels(elsewhere)).rejects.toMatchObject(refused);
+	await expect(keryx.client.listModels({ ...elsewhere, key: " " })).rejects.toMatchObject(refused);
+	await expect(keryx.client.takeModel({ ...elsewhere, model: "tiny" })).rejects.toMatchObject(refused);
+	expect(server.requests).toHaveLength(sent);
+	expect(readFileSync(file, "utf8")).toBe(before);
+	// To the address in config.yaml it goes.
+	other.next((response) => response.end(JSON.stringify({ data: [{ id: "other" }] })));
+	const here = { provider: "openai-compatible", base_url: `${other.url}/` } as const;
+	expect(await keryx.client.listModels(here)).toEqual({ models: ["other"] });
 });

@@ -17,6 +17,9 @@ export async function listModels(
 	key: string | null,
 	signal: AbortSignal,
 ): Promise<readonly string[]> {
+	// It cannot stand in a header, and the error about it would show the key.
+	if (key !== null && !/^[\x21-\x7e]+$/.test(key))
+		throw new Error("this is no key: a key is one word of letters, digits and signs");
 	const response = await boundedFetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
 		headers: { accept: "application/json", ...headersOf(provider, key) },
 		redirect: "error",

@@ -5,7 +5,7 @@ import type { APIMessage } from "discord-api-types/v10";
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
 import type { Destination } from "../../store/index.ts";
 import { NotSent } from "../transport.ts";
-import { NOBODY } from "./interactions.ts";
+import { NO_PREVIEWS, NOBODY } from "./interactions.ts";
 import { CODE, hasCode, reasonOf } from "./outcome.ts";
 import type { SentMessages } from "./sent.ts";
 import { isSnowflake } from "./snowflake.ts";
@@ -45,7 +45,13 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 		const said =
 			part === 0 ? { ...contentOf(outgoing), ...replyOf(destination) } : { content: "", components: [] };
 		const nonce = context.sent.nonceOf(id, part);
-		const meant = { ...said, nonce, enforce_nonce: true, allowed_mentions: NOBODY };
+		const meant = {
+			...said,
+			nonce,
+			enforce_nonce: true,
+			allowed_mentions: NOBODY,
+			flags: NO_PREVIEWS,
+		};
 		const { made, ...given } = await post(outgoing, meant, files, context);
 		context.sent.add(nonce, made.id);
 		if (!isAsSaid(made, given)) await correct(outgoing, made, given, context);

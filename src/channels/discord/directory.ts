@@ -3,8 +3,8 @@
 import type { REST } from "@discordjs/rest";
 import { isApiError } from "./outcome.ts";
 
-/** Channels that messages can be in, by Discord's numbers. */
-const PRIVATE = new Set([1, 3]);
+/** Between the bot and one person, by Discord's numbers. A group of people (3) is none: several read there. */
+const PRIVATE = 1;
 const THREADS = new Set([10, 11, 12]);
 const REMEMBERED = 50_000;
 
@@ -55,7 +55,7 @@ export class Directory {
 		const channel = await this.#find(id, guild, rest);
 		const of = channel.guild_id ?? guild;
 		const common = { ...(of !== undefined && { guild: of }) };
-		if (PRIVATE.has(channel.type)) return { chat: id, isPrivate: true, ...common };
+		if (channel.type === PRIVATE) return { chat: id, isPrivate: true, ...common };
 		if (!THREADS.has(channel.type)) return { chat: id, isPrivate: false, ...common, ...namesOf(channel) };
 		const { parent_id: parent } = channel;
 		const thread = { id, ...(channel.name != null && { name: channel.name }) };
@@ -77,7 +77,7 @@ export class Directory {
 		} catch (error) {
 			// It may not be looked at, or is gone: what came from it is taken all the same.
 			if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
-			this.learn({ id, type: guild === undefined ? 1 : 0 }, guild);
+			this.learn({ id, type: guild === undefined ? PRIVATE : 0 }, guild);
 		}
 		return this.#known.get(id) as ChannelFacts;
 	}

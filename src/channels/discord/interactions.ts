@@ -10,6 +10,11 @@ export const COMMAND = 2;
 export const BUTTON = 3;
 const PUT_OFF = { [COMMAND]: 5, [BUTTON]: 6 } as const;
 const ONLY_FOR_YOU = 1 << 6;
+/**
+ * To show what a link leads to, Discord fetches it, unasked: whoever brings the agent to write one could be told anything by its address.
+ * It stays when the message is changed.
+ */
+export const NO_PREVIEWS = 1 << 2;
 export const NOBODY = { parse: [], replied_user: false } as const;
 /** The name of the one argument that commands have. */
 export const ARGUMENT = "text";
@@ -72,7 +77,11 @@ export class Answers {
 	/** A sentence that the person who pressed sees. */
 	say(interaction: Interaction, text: string, rest: REST): Promise<void> {
 		const { application_id: app, token } = interaction;
-		const body = { content: text.slice(0, 2000), flags: ONLY_FOR_YOU, allowed_mentions: NOBODY };
+		const body = {
+			content: text.slice(0, 2000),
+			flags: ONLY_FOR_YOU | NO_PREVIEWS,
+			allowed_mentions: NOBODY,
+		};
 		return this.#after(interaction, () => rest.post(`/webhooks/${app}/${token}`, { body, auth: false }));
 	}
 

@@ -10,6 +10,9 @@ const SECTION_LIMIT = 3000;
 const LABEL_LIMIT = 75;
 const TS = /^\d+\.\d+$/;
 
+/** To show what a link leads to, Slack fetches it, unasked: whoever brings the agent to write one could be told anything by its address. */
+const NO_PREVIEWS = { unfurl_links: false, unfurl_media: false } as const;
+
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
 
 export interface DeliverContext {
@@ -33,6 +36,7 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 	const { ts } = await context.web.call<{ ts?: string }>("chat.postMessage", {
 		channel: destination.chatId,
 		...wordsOf(outgoing),
+		...NO_PREVIEWS,
 		...threadOf(outgoing),
 		metadata: metadataOf(outgoing),
 	});

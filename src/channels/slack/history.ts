@@ -116,10 +116,12 @@ export async function lookUp({ id, chat, thread, files, me }: LookUp, read: Read
 		});
 		for (const message of answer.messages ?? []) {
 			const { metadata, ts } = message;
+			// Any app can write what ours writes.
+			if (!isOwn(message, me)) continue;
 			if (metadata?.event_type === EVENT_TYPE && metadata.event_payload?.id === id && ts !== undefined)
 				return { kind: "sent", receipt: ts };
 			const ids = (message.files ?? []).map((file) => file.id ?? "");
-			if (ids.length === 0 || !isOwn(message, me)) continue;
+			if (ids.length === 0) continue;
 			if (files && ids.some((file) => files.includes(file)))
 				return { kind: "sent", receipt: receiptOf(files) };
 			isDoubtful ||= files === undefined;

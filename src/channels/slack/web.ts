@@ -26,13 +26,16 @@ export interface WebOptions {
 
 export class Web {
 	readonly #options: WebOptions;
+	readonly #token: string;
 	readonly #client: WebClient;
 	/** What is under way; true where it shows something to somebody. */
 	readonly #open = new Map<AbortController, boolean>();
 
 	constructor(options: WebOptions) {
 		this.#options = options;
-		this.#client = new options.WebClient(options.token, {
+		// One that is no header would be refused by Node, with the token in the error.
+		this.#token = /^[\x21-\x7e]+$/.test(options.token) ? options.token : "invalid";
+		this.#client = new options.WebClient(this.#token, {
 			slackApiUrl: options.apiRoot,
 			retryConfig: { retries: 0 },
 			rejectRateLimitedCalls: true,
@@ -56,7 +59,7 @@ export class Web {
 		this.#open.set(controller, false);
 		try {
 			const response = await fetch(url, {
-				headers: { authorization: `Bearer ${this.#options.token}` },
+				headers: { authorization: `Bearer ${this.#token}` },
 				redirect: "manual",
 				signal: controller.signal,
 			});
@@ -117,8 +120,8 @@ export class Web {
 
 	/** Files can be kept elsewhere, at an address that somebody else chose: the token must not go there. */
 	#isSlack(url: string): boolean {
-		const { protocol, hostname, host } = new URL(url);
-		if (host === new URL(this.#options.apiRoot).host) return true;
+		const { protocol, hostname, origin } = new URL(url);
+		if (origin === new URL(this.#options.apiRoot).origin) return true;
 		return protocol === "https:" && /(?:^|\.)slack(?:-files)?\.com$/.test(hostname);
 	}
 }
@@ -140,7 +143,8 @@ function neverLeft(error: unknown): boolean {
 function wordsOf(error: unknown): string {
 	const { message, cause } = error as Error;
 	const { code, message: deeper } = (cause ?? {}) as NodeJS.ErrnoException;
-	return code ?? deeper ?? message;
+	// An address may hold a password.
+	return (code ?? deeper ?? message).replace(/\bhttps?:\/\/\S+/g, "its address");
 }
 
 const nothing = () => {};

@@ -17,6 +17,9 @@ const ALBUM = 10;
 const PHOTO = /^image\/(?:jpeg|png|webp)$/;
 const AUDIO = /^audio\/(?:mpeg|mp4|x-m4a)$/;
 
+/** To show what a link leads to, Telegram fetches it, unasked: whoever brings the agent to write one could be told anything by its address. */
+const NO_PREVIEWS = { link_preview_options: { is_disabled: true } } as const;
+
 type Attachment = NonNullable<Outgoing["body"]["attachments"]>[number];
 type Kind = "photo" | "audio" | "document";
 
@@ -58,10 +61,12 @@ export async function change(
 	const { text, mode } = textOf(outgoing);
 	const options = { ...mode, reply_markup: keyboardOf(outgoing) ?? { inline_keyboard: [] } };
 	try {
-		await context.api.editMessageText(chat, id, text, options).catch((error: unknown) => {
-			if (!isApiError(error) || !/no text in the message/i.test(error.description)) throw error;
-			return context.api.editMessageCaption(chat, id, { caption: text, ...options });
-		});
+		await context.api
+			.editMessageText(chat, id, text, { ...options, ...NO_PREVIEWS })
+			.catch((error: unknown) => {
+				if (!isApiError(error) || !/no text in the message/i.test(error.description)) throw error;
+				return context.api.editMessageCaption(chat, id, { caption: text, ...options });
+			});
 	} catch (error) {
 		// A message stays in the group that it was sent to, whatever that has become.
 		if (movedTo(error) !== null && context.chatNow(chat) !== chat) return { kind: "missing" };
@@ -76,7 +81,8 @@ export async function change(
 async function sendText(outgoing: Outgoing, context: DeliverContext): Promise<readonly number[]> {
 	const { text, mode } = textOf(outgoing);
 	const chat = context.chatNow(outgoing.destination.chatId);
-	return [(await context.api.sendMessage(chat, text, { ...placeOf(outgoing), ...mode })).message_id];
+	const options = { ...placeOf(outgoing), ...mode, ...NO_PREVIEWS };
+	return [(await context.api.sendMessage(chat, text, options)).message_id];
 }
 
 /** Where in the chat, in answer to what, and with which buttons. */
