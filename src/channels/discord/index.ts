@@ -239,6 +239,8 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 				name: command,
 				description: description.slice(0, 100) || command,
 				type: 1,
+				// In servers and in private chats with the bot; not in those of other people, where nobody would hear the answer.
+				contexts: [0, 1],
 				options: [{ type: 3, name: ARGUMENT, description: "what the command is about", required: false }],
 			}));
 		const wanted = JSON.stringify([application, commands]);
