@@ -484,6 +484,74 @@ describe("what was missed", () => {
 		expect(host.taken).toHaveLength(1);
 	});
 
+	test("is read from where it was, though an event comes with the first byte of the connection", async () => {
+		const { peer, host, channel } = scene;
+		const dm = peer.dm(ada);
+		await scene.start();
+		await channel.stop();
+		peer.say(ada, dm, "missed", { silent: true });
+		const { opened } = peer.sockets;
+		const unwatch = peer.onChange(() => {
+			if (peer.sockets.opened === opened) return;
+			unwatch();
+			const ts = (systemClock.now() / 1000 + 3600).toFixed(6);
+			peer.tell({ type: "message", channel: dm.id, channel_type: "im", user: ada.id, ts, text: "live" });
+		});
+		await scene.start();
+		await scene.until(() => host.taken.some(({ content }) => content === "live"));
+		await scene.until(() => peer.calls.some(({ method }) => method === "conversations.history"));
+		await taken(2);
+		expect(host.taken.map(({ content, cursor }) => [content, cursor])).toEqual([
+			["missed", undefined],
+			["live", undefined],
+		]);
+	});
+
+	test("is read again where the connection was lost for long while it was being read", async () => {
+		const { peer, host } = scene;
+		let later = 0;
+		const clock: Clock = { ...systemClock, now: () => systemClock.now() + later };
+		const channel = channelOn(peer, { clock });
+		const isConnected = () => channel.health().state === "connected";
+		const [dm, team] = [peer.dm(ada), peer.channel("team")];
+		await channel.start(host);
+		await scene.until(isConnected);
+		await channel.stop();
+		peer.say(ada, dm, "one", { silent: true });
+		let goOn = () => {};
+		const until = new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		peer.faults = ({ method, fields }) =>
+			method === "conversations.history" && fields.channel === team.id ? { until } : undefined;
+		await channel.start(host);
+		await taken(1);
+		await scene.until(isConnected);
+		later = 3_600_000;
+		peer.say(ada, dm, "two", { silent: true });
+		const { opened } = peer.sockets;
+		for (const socket of peer.sockets.open) socket.terminate();
+		await scene.until(() => peer.sockets.opened > opened && isConnected());
+		goOn();
+		await taken(2);
+		await channel.stop();
+		expect(host.taken.map(({ content }) => content)).toEqual(["one", "two"]);
+	});
+
+	test("is read after the machine slept, though the monotonic clock stood still meanwhile", async () => {
+		const { peer, host } = scene;
+		let slept = 0;
+		const clock: Clock = { ...systemClock, now: () => systemClock.now() + slept };
+		const channel = channelOn(peer, { clock });
+		await channel.start(host);
+		await scene.until(() => channel.health().state === "connected");
+		peer.say(ada, peer.dm(ada), "asleep", { silent: true });
+		slept = 3_600_000;
+		for (const socket of peer.sockets.open) socket.terminate();
+		await taken(1);
+		await channel.stop();
+	});
+
 	test("is read however long Slack cannot be asked for it", async () => {
 		const { peer, host, channel } = scene;
 		const dm = peer.dm(ada);

@@ -3,7 +3,7 @@
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
 import { type EventContext, handInMessage, isSaying } from "./events.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
-import type { Connection, Line } from "./line.ts";
+import type { Connection, Gap, Line } from "./line.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 
 /** Slack delivers again for five minutes: so old an event can still be on its way when a newer one was committed. */
@@ -12,8 +12,6 @@ const OVERLAP_S = 600;
 const LONGEST_S = 86_400;
 /** How often a history that cannot be read now is tried before the chat's events go on; the rest is tried again later. */
 const TRIES = 5;
-/** Holds back the cursor until everything was read. */
-const HOLDER = {};
 const PAGE = 200;
 const PAGES = 10;
 
@@ -32,27 +30,30 @@ interface WireChat {
 }
 
 /** Resolves when every chat's history was handed in, chat by chat, or will never be read. Rejects where one cannot be read now. */
-export async function catchUp(connection: Connection, line: Line, options: CatchUpOptions): Promise<void> {
+export async function catchUp(
+	connection: Connection,
+	line: Line,
+	{ through }: Gap,
+	options: CatchUpOptions,
+): Promise<void> {
 	const { clock, host, read, log } = options;
 	const now = clock.now() / 1000;
 	const first = line.takeFirst();
-	if (first !== null) return host.passed(first);
+	if (first !== null) {
+		line.lanes.letGo();
+		return host.passed(first);
+	}
 	const oldest = Math.max(line.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
-	line.marks.begin(HOLDER, oldest);
-	let open = () => {};
-	line.lanes.holdUntil(
-		new Promise((resolve) => {
-			open = resolve;
-		}),
-	);
 	const work: Promise<void>[] = [];
 	const failures: unknown[] = [];
 	try {
 		for (const { id, is_im: im, is_mpim: mpim } of await chatsOf(connection, read)) {
 			const chat = { chat: id as string, kind: im ? "im" : mpim ? "mpim" : undefined };
+			if (through.has(chat.chat)) continue;
 			work.push(
-				line.lanes.run(chat.chat, () =>
-					readChat(chat, oldest, connection, line, options).catch(
+				line.lanes.runAhead(chat.chat, () =>
+					readChat(chat, oldest, connection, line, options).then(
+						() => void through.add(chat.chat),
 						(error: unknown) => void failures.push(error),
 					),
 				),
@@ -64,11 +65,10 @@ export async function catchUp(connection: Connection, line: Line, options: Catch
 			"what was missed cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
 	} finally {
-		open();
+		line.lanes.letGo();
 	}
 	await Promise.all(work);
 	if (failures.length > 0) throw failures[0];
-	if (!line.isStopping) line.marks.end(HOLDER);
 }
 
 async function chatsOf({ directory }: Connection, read: Read): Promise<readonly WireChat[]> {

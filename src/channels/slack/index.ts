@@ -137,8 +137,14 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			const web = (one: string) => new Web({ WebClient, token: one.trim(), apiRoot, clock });
 			return { bot: web(token), app: web(appToken) };
 		},
-		catchUp: (connection, of_) =>
-			catchUp(connection, of_, { clock, host: hostNow(), read: reader(connection), contextOf, log: note }),
+		catchUp: (connection, of_, gap) =>
+			catchUp(connection, of_, gap, {
+				clock,
+				host: hostNow(),
+				read: reader(connection),
+				contextOf,
+				log: note,
+			}),
 	});
 
 	const call = async (
