@@ -113,6 +113,28 @@ describe("sessions", () => {
 		await scene.until(() => host.taken.at(-1)?.content === "meanwhile");
 		await scene.until(() => scene.logged.some((line) => line.includes(`history of channel ${secret.id}`)));
 	});
+
+	test("a channel that has no history of its own, such as a forum, does not keep a new session from beginning", async () => {
+		const scene = await open();
+		const { peer, host } = scene;
+		const ada = peer.user("Ada");
+		const guild = peer.guild("Garden");
+		const [plans, forum] = [peer.channel(guild, "plans"), peer.channel(guild, "forum")];
+		await scene.start();
+		peer.say(ada, plans, "before");
+		await scene.until(() => host.taken.length === 1);
+		await scene.channel.stop();
+		for (const session of [...peer.gateway.sessions]) peer.gateway.forget(session);
+		for (const channel of [forum, plans]) peer.say(ada, channel, "meanwhile");
+		peer.faults = ({ method, path }) =>
+			method === "GET" && path === `/channels/${forum.id}/messages`
+				? { status: 400, code: 50024, message: "Cannot execute action on this channel type" }
+				: undefined;
+		await scene.start();
+		await scene.until(() => host.taken.at(-1)?.content === "meanwhile");
+		await scene.until(() => peer.gateway.sessions.some(({ told }) => told > 0));
+		expect(peer.gateway.counts.identify).toBe(2);
+	});
 });
 
 describe("when something is wrong", () => {

@@ -265,6 +265,41 @@ describe("deliveries", () => {
 		expect(await channel.lookup?.("another", files.destination)).toEqual({ kind: "unknown" });
 	});
 
+	test("words whose answer was lost are absent where they are not there, whatever files the app showed before", async () => {
+		const { peer, channel } = scene;
+		await scene.start();
+		const dm = peer.dm(ada);
+		const file = { blob: "b", name: "a.bin", mediaType: "application/octet-stream", size: 3 };
+		const files = outgoing(dm.id, "here", {
+			id: "earlier",
+			body: { text: "here", plain: "here", attachments: [file] },
+			openBlob: async function* () {
+				yield new Uint8Array([1, 2, 3]);
+			},
+		});
+		expect((await channel.send(files)).kind).toBe("sent");
+		const lost = outgoing(dm.id, "lost");
+		peer.next("lost", "chat.postMessage");
+		expect((await channel.send(lost)).kind).toBe("unknown");
+		expect(await channel.lookup?.(lost.id, lost.destination)).toEqual({ kind: "absent" });
+		// Of an earlier life nobody knows whether it had files: those that are older than it are not its own.
+		const later = systemClock.now() + 3_600_000;
+		expect(await channel.lookup?.("of an earlier life", lost.destination, later)).toEqual({ kind: "absent" });
+		expect(await channel.lookup?.("of an earlier life", lost.destination, systemClock.now())).toEqual({
+			kind: "unknown",
+		});
+	});
+
+	test("a message that somebody deleted is missing, so that the answer is sent anew", async () => {
+		const { peer, channel } = scene;
+		await scene.start();
+		const dm = peer.dm(ada);
+		const sent = await channel.send(outgoing(dm.id, "half"));
+		const receipt = sent.kind === "sent" ? sent.receipt : "";
+		peer.remove(dm, receipt);
+		expect(await channel.edit?.(receipt, outgoing(dm.id, "whole"))).toEqual({ kind: "missing" });
+	});
+
 	test("what may still be on its way is not looked for at once: its absence would say nothing", async () => {
 		const { peer, host } = scene;
 		const clock = createVirtualClock(systemClock.now());
@@ -467,5 +502,85 @@ describe("what was missed", () => {
 		await taken(1);
 		await scene.until(() => logged.some((line) => line.includes("could not be read")));
 		expect(host.taken).toHaveLength(1);
+	});
+
+	test("is read from where it was, though an event comes with the first byte of the connection", async () => {
+		const { peer, host, channel } = scene;
+		const dm = peer.dm(ada);
+		await scene.start();
+		await channel.stop();
+		peer.say(ada, dm, "missed", { silent: true });
+		const { opened } = peer.sockets;
+		const unwatch = peer.onChange(() => {
+			if (peer.sockets.opened === opened) return;
+			unwatch();
+			const ts = (systemClock.now() / 1000 + 3600).toFixed(6);
+			peer.tell({ type: "message", channel: dm.id, channel_type: "im", user: ada.id, ts, text: "live" });
+		});
+		await scene.start();
+		await scene.until(() => host.taken.some(({ content }) => content === "live"));
+		await scene.until(() => peer.calls.some(({ method }) => method === "conversations.history"));
+		await taken(2);
+		expect(host.taken.map(({ content, cursor }) => [content, cursor])).toEqual([
+			["missed", undefined],
+			["live", undefined],
+		]);
+	});
+
+	test("is read again where the connection was lost for long while it was being read", async () => {
+		const { peer, host } = scene;
+		let later = 0;
+		const clock: Clock = { ...systemClock, now: () => systemClock.now() + later };
+		const channel = channelOn(peer, { clock });
+		const isConnected = () => channel.health().state === "connected";
+		const [dm, team] = [peer.dm(ada), peer.channel("team")];
+		await channel.start(host);
+		await scene.until(isConnected);
+		await channel.stop();
+		peer.say(ada, dm, "one", { silent: true });
+		let goOn = () => {};
+		const until = new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		peer.faults = ({ method, fields }) =>
+			method === "conversations.history" && fields.channel === team.id ? { until } : undefined;
+		await channel.start(host);
+		await taken(1);
+		await scene.until(isConnected);
+		later = 3_600_000;
+		peer.say(ada, dm, "two", { silent: true });
+		const { opened } = peer.sockets;
+		for (const socket of peer.sockets.open) socket.terminate();
+		await scene.until(() => peer.sockets.opened > opened && isConnected());
+		goOn();
+		await taken(2);
+		await channel.stop();
+		expect(host.taken.map(({ content }) => content)).toEqual(["one", "two"]);
+	});
+
+	test("is read after the machine slept, though the monotonic clock stood still meanwhile", async () => {
+		const { peer, host } = scene;
+		let slept = 0;
+		const clock: Clock = { ...systemClock, now: () => systemClock.now() + slept };
+		const channel = channelOn(peer, { clock });
+		await channel.start(host);
+		await scene.until(() => channel.health().state === "connected");
+		peer.say(ada, peer.dm(ada), "asleep", { silent: true });
+		slept = 3_600_000;
+		for (const socket of peer.sockets.open) socket.terminate();
+		await taken(1);
+		await channel.stop();
+	});
+
+	test("is read however long Slack cannot be asked for it", async () => {
+		const { peer, host, channel } = scene;
+		const dm = peer.dm(ada);
+		await scene.start();
+		await channel.stop();
+		peer.say(ada, dm, "one", { silent: true });
+		for (let n = 0; n < 12; n++) peer.next({ status: 503 }, "conversations.history");
+		await scene.start();
+		await taken(1);
+		expect(host.taken.map(({ content }) => content)).toEqual(["one"]);
 	});
 });

@@ -3,7 +3,7 @@
 import type { REST } from "@discordjs/rest";
 import type { Clock } from "../../time/index.ts";
 import type { Message } from "./events.ts";
-import { isApiError, isRateLimit, pauseOf, reasonOf } from "./outcome.ts";
+import { isApiError, isRateLimit, isTokenRefused, pauseOf, reasonOf } from "./outcome.ts";
 import { isAfter, snowflakeAt, timeOf } from "./snowflake.ts";
 
 const PAGE = 100;
@@ -77,7 +77,7 @@ export class Backfill {
 		}
 	}
 
-	/** Oldest first; null where the bot may not look. */
+	/** Oldest first; null where there is none for the bot: it may not look, or the channel is of a kind without messages, as forums are. */
 	async #page(id: string, after: string, rest: REST): Promise<readonly Message[] | null> {
 		const { clock, log } = this.#options;
 		const query = new URLSearchParams({ after, limit: String(PAGE) });
@@ -93,9 +93,10 @@ export class Backfill {
 					this.#goOn();
 					continue;
 				}
-				if (!isApiError(error) || (error.status !== 403 && error.status !== 404)) throw error;
+				// At the next session Discord would say the same: thrown, it would end each of them.
+				if (!isApiError(error) || isTokenRefused(error)) throw error;
 				log(
-					`the history of channel ${id} may not be read: what was said there meanwhile is not known`,
+					`the history of channel ${id} cannot be read: what was said there meanwhile is not known`,
 					reasonOf(error),
 				);
 				return null;

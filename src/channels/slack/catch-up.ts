@@ -3,17 +3,15 @@
 import type { ChannelHost, Clock } from "../../gateway/index.ts";
 import { type EventContext, handInMessage, isSaying } from "./events.ts";
 import { MISSED_MOST, missedIn, type Read } from "./history.ts";
-import type { Connection, Line } from "./line.ts";
+import type { Connection, Gap, Line } from "./line.ts";
 import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 
 /** Slack delivers again for five minutes: so old an event can still be on its way when a newer one was committed. */
 const OVERLAP_S = 600;
 /** What is older is left alone: nobody waits for an answer to it. */
 const LONGEST_S = 86_400;
-/** How often a history that cannot be read now is tried. */
+/** How often a history that cannot be read now is tried before the chat's events go on; the rest is tried again later. */
 const TRIES = 5;
-/** Holds back the cursor until everything was read. */
-const HOLDER = {};
 const PAGE = 200;
 const PAGES = 10;
 
@@ -31,25 +29,35 @@ interface WireChat {
 	readonly is_mpim?: boolean;
 }
 
-/** Resolves when every chat's history was handed in, chat by chat, or could not be read. */
-export async function catchUp(connection: Connection, line: Line, options: CatchUpOptions): Promise<void> {
+/** Resolves when every chat's history was handed in, chat by chat, or will never be read. Rejects where one cannot be read now. */
+export async function catchUp(
+	connection: Connection,
+	line: Line,
+	{ through }: Gap,
+	options: CatchUpOptions,
+): Promise<void> {
 	const { clock, host, read, log } = options;
 	const now = clock.now() / 1000;
 	const first = line.takeFirst();
-	if (first !== null) return host.passed(first);
+	if (first !== null) {
+		line.lanes.letGo();
+		return host.passed(first);
+	}
 	const oldest = Math.max(line.marks.from(OVERLAP_S), now - LONGEST_S).toFixed(6);
-	line.marks.begin(HOLDER, oldest);
-	let open = () => {};
-	line.lanes.holdUntil(
-		new Promise((resolve) => {
-			open = resolve;
-		}),
-	);
 	const work: Promise<void>[] = [];
+	const failures: unknown[] = [];
 	try {
 		for (const { id, is_im: im, is_mpim: mpim } of await chatsOf(connection, read)) {
 			const chat = { chat: id as string, kind: im ? "im" : mpim ? "mpim" : undefined };
-			work.push(line.lanes.run(chat.chat, () => readChat(chat, oldest, connection, line, options)));
+			if (through.has(chat.chat)) continue;
+			work.push(
+				line.lanes.runAhead(chat.chat, () =>
+					readChat(chat, oldest, connection, line, options).then(
+						() => void through.add(chat.chat),
+						(error: unknown) => void failures.push(error),
+					),
+				),
+			);
 		}
 	} catch (error) {
 		if (wordOf(error) !== "missing_scope") throw error;
@@ -57,10 +65,10 @@ export async function catchUp(connection: Connection, line: Line, options: Catch
 			"what was missed cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
 	} finally {
-		open();
+		line.lanes.letGo();
 	}
 	await Promise.all(work);
-	if (!line.isStopping) line.marks.end(HOLDER);
+	if (failures.length > 0) throw failures[0];
 }
 
 async function chatsOf({ directory }: Connection, read: Read): Promise<readonly WireChat[]> {
@@ -86,14 +94,17 @@ async function chatsOf({ directory }: Connection, read: Read): Promise<readonly 
 	return chats.filter(({ id }) => id !== undefined);
 }
 
-/** What may pass is tried again; the events of the chat wait meanwhile. */
+function mayPass(error: unknown): boolean {
+	return ["retry", "unknown"].includes(outcomeOf(error).kind);
+}
+
+/** What may pass is tried again. The events of the chat wait meanwhile, but not for ever: Slack would give them up. */
 async function patiently<Answer>(work: () => Promise<Answer>, line: Line): Promise<Answer> {
 	for (let tries = 1; ; tries++)
 		try {
 			return await work();
 		} catch (error) {
-			const mayPass = ["retry", "unknown"].includes(outcomeOf(error).kind);
-			if (!mayPass || tries >= TRIES || line.isStopping) throw error;
+			if (!mayPass(error) || tries >= TRIES || line.isStopping) throw error;
 			await line.pause(tries);
 		}
 }
@@ -123,6 +134,8 @@ async function readChat(
 			line.tookFromHistory(chat, ts);
 		}
 	} catch (error) {
-		if (!line.isStopping) log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
+		if (line.isStopping) return;
+		if (mayPass(error)) throw error;
+		log(`the history of ${chat} could not be read: ${reasonOf(error)}`);
 	}
 }

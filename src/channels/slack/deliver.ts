@@ -1,13 +1,15 @@
 // Deliveries as calls of the Web API. Nothing is tried twice here: what Slack said, or that it did not, is the answer.
 import type { Outgoing, SendResult } from "../../gateway/index.ts";
 import { metadataOf, receiptOf } from "./history.ts";
-import { outcomeOf, reasonOf } from "./outcome.ts";
+import { outcomeOf, reasonOf, wordOf } from "./outcome.ts";
 import { NotSent, type Web } from "./web.ts";
 
 /** A message that is to be changed may not be longer, though a new one may. */
 export const TEXT_LIMIT = 4000;
 const SECTION_LIMIT = 3000;
 const LABEL_LIMIT = 75;
+/** The message was deleted, or may not be changed any more: an answer must not be lost with it. */
+const UNCHANGEABLE = new Set(["message_not_found", "edit_window_closed", "cant_update_message"]);
 const TS = /^\d+\.\d+$/;
 
 /** To show what a link leads to, Slack fetches it, unasked: whoever brings the agent to write one could be told anything by its address. */
@@ -55,15 +57,20 @@ export async function change(
 	const ts = TS.test(receipt) ? receipt : await messageOf(receipt, channel, web);
 	if (ts === undefined) return { kind: "refused", reason: "the message of this file is not known" };
 	const { blocks = [], ...words } = wordsOf(outgoing);
-	// Left to itself, a change makes mentions of names that it finds.
-	await web.call("chat.update", {
-		channel,
-		ts,
-		...words,
-		blocks,
-		parse: "none",
-		metadata: metadataOf(outgoing),
-	});
+	try {
+		// Left to itself, a change makes mentions of names that it finds.
+		await web.call("chat.update", {
+			channel,
+			ts,
+			...words,
+			blocks,
+			parse: "none",
+			metadata: metadataOf(outgoing),
+		});
+	} catch (error) {
+		if (UNCHANGEABLE.has(wordOf(error) ?? "")) return { kind: "missing" };
+		throw error;
+	}
 	return { kind: "sent", receipt };
 }
 

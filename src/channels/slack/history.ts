@@ -8,6 +8,8 @@ import { isOwn, type Me } from "./source.ts";
 const PAGE = 200;
 const PAGES = 5;
 export const MISSED_MOST = PAGE * PAGES;
+/** By how much Slack's clock may differ. */
+const CLOCKS_MS = 5 * 60_000;
 const NONE: PageAnswer = { messages: [] };
 /** Deliveries carry their id where people do not see it. */
 const EVENT_TYPE = "keryx_delivery";
@@ -88,15 +90,18 @@ export interface LookUp {
 	readonly id: string;
 	readonly chat: string;
 	readonly thread: string | undefined;
-	/** Files that were on their way with it, as far as this life knows. */
+	/** Files that were on their way with it; undefined where this life does not know. */
 	readonly files: readonly string[] | undefined;
+	/** No attempt was before, in milliseconds since 1970. */
+	readonly madeAt: number | undefined;
 	readonly me: Me;
 }
 
 type Found = { readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" };
 
 /** Absent only where everything that it could be was seen: a message with files carries no id. */
-export async function lookUp({ id, chat, thread, files, me }: LookUp, read: Read): Promise<Found> {
+export async function lookUp({ id, chat, thread, files, madeAt, me }: LookUp, read: Read): Promise<Found> {
+	const oldest = madeAt === undefined ? undefined : Math.max(0, (madeAt - CLOCKS_MS) / 1000).toFixed(6);
 	let cursor: string | undefined;
 	let isDoubtful = false;
 	for (let page = 0; page < PAGES; page++) {
@@ -106,6 +111,7 @@ export async function lookUp({ id, chat, thread, files, me }: LookUp, read: Read
 				channel: chat,
 				limit: PAGE,
 				include_all_metadata: true,
+				...(oldest !== undefined && { oldest }),
 				...(thread !== undefined && { ts: thread }),
 				...(cursor !== undefined && { cursor }),
 			},
@@ -120,6 +126,8 @@ export async function lookUp({ id, chat, thread, files, me }: LookUp, read: Read
 			if (!isOwn(message, me)) continue;
 			if (metadata?.event_type === EVENT_TYPE && metadata.event_payload?.id === id && ts !== undefined)
 				return { kind: "sent", receipt: ts };
+			// What a thread hangs on is shown with every page of it.
+			if (oldest !== undefined && !isAfter(ts, oldest)) continue;
 			const ids = (message.files ?? []).map((file) => file.id ?? "");
 			if (ids.length === 0) continue;
 			if (files && ids.some((file) => files.includes(file)))

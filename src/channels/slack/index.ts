@@ -137,8 +137,14 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			const web = (one: string) => new Web({ WebClient, token: one.trim(), apiRoot, clock });
 			return { bot: web(token), app: web(appToken) };
 		},
-		catchUp: (connection, of_) =>
-			catchUp(connection, of_, { clock, host: hostNow(), read: reader(connection), contextOf, log: note }),
+		catchUp: (connection, of_, gap) =>
+			catchUp(connection, of_, gap, {
+				clock,
+				host: hostNow(),
+				read: reader(connection),
+				contextOf,
+				log: note,
+			}),
 	});
 
 	const call = async (
@@ -209,13 +215,15 @@ export function createSlackChannel(options: SlackOptions): Channel {
 				call(outgoing, (context) => change(receipt, outgoing, context)),
 			);
 		},
-		lookup: async (id, { chatId, threadId }) => {
+		lookup: async (id, { chatId, threadId }, madeAt) => {
 			const since = doubtful.get(id);
 			// Whoever asks waits, so that what comes after it in the chat does, too.
 			if (since !== undefined) await line.sleep(Math.max(0, settleMs - (clock.monotonic() - since)));
 			const { connection } = line;
 			if (!connection) return { kind: "unknown" };
-			const asked = { id, chat: chatId, thread: threadId, files: files.get(id), me: connection.me };
+			// Files are told of before they are shown: of an attempt of this life that told of none, there are none.
+			const shown = files.get(id) ?? (since === undefined ? undefined : []);
+			const asked = { id, chat: chatId, thread: threadId, files: shown, madeAt, me: connection.me };
 			const found = await lookUp(asked, reader(connection));
 			if (found.kind !== "unknown") doubtful.delete(id);
 			return found;

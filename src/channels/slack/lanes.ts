@@ -2,17 +2,30 @@
 
 export class Lanes {
 	readonly #tails = new Map<string, Promise<void>>();
-	/** What every lane waits for that is empty now. */
-	#gate: Promise<void> = Promise.resolve();
+	/** What waits until it is let go, in order; null: nothing waits. */
+	#held: (() => void)[] | null = null;
 
-	/** Nothing that comes after this is begun before the gate opens. */
-	holdUntil(gate: Promise<void>): void {
-		this.#gate = gate;
+	/** Nothing that is given to `run` after this is begun before `letGo`. */
+	hold(): void {
+		this.#held ??= [];
+	}
+
+	letGo(): void {
+		const held = this.#held ?? [];
+		this.#held = null;
+		for (const go of held) go();
 	}
 
 	/** The job never rejects. */
 	run(chat: string, job: () => Promise<void>): Promise<void> {
-		const tail = (this.#tails.get(chat) ?? this.#gate).then(job);
+		const held = this.#held;
+		if (!held) return this.runAhead(chat, job);
+		return new Promise((resolve) => void held.push(() => void this.runAhead(chat, job).then(resolve)));
+	}
+
+	/** Before everything of this chat that is held. The job never rejects. */
+	runAhead(chat: string, job: () => Promise<void>): Promise<void> {
+		const tail = (this.#tails.get(chat) ?? Promise.resolve()).then(job);
 		this.#tails.set(chat, tail);
 		void tail.then(() => {
 			if (this.#tails.get(chat) === tail) this.#tails.delete(chat);

@@ -40,8 +40,14 @@ export interface LineOptions {
 	readonly host: () => ChannelHost;
 	readonly contextOf: (connection: Connection) => EventContext;
 	/** Hands in what was missed, through `take`; resolves when everything was. */
-	readonly catchUp: (connection: Connection, line: Line) => Promise<void>;
+	readonly catchUp: (connection: Connection, line: Line, gap: Gap) => Promise<void>;
 	readonly log: (message: string, error?: unknown) => void;
+}
+
+/** A time in which nobody listened. */
+export interface Gap {
+	/** Chats whose history was read since. */
+	readonly through: Set<string>;
 }
 
 /** Something that only a human can change, or that passes. */
@@ -75,7 +81,8 @@ export class Line {
 	readonly #fromHistory = new Remembered();
 	#running: Promise<void> = Promise.resolve();
 	readonly #sleepers = new Set<() => void>();
-	#isCaughtUp = false;
+	/** What was missed in it is not all handed in yet: the cursor stays where it is. */
+	#gap: Gap | null = null;
 	#catchingUp: Promise<void> = Promise.resolve();
 	/** The cursor to keep where there was none. */
 	#first: string | null = null;
@@ -115,8 +122,8 @@ export class Line {
 		this.#state = "starting";
 		this.#detail = undefined;
 		this.#alive = this.#options.clock.monotonic();
-		this.#isCaughtUp = false;
 		this.#first = this.marks.start(cursor, (this.#options.clock.now() / 1000).toFixed(6));
+		this.#miss();
 		this.#running = this.#run();
 	}
 
@@ -164,9 +171,10 @@ export class Line {
 		return this.sleep(this.#pauseMs(failures));
 	}
 
-	/** A message that history brought; false where it came by itself before. */
+	/** Whether a message that history shows was handed in before, as an event or from the history. */
 	wasTaken(chat: string, ts: string): boolean {
-		return this.#live.has(`${chat}/${ts}`);
+		const key = `${chat}/${ts}`;
+		return this.#live.has(key) || this.#fromHistory.has(key);
 	}
 
 	tookFromHistory(chat: string, ts: string): void {
@@ -211,6 +219,7 @@ export class Line {
 			await this.sleep(Math.max(askedPause(trouble) ?? 0, this.#pauseMs(failures++)));
 		}
 		await this.#catchingUp;
+		this.lanes.letGo();
 		await this.lanes.idle();
 		await this.#closeAll();
 		this.#connection = null;
@@ -249,7 +258,8 @@ export class Line {
 		const before = this.#connection;
 		const isSame = before?.me.userId === me.userId && before.me.teamId === me.teamId;
 		const connection = { web: bot, me, directory: new Directory(bot, clock) };
-		const gapMs = this.#aliveAt === null ? Number.POSITIVE_INFINITY : clock.monotonic() - this.#alive;
+		// Before the first event can come: it must not move the cursor past what was missed.
+		if (this.#silentMs() > SHORT_GAP_MS) this.#miss();
 		this.#connection = isSame ? { ...connection, directory: before.directory.on(bot) } : connection;
 		const socket = await Socket.open(
 			url,
@@ -265,18 +275,35 @@ export class Line {
 		this.#state = "connected";
 		this.#detail = undefined;
 		if (this.#remark() !== undefined) log(this.#remark() as string);
-		if (gapMs > SHORT_GAP_MS) this.#isCaughtUp = false;
 		this.#catchUp(this.#connection);
 		return socket;
+	}
+
+	/** While the machine sleeps, the monotonic clock may stand still. */
+	#silentMs(): number {
+		const { clock } = this.#options;
+		if (this.#aliveAt === null) return Number.POSITIVE_INFINITY;
+		return Math.max(clock.monotonic() - this.#alive, clock.now() - this.#aliveAt);
+	}
+
+	#miss(): void {
+		this.#gap = { through: new Set() };
+		this.marks.hold();
+		this.lanes.hold();
 	}
 
 	/** Runs beside the events; those of a chat wait for its history. One at a time, again until it is through. */
 	#catchUp(connection: Connection): void {
 		this.#catchingUp = this.#catchingUp.then(async () => {
-			for (let failures = 0; !this.isStopping && !this.#isCaughtUp; failures++)
+			for (let failures = 0; !this.isStopping && this.#gap; failures++)
 				try {
-					await this.#options.catchUp(this.#connection ?? connection, this);
-					this.#isCaughtUp = true;
+					const gap = this.#gap;
+					this.lanes.hold();
+					await this.#options.catchUp(this.#connection ?? connection, this, gap);
+					// There may have been another one meanwhile.
+					if (this.isStopping || this.#gap !== gap) continue;
+					this.#gap = null;
+					this.marks.release();
 				} catch (error) {
 					if (this.isStopping) return;
 					if (failures === 0) this.#options.log(`what was missed is not read yet: ${reasonOf(error)}`);

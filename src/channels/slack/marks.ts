@@ -6,10 +6,12 @@ export class Marks {
 	#since = 0;
 	#reached = 0;
 	readonly #open = new Map<object, number>();
+	#isHeld = false;
 
 	/** Null: it listens for the first time. Answers the cursor to keep then. */
 	start(cursor: string | null, now: string): string | null {
 		this.#open.clear();
+		this.#isHeld = false;
 		const [since = now, reached = since] = cursor === null ? [] : cursor.split(" ");
 		this.#since = Number(since);
 		this.#reached = Number(reached);
@@ -21,6 +23,15 @@ export class Marks {
 		return Math.max(this.#since, this.#reached - overlap);
 	}
 
+	/** Something may be missing: until `release` the cursor stays where it is. */
+	hold(): void {
+		this.#isHeld = true;
+	}
+
+	release(): void {
+		this.#isHeld = false;
+	}
+
 	/** From now on this ts is under way. */
 	begin(holder: object, ts: string): void {
 		this.#open.set(holder, Number(ts));
@@ -29,7 +40,7 @@ export class Marks {
 	/** The cursor to commit together with what this holder brings; undefined where something before it is still under way. */
 	cursorOf(holder: object, ts: string): string | undefined {
 		const own = this.#open.get(holder);
-		if (own === undefined || own <= this.#reached) return undefined;
+		if (this.#isHeld || own === undefined || own <= this.#reached) return undefined;
 		for (const [other, at] of this.#open) if (other !== holder && at <= own) return undefined;
 		return this.#cursorAt(ts);
 	}
