@@ -20,7 +20,11 @@ self.addEventListener("fetch", (event) => {
 	const url = new URL(request.url);
 	if (request.method !== "GET" || url.origin !== self.location.origin) return;
 	if (request.mode === "navigate") {
-		if (!/^\/(?:login|docs|openapi\.json|diagram\.html|api|v1|confirm|metrics|health|ready)(?:\/|$)/.test(url.pathname))
+		if (
+			!/^\/(?:login|docs|openapi\.json|diagram\.html|api|v1|confirm|metrics|health|ready)(?:\/|$)/.test(
+				url.pathname,
+			)
+		)
 			event.respondWith(page(request));
 	} else if (FILES.test(url.pathname)) event.respondWith(file(request));
 });
