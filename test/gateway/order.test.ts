@@ -190,6 +190,25 @@ describe("I19: order of what one destination shows", () => {
 		expect(shown()).toEqual(["A", "B", "C", "D"]);
 	});
 
+	test("where asking fails, the platform is asked again before anything behind goes", async () => {
+		let looks = 0;
+		await start({
+			script: SCRIPT,
+			channel: { lookup: true },
+			wrap: (channel) => ({
+				...channel,
+				lookup: async (id, destination) => {
+					if (++looks < 3) throw new Error("the line broke");
+					return (await channel.lookup?.(id, destination)) ?? { kind: "unknown" };
+				},
+			}),
+		});
+		scene.world.behave = ({ nth, text }) => (text.startsWith("B") && nth === 1 ? "lost" : "ok");
+		await scene.say("long");
+		await scene.clock.advance(MINUTE);
+		expect(shown()).toEqual(["A", "B", "C", "D"]);
+	});
+
 	test("after a broken connection the same: the platform is asked before anything behind goes", async () => {
 		await start({ script: SCRIPT, channel: { lookup: true, reconnectMs: 10 * SECOND } });
 		const channel = scene.channel as typeof scene.channel & { disconnect(): void };

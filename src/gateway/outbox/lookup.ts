@@ -9,7 +9,9 @@ const LOOK_UP_MS = 15_000;
 export type LookedUp =
 	| Awaited<ReturnType<NonNullable<Channel["lookup"]>>>
 	/** The platform can be asked, and is not connected: it is asked when it is again. */
-	| { readonly kind: "unreached" };
+	| { readonly kind: "unreached" }
+	/** It was asked, and the asking failed or took too long. */
+	| { readonly kind: "failed" };
 
 export async function lookUp(
 	channel: Channel | undefined,
@@ -27,8 +29,9 @@ export async function lookUp(
 		clock,
 		ms: LOOK_UP_MS,
 		signal,
-	}).catch(() => ({ kind: "unknown" }) as const);
-	return found.kind === "unknown" && !isConnected(channel) ? { kind: "unreached" } : found;
+	}).catch(() => ({ kind: "failed" }) as const);
+	const isSaid = found.kind === "sent" || found.kind === "absent";
+	return isSaid || isConnected(channel) ? found : { kind: "unreached" };
 }
 
 function isConnected(channel: Channel): boolean {

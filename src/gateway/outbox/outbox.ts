@@ -18,6 +18,8 @@ const AT_ONCE = 128;
 /** How soon a channel that is not connected is looked at again: at first, and at the latest. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 30_000;
+/** So often is a platform asked about a delivery where asking fails; those behind it wait some seconds for that. */
+const MOST_ASKS = 4;
 const FIRST_BACKOFF_MS = 1000;
 /** Also where a platform asks for none: whoever refuses at once is not asked in a loop. */
 const SHORTEST_PAUSE_MS = 250;
@@ -45,6 +47,8 @@ export class Outbox {
 	readonly #downSince = new Map<string, number>();
 	/** Until when a delivery that was tried here is not tried again, by the monotonic clock; and the channel, where it waits for that alone. */
 	readonly #pauses = new Map<string, { readonly until: number; readonly channel?: string }>();
+	/** How often in a row asking about a delivery has failed. */
+	readonly #asks = new Map<string, number>();
 	readonly #wall: WallHistory;
 	/** By how much the wall clock was set, as long as what waits is still dated by the old time. */
 	#jumpedBy = 0;
@@ -188,16 +192,25 @@ export class Outbox {
 		return () => this.#options.store.settleDelivery({ id, claim, settlement });
 	}
 
-	/** Those behind a delivery of unknown outcome go when its platform was asked about it, whatever it says (I19). */
+	/**
+	 * Those behind a delivery of unknown outcome go when its platform was asked about it, whatever it says (I19). Where asking fails, it is
+	 * asked again a few times first.
+	 */
 	async #ask(delivery: Claimed): Promise<() => Promise<void>> {
 		const { store, clock, config, channelOf } = this.#options;
 		const { id, destination, createdAt } = delivery;
 		const channel = channelOf(destination.platform, destination.account);
 		const found = await lookUp(channel, delivery, clock);
-		if (found.kind !== "unreached") return () => store.recordLookup({ id, found });
-		const ms = lookPause(this.#downMs(channel, destination) ?? 0);
+		const asks = (this.#asks.get(id) ?? 0) + 1;
+		this.#asks.delete(id);
+		if (found.kind === "failed" && asks >= MOST_ASKS)
+			return () => store.recordLookup({ id, found: { kind: "unknown" } });
+		if (found.kind !== "unreached" && found.kind !== "failed") return () => store.recordLookup({ id, found });
+		const ms =
+			found.kind === "failed" ? backoff(id, asks) : lookPause(this.#downMs(channel, destination) ?? 0);
 		const tooOld = this.#wall.ageOf(createdAt) + ms > config.outbox.max_age_minutes * 60_000;
 		if (tooOld) return () => store.recordLookup({ id, found: { kind: "unknown" } });
+		if (found.kind === "failed") this.#asks.set(id, asks);
 		this.#pauses.set(id, { until: clock.monotonic() + ms, channel: keyOf(destination) });
 		const at = clock.now() + ms;
 		return () => store.recordLookup({ id, found: { kind: "unreached", at } });
