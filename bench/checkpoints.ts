@@ -41,6 +41,7 @@ async function measureRestore(): Promise<Row[]> {
 		for (const one of [folder, plain])
 			for (let n = 0; n < RESTORED; n++) appendFileSync(pathOf(one, n), "// the agent's\n");
 		await checkpoints.take({ ...about, kind: "after" });
+		settleDisk();
 		if (before.kind === "failed") throw new Error(before.reason);
 		const delay = monitorEventLoopDelay({ resolution: 1 });
 		delay.enable();
@@ -49,6 +50,7 @@ async function measureRestore(): Promise<Row[]> {
 		const seconds = (performance.now() - began) / 1000;
 		delay.disable();
 		if (restored.length !== RESTORED || kept.length > 0) throw new Error(`${restored.length} restored`);
+		settleDisk();
 		const checkout = (await timed(() => git(plain, "checkout", "-q", "-f", "--", "."))) / 1000;
 		const what = `${RESTORED} files restored`;
 		return [
@@ -95,6 +97,7 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 		git(plain, "init", "-q");
 		commit(plain);
 		await keryx();
+		settleDisk();
 		const delay = monitorEventLoopDelay({ resolution: 1 });
 		const samples: { keryx: number; plain: number }[] = [];
 		for (let n = 0; n < SAMPLES; n++) {
@@ -119,6 +122,11 @@ async function measureSize({ files, changed }: (typeof SIZES)[number]): Promise<
 		await close();
 		rmSync(top, { recursive: true, force: true });
 	}
+}
+
+/** What preparing has left in memory would be written beside what is measured, to the cost of whoever waits for the disk. */
+function settleDisk(): void {
+	execFileSync("sync");
 }
 
 function pathOf(folder: string, n: number): string {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { inMemory } from "./memory-folder.mjs";
 import { prepare, root } from "./setup.mjs";
 import { prepareTestTools } from "./test-tools.mjs";
 
@@ -79,8 +80,15 @@ function capture(args) {
 }
 
 function show(args) {
-	const child = spawn(node, args, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] });
-	return new Promise((resolve) => child.on("close", resolve));
+	const memory = inMemory([node, ...args], env);
+	const [program, ...rest] = memory.command;
+	const child = spawn(program, rest, { cwd: root, env: memory.env, stdio: ["ignore", "inherit", "inherit"] });
+	return new Promise((resolve) =>
+		child.on("close", (code) => {
+			memory.close();
+			resolve(code);
+		}),
+	);
 }
 
 function readCounts() {
