@@ -213,6 +213,11 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
 			ratePerMinute: values.http.rate_per_minute,
 			version: version(),
+			// Loaded when it is first asked for: most never are.
+			mcp: {
+				fetch: async (request, caller) =>
+					(await import("../mcp/index.ts")).mcpEndpoint(version()).fetch(request, caller),
+			},
 			walls: () => walls.inWords(),
 			get agent() {
 				return agents.own.name;

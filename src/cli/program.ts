@@ -73,6 +73,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/sessions/index.ts")).addSessions,
 	},
 	{
+		term: "mcp",
+		about: "a server of MCP on stdin and stdout, for other agents",
+		load: async () => (await import("./commands/mcp.ts")).addMcp,
+	},
+	{
 		term: "channels",
 		about: "connections to chat platforms",
 		load: async () => (await import("./commands/channels.ts")).addChannels,

@@ -28,6 +28,7 @@ import { Feed } from "./events/feed.ts";
 import { addEvents, addTransfer } from "./events/streams.ts";
 import { handlers } from "./handlers.ts";
 import { StrangersHealth } from "./health.ts";
+import { addMcp, challenge } from "./mcp.ts";
 import { addObservation } from "./observe.ts";
 import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
 import { error } from "./schemas.ts";
@@ -115,6 +116,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	app.get("/login", (c) => login(c, access, rates));
 	if (page) addPage(app, page);
 	addWebhooks(app, host, { limit, rates });
+	addMcp(app, host, rates, (request) => api.fetch(request));
 	app.use("*", assertMayCall(host, { limit, rates, health }));
 	const limited = bodyLimit({
 		maxSize: limit,
@@ -337,7 +339,7 @@ function notLoggedIn(c: Context, { message }: KeryxError): Promise<Response> {
 /** It may repeat what was asked for, and that may be a secret. */
 function failure(c: Context<AppEnvironment>, known: KeryxError, secrets: Secrets): Response {
 	const status = statusOf(known);
-	if (status === 401) c.header("www-authenticate", "Bearer");
+	if (status === 401) c.header("www-authenticate", challenge(c));
 	const error = errorOn(c.req.path, known);
 	const hidden = secrets.hideIn({ error });
 	return c.json(c.get("visitor")?.role === "operator" ? hidden : withoutNamesIn(hidden), status as 500);

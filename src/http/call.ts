@@ -42,6 +42,18 @@ export interface ApiHost {
 	readonly url?: () => string | null;
 	/** Routes by which messages come in; left out, there are none. */
 	readonly webhooks?: readonly WebhookRoute[];
+	/** Answers a request of /mcp for a caller who was let in; left out, there is no /mcp. */
+	readonly mcp?: {
+		fetch(
+			request: Request,
+			caller: {
+				/** Asks the API. */
+				readonly ask: (request: Request) => Promise<Response>;
+				/** What the caller showed; left out on the socket, whose permission speaks for it. */
+				readonly bearer?: string | undefined;
+			},
+		): Promise<Response>;
+	};
 	/** Who has it is the operator. */
 	readonly operatorSecret: string;
 	/** Bytes of a body, 1 MiB unless told otherwise. An import over the socket may be of any length. */

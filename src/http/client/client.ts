@@ -141,7 +141,7 @@ export function socketTransport(
 }
 
 /** To an app in this process. */
-export function apiTransport(api: Api, options: TransportOptions = {}): Transport {
+export function apiTransport(api: Pick<Api, "fetch">, options: TransportOptions = {}): Transport {
 	const own = headersOf(options);
 	return async ({ method, path, headers, body, signal }) => {
 		const request = new Request(`http://keryx${path}`, {

@@ -1,0 +1,40 @@
+// /mcp: settles who calls, and hands the rest to what was given for it. Tools call the API back with the same token: no right begins here.
+import type { Context } from "hono";
+import type { ApiHost } from "./call.ts";
+import type { Rates } from "./entry/guards.ts";
+import type { App, AppEnvironment } from "./environment.ts";
+import { needsToken } from "./errors.ts";
+
+const PATH = "/mcp";
+const METADATA = "/.well-known/oauth-protected-resource/mcp";
+
+export function addMcp(
+	app: App,
+	host: ApiHost,
+	rates: Rates,
+	ask: (request: Request) => Promise<Response>,
+): void {
+	const { mcp } = host;
+	if (!mcp) return;
+	app.get(METADATA, (c) => {
+		if (!c.get("visitor")) rates.assertStranger(c);
+		return c.json({
+			resource: new URL(PATH, c.req.url).href,
+			resource_name: "Keryx",
+			bearer_methods_supported: ["header"],
+		});
+	});
+	app.all(PATH, (c) => {
+		const visitor = c.get("visitor");
+		if (!visitor) rates.assertStranger(c);
+		// A browser sends its cookie without being asked to: here a token is shown.
+		if (!visitor || visitor.via === "page") throw needsToken(c.env.entrance.kind);
+		const [, bearer] = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "") ?? [];
+		return mcp.fetch(c.req.raw, { ask, bearer });
+	});
+}
+
+/** What a client of MCP is told with a 401: where it stands how to get in. */
+export function challenge(c: Context<AppEnvironment>): string {
+	return c.req.path === PATH ? `Bearer resource_metadata="${new URL(METADATA, c.req.url).href}"` : "Bearer";
+}

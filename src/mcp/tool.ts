@@ -1,0 +1,94 @@
+// How a tool is written down.
+import { z } from "zod";
+import { KeryxError } from "../errors.ts";
+import type { Client, Transport } from "../http/client/index.ts";
+
+export interface Caller {
+	readonly client: Client;
+	readonly transport: Transport;
+}
+
+/** The answer as a value, or as it travels where it is not text. */
+export type ToolAnswer =
+	| { readonly value: object }
+	| {
+			readonly content: readonly {
+				readonly type: "resource";
+				readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string };
+			}[];
+	  };
+
+export interface Tool<Input extends z.ZodType = z.ZodType> {
+	readonly name: string;
+	readonly about: string;
+	/** decides: something is ended, taken back or allowed by it. */
+	readonly kind: "reads" | "changes" | "decides";
+	readonly input: Input;
+	readonly run: (input: z.output<Input>, caller: Caller, signal: AbortSignal) => Promise<ToolAnswer>;
+}
+
+export type AnyTool = Omit<Tool, "run"> & {
+	readonly run: (input: never, caller: Caller, signal: AbortSignal) => Promise<ToolAnswer>;
+};
+
+export function tool<Shape extends z.ZodRawShape>(
+	name: string,
+	kind: Tool["kind"],
+	about: string,
+	shape: Shape,
+	run: (
+		input: z.output<z.ZodObject<Shape>>,
+		caller: Caller,
+		signal: AbortSignal,
+	) => Promise<object | ToolAnswer>,
+): AnyTool {
+	return {
+		name,
+		kind,
+		about,
+		input: z.object(shape),
+		run: async (input, caller, signal) => {
+			const answer = await run(input, caller, signal);
+			return "content" in answer || "value" in answer ? (answer as ToolAnswer) : { value: answer };
+		},
+	};
+}
+
+/** Programs that were written for other gateways name a conversation by its key. */
+export const whichConversation = {
+	conversation: z.string().min(1).max(1000).optional().describe("its id or its key"),
+	session_key: z.string().min(1).max(1000).optional().describe("the same, by its older name"),
+};
+
+export const pageSize = z.int().min(1).max(200).optional().describe("at most so many, 50 unless said");
+
+interface Named {
+	readonly conversation?: string | undefined;
+	readonly session_key?: string | undefined;
+}
+
+/** The id of the one that is named, or undefined where none is. */
+export async function namedConversation(
+	{ client }: Caller,
+	{ conversation, session_key }: Named,
+): Promise<string | undefined> {
+	const named = conversation ?? session_key;
+	if (named === undefined) return undefined;
+	// A key has colons, an id has none.
+	return named.includes(":") ? (await client.findConversation({ key: named })).id : named;
+}
+
+export async function theConversation(caller: Caller, named: Named): Promise<string> {
+	const id = await namedConversation(caller, named);
+	if (id !== undefined) return id;
+	throw new KeryxError("argument.invalid", "name the conversation by its id or its key", {
+		field: "conversation",
+	});
+}
+
+/** Without the fields that are undefined, which the API would refuse. */
+export function given<Value extends object>(
+	value: Value,
+): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+	return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
+}
