@@ -1,4 +1,6 @@
 // Keryx as a server of MCP, through the official client: over HTTP on a port with tokens, in both versions of the protocol.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ServedOnPort, serveOnPort } from "../../src/http/index.ts";
@@ -117,6 +119,11 @@ describe.each(["auto", "legacy"] as const)("a client of the protocol: %s", (mode
 		expect(all.events?.slice(0, seen.length), "more may have happened since").toEqual(seen);
 		await client.close();
 	});
+});
+
+test("the guide names every tool", () => {
+	const guide = readFileSync(join(import.meta.dirname, "../../docs/guides/mcp-server.md"), "utf8");
+	expect(NAMES.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });
 
 describe("a caller has the rights of its token", () => {
