@@ -58,6 +58,11 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"removeChannel",
 	"listModels",
 	"takeModel",
+	"settings",
+	"previewSettings",
+	"changeSettings",
+	"settingsHistory",
+	"skipSetup",
 ]);
 
 export interface Api {
