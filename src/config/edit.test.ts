@@ -40,6 +40,17 @@ describe("editing config.yaml", () => {
 		expect(editConfig(windows, { "agent.kind": "acp" })).toBe(windows.replace("offline", "acp"));
 	});
 
+	test("what was put in and taken out again leaves nothing behind, unless somebody wrote about it", () => {
+		const odd = "# mine\nhttp: {port: 0}   # any\n";
+		const put = editConfig(odd, { "session_reset.mode": "idle", "channels.a.platform": "fax" });
+		expect(editConfig(put, { "session_reset.mode": undefined, "channels.a.platform": undefined })).toBe(odd);
+		const told = "# mine\nhttp:\n  port: 0\n# how it ends\nsession_reset:\n  mode: idle\n";
+		const after = editConfig(told, { "session_reset.mode": undefined });
+		expect(after).toContain("# how it ends\nsession_reset: {}\n");
+		expect(editConfig(after, { "session_reset.mode": "idle" })).toBe(told);
+		expect(editConfig("{}\n", { "agent.kind": "x" })).toBe("agent:\n  kind: x\n");
+	});
+
 	test("a section that is named and left empty is filled; an alias is refused with what to do", () => {
 		expect(parse(editConfig("agent:\n", { "agent.kind": "x" }))).toEqual({ agent: { kind: "x" } });
 		expect(() => editConfig("a: &a\n  x: 1\nagent: *a\n", { "agent.kind": "x" })).toThrow(

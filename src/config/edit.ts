@@ -29,9 +29,9 @@ function editKey(text: string, key: string, value: unknown): string {
 	const path = key.split(".");
 	try {
 		if (value !== undefined) {
-			for (let depth = 1; depth < path.length; depth++) openMap(document, path.slice(0, depth));
+			for (let depth = 0; depth < path.length; depth++) openMap(document, path.slice(0, depth));
 			document.setIn(path, value);
-		} else if (document.hasIn(path)) document.deleteIn(path);
+		} else if (document.hasIn(path)) takeOut(document, path);
 	} catch (cause) {
 		throw new KeryxError("config.syntax", `${key} is written in a way that cannot be changed here`, {
 			field: key,
@@ -45,8 +45,25 @@ function editKey(text: string, key: string, value: unknown): string {
 
 /** A section that is named and left empty is nothing yet. */
 function openMap(document: Document, path: readonly string[]): void {
-	const held = document.getIn(path, true);
+	const held = path.length === 0 ? document.contents : document.getIn(path, true);
 	if (isScalar(held) && held.value === null) document.setIn(path, document.createNode({}));
+	if (isMap(held) && held.items.length === 0) held.flow = false;
+}
+
+/** With the sections that have nothing else in them, unless somebody has written something about them. */
+function takeOut(document: Document, path: readonly string[]): void {
+	document.deleteIn(path);
+	for (let depth = path.length - 1; depth > 0; depth--) {
+		const above = path.slice(0, depth);
+		const held = document.getIn(above, true);
+		const parent = depth === 1 ? document.contents : document.getIn(above.slice(0, -1), true);
+		if (!isMap(held) || held.items.length > 0 || !isMap(parent)) return;
+		const key = parent.items.find(
+			(pair) => isScalar(pair.key) && String(pair.key.value) === above.at(-1),
+		)?.key;
+		if (held.comment || held.commentBefore || (isScalar(key) && (key.comment || key.commentBefore))) return;
+		document.deleteIn(above);
+	}
 }
 
 function readable(text: string): Document {

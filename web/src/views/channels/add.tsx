@@ -83,21 +83,23 @@ export function useChannelForm() {
 					)}
 				</Field>
 			)}
-			<Field label="Account" about="Only for a second bot on the same platform.">
-				{(id) => (
-					<Input
-						id={id}
-						value={account}
-						maxLength={64}
-						autoComplete="off"
-						spellCheck={false}
-						onChange={({ target }) => setAccount(target.value)}
-					/>
-				)}
-			</Field>
 			<details>
-				<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">Another API server</summary>
-				<div className="mt-2">
+				<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">
+					A second bot, or another API server
+				</summary>
+				<div className="mt-2 flex flex-col gap-3">
+					<Field label="Account" about="Only for a second bot on the same platform.">
+						{(id) => (
+							<Input
+								id={id}
+								value={account}
+								maxLength={64}
+								autoComplete="off"
+								spellCheck={false}
+								onChange={({ target }) => setAccount(target.value)}
+							/>
+						)}
+					</Field>
 					<Field
 						label="API address"
 						about="Only for an API server of your own, such as http://127.0.0.1:8081."
