@@ -14,6 +14,7 @@ export const ERRORS = {
 	"config.unreadable": "check that the file exists and that you may read it",
 	"config.syntax": "correct the YAML at the line and column named",
 	"config.invalid": "correct the keys named; docs/reference/configuration.md lists them all",
+	"config.stale": "look at the settings again, then make the change anew",
 	"script.invalid": "correct the field named; docs/guides/testing.md shows the form of a script",
 	"output.failed": "check that the folder exists, that you may write there and that the disk has space",
 	"input.unreadable": "check that the file exists and that you may read it, or give - to read stdin",

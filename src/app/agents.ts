@@ -1,5 +1,6 @@
-// The agents that answer: Keryx's own and those of profiles. The own one follows the configuration while Keryx runs, from the next turn on.
-// A model that was changed is asked once before it is taken; where it does not answer, the one before stays, and the operator is told.
+// The agents that answer: Keryx's own and those of profiles. They follow the configuration while Keryx runs, from the next turn on. A model
+// that was changed is asked once before it is taken; where it does not answer, the one before stays, and the operator is told. A profile
+// that is taken out keeps its agent until a restart: what was said to it is still to be answered.
 import { isDeepStrictEqual } from "node:util";
 import type { Agent, ModelAgent } from "../agents/index.ts";
 import type { Config } from "../config/index.ts";
@@ -15,6 +16,15 @@ export interface AgentsOptions extends AgentParts {
 	readonly config: Config;
 	/** Agents that a program brings: they stay, whatever the configuration says. */
 	readonly given: { readonly agent: Agent | undefined; readonly profiles: Readonly<Record<string, Agent>> };
+}
+
+export interface Answering {
+	/** "": Keryx's own. */
+	readonly profile: string;
+	/** By its name: offline, ai-sdk, acp, scripted, or what a program brought. */
+	readonly agent: string;
+	/** What it was made of; null for one that a program brought. */
+	readonly settings: Config["agent"] | null;
 }
 
 interface Held {
@@ -45,47 +55,80 @@ export class Agents {
 		return Object.fromEntries([...this.#held].map(([profile, { agent }]) => [profile, agent]));
 	}
 
-	/** The configuration with the agents that are in force instead of those that it names. */
+	/** What answers for a profile; null where there is no such profile. */
+	answering(profile: string): Answering | null {
+		const held = this.#held.get(profile);
+		if (!held) return null;
+		const { agent, settings } = held;
+		return { profile, agent: agent.name, settings: agent.name === settings.kind ? settings : null };
+	}
+
+	/** Keryx's own first. */
+	allAnswering(): readonly Answering[] {
+		return [...this.#held.keys()].flatMap((profile) => this.answering(profile) ?? []);
+	}
+
+	/** The configuration with the agents that are in force instead of those that it names. A profile without an agent is not there yet. */
 	inForce(values: Config): Config {
-		const held = (profile: string, settings: Config["agent"]) => ({
+		const held = (settings: Config["agent"], { settings: inForce }: Held) => ({
 			...settings,
-			...partsOf(this.#held.get(profile)?.settings ?? settings),
+			...partsOf(inForce),
 		});
 		return {
 			...values,
-			agent: held(OWN, values.agent),
+			agent: held(values.agent, this.#held.get(OWN) as Held),
 			profiles: Object.fromEntries(
-				Object.entries(values.profiles).map(([name, profile]) => [
-					name,
-					{ ...profile, agent: held(name, profile.agent) },
-				]),
+				Object.entries(values.profiles).flatMap(([name, profile]) => {
+					const has = this.#held.get(name);
+					return has ? [[name, { ...profile, agent: held(profile.agent, has) }]] : [];
+				}),
 			),
 		};
 	}
 
-	/** Takes what answers; tells what does not. Answers whether something was taken. Those of profiles wait for a restart. */
-	async follow(values: Config, tell: (text: string) => void): Promise<boolean> {
+	/** Takes what answers, each as soon as it has, and calls `taken` then; tells what does not. */
+	async follow(
+		values: Config,
+		{ tell, taken }: { readonly tell: (text: string) => void; readonly taken: () => Promise<void> },
+	): Promise<void> {
 		const change = ++this.#changes;
-		const before = this.#held.get(OWN) as Held;
-		const settings = values.agent;
-		if (isDeepStrictEqual(partsOf(before.settings), partsOf(settings))) return false;
-		const problem = await this.#tried(before.settings, values);
-		if (change !== this.#changes) return false;
-		if (typeof problem !== "string") {
-			this.#held.set(OWN, { agent: problem, settings });
-			return true;
-		}
-		tell(`config.yaml: agent was not taken, the one before goes on: ${problem}`);
-		return false;
+		const changed = [...settingsOf(values)].filter(
+			([profile, settings]) =>
+				!isDeepStrictEqual(partsOf(this.#held.get(profile)?.settings), partsOf(settings)),
+		);
+		await Promise.all(
+			changed.map(async ([profile, settings]) => {
+				const { agent, problem } = await this.#tried(profile, settings, values);
+				if (change !== this.#changes) return;
+				if (problem !== null) tell(`config.yaml: ${this.#notTaken(profile, agent !== null)}: ${problem}`);
+				if (agent === null) return;
+				this.#held.set(profile, { agent, settings });
+				await taken();
+			}),
+		);
 	}
 
-	/** The new agent, or what is wrong with it. */
-	async #tried(before: Config["agent"], values: Config): Promise<Agent | string> {
+	#notTaken(profile: string, isTaken: boolean): string {
+		const name = profile === OWN ? "agent" : `profiles.${profile}.agent`;
+		if (isTaken) return `${name} is new and does not answer yet`;
+		return this.#held.has(profile)
+			? `${name} was not taken, the one before goes on`
+			: `${name} was not taken, so there is no profile ${profile} yet`;
+	}
+
+	/** Without an agent it is not taken. A new profile has none before it that could go on: its agent is taken as it is. */
+	async #tried(
+		profile: string,
+		settings: Config["agent"],
+		values: Config,
+	): Promise<{ readonly agent: Agent | null; readonly problem: string | null }> {
+		const before = this.#held.get(profile)?.settings;
 		try {
-			const agent = this.#make(OWN, values.agent, values);
-			return (changesModel(before, values.agent) && (await trial(agent))) || agent;
+			const agent = this.#make(profile, settings, values);
+			const problem = changesModel(before, settings) ? await trial(agent) : null;
+			return { agent: problem !== null && before ? null : agent, problem };
 		} catch (error) {
-			return wordsOf(error);
+			return { agent: null, problem: wordsOf(error) };
 		}
 	}
 
@@ -116,21 +159,24 @@ function settingsOf({ agent, profiles }: Config): ReadonlyMap<string, Config["ag
 }
 
 /** What an agent is made of. The rest is the gateway's, which reads it at each turn. */
-function partsOf(
-	settings: Config["agent"],
-): Omit<Config["agent"], "context_window" | "instructions" | "max_steps"> {
-	const { context_window: _window, instructions: _instructions, max_steps: _steps, ...parts } = settings;
+function partsOf(settings: Config["agent"] | undefined): Partial<Config["agent"]> {
+	const {
+		context_window: _window,
+		instructions: _instructions,
+		max_steps: _steps,
+		...parts
+	} = settings ?? {};
 	return parts;
 }
 
-function changesModel(before: Config["agent"], after: Config["agent"]): boolean {
-	const model = ({ kind, provider, model: name, base_url, api_key_env, api_key_file }: Config["agent"]) => [
-		kind,
-		provider,
-		name,
-		base_url,
-		api_key_env,
-		api_key_file,
+function changesModel(before: Config["agent"] | undefined, after: Config["agent"]): boolean {
+	const model = (settings: Config["agent"] | undefined) => [
+		settings?.kind,
+		settings?.provider,
+		settings?.model,
+		settings?.base_url,
+		settings?.api_key_env,
+		settings?.api_key_file,
 	];
 	return !isDeepStrictEqual(model(before), model(after));
 }

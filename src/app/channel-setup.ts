@@ -13,6 +13,7 @@ import {
 import { KeryxError } from "../errors.ts";
 import type { ChannelSetup } from "../http/index.ts";
 import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
+import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
 export type ChannelPlatform = (typeof CHANNEL_PLATFORMS)[number];
@@ -44,11 +45,11 @@ export interface SetupPlace {
 }
 
 /** The same for the page. */
-export function channelSetup(place: TokenPlace): ChannelSetup {
+export function channelSetup(place: TokenPlace & { readonly writer: ConfigFile }): ChannelSetup {
 	return {
 		platforms: CHANNEL_PLATFORMS,
 		appTokenPlatforms: [...APP_TOKEN_PLATFORMS],
-		add: ({ platform, name, account, token, appToken, apiRoot }) =>
+		add: ({ platform, name, account, token, appToken, apiRoot, by }) =>
 			addChannel(
 				{
 					platform: known(platform),
@@ -59,9 +60,11 @@ export function channelSetup(place: TokenPlace): ChannelSetup {
 					...(apiRoot !== undefined && { apiRoot }),
 				},
 				place,
+				(changes) => place.writer.change({ changes: () => changes, by }),
 			),
 		test: async (name) => ({ name, ...(await testChannel(name, place)) }),
-		remove: async (name) => removeChannel(name, place),
+		remove: (name, by) =>
+			removeChannel(name, place, (changes) => place.writer.change({ changes: () => changes, by })),
 	};
 }
 
@@ -110,6 +113,7 @@ const IDENTIFY: Readonly<Record<ChannelPlatform, (asked: Asked) => Promise<Chann
 export async function addChannel(
 	wanted: NewChannel,
 	place: SetupPlace,
+	write: WriteChanges = unrecorded(place),
 ): Promise<ChannelIdentity & { readonly name: string }> {
 	const { platform, token, apiRoot, name = wanted.platform, account } = wanted;
 	const value = readGiven(token, "the token", place);
@@ -127,7 +131,7 @@ export async function addChannel(
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const keyFile = join("keys", `${name}.token`);
 	const appKeyFile = join("keys", `${name}.app-token`);
-	const after = editConfig(before, {
+	const changes = {
 		[`channels.${name}`]: {
 			platform,
 			...(account && { account }),
@@ -136,27 +140,41 @@ export async function addChannel(
 				("value" in appToken ? { app_token_file: appKeyFile } : { app_token_env: appToken.variable })),
 			...(apiRoot !== undefined && { api_root: apiRoot }),
 		},
-	});
+	};
+	const after = editConfig(before, changes);
 	refuseTaken(before, name, place);
 	refuseInvalid(after, place);
 	const identity = await tryToken(platform, { token: value, appToken: appValue, apiRoot });
 	if ("value" in token) writeSecretFile(join(place.home, keyFile), value);
 	if (appToken && "value" in appToken) writeSecretFile(join(place.home, appKeyFile), appValue);
-	writeConfig(file, after);
+	await write(changes);
 	return { ...identity, name };
 }
 
 /** Takes the entry out, and the key file that `addChannel` wrote for it. */
-export function removeChannel(name: string, place: SetupPlace): void {
+export async function removeChannel(
+	name: string,
+	place: SetupPlace,
+	write: WriteChanges = unrecorded(place),
+): Promise<void> {
 	const file = join(place.home, "config.yaml");
 	const before = existsSync(file) ? readFileSync(file, "utf8") : "";
 	const settings = checkConfig({ ...place, text: before }).config?.values.channels[name];
 	if (!settings) throw noChannel(name);
-	writeConfig(file, editConfig(before, { [`channels.${name}`]: undefined }));
+	await write({ [`channels.${name}`]: undefined });
 	if (settings.token_file === join("keys", `${name}.token`))
 		rmSync(join(place.home, settings.token_file), { force: true });
 	if (settings.app_token_file === join("keys", `${name}.app-token`))
 		rmSync(join(place.home, settings.app_token_file), { force: true });
+}
+
+/** Left out: at once, and without a record of who did it. */
+type WriteChanges = (changes: ConfigChanges) => Promise<unknown>;
+
+function unrecorded({ home }: SetupPlace): WriteChanges {
+	const file = join(home, "config.yaml");
+	return async (changes) =>
+		writeConfig(file, editConfig(existsSync(file) ? readFileSync(file, "utf8") : "", changes));
 }
 
 function readGiven(token: GivenToken, called: string, { env }: SetupPlace): string {

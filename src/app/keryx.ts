@@ -41,6 +41,7 @@ import { type Engine, openEngine, type Store, storeOn, systemIds } from "../stor
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
 import { ChannelFollower } from "./channels.ts";
+import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
@@ -49,6 +50,7 @@ import { mounted } from "./mounted.ts";
 import { pacedLog } from "./paced-log.ts";
 import { createParts } from "./parts.ts";
 import { type Report, wordsOf } from "./report.ts";
+import { settingsEditor } from "./settings-editor.ts";
 import { hearTrouble } from "./store-trouble.ts";
 import { version } from "./version.ts";
 import { auditWalls, tellOfWalls, tidyAfterWalls } from "./walls.ts";
@@ -165,7 +167,12 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
 		});
-		const { gateway, confirmations, checkpoints, processes, walls, agents } = parts;
+		const { gateway, confirmations, checkpoints, processes, walls, agents, models } = parts;
+		const setUp = () => ({
+			model: agents.own.name !== "offline",
+			chat: Object.keys(live.values.channels).length > 0,
+		});
+		const configFile = new ConfigFile({ home: home.path, env, secrets, store });
 		const chats =
 			options.chats === false
 				? null
@@ -203,11 +210,23 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			url: () => served?.url ?? options.url ?? null,
 			webhooks: webhooks.routes,
 			...(isFollowed && {
-				channelSetup: channelSetup({ home: home.path, env, secrets }),
-				modelSetup: modelSetup({ home: home.path, env, secrets }),
+				channelSetup: channelSetup({ home: home.path, env, secrets, writer: configFile }),
+				modelSetup: modelSetup({ home: home.path, env, secrets, writer: configFile }),
+				settings: settingsEditor({ home: home.path, env, file: configFile, store }),
+				setup: setUp,
 			}),
+			answering: () =>
+				agents.allAnswering().map(({ profile, agent, settings }) => ({
+					profile,
+					agent,
+					provider: settings?.provider ?? null,
+					model: settings?.kind === "ai-sdk" ? (settings.model ?? null) : null,
+				})),
+			modelChoices: (profile) => models.of(profile),
 			timeZone: () => live.values.session_reset.timezone,
-			profiles: Object.keys(values.profiles),
+			get profiles() {
+				return Object.keys(live.values.profiles);
+			},
 			operatorSecret: secret,
 			bodyLimit: values.http.body_limit_mb * 1024 * 1024,
 			attachmentLimit: values.http.attachment_limit_mb * 1024 * 1024,
@@ -232,6 +251,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await leaveHome(folders, store, report, { isFirst: isFirst && options.tellsOfWalls === true });
 			await tidyAfterWalls(home.path, { store, now: clock.now, output: report });
 			isBegun = true;
+			const { model, chat } = setUp();
+			if (isFollowed && !model && !chat) await store.beginFirstRun();
 			await gateway.start();
 			confirmations.start();
 			await chats?.follow(live.values);
@@ -268,8 +289,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
 						await chats?.follow(now);
-						const taken = await agents.follow(now, (text) => report.warn(text));
-						if (taken) await gateway.reconfigure(agents.inForce(now));
+						await agents.follow(now, {
+							tell: (text) => report.warn(text),
+							taken: async () => void (await gateway.reconfigure(agents.inForce(now))),
+						});
 					},
 				});
 		};

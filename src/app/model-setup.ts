@@ -16,6 +16,7 @@ import { KeryxError } from "../errors.ts";
 import type { ModelSetup } from "../http/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import { systemClock } from "../time/index.ts";
+import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { readSecretFile, writeSecretFile } from "./secret-file.ts";
 
 /** What most people take; a suggestion, never a default that is written unasked. */
@@ -47,7 +48,7 @@ export interface ModelWanted {
 	readonly variable?: string | undefined;
 }
 
-export function modelSetup(place: ModelPlace): ModelSetup {
+export function modelSetup(place: ModelPlace & { readonly writer: ConfigFile }): ModelSetup {
 	return {
 		current: () => {
 			const { agent } = checkConfig(place).config?.values ?? { agent: undefined };
@@ -69,9 +70,12 @@ export function modelSetup(place: ModelPlace): ModelSetup {
 			assertMayUseKey(wanted, place);
 			return modelsOf(wanted, place, signal);
 		},
-		take: async (wanted, signal) => {
+		take: async ({ by, ...wanted }, signal) => {
 			assertMayUseKey(wanted, place);
-			const { ms } = await takeModel(wanted, place, signal);
+			const { ms } = await takeModel(wanted, place, {
+				signal,
+				write: (changes) => place.writer.change({ changes: () => changes, by }),
+			});
 			return { provider: wanted.provider, model: wanted.model, ms };
 		},
 	};
@@ -100,7 +104,14 @@ export async function modelsOf(
 export async function takeModel(
 	wanted: ModelWanted,
 	place: ModelPlace,
-	signal?: AbortSignal,
+	{
+		signal,
+		write = async (changes) => writeChanges(changes, place),
+	}: {
+		readonly signal?: AbortSignal;
+		/** Left out: at once, and without a record of who did it. */
+		readonly write?: (changes: ConfigChanges) => Promise<unknown>;
+	} = {},
 ): Promise<Extract<ModelCheck, { ok: true }>> {
 	addressOf(wanted.provider, wanted.baseUrl);
 	if (wanted.key !== undefined)
@@ -111,28 +122,41 @@ export async function takeModel(
 			"model.unreachable",
 			`${wanted.provider} ${wanted.model} did not answer: ${check.failure.detail}`,
 		);
-	writeModel(wanted, place);
+	const changes = modelChanges(wanted, place);
+	if (wanted.key !== undefined)
+		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
+	await write(changes);
 	return check;
 }
 
 /** Unasked, for whoever knows that it will answer. */
 export function writeModel(wanted: ModelWanted, place: Pick<ModelPlace, "home">): string {
-	const { provider, model, baseUrl, key, variable } = wanted;
-	const path = join(place.home, "config.yaml");
-	const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+	const changes = modelChanges(wanted, place);
+	if (wanted.key !== undefined)
+		writeSecretFile(join(place.home, keyFileOf(wanted.provider)), wanted.key.trim());
+	return writeChanges(changes, place);
+}
+
+function writeChanges(changes: ConfigChanges, { home }: Pick<ModelPlace, "home">): string {
+	const path = join(home, "config.yaml");
+	writeConfig(path, editConfig(existsSync(path) ? readFileSync(path, "utf8") : "", changes));
+	return path;
+}
+
+function modelChanges(
+	{ provider, model, baseUrl, key, variable }: ModelWanted,
+	place: Pick<ModelPlace, "home">,
+): ConfigChanges {
 	const file = keyFileOf(provider);
 	const isStored = key !== undefined || (variable === undefined && existsSync(join(place.home, file)));
-	const after = editConfig(before, {
+	return {
 		"agent.kind": "ai-sdk",
 		"agent.provider": provider,
 		"agent.model": model,
 		"agent.base_url": baseUrl,
 		"agent.api_key_env": isStored ? undefined : variable,
 		"agent.api_key_file": isStored ? file : undefined,
-	});
-	if (key !== undefined) writeSecretFile(join(place.home, file), key.trim());
-	writeConfig(path, after);
-	return path;
+	};
 }
 
 export function tryModel(

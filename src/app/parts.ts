@@ -30,6 +30,7 @@ import {
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
+import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
 
@@ -56,6 +57,7 @@ export interface PartsOptions {
 
 export interface Parts {
 	readonly agents: Agents;
+	readonly models: ModelChoices;
 	readonly walls: Walls;
 	readonly confirmations: Confirmations;
 	readonly processes: Processes;
@@ -69,7 +71,17 @@ export function createParts(options: PartsOptions): Parts {
 	const { home, folders, store, config, env, clock, ids, channels, log } = options;
 	// As at the start: what may change meanwhile is asked for each time.
 	const { values } = config;
-	const workspaceOf = workspaceFinder(values, folders);
+	const workspaceOf = workspaceFinder(
+		{
+			get workspace() {
+				return config.values.workspace;
+			},
+			get profiles() {
+				return config.values.profiles;
+			},
+		},
+		folders,
+	);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
 	const agents = new Agents({
 		config: config.values,
@@ -80,6 +92,13 @@ export function createParts(options: PartsOptions): Parts {
 		walls,
 		folders,
 		clock,
+	});
+	const models = new ModelChoices({
+		home,
+		env,
+		clock,
+		secrets: store.secrets,
+		answering: (profile) => agents.answering(profile),
 	});
 	const confirmations = createConfirmations({
 		store,
@@ -142,6 +161,7 @@ export function createParts(options: PartsOptions): Parts {
 		checkpoints,
 		workspaceOf,
 		walls,
+		modelChoices: (profile) => models.of(profile),
 		channels,
 		settingsOf: (name) => settingsOf(config.values, name),
 		config,
@@ -151,6 +171,7 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	return {
 		agents,
+		models,
 		walls,
 		confirmations,
 		processes,

@@ -30,14 +30,17 @@ function nameOf({ path }: Difference): string {
 	return path.join(".");
 }
 
+/** `whole`: all of an entry of a map whose entries come at once came or went. */
 function* differences(
 	key: Key,
 	before: unknown,
 	after: unknown,
 	path: readonly string[],
+	whole?: "came" | "went",
 ): Generator<Difference> {
 	if (key.kind === "value") {
-		if (!isDeepStrictEqual(before, after)) yield { path, before, restart: key.restart ?? false };
+		const restart = whole === undefined ? (key.restart ?? false) : whole === "went";
+		if (!isDeepStrictEqual(before, after)) yield { path, before, restart };
 		return;
 	}
 	const [old, next] = [before, after].map((held) => (held ?? {}) as Readonly<Record<string, unknown>>);
@@ -47,7 +50,16 @@ function* differences(
 			: new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})]);
 	for (const name of names) {
 		const child = key.kind === "section" ? key.keys.get(name) : key.value;
-		if (child) yield* differences(child, old?.[name], next?.[name], [...path, name]);
+		if (!child) continue;
+		const [was, is] = [old?.[name], next?.[name]];
+		const moved = was === undefined ? "came" : is === undefined ? "went" : undefined;
+		yield* differences(
+			child,
+			was,
+			is,
+			[...path, name],
+			whole ?? (key.kind === "map" && key.comes ? moved : undefined),
+		);
 	}
 }
 

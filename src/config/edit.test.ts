@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { editConfig } from "./edit.ts";
+import { editConfig, writtenValue } from "./edit.ts";
 
 const BEFORE = `# My Keryx.
 session_reset:
@@ -28,6 +28,41 @@ describe("editing config.yaml", () => {
 	test("an empty or missing file becomes a right one", () => {
 		expect(editConfig("", { "agent.kind": "ai-sdk" })).toBe("agent:\n  kind: ai-sdk\n");
 		expect(editConfig("# nothing yet\n", { "agent.kind": "x" })).toContain("# nothing yet");
+	});
+
+	test("lines that do not change keep their form, whatever it is", () => {
+		const odd =
+			"http:   {port: 1}\n\n\nauth:\n    telegram: {allow: ['7',  \"8\"]}   # us\nagent:\n    kind:   offline\n";
+		expect(editConfig(odd, { "agent.kind": "ai-sdk", "agent.model": "x" })).toBe(
+			odd.replace("    kind:   offline\n", "  kind: ai-sdk\n  model: x\n"),
+		);
+		const windows = "# mine\r\nagent:\r\n  kind: offline\r\n";
+		expect(editConfig(windows, { "agent.kind": "acp" })).toBe(windows.replace("offline", "acp"));
+	});
+
+	test("what was put in and taken out again leaves nothing behind, unless somebody wrote about it", () => {
+		const odd = "# mine\nhttp: {port: 0}   # any\n";
+		const put = editConfig(odd, { "session_reset.mode": "idle", "channels.a.platform": "fax" });
+		expect(editConfig(put, { "session_reset.mode": undefined, "channels.a.platform": undefined })).toBe(odd);
+		const told = "# mine\nhttp:\n  port: 0\n# how it ends\nsession_reset:\n  mode: idle\n";
+		const after = editConfig(told, { "session_reset.mode": undefined });
+		expect(after).toContain("# how it ends\nsession_reset: {}\n");
+		expect(editConfig(after, { "session_reset.mode": "idle" })).toBe(told);
+		expect(editConfig("{}\n", { "agent.kind": "x" })).toBe("agent:\n  kind: x\n");
+	});
+
+	test("a section that is named and left empty is filled; an alias is refused with what to do", () => {
+		expect(parse(editConfig("agent:\n", { "agent.kind": "x" }))).toEqual({ agent: { kind: "x" } });
+		expect(() => editConfig("a: &a\n  x: 1\nagent: *a\n", { "agent.kind": "x" })).toThrow(
+			/agent.kind is written/,
+		);
+	});
+
+	test("what is written is found again", () => {
+		expect(writtenValue(BEFORE, "session_reset.idle_minutes")).toBe(60);
+		expect(writtenValue(BEFORE, "session_reset.at_hour")).toBe(undefined);
+		expect(writtenValue(BEFORE, "agent.kind.x")).toBe(undefined);
+		expect(writtenValue("", "agent.kind")).toBe(undefined);
 	});
 
 	test("what is no configuration is left alone", () => {

@@ -4,7 +4,8 @@
 
 export { type ConfigChange, compareConfig } from "./change.ts";
 export { APP_TOKEN_PLATFORMS, CHANNEL_PLATFORMS, type ChannelSettings, NOTICE_CLASSES } from "./channels.ts";
-export { editConfig, writeConfig } from "./edit.ts";
+export { editConfig, writeConfig, writtenValue } from "./edit.ts";
+export { EDITABLE_SETTINGS, type EditableSetting } from "./editable.ts";
 export { configFrom, givenView } from "./given.ts";
 export { listKeys } from "./keys.ts";
 export { LiveConfig } from "./live.ts";

@@ -29,7 +29,12 @@ test("each value says its type and what it may be", () => {
 		keys: new Map([["port", { kind: "value", type: "number", expects: "a whole number from 1 to 65535" }]]),
 	});
 	expect(tree.keys.get("rate")).toEqual({ kind: "value", type: "number", expects: "a number of at least 0" });
-	expect(tree.keys.get("mode")).toEqual({ kind: "value", type: "text", expects: "one of on, off" });
+	expect(tree.keys.get("mode")).toEqual({
+		kind: "value",
+		type: "text",
+		expects: "one of on, off",
+		choices: ["on", "off"],
+	});
 	expect(tree.keys.get("loud")).toEqual({ kind: "value", type: "boolean", expects: "true or false" });
 	expect(tree.keys.get("trimmed")).toEqual({ kind: "value", type: "number", expects: "a whole number" });
 });

@@ -4,21 +4,33 @@ import { z } from "zod";
 
 export type Key =
 	| { readonly kind: "section"; readonly keys: ReadonlyMap<string, Key> }
-	/** A map whose names the user chooses, from `names` where they are given. `refusal` is the rule a name breaks. */
+	/**
+	 * A map whose names the user chooses, from `names` where they are given. `refusal` is the rule a name breaks. `comes`: a new entry
+	 * holds at once, with all of its keys, and one that was taken out goes on until a restart.
+	 */
 	| {
 			readonly kind: "map";
+			readonly comes?: true;
 			readonly names: readonly string[] | undefined;
 			readonly refusal: (name: string) => string | undefined;
 			readonly value: Key;
 	  }
-	/** `expects` completes the sentence "must be ...". `restart`: read once, at the start. */
-	| { readonly kind: "value"; readonly type: ValueType; readonly expects: string; readonly restart?: true };
+	/** `expects` completes the sentence "must be ...". `restart`: read once, at the start. `choices`: the words that it may be. */
+	| {
+			readonly kind: "value";
+			readonly type: ValueType;
+			readonly expects: string;
+			readonly choices?: readonly string[];
+			readonly restart?: true;
+	  };
 
 export type ValueType = "number" | "boolean" | "list" | "text";
 
-/** A schema marked with `.meta({ restart: true })` is a key, or a section of keys, that is read once. */
-export function keyTree(schema: z.core.$ZodType, inherited = false): Key {
-	const restart = inherited || z.globalRegistry.get(schema)?.restart === true;
+/** A schema marked with `.meta({ restart: true })` is a key, or a section of keys, that is read once; `{ comes: true }` marks a map. */
+export function keyTree(schema: z.core.$ZodType, inherited = false, comes = false): Key {
+	const marks = z.globalRegistry.get(schema);
+	const restart = inherited || marks?.restart === true;
+	const isComing = comes || marks?.comes === true;
 	if (schema instanceof z.ZodObject) {
 		const shape = Object.entries<z.core.$ZodType>(schema.shape);
 		return { kind: "section", keys: new Map(shape.map(([name, value]) => [name, keyTree(value, restart)])) };
@@ -27,6 +39,7 @@ export function keyTree(schema: z.core.$ZodType, inherited = false): Key {
 		const names = schema.keyType;
 		return {
 			kind: "map",
+			...(isComing && { comes: true }),
 			names: names instanceof z.ZodEnum ? names.options.map(String) : undefined,
 			refusal: (name) => {
 				// zod leaves this one name out of every record without a word.
@@ -37,7 +50,7 @@ export function keyTree(schema: z.core.$ZodType, inherited = false): Key {
 		};
 	}
 	const inner = innerSchema(schema);
-	if (inner) return keyTree(inner, restart);
+	if (inner) return keyTree(inner, restart, isComing);
 	return { kind: "value", ...describeValue(schema), ...(restart && { restart: true }) };
 }
 
@@ -68,11 +81,18 @@ function innerSchema(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 	return undefined;
 }
 
-function describeValue(schema: z.core.$ZodType): { type: ValueType; expects: string } {
+function describeValue(schema: z.core.$ZodType): {
+	type: ValueType;
+	expects: string;
+	choices?: readonly string[];
+} {
 	if (schema instanceof z.ZodNumber) return { type: "number", expects: describeNumber(schema) };
 	if (schema instanceof z.ZodBoolean) return { type: "boolean", expects: "true or false" };
 	if (schema instanceof z.ZodArray) return { type: "list", expects: "a list" };
-	if (schema instanceof z.ZodEnum) return { type: "text", expects: `one of ${schema.options.join(", ")}` };
+	if (schema instanceof z.ZodEnum) {
+		const choices = schema.options.map(String);
+		return { type: "text", expects: `one of ${choices.join(", ")}`, choices };
+	}
 	return { type: "text", expects: "text" };
 }
 

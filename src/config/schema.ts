@@ -10,6 +10,8 @@ import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./m
 import { sessionResetSchema } from "./session-reset.ts";
 
 const RESTART = { restart: true } as const;
+/** Entries of a map that hold as soon as they are written, and go on until a restart once they are taken out. */
+const COMES = { comes: true } as const;
 
 /** What answers: of Keryx itself, and of each profile. */
 const agentSchema = z.strictObject({
@@ -151,7 +153,7 @@ export const configSchema = z
 				}),
 			)
 			.default({})
-			.meta(RESTART),
+			.meta(COMES),
 		/** Which profile a message goes to: the first rule that fits. What a rule leaves out, it does not ask for. */
 		profile_rules: z
 			.array(

@@ -213,6 +213,7 @@ class RunningGateway implements Gateway {
 			files,
 			tools,
 			walls: options.walls ?? null,
+			modelChoices: options.modelChoices ?? null,
 			stopping: () => this.#stopping.signal,
 			log,
 		});

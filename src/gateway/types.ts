@@ -3,7 +3,7 @@ import type { Agent } from "../agents/index.ts";
 import type { Checkpoints } from "../checkpoints/index.ts";
 import type { Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
-import type { ConversationId, Platforms } from "../domain/index.ts";
+import type { ConversationId, ModelOverride, Platforms } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
@@ -34,6 +34,8 @@ export interface GatewayOptions {
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
 	readonly workspaceOf?: (owner: WorkspaceOwner) => Workspace;
+	/** Which models a conversation of a profile may choose from; left out, `/model` lists none. */
+	readonly modelChoices?: (profile: string) => Promise<readonly ModelOverride[]>;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
 	readonly channels: readonly Channel[];

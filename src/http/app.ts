@@ -59,6 +59,11 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"removeChannel",
 	"listModels",
 	"takeModel",
+	"settings",
+	"previewSettings",
+	"changeSettings",
+	"settingsHistory",
+	"skipSetup",
 ]);
 
 export interface Api {

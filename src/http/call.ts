@@ -2,12 +2,12 @@
 
 import type { z } from "@hono/zod-openapi";
 import type { Checkpoints } from "../checkpoints/index.ts";
-import type { ConfigView, ModelProvider } from "../config/index.ts";
+import type { ConfigView, EditableSetting, ModelProvider } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
-import type { Scope, Store } from "../store/index.ts";
+import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
 import type { Feed } from "./events/feed.ts";
@@ -38,6 +38,14 @@ export interface ApiHost {
 	readonly channelSetup?: ChannelSetup;
 	/** Connects a model; left out, that cannot be done from here. */
 	readonly modelSetup?: ModelSetup;
+	/** Changes config.yaml; left out, that cannot be done from here. */
+	readonly settings?: SettingsEditor;
+	/** What is set up by now; left out, nobody is led through a first run. */
+	readonly setup?: () => { readonly model: boolean; readonly chat: boolean };
+	/** What answers, Keryx's own first; left out, nothing is known of it. */
+	readonly answering?: () => readonly AnsweringAgent[];
+	/** Which models a conversation of a profile may choose from. */
+	readonly modelChoices?: (profile: string) => Promise<readonly ModelChoice[]>;
 	/** Where it is reached over the network, or null. */
 	readonly url?: () => string | null;
 	/** Routes by which messages come in; left out, there are none. */
@@ -95,9 +103,64 @@ export interface ChannelSetup {
 		readonly token: string;
 		readonly appToken?: string | undefined;
 		readonly apiRoot?: string | undefined;
+		readonly by: Author;
 	}): Promise<ChannelFound>;
 	test(name: string): Promise<ChannelFound>;
-	remove(name: string): Promise<void>;
+	remove(name: string, by: Author): Promise<void>;
+}
+
+export interface AnsweringAgent {
+	/** "": Keryx's own. */
+	readonly profile: string;
+	readonly agent: string;
+	readonly provider: ModelProvider | null;
+	readonly model: string | null;
+}
+
+interface ModelChoice {
+	readonly provider: ModelProvider;
+	readonly model: string;
+}
+
+/** Who changes something, as the audit calls them. */
+export interface Author {
+	readonly who: string;
+	readonly via: AuditVia;
+}
+
+/** New values by dotted key, null for the default; or a change of the history that is taken back. */
+export type SettingsWanted =
+	| { readonly changes: Readonly<Record<string, SettingValue>> }
+	| { readonly undo: number };
+export type SettingValue = string | number | boolean | null;
+
+/** Changes config.yaml by a few keys that are safe to change, and knows who changed what. */
+export interface SettingsEditor {
+	read(): {
+		/** Of the file, as it was read: a write names it, and is refused where the file is another by then. */
+		readonly version: string;
+		readonly settings: readonly (EditableSetting & {
+			/** In force; null: none. */
+			readonly value: SettingValue;
+			readonly default: SettingValue;
+			readonly from: "default" | "file" | "environment";
+			/** Why it cannot be changed here. */
+			readonly fixed: string | null;
+		})[];
+		/** What is wrong with the file: nothing can be changed until it is right. */
+		readonly problem: string | null;
+	};
+	/** Nothing is written. Secrets are hidden in both texts. */
+	preview(wanted: SettingsWanted): Promise<{
+		readonly version: string;
+		readonly before: string;
+		readonly after: string;
+		readonly problems: readonly { readonly key: string; readonly message: string }[];
+	}>;
+	/** Answers the number of the change. Throws config.stale where the file is not `version` any more. */
+	write(wanted: SettingsWanted, version: string, by: Author): Promise<number>;
+	/** The newest first. */
+	history(): Promise<readonly (ConfigChangeEntry & { readonly fixed: string | null })[]>;
 }
 
 /** Connects a model by writing the configuration. */
@@ -117,7 +180,7 @@ export interface ModelSetup {
 	};
 	list(from: Omit<ModelWanted, "model">, signal: AbortSignal): Promise<readonly string[]>;
 	take(
-		wanted: ModelWanted,
+		wanted: ModelWanted & { readonly by: Author },
 		signal: AbortSignal,
 	): Promise<{ readonly provider: ModelProvider; readonly model: string; readonly ms: number }>;
 }

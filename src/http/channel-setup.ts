@@ -55,7 +55,10 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 		platforms: [...(host.channelSetup?.platforms ?? [])],
 		app_token: [...(host.channelSetup?.appTokenPlatforms ?? [])],
 	}),
-	addChannel: async ({ platform, name: called, account, token, app_token, api_root }, { host }) =>
+	addChannel: async (
+		{ platform, name: called, account, token, app_token, api_root },
+		{ host, visitor: { who, via } },
+	) =>
 		toWire(
 			await setupOf(host).add({
 				platform,
@@ -64,11 +67,12 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 				token,
 				appToken: app_token,
 				apiRoot: api_root,
+				by: { who, via },
 			}),
 		),
 	testChannel: async ({ name: called }, { host }) => toWire(await setupOf(host).test(called)),
-	removeChannel: async ({ name: called }, { host }) => {
-		await setupOf(host).remove(called);
+	removeChannel: async ({ name: called }, { host, visitor: { who, via } }) => {
+		await setupOf(host).remove(called, { who, via });
 		return { name: called, removed: true };
 	},
 };

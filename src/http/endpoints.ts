@@ -12,6 +12,7 @@ import { managingEndpoints } from "./managing.ts";
 import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
+import { profileEndpoints } from "./profiles.ts";
 import {
 	channel,
 	conversation,
@@ -30,6 +31,8 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
+import { settingsEndpoints } from "./settings.ts";
+import { setupEndpoints } from "./setup.ts";
 import { sideMessageEndpoints } from "./side-messages.ts";
 import { turnEndpoints } from "./turns.ts";
 
@@ -314,6 +317,9 @@ export const endpoints = {
 	...modelSetupEndpoints,
 	...pairingEndpoints,
 	...configEndpoints,
+	...settingsEndpoints,
+	...setupEndpoints,
+	...profileEndpoints,
 	...loginEndpoints,
 	...insightsEndpoints,
 	setTitle: endpoint("post", "/api/sessions/{session}/title", {

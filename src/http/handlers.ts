@@ -17,6 +17,9 @@ import { managingHandlers } from "./managing.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
+import { profileHandlers } from "./profiles.ts";
+import { settingsHandlers } from "./settings.ts";
+import { setupHandlers } from "./setup.ts";
 import { sideMessageHandlers } from "./side-messages.ts";
 import { turnHandlers } from "./turns.ts";
 import {
@@ -217,6 +220,9 @@ export const handlers: HandlersOf<Endpoints> = {
 	...modelSetupHandlers,
 	...pairingHandlers,
 	...configHandlers,
+	...settingsHandlers,
+	...setupHandlers,
+	...profileHandlers,
 	...loginHandlers,
 	...insightsHandlers,
 	setTitle: async ({ session, title }, { host, scope }) => {

@@ -3,7 +3,17 @@
 // Never here: what a call does beyond reading its input and putting its answer into words.
 
 export { type Api, createApi } from "./app.ts";
-export type { ApiHost, ChannelFound, ChannelSetup, ModelSetup, WebhookRoute } from "./call.ts";
+export type {
+	ApiHost,
+	Author,
+	ChannelFound,
+	ChannelSetup,
+	ModelSetup,
+	SettingsEditor,
+	SettingsWanted,
+	SettingValue,
+	WebhookRoute,
+} from "./call.ts";
 export {
 	apiTransport,
 	type Client,

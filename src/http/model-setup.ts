@@ -67,8 +67,8 @@ export const modelSetupHandlers: HandlersOf<typeof modelSetupEndpoints> = {
 	listModels: async ({ provider: of, base_url, key: given }, { host, signal }) => ({
 		models: [...(await setupOf(host).list({ provider: of, baseUrl: base_url, key: given }, signal))],
 	}),
-	takeModel: ({ provider: of, model, base_url, key: given }, { host, signal }) =>
-		setupOf(host).take({ provider: of, model, baseUrl: base_url, key: given }, signal),
+	takeModel: ({ provider: of, model, base_url, key: given }, { host, signal, visitor: { who, via } }) =>
+		setupOf(host).take({ provider: of, model, baseUrl: base_url, key: given, by: { who, via } }, signal),
 };
 
 function setupOf({ modelSetup }: ApiHost): ModelSetup {

@@ -382,13 +382,47 @@ export interface AuditEntry {
 		/** A human took the audit for right that was not what its witness saw. */
 		| "audit_accepted"
 		/** Programs run without walls from here on, because the configuration says so. */
-		| "walls_off";
+		| "walls_off"
+		/** Somebody changed config.yaml through Keryx. Recorded before the file is written; where that failed, a second entry says so. */
+		| "config_changed"
+		| "config_not_written";
 	readonly confirmation: string | null;
 	readonly who: string;
 	readonly via: AuditVia;
 	readonly facts: Readonly<Record<string, unknown>>;
 	/** The code over this entry and the one before. */
 	readonly mac: string;
+}
+
+/** Connect a model; add a chat; be known there, or say something here. */
+export type FirstRunStep = "model" | "chat" | "you";
+
+/** One key of config.yaml. null: the file did not, or does not, name it, so its default holds. */
+export interface ConfigEdit {
+	readonly key: string;
+	readonly before: unknown;
+	readonly after: unknown;
+	/** What was there held a secret, which is not kept: it cannot be put back. */
+	readonly lost?: boolean;
+}
+
+/** One change of config.yaml that was made through Keryx. */
+export interface ConfigChangeEntry {
+	/** Of its entry in the audit. */
+	readonly n: number;
+	readonly at: number;
+	readonly who: string;
+	readonly via: AuditVia;
+	readonly edits: readonly ConfigEdit[];
+	/** The change that this one took back. */
+	readonly undoes: number | null;
+	/** Why the file was not written after all. */
+	readonly failed: string | null;
+}
+
+export interface FirstRun {
+	readonly ended: boolean;
+	readonly skipped: readonly FirstRunStep[];
 }
 
 /** Of the audit, kept outside the store. */

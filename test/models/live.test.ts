@@ -7,7 +7,7 @@ import { createKeryx, type Keryx } from "../../src/app/index.ts";
 import { editConfig, writeConfig } from "../../src/config/index.ts";
 import { systemClock } from "../../src/gateway/index.ts";
 import { createScriptedChannel } from "../../src/testing/index.ts";
-import { type ModelServer, refuses, says, startModelServer } from "../support/model-server.ts";
+import { type ModelServer, type Reply, refuses, says, startModelServer } from "../support/model-server.ts";
 import { KEY } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-live-models-"));
@@ -142,3 +142,81 @@ test("a key that is stored goes to no address that it was not given for", async 
 	const here = { provider: "openai-compatible", base_url: `${other.url}/` } as const;
 	expect(await keryx.client.listModels(here)).toEqual({ models: ["other"] });
 });
+
+test("a profile that comes while Keryx runs answers at once; its model changes from the next message on, and only if it answers", async () => {
+	const change = (changes: Record<string, unknown>) =>
+		writeConfig(file, editConfig(readFileSync(file, "utf8"), changes));
+	const answers = (one: ModelServer, text: string) =>
+		one.always((response, request) =>
+			(request.path.endsWith("/models") ? lists("small", "big") : says(text))(response, request),
+		);
+	answers(server, "at work");
+	answers(other, "elsewhere");
+	const named = (model: string, base_url: string) => ({
+		agent: { kind: "ai-sdk", provider: "openai-compatible", model, base_url },
+	});
+	change({ "profiles.work": named("small", server.url) });
+	const profiles = async () =>
+		(await keryx.client.profiles()).profiles.map(({ name, model }) => [name, model]);
+	await expect.poll(profiles).toContainEqual(["work", "small"]);
+	const say = async (text: string) => {
+		const source = { platform: "api_server", chat_id: "desk", chat_type: "dm", profile: "work" };
+		const { id, conversation } = await keryx.client.send({ text, client_message_id: text, source });
+		await keryx.client.inbound({ id, wait: 30 });
+		const { live_session } = await keryx.client.conversation({ conversation: conversation as string });
+		const { messages } = await keryx.client.messages({ session: live_session as string });
+		return messages.at(-1)?.content;
+	};
+	expect(await say("hello")).toBe("at work");
+
+	other.always(refuses(401, { message: "no such key" }));
+	change({ "profiles.work.agent.base_url": other.url });
+	const refused = () => warnings.filter((text) => text.includes("profiles.work.agent was not taken"));
+	await expect.poll(refused).toHaveLength(1);
+	expect(await say("still there?")).toBe("at work");
+
+	answers(other, "elsewhere");
+	change({ "profiles.work.agent.model": "big" });
+	await expect.poll(profiles).toContainEqual(["work", "big"]);
+	expect(await say("and now?")).toBe("elsewhere");
+
+	// What can be chosen: the configured one first, then what the provider lists.
+	const { models } = await keryx.client.modelChoices({ profile: "work" });
+	expect(models).toEqual([
+		{ provider: "openai-compatible", model: "big" },
+		{ provider: "openai-compatible", model: "small" },
+	]);
+	await expect(keryx.client.modelChoices({ profile: "none" })).rejects.toMatchObject({
+		code: "store.not_found",
+	});
+});
+
+test("/model without a name lists what can be chosen, and what it lists can be chosen", async () => {
+	server.always((response, request) =>
+		(request.path.endsWith("/models") ? lists("tiny", "large", "not a name!") : says("from the model"))(
+			response,
+			request,
+		),
+	);
+	writeConfig(
+		file,
+		editConfig(readFileSync(file, "utf8"), { "agent.base_url": server.url, "agent.model": "tiny" }),
+	);
+	const own = async () => (await keryx.client.profiles()).profiles[0]?.model;
+	await expect.poll(own).toBe("tiny");
+	const said = await ask("/model");
+	expect(said).toContain("openai-compatible:tiny");
+	expect(said).toContain("openai-compatible:large");
+	expect(said).not.toContain("not a name!");
+	expect(await ask("/model openai-compatible:large")).toContain("openai-compatible:large");
+	await ask("hello again");
+	expect(JSON.parse(server.requests.at(-1)?.body ?? "{}").model).toBe("large");
+	expect(await ask("/status")).toContain("openai-compatible:large");
+});
+
+function lists(...names: readonly string[]): Reply {
+	return (response) => {
+		response.setHeader("content-type", "application/json");
+		response.end(JSON.stringify({ data: names.map((id) => ({ id })) }));
+	};
+}

@@ -35,10 +35,13 @@ export async function openKeryx({
 	config = {},
 	script,
 	home = mkdtempSync(join(tmpdir(), "keryx-page-")),
+	firstRun = false,
 }: {
 	readonly config?: Readonly<Record<string, unknown>>;
 	readonly script?: object;
 	readonly home?: string;
+	/** The page leads through its first steps. */
+	readonly firstRun?: boolean;
 } = {}): Promise<Keryx> {
 	const file = join(home, "script.yaml");
 	if (script) writeFileSync(file, stringify(script));
@@ -59,11 +62,13 @@ export async function openKeryx({
 	if (host.url === null) throw new Error(`no port: ${said.join("")}`);
 	const { url } = host;
 	const bearer = readFileSync(join(home, "operator.secret"), "utf8").trim();
+	const client = createClient(apiTransport(host.api, { bearer }));
+	if (!firstRun) await client.skipSetup({ step: "all" });
 	return {
 		home,
 		url,
 		host,
-		client: createClient(apiTransport(host.api, { bearer })),
+		client,
 		link: () => `${url}${host.api.loginPath()}`,
 		close: async () => {
 			await host.close();

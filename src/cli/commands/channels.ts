@@ -183,7 +183,7 @@ async function runTest(context: CliContext, name: string): Promise<void> {
 
 async function runRemove(context: CliContext, name: string): Promise<void> {
 	const { output } = openConfig(context);
-	removeChannel(name, { home: keryxHome(context.env), env: context.env });
+	await removeChannel(name, { home: keryxHome(context.env), env: context.env });
 	if (output.json) return output.value({ name, removed: true });
 	output.line(
 		`channels.${name} is removed. What was to be sent there waits until a channel of that platform is back.`,

@@ -118,6 +118,8 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 
 	try {
 		show(greeting(talk, messages.length));
+		const model = await answeringModel(talk);
+		if (model !== null) show({ kind: "notice", text: `${model} answers. /model chooses another.` });
 		view.load(messages.slice(-SHOWN), !talk.isJoined);
 		status(HINT);
 		readQuestions();
@@ -134,6 +136,19 @@ function greeting({ conversation }: Talk, rows: number): ChatEvent {
 		return { kind: "notice", text: "Keryx is running. Write a message to begin." };
 	const where = conversation.platform === "local" ? "" : ` (${conversation.name})`;
 	return { kind: "boundary", text: `session ${conversation.live_session}${where}` };
+}
+
+/** By its name; null where the agent names none. */
+async function answeringModel({ client, conversation }: Talk): Promise<string | null> {
+	const chosen = conversation?.model_override;
+	if (chosen?.model !== undefined) return [chosen.provider, chosen.model].filter(Boolean).join(":");
+	const { profiles } = await client.profiles().catch((error: unknown) => {
+		// A Keryx from before this call was there may still run.
+		if (error instanceof KeryxError && error.code === "http.no_route") return { profiles: [] };
+		throw error;
+	});
+	const { provider, model } = profiles.find(({ name }) => name === (conversation?.profile ?? "")) ?? {};
+	return model ? [provider, model].filter(Boolean).join(":") : null;
 }
 
 function undoneSentence({ turns, rows }: { readonly turns: number; readonly rows: number }): string {

@@ -4,8 +4,8 @@ import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../lanes/stopping.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
-import type { Changing, CommandContext } from "./types.ts";
-import { answeringModel, asCode, counted, modelName } from "./words.ts";
+import type { Changing, CommandContext, Listing } from "./types.ts";
+import { answeringModel, asCode, counted, modelName, shortened } from "./words.ts";
 
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",
@@ -110,9 +110,9 @@ export const model: Changing<"setModelOverride"> = {
 	asksForProof: true,
 	setting: true,
 	change: "setModelOverride",
-	plan: ({ conversation, conversationId, config, args }) => {
-		if (args === "")
-			return `This conversation is answered by ${answererInWords(config, conversation)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
+	plan: async (context) => {
+		const { conversationId, args } = context;
+		if (args === "") return modelList(context);
 		if (args === "default") return { args: { conversation: conversationId, override: null } };
 		const [, provider, name] = NAME.exec(args) ?? [];
 		if (name === undefined)
@@ -124,6 +124,35 @@ export const model: Changing<"setModelOverride"> = {
 	answer: ({ override, before }, { config }) =>
 		`From now on ${modelInWords(override)} answers here, until /new. /model ${before === null ? "default" : modelName(before)} undoes that.${ignored(config)}`,
 };
+
+/** So many are named; a provider may have hundreds. */
+const MODELS_NAMED = 20;
+/** And so many are buttons, where a chat has any. */
+const MODEL_BUTTONS = 8;
+const MODEL_LABEL = 40;
+
+async function modelList({
+	config,
+	conversation,
+	modelChoices,
+}: Pick<CommandContext, "config" | "conversation" | "modelChoices">): Promise<string | Listing> {
+	const said = `This conversation is answered by ${answererInWords(config, conversation)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
+	// A provider may call its models whatever it likes; what cannot be chosen is not offered.
+	const names = (await modelChoices()).map(modelName).filter((name) => NAME.test(name));
+	if (names.length === 0) return said;
+	const more = names.length - MODELS_NAMED;
+	const text = [
+		said,
+		"",
+		"You can choose:",
+		...names.slice(0, MODELS_NAMED).map((name) => `- ${asCode(name)}`),
+		...(more > 0 ? [`and ${counted(more, "other model")}.`] : []),
+	].join("\n");
+	const choices = names
+		.slice(0, MODEL_BUTTONS)
+		.map((name) => ({ label: shortened(name, MODEL_LABEL), command: `/model ${name}` }));
+	return { text, choices };
+}
 
 /** What stands behind the first colon is the model's own name, colons and slashes included. */
 const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;

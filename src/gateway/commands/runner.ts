@@ -3,7 +3,13 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import { type ConversationId, contentText, type Source, type Speaker } from "../../domain/index.ts";
+import {
+	type ConversationId,
+	contentText,
+	type ModelOverride,
+	type Source,
+	type Speaker,
+} from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
 import {
@@ -58,6 +64,8 @@ export interface CommandRunnerOptions {
 	readonly tools: ToolRegistry;
 	/** Null: nothing is known of walls. */
 	readonly walls: Pick<Walls, "describe"> | null;
+	/** Null: nobody knows which models there are. */
+	readonly modelChoices: ((profile: string) => Promise<readonly ModelOverride[]>) | null;
 	/** Aborted when the gateway is on its way out: what is not written by then is taken up by the next start. */
 	readonly stopping: () => AbortSignal;
 	readonly log: (message: string, error: unknown) => void;
@@ -262,7 +270,7 @@ export class CommandRunner {
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
-		const { files, tools, walls } = this.#options;
+		const { files, tools, walls, modelChoices } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
 		const conversation = await store.conversation({ scope: OPERATOR, ref: { id } });
 		return {
@@ -274,6 +282,7 @@ export class CommandRunner {
 			files,
 			tools,
 			walls,
+			modelChoices: async () => (await modelChoices?.(conversation.profile)) ?? [],
 			poster,
 			agent: agentOf(conversation),
 			now: clock.now(),

@@ -3,7 +3,14 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import type { ConversationId, PersonRole, ResetPolicy, Source, Speaker } from "../../domain/index.ts";
+import type {
+	ConversationId,
+	ModelOverride,
+	PersonRole,
+	ResetPolicy,
+	Source,
+	Speaker,
+} from "../../domain/index.ts";
 import type { Processes } from "../../processes/index.ts";
 import type { Conversation, EndedRestore, Poster, Scope, Store } from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
@@ -38,6 +45,8 @@ export interface CommandContext {
 	readonly files: ConversationFiles | null;
 	/** Null: nothing is known of walls. */
 	readonly walls: Pick<Walls, "describe"> | null;
+	/** Models that this conversation may choose from; empty where nobody knows any. */
+	readonly modelChoices: () => Promise<readonly ModelOverride[]>;
 	/** Every one there is, whoever may use it. */
 	readonly tools: ToolRegistry;
 	/** Null: a channel brought the message, and knows the person who wrote it. */

@@ -55,16 +55,21 @@ export function workspaceFolders(
 	return { home, root: isInside(usual, resolve(home)) ? join(data, "keryx-workspaces", id) : usual };
 }
 
-/** Each is made when first used: a fixed one that cannot be used fails what needs it, not the start. */
+/**
+ * Each is made when first used: a fixed one that cannot be used fails what needs it, not the start. The configuration is read then: a
+ * profile may come while Keryx runs.
+ */
 export function workspaceFinder(
 	config: Pick<Config, "workspace" | "profiles">,
 	folders: WorkspaceFolders,
 ): (owner: WorkspaceOwner) => Workspace {
 	const known = new Map<string, Workspaces>();
 	return ({ conversation, profile }) => {
-		const settings = (profile === "" ? undefined : config.profiles[profile]?.workspace) ?? config.workspace;
-		const workspaces = known.get(profile) ?? createWorkspaces(settings, folders);
-		known.set(profile, workspaces);
+		const own = profile === "" ? config.workspace : config.profiles[profile]?.workspace;
+		const settings = own ?? config.workspace;
+		const workspaces = (own && known.get(profile)) ?? createWorkspaces(settings, folders);
+		// Not of a profile that is gone: it may come back with a workspace of its own.
+		if (own) known.set(profile, workspaces);
 		return { folder: workspaces.of(conversation), fixed: settings.mode === "fixed" };
 	};
 }

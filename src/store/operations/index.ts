@@ -13,6 +13,7 @@ import {
 	recordCheckpoint,
 	restoreUnfinished,
 } from "./checkpoints.ts";
+import { configChanges, configNotWritten, recordConfigChange } from "./config-changes.ts";
 import { auditLog, auditRefusal, auditWallsOff } from "./confirmations/audit.ts";
 import { askForCall, useConfirmation } from "./confirmations/calls.ts";
 import {
@@ -44,6 +45,7 @@ import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcom
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
 import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
+import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";
 import { homeChannels, setHome } from "./homes.ts";
 import { amend, react } from "./inbox/amendments.ts";
 import { moveCursor } from "./inbox/cursors.ts";
@@ -202,6 +204,8 @@ export const writes = {
 	setBusyMode,
 	setToolProgress,
 	setHome,
+	beginFirstRun,
+	skipFirstRun,
 	expireSession,
 	finaliseSession,
 	link,
@@ -215,6 +219,8 @@ export const writes = {
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
+	recordConfigChange,
+	configNotWritten,
 	noteChannel,
 	noteStoreBack,
 	rebuildSearch,
@@ -311,9 +317,11 @@ export const reads = {
 	auditLog,
 	verifyAudit,
 	auditStanding,
+	configChanges,
 	tokenByDigest,
 	tokens,
 	homeChannels,
+	firstRun,
 	pairings,
 	workload,
 	process,

@@ -131,7 +131,7 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 				name: key,
 				about: `setting, ${JSON.stringify(value)}`,
 				icon: <Settings2 size={16} />,
-				run: does(() => navigate({ to: "/settings", search: { q: key } })),
+				run: does(() => navigate({ to: "/settings", search: { tab: "configuration", q: key } })),
 			})),
 		];
 		if (wanted === "") return [...(kinds[0] ?? []), ...(kinds[1] ?? []).slice(0, MOST_OF_KIND)];

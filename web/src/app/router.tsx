@@ -26,7 +26,7 @@ const noConversation = createRoute({
 const conversation = createRoute({
 	getParentRoute: () => conversations,
 	path: "/c/$conversation",
-	validateSearch: texts("m"),
+	validateSearch: texts("m", "profile"),
 	component: ConversationView,
 });
 

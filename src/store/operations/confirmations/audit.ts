@@ -38,6 +38,7 @@ const writeHead = sql(
 );
 const insertEntry = sql(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`);
 const entriesAfter = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE n > ? ORDER BY n LIMIT ?`);
+const entryAt = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE n = ?`);
 const newestEntries = sql<AuditRow>(`SELECT ${COLUMNS} FROM audit ORDER BY n DESC LIMIT ?`);
 const entriesOf = sql<AuditRow>(
 	`SELECT ${COLUMNS} FROM audit WHERE confirmation = ? AND n > 0 ORDER BY n LIMIT ?`,
@@ -66,8 +67,8 @@ export function headProblem(key: Uint8Array, head: HeadRow): string | null {
 	return isCode(head.mac, headMac(key, head)) ? null : "the head was altered";
 }
 
-/** Must run in the transaction of what it records. */
-export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
+/** Must run in the transaction of what it records. Answers the entry's number. */
+export function* audit(context: Context, entry: NewAuditEntry): Op<number> {
 	const key = keyOf(context.auditKey);
 	const head = yield* auditHead();
 	// A head that was tampered with must not be signed over: that would make the damage look right.
@@ -89,6 +90,7 @@ export function* audit(context: Context, entry: NewAuditEntry): Op<void> {
 	const mac = entryMac(key, row, head?.last ?? "");
 	yield* run(insertEntry, row.n, row.at, row.kind, row.confirmation, row.who, row.via, row.body, mac);
 	yield* run(writeHead, row.n, mac, headMac(key, { count: row.n, last: mac }));
+	return row.n;
 }
 
 /** Nobody decides it here: the file did. */
@@ -134,6 +136,12 @@ export interface AuditFilter {
 /** Every change of state, oldest first. */
 export function* auditLog(args: AuditFilter & { readonly scope: OperatorScope }): Op<readonly AuditEntry[]> {
 	return (yield* entriesFor(args)).map(toEntry);
+}
+
+/** One entry by its number. */
+export function* auditEntry(n: number): Op<AuditEntry | null> {
+	const row = yield* get(entryAt, n);
+	return row ? toEntry(row) : null;
 }
 
 function* entriesFor({ confirmation, after = 0, newest, limit }: AuditFilter): Op<readonly AuditRow[]> {

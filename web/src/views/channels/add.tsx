@@ -16,13 +16,14 @@ const WHERE: Readonly<Record<string, string>> = {
 const WHERE_APP =
 	"Under Basic Information, App-Level Tokens, with the scope connections:write: it begins with xapp-.";
 
-/** The token is known to this dialog alone, and gone when it closes. */
-export function AddChannel({ onClose }: { readonly onClose: () => void }) {
+/** The token is known to this form alone, and gone when it is left. */
+export function useChannelForm() {
 	const { data: known } = useApi("channelPlatforms", {});
 	const [platform, setPlatform] = useState("telegram");
 	const [token, setToken] = useState("");
 	const [appToken, setAppToken] = useState("");
 	const [account, setAccount] = useState("");
+	const [address, setAddress] = useState("");
 	const form = useId();
 	const needsApp = known?.app_token.includes(platform) ?? false;
 	const isComplete = token.trim() !== "" && (!needsApp || appToken.trim() !== "");
@@ -33,6 +34,7 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 				platform,
 				token: token.trim(),
 				...(needsApp && { app_token: appToken.trim() }),
+				...(address.trim() !== "" && { api_root: address.trim() }),
 				...(second !== "" && { account: second, name: `${platform}-${second.toLowerCase()}` }),
 			});
 		},
@@ -42,6 +44,86 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 		event.preventDefault();
 		mutate();
 	};
+	const fields = (
+		<form id={form} className="flex flex-col gap-3" onSubmit={submit}>
+			<Field label="Platform">
+				{(id) => (
+					<Select id={id} value={platform} onChange={({ target }) => setPlatform(target.value)}>
+						{(known?.platforms ?? [platform]).map((name) => (
+							<option key={name} value={name}>
+								{platformName(name)}
+							</option>
+						))}
+					</Select>
+				)}
+			</Field>
+			<Field label="Bot token" about={WHERE[platform]}>
+				{(id) => (
+					<Input
+						id={id}
+						type="password"
+						value={token}
+						autoComplete="off"
+						spellCheck={false}
+						onChange={({ target }) => setToken(target.value)}
+					/>
+				)}
+			</Field>
+			{needsApp && (
+				<Field label="App-level token" about={WHERE_APP}>
+					{(id) => (
+						<Input
+							id={id}
+							type="password"
+							value={appToken}
+							autoComplete="off"
+							spellCheck={false}
+							onChange={({ target }) => setAppToken(target.value)}
+						/>
+					)}
+				</Field>
+			)}
+			<details>
+				<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">
+					A second bot, or another API server
+				</summary>
+				<div className="mt-2 flex flex-col gap-3">
+					<Field label="Account" about="Only for a second bot on the same platform.">
+						{(id) => (
+							<Input
+								id={id}
+								value={account}
+								maxLength={64}
+								autoComplete="off"
+								spellCheck={false}
+								onChange={({ target }) => setAccount(target.value)}
+							/>
+						)}
+					</Field>
+					<Field
+						label="API address"
+						about="Only for an API server of your own, such as http://127.0.0.1:8081."
+					>
+						{(id) => (
+							<Input
+								id={id}
+								type="url"
+								value={address}
+								spellCheck={false}
+								onChange={({ target }) => setAddress(target.value)}
+							/>
+						)}
+					</Field>
+				</div>
+			</details>
+			{error && <ErrorLine error={error} />}
+		</form>
+	);
+	return { fields, form, platform, isComplete, isPending, added: data };
+}
+
+export function AddChannel({ onClose }: { readonly onClose: () => void }) {
+	const { fields, form, platform, isComplete, isPending, added: data } = useChannelForm();
 	return (
 		<Dialog
 			open
@@ -80,58 +162,7 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 					</ul>
 				)
 			) : (
-				<form id={form} className="flex flex-col gap-3" onSubmit={submit}>
-					<Field label="Platform">
-						{(id) => (
-							<Select id={id} value={platform} onChange={({ target }) => setPlatform(target.value)}>
-								{(known?.platforms ?? [platform]).map((name) => (
-									<option key={name} value={name}>
-										{platformName(name)}
-									</option>
-								))}
-							</Select>
-						)}
-					</Field>
-					<Field label="Bot token" about={WHERE[platform]}>
-						{(id) => (
-							<Input
-								id={id}
-								type="password"
-								value={token}
-								autoComplete="off"
-								spellCheck={false}
-								onChange={({ target }) => setToken(target.value)}
-							/>
-						)}
-					</Field>
-					{needsApp && (
-						<Field label="App-level token" about={WHERE_APP}>
-							{(id) => (
-								<Input
-									id={id}
-									type="password"
-									value={appToken}
-									autoComplete="off"
-									spellCheck={false}
-									onChange={({ target }) => setAppToken(target.value)}
-								/>
-							)}
-						</Field>
-					)}
-					<Field label="Account" about="Only for a second bot on the same platform.">
-						{(id) => (
-							<Input
-								id={id}
-								value={account}
-								maxLength={64}
-								autoComplete="off"
-								spellCheck={false}
-								onChange={({ target }) => setAccount(target.value)}
-							/>
-						)}
-					</Field>
-					{error && <ErrorLine error={error} />}
-				</form>
+				fields
 			)}
 		</Dialog>
 	);

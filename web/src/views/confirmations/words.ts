@@ -69,6 +69,8 @@ const ENTRIES: Readonly<Record<string, { readonly name: string; readonly tone: T
 	unpaired: { name: "Person refused", tone: "neutral" },
 	audit_accepted: { name: "Audit accepted", tone: "warn" },
 	walls_off: { name: "Walls off", tone: "warn" },
+	config_changed: { name: "Settings changed", tone: "neutral" },
+	config_not_written: { name: "Settings not written", tone: "warn" },
 };
 
 export function entryWords(kind: string): { readonly name: string; readonly tone: Tone } {

@@ -16,12 +16,13 @@ import {
 	SquarePlus,
 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { api, readText, useApi } from "../../api/index.ts";
+import { api, readText } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
-import { copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
+import { Badge, copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
 import { LimitGauge } from "./gauge.tsx";
 import { ManageItems } from "./manage-items.tsx";
 import { showNotes, useNotesShown } from "./notes.ts";
+import { useProfiles } from "./profiles.ts";
 
 const DeleteDialog = lazy(() => import("./delete-dialog.tsx").then((m) => ({ default: m.DeleteDialog })));
 const RenameDialog = lazy(() => import("./rename-dialog.tsx").then((m) => ({ default: m.RenameDialog })));
@@ -43,10 +44,11 @@ export function ConversationHeader({
 	readonly onFind: () => void;
 	readonly onError: (error: unknown) => void;
 }) {
-	const { data: health } = useApi("health", {}, { on: ["confirmation"] });
+	const profile = useProfiles().find(({ name: of }) => of === conversation.profile);
 	const withNotes = useNotesShown();
 	const [dialog, setDialog] = useState<"rename" | "sessions" | "delete" | "model" | null>(null);
-	const model = conversation.model_override?.model ?? health?.agent;
+	const configured = profile?.model ?? profile?.agent;
+	const model = conversation.model_override?.model ?? configured;
 	const { id } = conversation;
 	const { name } = conversation;
 	const run = (what: Promise<unknown>): void => void what.catch(onError);
@@ -61,7 +63,10 @@ export function ConversationHeader({
 			</Link>
 			<PlatformIcon platform={conversation.platform} />
 			<div className="min-w-0 flex-1">
-				<h1 className="truncate font-semibold leading-5">{name}</h1>
+				<div className="flex min-w-0 items-center gap-2">
+					<h1 className="truncate font-semibold leading-5">{name}</h1>
+					{conversation.profile !== "" && <Badge>{conversation.profile}</Badge>}
+				</div>
 				<p className="truncate text-xs text-ink-3">
 					{session?.title && session.title !== name ? `${session.title} · ` : ""}
 					{model !== undefined && (
@@ -142,7 +147,7 @@ export function ConversationHeader({
 				{dialog === "model" && (
 					<ModelDialog
 						conversation={conversation}
-						configured={health?.agent ?? ""}
+						configured={configured ?? "nothing"}
 						onClose={() => setDialog(null)}
 					/>
 				)}

@@ -8,6 +8,7 @@ import { useFirstMessages } from "./first-messages.ts";
 import { FirstRun } from "./first-run.tsx";
 import { ConversationList } from "./list.tsx";
 import { useConversationList } from "./list-data.ts";
+import { useSetup } from "./setup.ts";
 
 export { followConversationList, useConversationList } from "./list-data.ts";
 export { followOutgoing, send } from "./outgoing.ts";
@@ -17,6 +18,9 @@ export { useUnreadCount } from "./unread.ts";
 /** Transcript and composer are loaded with the first conversation that is opened, and at once where the address names one. */
 const opening = () => import("./open-conversation.tsx");
 const OpenConversation = lazy(() => opening().then((m) => ({ default: m.OpenConversation })));
+const FirstRunSteps = lazy(() =>
+	import("../first-run/index.tsx").then((m) => ({ default: m.FirstRunSteps })),
+);
 const NewConversation = lazy(() =>
 	import("./new-conversation.tsx").then((m) => ({ default: m.NewConversation })),
 );
@@ -24,7 +28,8 @@ if (location.pathname.startsWith("/c/")) void opening().catch(() => undefined);
 
 export function ConversationsView() {
 	const isOpen = useParams({ strict: false }).conversation !== undefined;
-	const isFirstRun = useIsFirstRun();
+	const setup = useSetup();
+	const isFirstRun = useIsFirstRun() || setup === "open";
 	return (
 		<div className="flex h-full min-h-0">
 			<div
@@ -44,9 +49,16 @@ export function ConversationsView() {
 
 export function NoConversationView() {
 	const isFirstRun = useIsFirstRun();
+	const setup = useSetup();
 	const begin = useFirstMessages();
 	const [failed, setFailed] = useState(false);
-	if (!isFirstRun)
+	const say = (texts: readonly string[]): void =>
+		void begin(texts).then(
+			(taken) => setFailed(!taken),
+			() => setFailed(true),
+		);
+	if (setup === "wait") return <SkeletonRows rows={3} />;
+	if (!isFirstRun && setup === "over")
 		return (
 			<Empty icon={<MessagesSquare size={24} strokeWidth={1.5} />} title="No conversation is open">
 				Choose one from the list. <Kbd keys="j" /> and <Kbd keys="k" /> go through it, <Kbd keys="n" /> begins
@@ -60,14 +72,13 @@ export function NoConversationView() {
 					<ErrorLine error={new Error("It could not be sent. Is Keryx running?")} />
 				</div>
 			)}
-			<FirstRun
-				onTry={(texts) =>
-					void begin(texts).then(
-						(taken) => setFailed(!taken),
-						() => setFailed(true),
-					)
-				}
-			/>
+			{setup === "open" ? (
+				<Suspense fallback={<SkeletonRows rows={3} />}>
+					<FirstRunSteps onHello={() => say(["hello"])} />
+				</Suspense>
+			) : (
+				<FirstRun onTry={say} />
+			)}
 		</>
 	);
 }

@@ -4,6 +4,7 @@ import { useMemo, useRef } from "react";
 import type { Conversation } from "../../api/types.ts";
 import { IconButton, Menu, MenuChoice, MenuSeparator, platformName } from "../../ui/index.ts";
 import type { ListFilter } from "./list-data.ts";
+import { profileName, useProfiles } from "./profiles.ts";
 
 const LISTS = [
 	{ value: "open", name: "All" },
@@ -25,7 +26,8 @@ export function FilterMenu({
 	readonly onChange: (filter: ListFilter) => void;
 }) {
 	const platforms = useSeen(all.map(({ platform }) => platform));
-	const profiles = useSeen(all.map(({ profile }) => profile));
+	const known = useProfiles();
+	const profiles = useSeen([...known.map(({ name }) => name), ...all.map(({ profile }) => profile)]);
 	const change = (name: keyof ListFilter, value: string, none: string) => {
 		const { [name]: _, ...others } = filter;
 		onChange(value === none ? others : { ...others, [name]: value });
@@ -96,10 +98,6 @@ export function FilterLine({
 			</IconButton>
 		</p>
 	);
-}
-
-function profileName(profile: string): string {
-	return profile === "" ? "Main profile" : profile;
 }
 
 /** Those seen so far: a filter must not take its own choices away. */

@@ -8,6 +8,7 @@ import { useShortcut } from "../../app/shortcuts.ts";
 import { classes } from "../../lib/classes.ts";
 import { useRunningTurn } from "../../live/index.ts";
 import {
+	Badge,
 	Button,
 	Empty,
 	ErrorLine,
@@ -307,7 +308,7 @@ function ChoosingRow({
 }
 
 function RowText({ conversation }: { readonly conversation: Conversation }) {
-	const { id, name, preview, last_activity_at, pinned, waiting } = conversation;
+	const { id, name, preview, last_activity_at, pinned, waiting, profile } = conversation;
 	const unread = useIsUnread(conversation);
 	const running = useRunningTurn(id);
 	return (
@@ -316,6 +317,11 @@ function RowText({ conversation }: { readonly conversation: Conversation }) {
 				<span className={classes("min-w-0 flex-1 truncate", unread ? "font-semibold" : "font-medium")}>
 					{name}
 				</span>
+				{profile !== "" && (
+					<span className="max-w-24 shrink-0 truncate">
+						<Badge>{profile}</Badge>
+					</span>
+				)}
 				{pinned && (
 					<span className="shrink-0 self-center text-ink-3" title="Pinned">
 						<Pin size={12} aria-hidden />

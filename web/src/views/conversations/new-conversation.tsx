@@ -1,15 +1,21 @@
 // A chat that nobody has written in yet. It becomes a conversation with its first message.
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
-import { useRef, useState } from "react";
-import { Empty } from "../../ui/index.ts";
+import { useId, useRef, useState } from "react";
+import { Empty, Select } from "../../ui/index.ts";
 import { Compose, type ComposeHandle } from "./compose.tsx";
 import { useOpening } from "./first-messages.ts";
 import { OutgoingItem } from "./message-item.tsx";
 import { keyOf, newChat, send, useOutgoing } from "./outgoing.ts";
+import { profileName, useProfiles } from "./profiles.ts";
 
 export function NewConversation() {
-	const [place] = useState(newChat);
+	const { profile: asked = "" } = useSearch({ strict: false });
+	const profiles = useProfiles();
+	const profileId = useId();
+	const [profile, setProfile] = useState(asked);
+	const [chat] = useState(newChat);
+	const place = { ...chat, profile } as const;
 	const outgoing = useOutgoing(keyOf(place));
 	const open = useOpening();
 	const compose = useRef<ComposeHandle>(null);
@@ -24,6 +30,26 @@ export function NewConversation() {
 					<ChevronLeft size={20} aria-hidden />
 				</Link>
 				<h1 className="font-semibold">New chat</h1>
+				{profiles.length > 1 && (
+					<span className="ml-auto flex min-w-0 items-center gap-2 text-sm text-ink-2">
+						<label htmlFor={profileId} className="max-sm:sr-only">
+							Profile
+						</label>
+						<Select
+							id={profileId}
+							value={profile}
+							disabled={outgoing.length > 0}
+							className="max-w-44"
+							onChange={({ target }) => setProfile(target.value)}
+						>
+							{profiles.map(({ name, agent, model }) => (
+								<option key={name} value={name}>
+									{profileName(name)} ({model ?? agent})
+								</option>
+							))}
+						</Select>
+					</span>
+				)}
 			</header>
 			<div className="min-h-0 flex-1 overflow-y-auto">
 				{outgoing.length === 0 ? (

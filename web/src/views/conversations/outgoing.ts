@@ -42,7 +42,7 @@ export interface OutgoingFile {
 /** Where it is said: in a conversation that is there, or in a chat that begins with it. */
 export type Place =
 	| { readonly kind: "conversation"; readonly conversation: Conversation }
-	| { readonly kind: "new"; readonly chat: string };
+	| { readonly kind: "new"; readonly chat: string; readonly profile: string };
 
 const MOST_KEPT = 50;
 const LONGEST_NAME = 60;
@@ -58,8 +58,8 @@ export function useOutgoing(key: string): readonly Outgoing[] {
 }
 
 /** A fresh place for a chat that nobody has written in. */
-export function newChat(): Place {
-	return { kind: "new", chat: randomId() };
+export function newChat(): Extract<Place, { kind: "new" }> {
+	return { kind: "new", chat: randomId(), profile: "" };
 }
 
 export function keyOf(place: Place): string {
@@ -135,11 +135,18 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 function addressOf(place: Place, text: string) {
 	const person = { platform: "web", chat_type: "dm", user_id: "operator", user_name: "Operator" } as const;
 	if (place.kind === "new")
-		return { source: { ...person, chat_id: place.chat, chat_name: beginningOf(text) } };
-	const { id, platform, source } = place.conversation;
+		return {
+			source: { ...person, ...of(place.profile), chat_id: place.chat, chat_name: beginningOf(text) },
+		};
+	const { id, platform, source, profile } = place.conversation;
 	return platform === "web"
-		? { source: { ...person, chat_id: source.chat_id, chat_name: source.chat_name } }
+		? { source: { ...person, ...of(profile), chat_id: source.chat_id, chat_name: source.chat_name } }
 		: { source: { ...person, chat_id: `conversation ${id}` }, conversation: id };
+}
+
+/** The same chat of another profile is another conversation. */
+function of(profile: string): { readonly profile?: string } {
+	return profile === "" ? {} : { profile };
 }
 
 /** What a chat is called that began so; a command says nothing of it. */

@@ -1,7 +1,7 @@
 // Connecting a model: the provider, its key, one of its models. It is asked once before anything is saved, and answers from the next
 // message on.
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, useApi } from "../../api/index.ts";
 import { Button, ErrorLine, ErrorState, Field, Input, Select, SkeletonRows } from "../../ui/index.ts";
@@ -43,7 +43,14 @@ export function ModelTab() {
 }
 
 /** The key is known to this form alone, and gone when it is left. */
-function ModelForm({ current }: { readonly current: Current }) {
+export function ModelForm({
+	current,
+	beside,
+}: {
+	readonly current: Current;
+	/** Another button beside the one that connects. */
+	readonly beside?: ReactNode;
+}) {
 	const [provider, setProvider] = useState<Provider>(current.provider ?? "anthropic");
 	const facts = current.providers.find((one) => one.provider === provider);
 	const isCurrent = provider === current.provider;
@@ -146,10 +153,11 @@ function ModelForm({ current }: { readonly current: Current }) {
 			</Field>
 			{models.error && <ErrorLine error={models.error} />}
 			{taking.error && <ErrorLine error={taking.error} />}
-			<div className="flex items-center gap-3">
+			<div className="flex flex-wrap items-center gap-3">
 				<Button look="primary" type="submit" disabled={lacks || taking.isPending}>
 					{taking.isPending ? "Asking the model…" : isCurrent ? "Try and save" : "Try and connect"}
 				</Button>
+				{beside}
 				{taking.data && (
 					<p role="status" className="text-ink-2">
 						{taking.data.model} answered in {taking.data.ms} ms. It is used from the next message on.
