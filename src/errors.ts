@@ -70,6 +70,7 @@ export const ERRORS = {
 	"webhook.replayed": "nothing need be done; to say the same again, sign it with the time of now",
 	"model.unknown": "use a name that GET /v1/models lists",
 	"gateway.stopped": "send it again when Keryx runs; nothing was taken",
+	"gateway.not_stopped": "wait a little longer; if it hangs, end the process: nothing is lost",
 	"gateway.silent":
 		"run `keryx doctor`; where the process hangs, end it and start Keryx again: what it has accepted is kept. --timeout <seconds> waits longer",
 	"audit.no_key": "open the store with the key of its audit: the file audit.key in Keryx's home",

@@ -45,7 +45,7 @@ test("y and n answer the question that waits; without one they are messages", as
 		chat.write("delete the shed\r");
 		await shown("delete_files waits for you: y approves, n denies");
 		chat.write("n\r");
-		await shown("Denied: delete_files. It is not done.");
+		await shown("Denied: delete_files. It was not done.");
 		await shown("About shed: so be it.");
 	} finally {
 		const ended = new Promise((resolve) => chat.onExit(resolve));

@@ -285,7 +285,7 @@ describe("keryx ps", () => {
 					id,
 					state: "running",
 					unreachable: true,
-					remarks: ["its host does not answer: this is what was last known"],
+					remarks: ["its host does not answer, so this may be out of date"],
 				},
 			]);
 		} finally {

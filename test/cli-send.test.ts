@@ -119,7 +119,7 @@ test("a Keryx that dies while a message waits for its answer is told, and the me
 		const [, id] = /^keryx: Keryx ended before message (\d+) was answered\n/.exec(stderr) ?? [];
 		// It may die before its word that the message was taken has arrived: then one sends it again under the same id.
 		if (id === undefined) expect(stderr).toMatch(/whether it took the message[\s\S]*--id kept/);
-		else expect((await call(["why", id], { env })).stdout).toContain("It is being worked on.");
+		else expect((await call(["why", id], { env })).stdout).toContain("Keryx is working on it.");
 	} finally {
 		await gateway.stop("SIGKILL");
 	}

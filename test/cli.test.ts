@@ -36,7 +36,9 @@ describe.concurrent("keryx", () => {
 		expect(chat.stdout).toContain("No model is connected");
 		expect(chat.stdout).toContain("agent:main:local:dm:cli");
 		const story = await keryx(["why", "1"], { env });
-		expect(story.stdout).toMatch(/It was accepted and stored[\s\S]*was delivered[\s\S]*So: it was answered/);
+		expect(story.stdout).toMatch(
+			/It was accepted and stored[\s\S]*was delivered[\s\S]*Result: it was answered/,
+		);
 		expect(asJson(await keryx(["why", "99", "--json"], { env })).error).toMatchObject({
 			code: "store.not_found",
 		});

@@ -2,6 +2,7 @@
 // list below says enough for the help.
 import { Command, Help } from "commander";
 import { version } from "../app/version.ts";
+import { KERYX } from "../called.ts";
 import type { CliContext } from "./context.ts";
 import { readCount } from "./io/arguments.ts";
 import { refuseUnknown } from "./io/group.ts";
@@ -11,16 +12,21 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 	const program = new Command("keryx");
 	const context: CliContext = { ...given, timeoutMs: () => program.opts<GlobalFlags>().timeout };
 	const listed = new Map<Command, string>();
-	program
+	const isHelp = commandIn(words) === "help";
+	const meant = isHelp ? words.filter((word) => word !== "help") : words;
+	withGlobals(program)
 		.description("The session gateway for AI agents.")
 		.version(version())
-		.option("--json", "print JSON, errors too")
-		.option("--timeout <seconds>", "give up when Keryx says nothing for so long (30)", readTimeout)
 		.configureHelp({
 			showGlobalOptions: true,
 			subcommandTerm: (command) => listed.get(command) ?? new Help().subcommandTerm(command),
 		})
-		.configureOutput({ writeOut: (text) => context.stdout.write(text), outputError: () => {} })
+		.configureOutput({
+			// Examples work as written where Keryx is called otherwise.
+			writeOut: (text) => context.stdout.write(text.replaceAll("$ keryx", `$ ${KERYX}`)),
+			outputError: () => {},
+		})
+		.helpCommand("help [command]", "show help for a command")
 		.exitOverride()
 		.addHelpText("after", EXAMPLES)
 		.allowExcessArguments()
@@ -29,13 +35,41 @@ export async function runProgram(given: CliContext, words: readonly string[]): P
 			const { runGateway } = await import("./commands/run.ts");
 			return runGateway(context);
 		});
-	const asked = commandIn(words);
+	const asked = commandIn(meant);
 	for (const { term, about, load } of COMMANDS) {
 		const name = nameIn(term);
 		if (name === asked) (await load())(program, context);
 		else listed.set(program.command(name).description(about), term);
 	}
-	await program.parseAsync([...words], { from: "user" });
+	await program.parseAsync(isHelp ? helpOf(program, meant) : [...words], { from: "user" });
+}
+
+/** The words that print the help of this command; a word that names none is left to be refused. */
+function helpOf(program: Command, words: readonly string[]): string[] {
+	const path: string[] = [];
+	let at = program;
+	for (const word of words.filter((word) => !word.startsWith("-"))) {
+		const child = at.commands.find((command) => command.name() === word);
+		if (!child && at.commands.length > 0) return [...words];
+		if (!child) break;
+		path.push(word);
+		at = child;
+	}
+	return [...path, "--help"];
+}
+
+/** With every command loaded, for what looks at all of them. */
+async function wholeProgram(context: CliContext): Promise<Command> {
+	const program = withGlobals(new Command("keryx"));
+	for (const { load } of COMMANDS) (await load())(program, context);
+	return program;
+}
+
+/** The options that every command takes. */
+function withGlobals(program: Command): Command {
+	return program
+		.option("--json", "print JSON, errors too")
+		.option("--timeout <seconds>", "give up when Keryx says nothing for so long (30)", readTimeout);
 }
 
 /** The first word that is no option, nor the value of one. */
@@ -71,6 +105,16 @@ export const COMMANDS: readonly Listed[] = [
 		term: "sessions",
 		about: "list, read, search, export, import, resume, name, archive, delete",
 		load: async () => (await import("./commands/sessions/index.ts")).addSessions,
+	},
+	{
+		term: "status",
+		about: "show whether Keryx is running, and how its channels are",
+		load: async () => (await import("./commands/status.ts")).addStatus,
+	},
+	{
+		term: "stop",
+		about: "stop the Keryx that is running here",
+		load: async () => (await import("./commands/stop.ts")).addStop,
 	},
 	{
 		term: "channels",
@@ -159,8 +203,16 @@ export const COMMANDS: readonly Listed[] = [
 	},
 	{
 		term: "config",
-		about: "check and show the configuration",
+		about: "check, show and change the configuration",
 		load: async () => (await import("./commands/config.ts")).addConfig,
+	},
+	{
+		term: "completion <shell>",
+		about: "print a script that completes commands in your shell",
+		load: async () => {
+			const { addCompletion } = await import("./commands/completion/index.ts");
+			return (program, context) => addCompletion(program, context, () => wholeProgram(context));
+		},
 	},
 ];
 

@@ -12,8 +12,9 @@ import { sessionResetSchema } from "./session-reset.ts";
 const RESTART = { restart: true } as const;
 
 /** What answers: of Keryx itself, and of each profile. */
-const agentSchema = z.strictObject({
-	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).default("offline"),
+const agentKeys = z.strictObject({
+	/** Left out: ai-sdk where a provider or a model is named, or else offline. */
+	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).optional(),
 	provider: modelKeys.provider.optional(),
 	model: modelKeys.model.optional(),
 	base_url: modelKeys.base_url,
@@ -46,6 +47,12 @@ const agentSchema = z.strictObject({
 	wall: z.enum(["view", "mask", "box"]).default("mask"),
 	instructions: z.string().optional(),
 	max_steps: whole(1, 10_000).default(60),
+});
+
+/** Whoever names a model wants it to answer. What it still lacks is said when the agent is made. */
+const agentSchema = agentKeys.transform((agent) => {
+	const namesModel = agent.provider !== undefined || agent.model !== undefined;
+	return { ...agent, kind: agent.kind ?? (namesModel ? ("ai-sdk" as const) : ("offline" as const)) };
 });
 
 const wallPathSchema = z

@@ -104,7 +104,7 @@ test("what the chat denies is not done, and the transcript says who refused", as
 	expect(await transcript(life, id)).toEqual([
 		["user", "delete: notes.txt", false],
 		["assistant", "", false],
-		["tool", expect.stringContaining("permission: notes.txt. It was denied by a human."), true],
+		["tool", expect.stringContaining("permission: notes.txt. A person denied it."), true],
 		["assistant", "I was told reject_once.", false],
 	]);
 	expect(await confirmations(life)).toMatchObject([{ status: "denied", reason: "not that one" }]);

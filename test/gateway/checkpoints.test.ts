@@ -242,20 +242,20 @@ describe("a folder that was there before Keryx", () => {
 		const id = await desk.put("a", "1", 2);
 		await desk.put("a", "2");
 		const said = desk.scene.texts().map(plain);
-		expect(said.filter((text) => text.includes("without a checkpoint"))).toEqual([said[0]]);
-		expect(said[0]).toContain(`${desk.folder} was there before Keryx, so none is taken unasked.`);
+		expect(said.filter((text) => text.includes("without checkpoints"))).toEqual([said[0]]);
+		expect(said[0]).toContain(`because ${desk.folder} existed before Keryx.`);
 		expect(await desk.list()).toEqual([]);
 		expect(await desk.scene.why(id)).toContain("before its changes (checkpoint.consent)");
 		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain(
-			"No checkpoints are taken of this folder yet",
+			"This folder existed before Keryx, so no checkpoints are saved yet",
 		);
 		expect(await desk.list()).toEqual([]);
 		expect(await desk.ask("/checkpoint")).toContain(
-			"From now on one is taken before and after every turn that changes files here.",
+			"From now on, Keryx saves one before and after every turn that changes files here.",
 		);
 		await desk.put("a", "3");
 		expect((await desk.list()).map(({ kind }) => kind)).toEqual(["after", "manual"]);
-		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain("No file has changed since");
+		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain("No files have changed since");
 	});
 });
 
@@ -283,7 +283,7 @@ describe("scenario 18: marathon", () => {
 		});
 		for (const text of [notice, carried]) expect(text).toContain(`Checkpoint saved: ${only?.id}.`);
 		expect(await desk.ask("/rollback")).toContain(`"marathon-${ended?.id}"`);
-		expect(await desk.ask("/continue")).toContain("now goes on from");
+		expect(await desk.ask("/continue")).toContain("now continues");
 	});
 
 	test("where nothing has changed since the last one, that one is named", async () => {

@@ -56,7 +56,7 @@ describe("moving", () => {
 		const workspaces = createWorkspaces({ mode: "per_conversation" }, folders);
 		expect(moveWorkspaces(folders, (folder) => folder === oldOf(ONE))).toEqual({
 			moved: 1,
-			kept: [{ folder: oldOf(ONE), why: "its programs still run" }],
+			kept: [{ folder: oldOf(ONE), why: "its programs are still running" }],
 		});
 		expect(IDS.map((id) => workspaces.of(id))).toEqual([oldOf(ONE), newOf(TWO)]);
 		expect(moveWorkspaces(folders, none)).toEqual({ moved: 1, kept: [] });

@@ -256,7 +256,7 @@ describe("chat completions with the official client", () => {
 		expect(choices[0]?.message.content).toContain("Your role here is member.");
 		const chunks = await collect(await client.chat.completions.create({ ...say("/insights"), stream: true }));
 		expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe(
-			"/insights is not for you here. /help lists what is.",
+			"You cannot use /insights here. /help lists the commands you can use.",
 		);
 	});
 

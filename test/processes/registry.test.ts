@@ -188,7 +188,7 @@ describe("a process", () => {
 		const { id } = await start("seq 1 20000");
 		await ended(id);
 		const [note = ""] = await notes();
-		expect(note).toContain(`process log ${id} has all of it`);
+		expect(note).toContain(`process log ${id} shows all of it`);
 		expect(note).toContain("\n20000\n");
 		expect(note.length).toBeLessThan(9000);
 	});
@@ -485,7 +485,7 @@ describe("after a restart", () => {
 		expect(note).toContain("was lost");
 		expect(note).toContain("before");
 		if (!isRunning(identity?.pid as number)) return;
-		expect(note).toContain(`When that was noticed, pid ${identity?.pid} of it was alive.`);
+		expect(note).toContain(`At that time pid ${identity?.pid} was still running.`);
 		// It may be gone when that is read.
 		expect((await processes.find(OPERATOR, id)).cause).not.toContain("alive");
 		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [identity?.pid] }]);
