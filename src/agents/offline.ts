@@ -1,5 +1,6 @@
 // Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and for
 // everything else the plain truth. It keeps no state, and states only what stands in the history or came from a tool.
+import { KERYX } from "../called.ts";
 import { contentText, type PromptMessage, quoteUntrusted } from "../domain/index.ts";
 import { callId, isPerson, type Position, positionIn } from "./history.ts";
 import { describeHits } from "./offline-hits.ts";
@@ -13,8 +14,7 @@ const TERMINAL = "terminal";
 const HITS = 20;
 const RECENT = 5;
 
-const NO_MODEL =
-	"No model is connected: I follow a few fixed rules and cannot think. To connect one, run `keryx setup`.";
+const NO_MODEL = `No model is connected: I follow a few fixed rules and cannot think. To connect one, run \`${KERYX} setup\`.`;
 const HELP = [
 	"What I can do:",
 	"- `search <words>`: search earlier messages",

@@ -75,7 +75,7 @@ export class Agents {
 			this.#held.set(OWN, { agent: problem, settings });
 			return true;
 		}
-		tell(`config.yaml: agent was not taken, the one before goes on: ${problem}`);
+		tell(`config.yaml: the new agent was not accepted, so the previous one stays: ${problem}`);
 		return false;
 	}
 

@@ -1,6 +1,8 @@
 // Changing config.yaml as a person would: only the keys that change are touched, comments and order stay.
+
 import { renameSync, writeFileSync } from "node:fs";
 import { type Document, isMap, parseDocument } from "yaml";
+import { KERYX } from "../called.ts";
 import { KeryxError } from "../errors.ts";
 
 /** Dotted keys and their new values; undefined takes a key out. The text must be right YAML, or empty. */
@@ -8,8 +10,8 @@ export function editConfig(text: string, changes: Readonly<Record<string, unknow
 	const document: Document = parseDocument(text);
 	document.contents ??= document.createNode({});
 	if (document.errors.length > 0 || !isMap(document.contents))
-		throw new KeryxError("config.syntax", "config.yaml is not right YAML, so it is left as it is", {
-			hint: "run `keryx config check`, correct it, then try again",
+		throw new KeryxError("config.syntax", "config.yaml is not valid YAML, so it was not changed", {
+			hint: `run \`${KERYX} config check\`, correct it, then try again`,
 		});
 	for (const [key, value] of Object.entries(changes)) {
 		const path = key.split(".");

@@ -57,8 +57,8 @@ const agentSchema = agentKeys.transform((agent) => {
 
 const wallPathSchema = z
 	.string()
-	.regex(/^(\/|~\/|~$)/, "must be absolute, or begin with ~/")
-	.refine((path) => !path.includes("\0"), "must not hold a NUL character");
+	.regex(/^(\/|~\/|~$)/, "must be absolute, or start with ~/")
+	.refine((path) => !path.includes("\0"), "must not contain a NUL character");
 
 /** Where the agent's programs work. */
 const workspaceSchema = z.strictObject({
@@ -72,7 +72,7 @@ const profileNameSchema = z
 		/^[a-z0-9][a-z0-9_-]{0,63}$/,
 		"must be 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit",
 	)
-	.refine((name) => name !== "default", "must be another name: default stands for no profile");
+	.refine((name) => name !== "default", "must be another name: default means no profile");
 
 /** Who may speak on one platform. */
 const authSchema = z.strictObject({
@@ -104,7 +104,7 @@ const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), 
 /** What is done in the name of these is never covered by a standing yes. */
 const actionToConfirm = z
 	.string()
-	.refine((name) => actionName(name) !== null, { error: `an action may hold ${ACTION_ALPHABET} only` });
+	.refine((name) => actionName(name) !== null, { error: `an action may contain only ${ACTION_ALPHABET}` });
 const ALWAYS_CONFIRM = [
 	"deploy_production",
 	"delete_data",
@@ -153,7 +153,7 @@ export const configSchema = z
 						.prefault({})
 						.refine(
 							({ mode, path }) => mode !== "shared" || path !== undefined,
-							"must have a path where its mode is shared: another profile's files are not to be seen",
+							"must have a path when its mode is shared, so that it does not see other profiles' files",
 						),
 				}),
 			)
@@ -405,28 +405,28 @@ export const configSchema = z
 				context.addIssue({
 					code: "custom",
 					path: ["walls", "env_pass", index],
-					message: `must not name ${name}, which holds a key: a command names a secret as \u0024{secret:NAME}`,
+					message: `must not name ${name}, which holds a key: a command names a secret as \${secret:NAME}`,
 				});
 		for (const name of Object.keys(walls.by_profile))
 			if (!Object.hasOwn(profiles, name))
 				context.addIssue({
 					code: "custom",
 					path: ["walls", "by_profile", name],
-					message: `must be the name of one of profiles, not ${name}`,
+					message: `must be one of the names in profiles, not ${name}`,
 				});
 		for (const [name, { profile }] of Object.entries(webhooks))
 			if (profile !== undefined && !Object.hasOwn(profiles, profile))
 				context.addIssue({
 					code: "custom",
 					path: ["webhooks", name, "profile"],
-					message: `must name one of profiles, not ${profile}`,
+					message: `must be one of the names in profiles, not ${profile}`,
 				});
 		for (const [index, { profile }] of profile_rules.entries())
 			if (!Object.hasOwn(profiles, profile))
 				context.addIssue({
 					code: "custom",
 					path: ["profile_rules", index, "profile"],
-					message: `must name one of profiles, not ${profile}`,
+					message: `must be one of the names in profiles, not ${profile}`,
 				});
 	});
 

@@ -8,7 +8,7 @@ import type { Key } from "./keys.ts";
 import { type ConfigCheck, checkConfig, type LoadOptions } from "./load.ts";
 import { CONFIG_KEYS } from "./schema.ts";
 
-export interface SetResult {
+interface SetResult {
 	/** Of the file, with the change; the same text where the key has that value already. */
 	readonly text: string;
 	/** The keys whose value in force changes, and those of them that wait for a restart. */

@@ -1,5 +1,6 @@
 // What a human is shown of a request. All of it but the frame is the requester's: quoted, capped, in code marks, so that no platform
 // finds markup, a mention or a file in it. The arguments are shown whole or it is said how much is missing.
+import { KERYX } from "../called.ts";
 import type { Confirmation } from "../store/index.ts";
 
 const LONGEST_DETAILS = 1500;
@@ -74,7 +75,7 @@ function detailsLines({ details }: Asked): string[] {
 		shown,
 		"```",
 		...(left > 0
-			? [`${left} more characters are not shown. Read them with \`keryx confirm show\`, or deny.`]
+			? [`${left} more characters are not shown. Read them with \`${KERYX} confirm show\`, or deny.`]
 			: []),
 	];
 }

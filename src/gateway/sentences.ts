@@ -1,6 +1,8 @@
 // The gateway's notices, in one place, so that they can be read and translated together: one plain sentence each, never a stack trace.
 // What commands answer is in texts.ts.
+
 import type { AgentFailure } from "../agents/index.ts";
+import { KERYX } from "../called.ts";
 import type { Config } from "../config/index.ts";
 import {
 	bytesInWords,
@@ -18,7 +20,7 @@ export function failureSentence(failure: AgentFailure): string {
 		case "rate_limited":
 			return "The model's provider is limiting requests right now. Please try again in a moment.";
 		case "key_missing":
-			return "The model's API key is missing or was refused. The operator can check it with `keryx doctor`.";
+			return `The model's API key is missing or was refused. The operator can check it with \`${KERYX} doctor\`.`;
 		case "context_too_large":
 			return "This conversation is too long for the model. Send `/compress` to shorten it, or `/new` to start a new session.";
 		case "attachment_refused":
@@ -26,7 +28,7 @@ export function failureSentence(failure: AgentFailure): string {
 		case "provider_down":
 			return "The model's provider cannot be reached right now. Please try again later.";
 		case "program_failed":
-			return "The agent program failed: it exited, could not start, or returned an error. Please try again. The operator can see its error with `keryx why`.";
+			return `The agent program failed: it exited, could not start, or returned an error. Please try again. The operator can see its error with \`${KERYX} why\`.`;
 		case "refused":
 			return "The model's provider refused this request.";
 		case "malformed":
@@ -229,7 +231,7 @@ export function hopsSentence(limit: number): string {
 
 /** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
 export function pairingSentence(platform: string, code: string): string {
-	return `I do not know you yet. The person who runs this bot can let you in with \`keryx pair approve ${platform} ${code}\`. The code expires in an hour.`;
+	return `I do not know you yet. The person who runs this bot can let you in with \`${KERYX} pair approve ${platform} ${code}\`. The code expires in an hour.`;
 }
 
 /** To whoever runs this Keryx. What the stranger says of themselves proves nothing. */
@@ -249,7 +251,7 @@ export function pairingQuestion({
 	return [
 		`${who} (${inert(id)} on ${platform}) wants to talk to your agent.`,
 		code === null
-			? `Anyone can choose any name, so approve only if you are sure who it is. To be certain, ask for the code they were sent and run \`keryx pair approve ${platform} <code>\`.`
+			? `Anyone can choose any name, so approve only if you are sure who it is. To be certain, ask for the code they were sent and run \`${KERYX} pair approve ${platform} <code>\`.`
 			: `They were sent the code \`${code}\`. Approve only if the person you expect can read it out to you.`,
 		"/pair lists open requests. This one expires in an hour.",
 	].join("\n");

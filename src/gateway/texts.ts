@@ -1,8 +1,9 @@
 // What commands, buttons and refusals say in a chat, in one place, so that it can be read and translated together. Texts only: a value
 // is put in as it is given, and whatever people wrote must be made harmless by the caller first (commands/words.ts, I11). Notices of
 // the gateway are in sentences.ts.
+import { KERYX } from "../called.ts";
 
-/** A value as it is put in; null where the store says it cannot be missing. */
+/** A value as it is put in; null where the caller knows that it is not missing. */
 type Shown = string | number | null;
 
 export const texts = {
@@ -86,7 +87,7 @@ export const texts = {
 		programMay: "The program that asked may do it once.",
 		doneNow: "Keryx does it now, once.",
 		lasts: (action: Shown, scope: Shown) =>
-			` From now on, ${action} is approved automatically ${scope}. To list or revoke this, run \`keryx confirm grants\`.`,
+			` From now on, ${action} is approved automatically ${scope}. To list or revoke this, run \`${KERYX} confirm grants\`.`,
 		done: (action: Shown, follows: Shown, lasts: Shown) => `Approved: ${action}. ${follows}${lasts}`,
 		scope: {
 			session: "in this session",
@@ -98,13 +99,13 @@ export const texts = {
 		ownerOnlyLonger: "only the owner can approve for longer than a session",
 		onceOrSession: "use once or session",
 		ownerOnlyWall: "only the owner can approve a wider wall",
-		ownerOnlyWallHint: "the owner can answer with `keryx confirm list` or on the page",
+		ownerOnlyWallHint: `the owner can answer with \`${KERYX} confirm list\` or on the page`,
 		notYours: "you cannot approve this for longer, because someone else asked for it",
 		useOnce: "use once",
 		off: "confirmations are off here",
 		nothingWaits: "nothing is waiting for confirmation here",
 		notWaiting: (id: Shown) => `confirmation ${id} is not waiting here`,
-		listHint: "run `keryx confirm list` to see everything that is waiting",
+		listHint: `run \`${KERYX} confirm list\` to see everything that is waiting`,
 		several: (count: Shown, list: Shown) => `${count} requests are waiting: ${list}`,
 		pickOne: (id: Shown) => `choose one: /approve ${id}`,
 		mayNot: "only the owner or a member can decide this",
@@ -301,7 +302,7 @@ export const texts = {
 		revoked: (who: Shown) => `${who} can no longer write here.`,
 		nobody: "Nobody is waiting to be let in.",
 		heading: (people: Shown) => `${people} waiting to be let in:`,
-		more: "`keryx pair list` shows everyone.",
+		more: `\`${KERYX} pair list\` shows everyone.`,
 		howTo:
 			"Anyone can choose any name, so compare the code before you approve. Answer with /pair approve or /pair deny and the number.",
 		who: (name: Shown, id: Shown, platform: Shown) => `${name} (${id} on ${platform})`,
@@ -402,8 +403,8 @@ export const texts = {
 		bot: "bots cannot decide anything, whatever their role",
 		botHint: "a person has to send this",
 		noIdentity: "this connection does not say who you are",
-		noIdentityHint: "use `keryx chat`, the page, or an operator's token",
+		noIdentityHint: `use \`${KERYX} chat\`, the page, or an operator's token`,
 		posted: "a program posted this in your name, so it cannot decide anything",
-		postedHint: "send it from your chat, or use `keryx confirm`, `keryx chat` or the page",
+		postedHint: `send it from your chat, or use \`${KERYX} confirm\`, \`${KERYX} chat\` or the page`,
 	},
 } as const;

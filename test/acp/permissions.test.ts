@@ -123,7 +123,7 @@ test("silence is a refusal, told apart from a no; the turn waits longer for it t
 	expect(await confirmations(life)).toMatchObject([{ status: "expired", resolvedBy: "system:timeout" }]);
 	expect(await audited(life)).toEqual([["requested", "expired"]]);
 	await life.say("/approve");
-	await soon(life, () => expect(life.texts().at(-1)).toContain("Nothing waits for a confirmation"));
+	await soon(life, () => expect(life.texts().at(-1)).toContain("Nothing is waiting for confirmation"));
 });
 
 test("what has expired stays so, also where the turn ends before anybody has looked at the clock", async () => {

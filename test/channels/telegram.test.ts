@@ -544,7 +544,7 @@ describe("what breaks between Telegram and us", () => {
 		await scene.until(() => host.taken.some(({ content }) => content === "fine"));
 		await scene.until(() => peer.bot.queue.waiting.length === 0);
 		expect(host.taken.map(({ content }) => content)).toEqual(["broken", "fine"]);
-		expect(logged.filter((line) => line.includes("cannot be taken"))).toHaveLength(5);
+		expect(logged.filter((line) => line.includes("cannot be processed"))).toHaveLength(5);
 	});
 
 	test("for as long as the store is in trouble nothing is passed over", async () => {

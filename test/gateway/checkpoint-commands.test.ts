@@ -150,21 +150,21 @@ describe("/rollback", () => {
 		desk.write("a", "2");
 		const before = await desk.list();
 		for (const [args, answer] of [
-			["--output=x", "named by its number in /rollback, or by its id"],
-			["-1", "named by its number"],
+			["--output=x", "Name a checkpoint by its number in /rollback, or by its id"],
+			["-1", "Name a checkpoint by its number"],
 			["0", "from 1 to 1"],
 			["2", "from 1 to 1"],
-			["HEAD", "named by its number"],
+			["HEAD", "Name a checkpoint by its number"],
 			["0000000", "There is no checkpoint 0000000 here."],
-			["1 ../x", "it leads out of the workspace"],
+			["1 ../x", "it points outside the workspace"],
 			["1 /etc/passwd", "it is absolute"],
-			["1 .git/config", "it is git's own"],
-			["1 a/../../x --force", "it leads out of the workspace"],
-			["--force", "named by its number"],
+			["1 .git/config", "it belongs to git"],
+			["1 a/../../x --force", "it points outside the workspace"],
+			["--force", "Name a checkpoint by its number"],
 		] as const)
 			expect(await desk.ask(`/rollback ${args}`), args).toContain(answer);
 		for (const [args, answer] of [
-			["--output=x", "named by its number"],
+			["--output=x", "Name a checkpoint by its number"],
 			["0", "from 1 to 1"],
 		] as const)
 			expect(await desk.ask(`/diff ${args}`), args).toContain(answer);
@@ -214,7 +214,7 @@ describe("/rollback", () => {
 });
 
 describe("/diff", () => {
-	test("shows what the last turn that changed files did, or what has changed since a checkpoint", async () => {
+	test("shows what the last turn that changed files did, or show what changed since a checkpoint", async () => {
 		await desk.start();
 		expect(await desk.ask("/diff")).toContain("There are no checkpoints of these files yet.");
 		desk.write("a", "one\n");
@@ -301,7 +301,7 @@ describe("/undo --files", () => {
 		const id = await desk.put("a", "1");
 		const said = await desk.ask("/undo --files");
 		expect(said).toContain("Nothing was changed: that turn may have changed files");
-		expect(said).toContain("/undo alone takes back the messages");
+		expect(said).toContain("/undo without --files undoes only the messages");
 		expect([desk.read("a"), (await visible(id)).length]).toEqual(["1", 4]);
 		rmSync(join(desk.folder, "b"));
 		await desk.put("a", "2");

@@ -70,8 +70,8 @@ describe("a turn", () => {
 		expect(after).toMatchObject({ kind: "after", label: "go now", turn, files: 3, changed: { files: 2 } });
 		expect(await windows()).toEqual([{ owner: turn, from: before?.n, to: after?.n }]);
 		const why = await desk.scene.why(id);
-		expect(why).toContain(`A checkpoint of the files was taken before its changes: ${before?.id}.`);
-		expect(why).toContain(`A checkpoint of the files was taken after its changes: ${after?.id}.`);
+		expect(why).toContain(`A checkpoint of the files was saved before its changes: ${before?.id}.`);
+		expect(why).toContain(`A checkpoint of the files was saved after its changes: ${after?.id}.`);
 	});
 
 	test("that changes none has none, and one that a human has not allowed yet has none either", async () => {
@@ -113,7 +113,7 @@ describe("a turn", () => {
 		expect(only).toMatchObject({ kind: "before", turn });
 		expect(await windows()).toEqual([{ owner: turn, from: only?.n, to: only?.n }]);
 		expect(await desk.scene.why(id)).toContain(
-			`No file had changed since checkpoint ${only?.id}, which stands for the one after its changes.`,
+			`No files had changed since checkpoint ${only?.id}, so it is also the one after its changes.`,
 		);
 	});
 
@@ -127,7 +127,7 @@ describe("a turn", () => {
 		expect(await desk.list()).toEqual([]);
 		const why = await desk.scene.why(id);
 		expect(why).toContain(
-			"No checkpoint of the files was taken before its changes (checkpoint.too_many_files).",
+			"No checkpoint of the files was saved before its changes (checkpoint.too_many_files).",
 		);
 		expect(why).not.toContain("after its changes");
 	});
@@ -303,7 +303,7 @@ describe("scenario 18: marathon", () => {
 			const { notice, carried } = await long();
 			for (const text of [notice, carried])
 				expect(text).toContain(
-					"No checkpoint was saved: checkpoints need git, and there is no git on the PATH",
+					"No checkpoint was saved: checkpoints need git, but there is no git on the PATH",
 				);
 		} finally {
 			process.env.PATH = PATH;

@@ -562,7 +562,7 @@ describe("what is told", () => {
 		await scene.say("later");
 		expect(await told(` ${scene.inbox(far)}`)).toBe(String(scene.inbox(far)));
 		expect(await ask(`/why ${scene.inbox(far)}`, { chat: "bob" })).toBe(
-			`No inbound message ${scene.inbox(far)}. Check the id; what you may not see is answered the same way.`,
+			`No inbound message ${scene.inbox(far)}. Check the id; things you have no access to are reported as not found, too.`,
 		);
 	});
 

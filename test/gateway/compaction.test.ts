@@ -491,7 +491,7 @@ describe("/compress", () => {
 		await start({ script: script({ text: SUMMARY }) });
 		await scene.say("/compress");
 		expect(scene.texts().at(-1)).toBe(
-			"There is nothing to summarise: the last 20 messages of a session stay as they are always kept in full (setting: compaction.keep_last).",
+			"There is nothing to summarise: the last 20 messages of a session are always kept in full (setting: compaction.keep_last).",
 		);
 		await scene.say("one");
 		await scene.say("/compress");
@@ -627,7 +627,7 @@ describe("an attachment that the provider does not take", () => {
 		expect(scene.texts().slice(3)).toEqual(["fine"]);
 		expect(scene.shown.length).toBe(4);
 		expect(JSON.stringify(words(scene.shown.at(-1)))).toContain(
-			"[image cat.png: left out, the model's provider did not take it]",
+			"[image cat.png: left out, the model's provider did not accept it]",
 		);
 		expect(scene.shown.at(-1)?.history).toHaveLength(5);
 		const rows = await scene.rows(first);

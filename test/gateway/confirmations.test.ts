@@ -114,7 +114,7 @@ describe("asking", () => {
 		const rows = await scene.rows(id);
 		expect(rows.find(({ role }) => role === "tool")).toMatchObject({
 			isError: true,
-			content: expect.stringContaining("Write \u0024{secret:NAME} in its place"),
+			content: expect.stringContaining("Write \u0024{secret:NAME} instead"),
 		});
 		expect(rows.find(({ toolCalls }) => toolCalls)?.toolCalls?.[0]?.input).toEqual({
 			what: "\u0024{secret:TEST}",
@@ -165,8 +165,8 @@ describe("answers", () => {
 		await scene.say("do harm");
 		await scene.say("/deny bad idea");
 		expect(scene.dangers).toEqual([]);
-		expect(last()).toContain('was denied by a human. Reason given: "bad idea".');
-		expect(last()).toContain("Do not attempt the same by other means");
+		expect(last()).toContain('was denied by a person. Reason given: "bad idea".');
+		expect(last()).toContain("Do not try to do the same in another way");
 	});
 
 	test("no answer in time is told as expired, which is not denied", async () => {
@@ -174,7 +174,7 @@ describe("answers", () => {
 		const id = await scene.say("do harm");
 		await scene.clock.advance(5 * MINUTE);
 		expect(scene.dangers).toEqual([]);
-		expect(last()).toContain("expired: no human answered in time, which is not a denial");
+		expect(last()).toContain("expired: nobody answered in time, which is neither yes nor no");
 		expect(await open(id)).toEqual([]);
 		await scene.say("/approve");
 		expect(scene.dangers).toEqual([]);

@@ -308,7 +308,7 @@ describe("after downtime", () => {
 		await scene.crash();
 		await scene.clock.advance(SECOND);
 		expect(scene.texts().length).toBe(1);
-		expect(await scene.why(accepted)).toContain("It was given up: too old by the time Keryx was back.");
+		expect(await scene.why(accepted)).toContain("Keryx gave up on it: too old by the time Keryx was back.");
 	});
 
 	test("a message is as old as it was when it was sent, also where Keryx dies before its turn", async () => {

@@ -270,10 +270,10 @@ describe("why", () => {
 		const story = await scene.why(id);
 		const steps = [
 			"accepted and stored",
-			"Work on it began in session",
-			"A call of effect began",
-			"put into the outbox",
-			"Work on it ended: completed",
+			"Keryx started working on it in session",
+			"The tool effect was called",
+			"queued for sending",
+			"Keryx finished: completed",
 			"Part 1 was delivered",
 			"Result: it was answered.",
 		];
@@ -302,7 +302,7 @@ describe("why", () => {
 		expect(scene.texts().at(-1)).toContain("It is waiting for its turn.");
 		await scene.say("/stop all");
 		expect(await scene.why(running)).toContain("Result: the user stopped the answer.");
-		expect(await scene.why(queued)).toContain("It was dropped from the queue by the user.");
+		expect(await scene.why(queued)).toContain("The user dropped it from the queue.");
 	});
 
 	test("/why shows nobody the messages of another conversation", async () => {

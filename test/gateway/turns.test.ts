@@ -399,7 +399,7 @@ describe("previews", () => {
 		const id = await scene.say("go");
 		await scene.clock.advance(MINUTE);
 		expect(scene.world.visible().length).toBe(1);
-		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
+		expect(await scene.why(id)).toContain("unknown whether part 1 arrived");
 		await scene.crash();
 		await scene.clock.advance(MINUTE);
 		expect(scene.world.visible().length).toBe(1);
@@ -460,7 +460,7 @@ describe("previews", () => {
 		]);
 		expect(await scene.disposition(id)).toBe("stopped");
 		await scene.clock.advance(MINUTE);
-		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
+		expect(await scene.why(id)).toContain("unknown whether part 1 arrived");
 	});
 
 	test("an answer that is complete is not lost to a /stop while its preview is on its way", async () => {

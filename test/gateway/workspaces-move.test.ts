@@ -67,7 +67,7 @@ describe("moving", () => {
 		mkdirSync(newOf(ONE), { recursive: true });
 		writeFileSync(join(newOf(ONE), "new"), "");
 		expect(moveWorkspaces(folders, none).kept).toEqual([
-			{ folder: oldOf(ONE), why: `${newOf(ONE)} is there already` },
+			{ folder: oldOf(ONE), why: `${newOf(ONE)} already exists` },
 		]);
 		expect(readdirSync(newOf(ONE))).toEqual(["new"]);
 		expect(readdirSync(oldOf(ONE))).toEqual(["kept"]);

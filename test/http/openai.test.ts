@@ -582,7 +582,7 @@ describe("whose conversation", () => {
 
 describe("a message that is sent twice", () => {
 	test.each(["x-keryx-message-id", "idempotency-key"])(
-		"by its %s it is taken once, and answered alike",
+		"by its %s it is accepted only once, and answered alike",
 		async (header) => {
 			const { secret } = await token();
 			const headers = { [header]: "m-1" };

@@ -125,7 +125,10 @@ describe("a webhook", () => {
 			expect(await post("only once", { headers })).toMatchObject({
 				status: 409,
 				body: {
-					error: { code: "webhook.replayed", message: `this was taken before, as message ${first.body.id}` },
+					error: {
+						code: "webhook.replayed",
+						message: `this was already accepted, as message ${first.body.id}`,
+					},
 				},
 			});
 		expect(await stored()).toBe(before);

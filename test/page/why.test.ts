@@ -69,7 +69,7 @@ test("what happens to a message while one looks appears by itself", async () => 
 	await verdict.getByText("Keryx is working on it.").waitFor();
 	await keryx.client.stop({ conversation });
 	await verdict.getByText("The user stopped the answer.").waitFor();
-	await page.getByText("Work on it ended: stopped", { exact: false }).waitFor();
+	await page.getByText("Keryx finished: stopped", { exact: false }).waitFor();
 	await leave();
 });
 

@@ -326,7 +326,7 @@ describe("reading", () => {
 		const { lines } = await processes.log(OPERATOR, id, { offset: 0, limit: 2_000_000 });
 		expect(lines[0]).toBe("1");
 		expect(lines.at(-1)).toBe("2000000");
-		expect(lines.filter((line) => /^\[\d+ bytes were cut out here\]$/.test(line))).toHaveLength(1);
+		expect(lines.filter((line) => /^\[\d+ bytes were removed here\]$/.test(line))).toHaveLength(1);
 		const whole = Array.from({ length: 2_000_000 }, (_, n) => `${n + 1}\n`.length).reduce((a, b) => a + b, 0);
 		const kept = readdirSync(join(home.path, "processes", id))
 			.filter((name) => name.startsWith("log."))

@@ -1,5 +1,7 @@
 // The program's commands and options as data, read off the program itself.
+
 import type { Command } from "commander";
+import { texts } from "../../texts.ts";
 
 export interface Place {
 	/** The words that lead to it, without the program's name. */
@@ -35,8 +37,8 @@ export function placesOf(program: Command): readonly Place[] {
 }
 
 /** Commander lists neither. */
-const HELP = { word: "help", about: "show help for a command" };
-const HELP_OPTION = { word: "--help", about: "show help" };
+const HELP = { word: "help", about: texts.program.help };
+const HELP_OPTION = { word: "--help", about: texts.program.helpOption };
 
 function wordsOf({ commands, registeredArguments }: Command): readonly Word[] {
 	return [
