@@ -56,7 +56,7 @@ async function said(): Promise<string> {
 test("a whole audit is told of by nobody", async () => {
 	expect(await said()).not.toContain("audit");
 	expect((await run("confirm", "audit", "--verify")).code).toBe(0);
-	expect(await doctor()).toMatchObject({ state: "fine", found: "2 entries, as they were written" });
+	expect(await doctor()).toMatchObject({ state: "fine", found: "2 entries, all unchanged" });
 	expect(await run("confirm", "audit", "--accept", "--yes")).toMatchObject({
 		code: 1,
 		stderr: expect.stringContaining("there is nothing to accept"),
@@ -65,7 +65,7 @@ test("a whole audit is told of by nobody", async () => {
 
 test("one that was deleted is told of at each start, and cannot be hidden by what follows", async () => {
 	deleteAudit();
-	expect(await said()).toContain("warning: the audit was altered or replaced");
+	expect(await said()).toContain("warning: the audit was changed or replaced");
 	const verified = await run("confirm", "audit", "--verify");
 	expect([verified.code, verified.stdout]).toEqual([1, expect.stringContaining("WRONG")]);
 	expect(await doctor()).toMatchObject({ state: "wrong", remedy: expect.stringContaining("--accept") });
@@ -79,11 +79,11 @@ test("after a restore the operator accepts it, by hand and not from inside Keryx
 	copyFileSync(storePath, `${storePath}.backup`);
 	await make("three", "four");
 	copyFileSync(`${storePath}.backup`, storePath);
-	expect(await said()).toContain("the audit's witness saw 4 entries, the store holds 2");
+	expect(await said()).toContain("the audit's witness saw 4, the store has 2");
 	const inside = await call(["confirm", "audit", "--accept", "--yes"], {
 		env: { KERYX_HOME: home, KERYX_PROCESS: "p_1" },
 	});
-	expect(inside.stderr).toContain("that Keryx started");
+	expect(inside.stderr).toContain("which Keryx started");
 	expect((await run("confirm", "audit", "--accept")).code).toBe(2);
 	const no = await call(["confirm", "audit", "--accept"], {
 		env: { KERYX_HOME: home },
@@ -95,7 +95,7 @@ test("after a restore the operator accepts it, by hand and not from inside Keryx
 	const accepted = await run("confirm", "audit", "--accept", "--yes");
 	expect(accepted).toMatchObject({
 		code: 0,
-		stdout: expect.stringContaining("The audit is taken as it is: 3 entries"),
+		stdout: expect.stringContaining("Accepted the audit: 3 entries"),
 	});
 	expect(await said()).not.toContain("audit");
 	expect((await run("confirm", "audit", "--verify")).code).toBe(0);

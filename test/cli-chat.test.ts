@@ -34,18 +34,18 @@ test("y and n answer the question that waits; without one they are messages", as
 	});
 	const shown = recorded(chat);
 	try {
-		await shown("Write a message to begin");
+		await shown("Write a message to start");
 		chat.write("delete the beds\r");
-		await shown("delete_files waits for you: y approves, n denies");
+		await shown("delete_files needs your approval: y approves, n denies");
 		chat.write("y\r");
 		await shown("Approved: delete_files.");
 		await shown("About beds: so be it.");
 		chat.write("y\r");
 		await shown("You said: y");
 		chat.write("delete the shed\r");
-		await shown("delete_files waits for you: y approves, n denies");
+		await shown("delete_files needs your approval: y approves, n denies");
 		chat.write("n\r");
-		await shown("Denied: delete_files. It is not done.");
+		await shown("Denied: delete_files. It was not done.");
 		await shown("About shed: so be it.");
 	} finally {
 		const ended = new Promise((resolve) => chat.onExit(resolve));

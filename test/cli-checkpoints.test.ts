@@ -57,7 +57,7 @@ describe("checkpoints from the command line", () => {
 	test("one is taken, and none where nothing has changed", async () => {
 		const empty = await here.run("checkpoints", "list");
 		expect(empty).toMatchObject({ code: 0, stdout: "" });
-		expect(empty.stderr).toContain("`keryx checkpoint` takes one");
+		expect(empty.stderr).toContain("`keryx checkpoint` saves one");
 		expect(asJson(await here.run("checkpoints", "diff", "--json"))).toEqual({ files: [] });
 
 		const taken = await here.run("checkpoint", "before", "the", "change");
@@ -123,11 +123,11 @@ describe("checkpoints from the command line", () => {
 		const oldest = (await ids(here)).at(-1) ?? "";
 		here.put("a.txt", "by a person\n");
 		const dry = await here.run("checkpoints", "restore", oldest, "--dry-run");
-		expect(dry.stdout).toBe("keep\ta.txt\tsomebody else than the agent changed it since\n");
-		expect(dry.stderr).toContain("would change nothing.\n--force takes back");
+		expect(dry.stdout).toBe("keep\ta.txt\tsomeone other than the agent changed it\n");
+		expect(dry.stderr).toContain("would change nothing.\n--force also undoes");
 		const forcedly = await here.run("checkpoints", "restore", oldest, "--dry-run", "--force");
 		expect(forcedly).toMatchObject({ code: 0, stdout: "restore\ta.txt\t\n" });
-		expect(forcedly.stderr).toContain("nothing was changed. Leave out --dry-run to do it.");
+		expect(forcedly.stderr).toContain("nothing was changed. Run it again without --dry-run to do it.");
 		expect(here.read("a.txt")).toBe("by a person\n");
 
 		const kept = await here.run("checkpoints", "restore", oldest.slice(0, 7));

@@ -161,7 +161,7 @@ describe.each([
 		expect(done).toMatchObject({ code: 0, stderr: "" });
 		expect(done.stdout).toContain('"table": "orders"');
 		expect(done.stdout).toMatch(
-			new RegExp(`\\n${id.read_mail} \\(read_mail\\) is approved by operator\\.\\n$`),
+			new RegExp(`\\n${id.read_mail} \\(read_mail\\) was approved by operator\\.\\n$`),
 		);
 		expect(await refusal("confirm", "approve", id.read_mail, "--yes")).toEqual([1, "confirmation.settled"]);
 		expect(await refusal("confirm", "deny", id.read_mail)).toEqual([1, "confirmation.settled"]);
@@ -204,13 +204,13 @@ describe.each([
 		expect(await refusal("confirm", "approve", id.edit_file, "--edit", "-")).toEqual([2, "usage.invalid"]);
 		const args = ["confirm", "approve", id.edit_file, "--edit", "-", "--yes"];
 		for (const bad of ["[1]", "{", "null"])
-			expect((await run(args, bad)).stderr).toMatch(/^keryx: stdin (is not JSON|must hold a JSON object)/);
+			expect((await run(args, bad)).stderr).toMatch(/^keryx: stdin (is not JSON|must contain a JSON object)/);
 		const done = await run(args, '{"table": "drafts"}');
 		expect(done.stdout).toContain('arguments to approve instead:\n    {\n      "table": "drafts"\n    }\n');
 		const { confirmation } = await shown(id.edit_file);
 		expect(confirmation).toMatchObject({ details: { table: "drafts" }, details_before: before.details });
 		expect(confirmation.digest).not.toBe(before.digest);
-		expect((await run(["confirm", "show", id.edit_file])).stdout).toContain("changed by who approved it");
+		expect((await run(["confirm", "show", id.edit_file])).stdout).toContain("changed by the approver");
 	});
 
 	test("a grant is given for a while, listed and taken back; some actions have none", async () => {
@@ -233,7 +233,7 @@ describe.each([
 			/^\w+\tholds\tconversation\tdrop_table\ttoken:ci\tagent:main:local:dm:cli\t20.*Z\toperator\n$/,
 		);
 		const revoked = await run(["confirm", "grants", "--revoke", grant.slice(0, 12)]);
-		expect(revoked.stdout).toBe(`Grant ${grant} holds no more: drop_table is asked about again.\n`);
+		expect(revoked.stdout).toBe(`Revoked grant ${grant}: drop_table is asked about again.\n`);
 		if (!running) return;
 		expect((await run(["confirm", "grants"])).stdout).toContain("\trevoked\t");
 		expect(await refusal("confirm", "grants", "--revoke", grant)).toEqual([1, "confirmation.settled"]);
@@ -245,7 +245,7 @@ describe.each([
 		expect(made).toMatchObject({ code: 0, stderr: "" });
 		expect(made.stdout).toMatch(/^kx_[\w-]{43}\n$/);
 		const told = await run(["token", "create", "other", "--role", "reader"], "", 100);
-		expect(told.stderr).toMatch(/^That is the token other, of role reader\. It is not shown again/);
+		expect(told.stderr).toMatch(/^This is the token other with the role reader\. It is not shown again/);
 		expect(await refusal("token", "create", "phone", "--role", "agent")).toEqual([1, "token.taken"]);
 		expect(await refusal("token", "create", "x", "--role", "king")).toEqual([2, "argument.invalid"]);
 		expect(await refusal("token", "create", "../x", "--role", "agent")).toEqual([2, "argument.invalid"]);
@@ -266,10 +266,10 @@ describe.each([
 		const link = ["link", "telegram:12345", "discord:6789"];
 		expect(await run(link)).toEqual({
 			code: 0,
-			stdout: "telegram:12345 and discord:6789 are one person from now on.\n",
+			stdout: "telegram:12345 and discord:6789 are now one person.\n",
 			stderr: "",
 		});
-		expect((await run(link)).stdout).toBe("telegram:12345 and discord:6789 were one person before.\n");
+		expect((await run(link)).stdout).toBe("telegram:12345 and discord:6789 were already one person.\n");
 		if (!running) return;
 		const matrix = asJson(await run(["link", "telegram:12345", "matrix:@ann:example.org", "--json"]));
 		expect(matrix).toMatchObject({ and: { platform: "matrix", id: "@ann:example.org" }, joined: true });
@@ -288,7 +288,7 @@ describe.each([
 		const of = asJson(await run(["confirm", "audit", "--of", id.send_mail, "--json"])).entries;
 		expect(of.map(({ kind }: { kind: string }) => kind)).toEqual(["requested", "denied"]);
 		expect((await run(["confirm", "audit", "--verify"])).stdout).toMatch(
-			new RegExp(`^The audit is whole: ${count} entries, head [0-9a-f]{64}\\.\\n$`),
+			new RegExp(`^The audit is complete: ${count} entries, head [0-9a-f]{64}\\.\\n$`),
 		);
 	});
 
@@ -349,7 +349,7 @@ test("verify names the first entry that was altered, removed or cut off, with ex
 	expect(await verify()).toMatchObject({
 		code: 1,
 		stdout:
-			"WRONG: entry 3: it was altered, or one before it was replaced. The 2 before it are as they were written.\n",
+			"WRONG: entry 3: it was changed, or an earlier one was replaced. The 2 entries before it are unchanged.\n",
 	});
 	tamper("DELETE FROM audit WHERE n = 2");
 	const missing = await call(["confirm", "audit", "--verify", "--json"], { env });
@@ -376,15 +376,15 @@ test("what is empty says so, and a beginning that fits several names them", asyn
 	const env = { KERYX_HOME: home };
 	expect(await call(["confirm", "list"], { env })).toMatchObject({
 		stdout: "",
-		stderr: "Nothing was asked yet.\n",
+		stderr: "Nothing has been asked yet.\n",
 	});
 	expect((await call(["confirm", "grants"], { env })).stderr).toBe(
-		"There is no grant: everything is asked about.\n",
+		"There are no grants: every action is asked about.\n",
 	);
-	expect((await call(["token", "list"], { env })).stderr).toContain("There is no token");
+	expect((await call(["token", "list"], { env })).stderr).toContain("There are no tokens");
 	expect((await call(["confirm", "audit"], { env })).stderr).toBe("Nothing has happened yet.\n");
 	expect((await call(["confirm", "audit", "--verify"], { env })).stdout).toBe(
-		"The audit is whole: 0 entries.\n",
+		"The audit is complete: 0 entries.\n",
 	);
 	// Of seventeen ids two begin with the same of sixteen characters.
 	const ids = await asked(
@@ -400,19 +400,19 @@ test("what is empty says so, and a beginning that fits several names them", asyn
 });
 
 test.each([
-	[["confirm"], /confirm takes a command: list, show, approve, deny, grants or audit/],
+	[["confirm"], /confirm needs a command: list, show, approve, deny, grants or audit/],
 	[["confirm", "aprove"], /unknown command "aprove"; did you mean approve\?/],
 	[["confirm", "show"], /missing required argument 'id'/],
 	[["confirm", "list", "--status", "open"], /--status must be one of pending, /],
 	[["confirm", "list", "--limit", "0"], /--limit must be a whole number from 1 to 200/],
 	[["confirm", "approve", "abc", "--yes", "--grant", "forever"], /--grant must be one of session, /],
-	[["token"], /token takes a command: create, list or revoke/],
+	[["token"], /token needs a command: create, list or revoke/],
 	[["token", "create", "x"], /required option '--role <role>' not specified/],
 	[
 		["token", "create", "x", "--role", "agent", "--days", "0"],
 		/--days must be a whole number from 1 to 3650/,
 	],
-	[["link", "telegram:1"], /give two ids that are one person, or none for a login link/],
+	[["link", "telegram:1"], /give two ids of the same person, or none for a login link/],
 ])("%j is wrong usage", async (args, message) => {
 	const run = await call(args, { env: { KERYX_HOME: join(root, "unused") } });
 	expect(run).toMatchObject({ code: 2, stdout: "" });

@@ -45,19 +45,19 @@ describe.concurrent("keryx doctor", () => {
 		const looks = run.stdout.trimEnd().split("\n");
 		expect(looks.filter((line) => line.startsWith("ok     "))).toHaveLength(14);
 		expect(run.stdout).toContain(`ok     node: Node ${process.versions.node}`);
-		expect(run.stdout).toContain("ok     keryx: none runs; commands open the store themselves");
+		expect(run.stdout).toContain("ok     keryx: not running; commands open the store themselves");
 		expect(run.stdout).toMatch(/ok {5}store: .*keryx\.db, \d+ KB, schema version \d+\n/);
 		expect(run.stdout).toContain(
-			"ok     walls: walls stand: commands run behind view, mask or box; a box has no network",
+			"ok     walls: walls are up: commands run behind view, mask or box; a box has no network",
 		);
-		expect(looks.at(-1)).toBe("All is fine.");
+		expect(looks.at(-1)).toBe("Everything is fine.");
 	});
 
 	test("a home that is not there yet is no fault, and is not made", async () => {
 		const path = join(root, "none");
 		expect(await ailments(path)).toEqual([
 			0,
-			{ check: "home", state: "remark", found: expect.stringContaining("is not there yet"), remedy: null },
+			{ check: "home", state: "remark", found: expect.stringContaining("does not exist yet"), remedy: null },
 		]);
 		expect(existsSync(path)).toBe(false);
 	});
@@ -67,8 +67,8 @@ describe.concurrent("keryx doctor", () => {
 		const gateway = await start(path);
 		try {
 			const run = await doctor(path, "--rebuild-search");
-			expect(run.stdout).toContain(`runs as process ${gateway.pid} since `);
-			expect(run.stdout).toContain("fixed  search: built anew: 9 messages and titles\n");
+			expect(run.stdout).toContain(`is running as process ${gateway.pid} since `);
+			expect(run.stdout).toContain("fixed  search: rebuilt: 9 messages and titles\n");
 			expect(run.code).toBe(0);
 		} finally {
 			await gateway.stop();

@@ -1,4 +1,4 @@
-// The command inside a process that Keryx started: it may look, and decides nothing (I14, I17).
+// The command inside a process which Keryx started: it may look, and decides nothing (I14, I17).
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ describe("of a Keryx that runs", () => {
 	test.each(decisions)("with the mark of a process: %s %s", async (...args) => {
 		const env = { KERYX_HOME: keryx.home, KERYX_PROCESS: "p_1a2b" };
 		const run = await call(given(args), { env });
-		expect(run.stderr).toContain("that Keryx started");
+		expect(run.stderr).toContain("which Keryx started");
 		expect([run.code, run.stdout]).toEqual([1, ""]);
 		expect(await state()).toEqual(["pending", 0]);
 	});
@@ -59,7 +59,7 @@ describe("of a Keryx that runs", () => {
 		const run = await command(given(["confirm", "approve", "ID", "--yes"]), {
 			env: { KERYX_HOME: keryx.home },
 		});
-		expect(run.stderr).toContain("that Keryx started");
+		expect(run.stderr).toContain("which Keryx started");
 		expect([run.code, await state()]).toEqual([1, ["pending", 0]]);
 	});
 
@@ -163,7 +163,7 @@ describe("of a Keryx that does not run", () => {
 		["setsid", (line) => ["/bin/sh", "-c", `setsid -w ${clean} sh -c '${line}'; true`]],
 	])("in a process that it started, with its environment %s", async (name, wrap) => {
 		const id = await asked();
-		expect((await inside(name, id, wrap)).stderr).toContain("that Keryx started");
+		expect((await inside(name, id, wrap)).stderr).toContain("which Keryx started");
 		expect(await status(id)).toBe("pending");
 	});
 

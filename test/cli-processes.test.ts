@@ -222,7 +222,7 @@ describe("keryx ps", () => {
 		expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("no conversation") });
 		expect(await lookedAt(home)).toMatchObject({
 			state: "fine",
-			found: expect.stringMatching(/^2 processes run, 1 host, .* of logs$/),
+			found: expect.stringMatching(/^2 processes are running, 1 host, .* of logs$/),
 		});
 	});
 
@@ -231,7 +231,7 @@ describe("keryx ps", () => {
 		expect(await call(["ps"], at(home))).toEqual({
 			code: 0,
 			stdout: "",
-			stderr: expect.stringContaining("No process runs"),
+			stderr: expect.stringContaining("Nothing is running"),
 		});
 		expect(readdirSync(root)).not.toContain("nothing");
 	});
@@ -252,7 +252,7 @@ describe("keryx ps", () => {
 		const found = new Map((await listed(here.home)).map((one) => [one.id, one]));
 		expect([...found.keys()].toSorted()).toEqual([left, alone, unrecorded, missing].toSorted());
 		expect(found.get(left)).toMatchObject({ state: "exited", exit_code: 0, survivors });
-		expect(found.get(left)?.remarks[0]).toBe(`left behind: pid ${survivors.join(", ")}`);
+		expect(found.get(left)?.remarks[0]).toBe(`still running: pid ${survivors.join(", ")}`);
 		expect(found.get(alone)).toMatchObject({
 			state: "running",
 			known_to: ["host"],
@@ -263,11 +263,11 @@ describe("keryx ps", () => {
 		expect(found.get(missing)).toMatchObject({ state: "missing", known_to: ["store"] });
 
 		const shown = (await call(["ps"], at(here.home, 60))).stdout;
-		expect(shown).toContain(`\n${left}: left behind: pid ${survivors.join(", ")}; not recorded yet`);
+		expect(shown).toContain(`\n${left}: still running: pid ${survivors.join(", ")}; not recorded yet`);
 		const killed = await call(["kill", left, alone], at(here.home));
 		expect(killed).toMatchObject({
 			code: 0,
-			stdout: `${left} had ended; nothing of it lives.\n${alone} was killed; nothing of it lives.\n`,
+			stdout: `${left} had already ended.\n${alone} was killed, with everything it started.\n`,
 		});
 		const not = await call(["kill", missing], at(here.home));
 		expect(not).toMatchObject({ code: 1, stdout: expect.stringContaining("nothing on this machine knows") });
@@ -285,7 +285,7 @@ describe("keryx ps", () => {
 					id,
 					state: "running",
 					unreachable: true,
-					remarks: ["its host does not answer: this is what was last known"],
+					remarks: ["its host does not answer, so this may be out of date"],
 				},
 			]);
 		} finally {
@@ -310,8 +310,8 @@ describe("keryx ps", () => {
 		await expect
 			.poll(async () => (await listed(here.home)).map(({ remarks }) => remarks[0]), { timeout: 10_000 })
 			.toEqual([
-				expect.stringMatching(/^its host died; alive: pid \d+$/),
-				"its host died; nothing of it lives",
+				expect.stringMatching(/^its host died; still running: pid \d+$/),
+				"its host died; nothing of it is running",
 			]);
 		expect(await lookedAt(here.home)).toMatchObject({
 			state: "remark",
@@ -319,7 +319,7 @@ describe("keryx ps", () => {
 		});
 		expect(await call(["logs", dead], at(here.home))).toMatchObject({ code: 0, stdout: "last words\n" });
 		expect((await call(["kill", alive], at(here.home))).stdout).toBe(
-			`${alive} was killed; nothing of it lives.\n`,
+			`${alive} was killed, with everything it started.\n`,
 		);
 		expect((await listed(here.home)).map(({ survivors }) => survivors)).toEqual([[], []]);
 	});
@@ -383,7 +383,7 @@ describe("keryx logs", () => {
 			call(["logs", id, "-n", "all"], at(here.home)),
 			call(["logs", id, "-n", "3"], at(here.home)),
 		]);
-		const mark = /\n\[([\d,]+) bytes were cut out here\]\n/.exec(all.stdout);
+		const mark = /\n\[([\d,]+) bytes were removed here\]\n/.exec(all.stdout);
 		const lost = Number(mark?.[1]?.replaceAll(",", ""));
 		const kept = all.stdout.replace(/\n?\[[^\n]+\]\n/, "");
 		expect(lost + kept.length).toBeGreaterThanOrEqual(logSize - 1);
@@ -454,7 +454,7 @@ describe("keryx kill", () => {
 		const mine = [await begin(here, ["sleep", "307"]), await begin(here, ["sleep", "308"])];
 		const theirs = await begin(here, ["sleep", "309"], { conversation: here.group });
 		const run = await call(["kill", "--conversation", ADAS, "--all"], at(here.home));
-		expect(run.stdout).toBe(mine.map((id) => `${id} was killed; nothing of it lives.\n`).join(""));
+		expect(run.stdout).toBe(mine.map((id) => `${id} was killed, with everything it started.\n`).join(""));
 		expect(await until(here, theirs, () => true)).toMatchObject({ status: "running" });
 		await call(["kill", theirs], at(here.home));
 		const wrong = [
@@ -477,7 +477,7 @@ describe("keryx kill", () => {
 		const { close } = await stubbornHost(home);
 		try {
 			const run = await call(["kill", id], at(home));
-			expect(run).toMatchObject({ code: 1, stdout: `${id} is not gone: pid 4711, 4712 still lives.\n` });
+			expect(run).toMatchObject({ code: 1, stdout: `${id} is not gone: pid 4711, 4712 still running.\n` });
 		} finally {
 			await close();
 		}
@@ -577,7 +577,7 @@ describe("keryx attach", () => {
 		await terminal.shows("code 0, icanon echo");
 		expect(terminal.modes()).toEqual({ screen: "normal", pastes: false, mouse: "none" });
 		expect(terminal.rows().join("\n")).toContain("Ctrl-] leaves it running.");
-		expect(terminal.rows().join("\n")).toContain(`Left ${id}, which goes on.`);
+		expect(terminal.rows().join("\n")).toContain(`Left ${id}, which keeps running.`);
 		expect(await until(here, id, ({ pty: size }) => size?.rows === 24)).toMatchObject({
 			status: "running",
 			pty,
@@ -642,7 +642,7 @@ describe("keryx attach", () => {
 		const terminal = attach([id]);
 		await terminal.shows("size 80x24");
 		process.kill(here.host.hostPid, "SIGKILL");
-		await terminal.shows(/died\. `keryx ps` says what lives\.\s+code 1, icanon echo/);
+		await terminal.shows(/died\. `keryx ps` shows what is still running\.\s+code 1, icanon echo/);
 		await call(["kill", id], at(here.home));
 		here = before;
 	});

@@ -48,7 +48,7 @@ describe.each([
 	test("send without waiting says how to follow the message", async () => {
 		const sent = await run(["send", "--no-wait", "hello"]);
 		const [, id] =
-			/^Message (\d+) was accepted; `keryx why \1` tells what becomes of it\.\n$/.exec(sent.stdout) ?? [];
+			/^Message (\d+) was accepted\. `keryx why \1` shows what happens to it\.\n$/.exec(sent.stdout) ?? [];
 		expect(id).toBeDefined();
 		expect(asJson(await run(["send", "--no-wait", "hello", "--json"])).inbound.id).toBeGreaterThan(
 			Number(id),
@@ -90,7 +90,9 @@ describe.each([
 			{ id: past.dead, state: "dead", reason: "chat not found" },
 			{ id: past.waiting, state: WAITS },
 		]);
-		expect((await run(["outbox", "sent", past.unknown])).stdout).toBe(`${past.unknown} counts as arrived.\n`);
+		expect((await run(["outbox", "sent", past.unknown])).stdout).toBe(
+			`${past.unknown} is marked as arrived.\n`,
+		);
 		const retried = asJson(await run(["outbox", "retry", past.dead, "--json"]));
 		expect(retried).toMatchObject({ id: past.dead, settled_at: null });
 		expect(retried.state).toEqual(WAITS);
@@ -116,10 +118,10 @@ test("a Keryx that dies while a message waits for its answer is told, and the me
 		await gateway.stop("SIGKILL");
 		const { code, stdout, stderr } = await waiting;
 		expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-		const [, id] = /^keryx: Keryx ended before message (\d+) was answered\n/.exec(stderr) ?? [];
+		const [, id] = /^keryx: Keryx stopped before message (\d+) was answered\n/.exec(stderr) ?? [];
 		// It may die before its word that the message was taken has arrived: then one sends it again under the same id.
-		if (id === undefined) expect(stderr).toMatch(/whether it took the message[\s\S]*--id kept/);
-		else expect((await call(["why", id], { env })).stdout).toContain("It is being worked on.");
+		if (id === undefined) expect(stderr).toMatch(/whether it accepted the message[\s\S]*--id kept/);
+		else expect((await call(["why", id], { env })).stdout).toContain("Keryx is working on it.");
 	} finally {
 		await gateway.stop("SIGKILL");
 	}
@@ -156,7 +158,7 @@ test("an empty outbox says so", async () => {
 	expect(await call(["outbox"], { env })).toEqual({
 		code: 0,
 		stdout: "",
-		stderr: "Nothing waits, and nothing is unknown or given up.\n",
+		stderr: "Nothing is waiting, unknown or given up.\n",
 	});
 	expect(asJson(await call(["outbox", "--json"], { env }))).toEqual({ deliveries: [] });
 });

@@ -150,12 +150,12 @@ describe.each([
 		const again = await call(["sessions", "import", "-"], { env, stdin: printed?.stdout ?? "" });
 		expect(again).toEqual({
 			code: 0,
-			stdout: "Added: 0 conversations, 0 sessions and 0 messages.\nThere already: 8 messages.\n",
+			stdout: "Added: 0 conversations, 0 sessions and 0 messages.\nAlready there: 8 messages.\n",
 			stderr: "",
 		});
 		const shown = await call(["sessions", "search", "tulips", "--json"], { env });
 		expect(asJson(shown).hits).toHaveLength(2);
-		expect((await sessions(["import", file])).stdout).toContain("There already: 8 messages.");
+		expect((await sessions(["import", file])).stdout).toContain("Already there: 8 messages.");
 	});
 
 	test("what cannot be exported or imported is told, and leaves nothing behind", async () => {
@@ -198,8 +198,8 @@ describe.each([
 		});
 		await call(["send", "/new"], { env });
 		const back = await sessions(["resume", "plans"]);
-		expect(back.stdout).toContain(`Session "Plans" (${id}) is live in this terminal now, with 2 messages.`);
-		expect(back.stdout).toContain("`keryx chat` goes on with it.");
+		expect(back.stdout).toContain(`Session "Plans" (${id}) is now live in this terminal, with 2 messages.`);
+		expect(back.stdout).toContain("`keryx chat` continues it.");
 		const [, other] = /resume (\S+)` goes back/.exec(back.stdout) ?? [];
 		expect(asJson(await sessions(["resume", String(other), "--json"]))).toEqual({
 			session: other,
@@ -240,8 +240,8 @@ describe.each([
 		for (const run of runs) expect(run).toMatchObject({ code: 1, stdout: "" });
 		expect(runs.map(({ stderr }) => stderr.split("\n")[0])).toEqual([
 			`keryx: no session ${NOWHERE}`,
-			'keryx: no conversation "nowhere"',
-			'keryx: no conversation "nowhere"',
+			'keryx: there is no conversation "nowhere"',
+			'keryx: there is no conversation "nowhere"',
 			`keryx: no session ${NOWHERE}`,
 		]);
 	});
@@ -250,7 +250,7 @@ describe.each([
 test.each([
 	[
 		["sessions"],
-		/sessions takes a command: list, show, search, export, import, resume, title, rename, pin, unpin, archive, delete or restore/,
+		/sessions needs a command: list, show, search, export, import, resume, title, rename, pin, unpin, archive, delete or restore/,
 	],
 	[["sessions", "serach"], /unknown command "serach"; did you mean search\?/],
 	[["sessions", "list", "--limit", "0"], /--limit must be a whole number from 1 to 200; it is "0"/],

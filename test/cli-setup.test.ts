@@ -73,18 +73,15 @@ describe.concurrent("keryx setup", () => {
 	});
 
 	test.each([
-		[["setup"], "--provider must be given"],
+		[["setup"], "--provider is required"],
 		[["setup", "--provider", "antropic"], "did you mean anthropic?"],
-		[["setup", "--provider", "openai"], "--model must be given"],
-		[["setup", "--provider", "openai-compatible", "--model", "m"], "--base-url must be given"],
+		[["setup", "--provider", "openai"], "--model is required"],
+		[["setup", "--provider", "openai-compatible", "--model", "m"], "--base-url is required"],
 		[
 			["setup", "--provider", "ollama", "--model", "m", "--base-url", "nowhere"],
 			"--base-url must be an address",
 		],
-		[
-			["setup", "--provider", "openai", "--model", "m", "--api-key-env", "sk-live-123"],
-			"never the key itself",
-		],
+		[["setup", "--provider", "openai", "--model", "m", "--api-key-env", "sk-live-123"], "not the key itself"],
 	])("%j is wrong usage and says what is missing", async (args, message) => {
 		const run = await keryx(args);
 		expect(run.code).toBe(2);

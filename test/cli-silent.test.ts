@@ -32,7 +32,7 @@ test("a Keryx that was stopped is given up by every command after --timeout, whi
 		for (const [n, { code, stderr }] of runs.entries()) {
 			expect(stderr, commands[n]?.join(" ")).toMatch(
 				new RegExp(
-					`^keryx: the Keryx that runs \\(.* pid ${gateway.pid} since .*\\) has said nothing for 1 s`,
+					`^keryx: the running Keryx \\(.* pid ${gateway.pid} since .*\\) has not responded for 1 s`,
 				),
 			);
 			expect(stderr).toContain("what to do: run `keryx doctor`");
@@ -64,8 +64,8 @@ test("a message that was on its way when Keryx hung is sent again under its id, 
 	await once(silent, "listening");
 	const { stderr } = await call(["--timeout", "4", "send", "--id", "mine", "hello"], { env });
 	silent.close();
-	expect(stderr).toContain("has said nothing for 4 s, and may have taken the message");
-	expect(stderr).toContain("send it again with --id mine: it is taken once");
+	expect(stderr).toContain("has said nothing for 4 s, and may have accepted the message");
+	expect(stderr).toContain("send it again with --id mine: it is accepted only once");
 });
 
 const BODY = JSON.stringify({
@@ -91,7 +91,7 @@ test("a socket that takes connections and says nothing is given up, whoever it b
 	const { code, stderr } = await call(["sessions", "list", "--timeout", "1"], { env: { KERYX_HOME: home } });
 	server.close();
 	expect(code).toBe(1);
-	expect(stderr).toContain("keryx: the Keryx that listens here has said nothing for 1 s");
+	expect(stderr).toContain("keryx: the Keryx listening here has not responded for 1 s");
 });
 
 test.each(["0", "soon", "-1", "1.5", "100000"])(

@@ -19,10 +19,10 @@ confirmations:
     - { webhook: "https://example.org/asked", secret_env: NOT_SET }
 `;
 const WARNINGS = [
-	"auth.telegram: this Keryx has no channel for telegram; only programs that post messages from there are heard",
-	"confirmations.notify: slack C3 is told nothing: this Keryx has no channel for slack",
-	"confirmations.notify: web me is told nothing: this Keryx has no channel for web with the account second",
-	"home_channels.discord: nothing is sent there: this Keryx has no channel for discord",
+	"auth.telegram: there is no channel for telegram; only messages posted by programs arrive from there",
+	"confirmations.notify: slack C3 is not notified: there is no channel for slack",
+	"confirmations.notify: web me is not notified: there is no channel for web with the account second",
+	"home_channels.discord: nothing is sent there: there is no channel for discord",
 ];
 
 let home: string;
@@ -48,7 +48,7 @@ test("doctor names each, with what to do", async () => {
 			check: "channels",
 			state: "remark",
 			found,
-			remedy: "take the entry out of config.yaml, or connect a program that posts for that platform",
+			remedy: "remove the entry from config.yaml, or connect a program that posts for that platform",
 		})),
 	);
 });
@@ -68,6 +68,6 @@ test("the start warns of each; a command that only reads does not", async () => 
 	await (await openHost({ context, config, output, as: "run", onPorts: true })).close();
 	const said = lines.join("");
 	for (const warning of WARNINGS) expect(said).toContain(`keryx: warning: ${warning}\n`);
-	expect(said).toContain("https://example.org/asked is told nothing: NOT_SET is not set");
+	expect(said).toContain("https://example.org/asked is not notified: NOT_SET is not set");
 	expect((await run("sessions", "list")).stderr).not.toContain("warning");
 });

@@ -36,7 +36,9 @@ describe.concurrent("keryx", () => {
 		expect(chat.stdout).toContain("No model is connected");
 		expect(chat.stdout).toContain("agent:main:local:dm:cli");
 		const story = await keryx(["why", "1"], { env });
-		expect(story.stdout).toMatch(/It was accepted and stored[\s\S]*was delivered[\s\S]*So: it was answered/);
+		expect(story.stdout).toMatch(
+			/It was accepted and stored[\s\S]*was delivered[\s\S]*Result: it was answered/,
+		);
 		expect(asJson(await keryx(["why", "99", "--json"], { env })).error).toMatchObject({
 			code: "store.not_found",
 		});
@@ -61,7 +63,7 @@ describe.concurrent("keryx", () => {
 
 	test.each([
 		[["explian"], /unknown command "explian"; did you mean explain\?/],
-		[["config"], /config takes a command: check or show/],
+		[["config"], /config needs a command: check or show/],
 		[["config", "shwo"], /unknown command "shwo"; did you mean show\?/],
 		[["explain"], /missing required argument 'source\.json'/],
 		[["explain", "a", "b"], /too many arguments/],
@@ -135,7 +137,7 @@ describe.concurrent("keryx explain", () => {
 			/^ {2}idle_minutes +720 +session_reset\.by_type\.dm\.idle_minutes, .*config\.yaml:4$/m,
 		);
 		expect(run.stdout).toMatch(/^ {2}mode +both +default$/m);
-		expect(run.stdout).toContain("The session goes on: last active 3 h ago, idle limit 12 h;");
+		expect(run.stdout).toContain("The session continues: last active 3 h ago, idle limit 12 h;");
 	});
 
 	test("the environment's policy names its variable", async () => {
@@ -443,6 +445,6 @@ describe.concurrent("keryx config", () => {
 	test("a host without a known time zone gets UTC and a warning", async () => {
 		const run = await keryx(["config", "show", "--json"], { env: { TZ: "Mars/Phobos" } });
 		expect(asJson(run)).toContainEqual({ key: "session_reset.timezone", value: "UTC", origin: "default" });
-		expect(run.stderr).toMatch(/^keryx: warning: the host's time zone \(TZ\) is not known/);
+		expect(run.stderr).toMatch(/^keryx: warning: the host's time zone \(TZ\) is unknown/);
 	});
 });

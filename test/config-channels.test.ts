@@ -51,25 +51,28 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 		if (!config) throw new Error("not taken");
 		expect(connections(config.values)).toContainEqual({ platform: "telegram", account: "" });
 		expect(unreached(config.values)).toEqual([
-			"confirmations.notify: telegram 4 is told nothing: this Keryx has no channel for telegram with the account b",
+			"confirmations.notify: telegram 4 is not notified: there is no channel for telegram with the account b",
 		]);
 	});
 
 	test.each([
 		[
 			"channels: { tg: { platform: telegram } }",
-			"channels.tg.token_env or token_file must name where the token is",
+			"channels.tg.token_env or token_file must say where the token is",
 		],
 		["channels: { tg: { platform: telegram, token_env: A, token_file: b } }", "one of the two"],
 		["channels: { fax: { platform: fax, token_env: A } }", "any other platform needs a module"],
 		["channels: { x: { platform: web, token_env: A } }", "this one needs no channel"],
 		["channels: { local: { platform: telegram, token_env: A } }", "Keryx uses it itself"],
-		["channels: { x: { platform: telegram, token_env: A, profile: work } }", "must name one of profiles"],
+		[
+			"channels: { x: { platform: telegram, token_env: A, profile: work } }",
+			"must be one of the names in profiles",
+		],
 		[
 			"channels: { a: { platform: telegram, token_env: A }, b: { platform: telegram, token_env: B } }",
 			"channels.b.account must differ from that of channels.a",
 		],
-		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "never a value"],
+		[`channels: { x: { platform: telegram, token_env: "${TOKEN}" } }`, "not its value"],
 	])("is refused with its remedy: %s", (text, said) => {
 		const problems = problemsOf(text).join("\n");
 		expect(problems).toContain(said);

@@ -139,9 +139,7 @@ describe("watching", () => {
 		await afterChange(BURST + SECOND - 1);
 		expect(heard).toHaveLength(1);
 		await clock.advance(1);
-		expect(heard.slice(1)).toEqual([
-			"config.yaml: the file is gone; to go by the defaults, start Keryx again",
-		]);
+		expect(heard.slice(1)).toEqual(["config.yaml: the file is gone; restart Keryx to use the defaults"]);
 		await clock.advance(100 * SECOND);
 		renameSync(file("away"), file());
 		await afterChange(BURST);
@@ -258,7 +256,7 @@ describe("watching", () => {
 	test("a home that cannot be watched is told, and nothing else happens", async () => {
 		rmSync(home, { recursive: true });
 		await follow();
-		expect(heard[0]).toContain("changes of the configuration are not seen");
+		expect(heard[0]).toContain("changes to the configuration are not noticed");
 	});
 });
 

@@ -253,23 +253,15 @@ describe("YAML of every kind", () => {
 	});
 
 	test.each([
-		["a duplicate key", "secrets: []\nsecrets: []\n", "config.yaml:2:1: this key is already given above"],
-		[
-			"a tab",
-			"routing:\n\tgroup_sessions_per_user: true\n",
-			"config.yaml:2:1: a tab is used for indentation",
-		],
-		["two documents", "secrets: []\n---\nsecrets: []\n", "config.yaml:2:1: a second document begins here"],
+		["a duplicate key", "secrets: []\nsecrets: []\n", "config.yaml:2:1: this key is already set above"],
+		["a tab", "routing:\n\tgroup_sessions_per_user: true\n", "config.yaml:2:1: the indentation uses a tab"],
+		["two documents", "secrets: []\n---\nsecrets: []\n", "config.yaml:2:1: a second document starts here"],
 		["a list at the root", "- 1\n", "config.yaml:1:1: the file must be a map of keys"],
 		["a word at the root", "hello\n", "config.yaml:1:1: the file must be a map of keys"],
 		["an unclosed bracket", "secrets: [A\n", "config.yaml:2:1: Flow sequence"],
-		["an unknown tag", "secrets: !mine [A]\n", "config.yaml:1:10: a value that begins with !"],
-		["an alias of nothing", "secrets: *a\n", "config.yaml:1:10: a value that begins with *"],
-		[
-			"an alias within itself",
-			"secrets: &a [*a]\n",
-			"config.yaml:1:14: this alias is part of what it stands for",
-		],
+		["an unknown tag", "secrets: !mine [A]\n", "config.yaml:1:10: YAML reads a value that starts with !"],
+		["an alias of nothing", "secrets: *a\n", "config.yaml:1:10: YAML reads a value that starts with *"],
+		["an alias within itself", "secrets: &a [*a]\n", "config.yaml:1:14: this alias refers to itself"],
 		["a merge key", "routing:\n  <<: {a: 1}\n", "config.yaml:2:3: merge keys"],
 		["a list as a key", "? [a]\n: b\n", "config.yaml:1:3: a key must be a plain word"],
 		["very deep nesting", `secrets: ${"[".repeat(50_000)}`, "nested too deeply"],
@@ -292,7 +284,7 @@ describe("YAML of every kind", () => {
 			const below = index === 0 ? "x" : `*${levels[index - 1]}`;
 			return `${name}: &${name} [${Array(10).fill(below).join(", ")}]`;
 		});
-		expect(problemsOf(yaml.join("\n")).join("\n")).toContain("counting what aliases repeat");
+		expect(problemsOf(yaml.join("\n")).join("\n")).toContain("counting repeated aliases");
 	});
 
 	test("a fault behind which the file can be read does not hide the other problems", () => {

@@ -78,19 +78,19 @@ test("a good change is in force and told by its keys; a bad one, or one that los
 		},
 	});
 	expect(JSON.stringify(changed)).not.toContain("not-a-value");
-	expect(warnings).toEqual(["config.yaml: workspace.root, http.port will hold after a restart"]);
+	expect(warnings).toEqual(["config.yaml: workspace.root, http.port takes effect after a restart"]);
 	await write("gateway:\n  max_turns: many\n");
 	const [refused] = await told(3);
 	expect(refused).toMatchObject({ type: "config.refused", facts: { key: "gateway.max_turns", line: 2 } });
 	expect(warnings[1]).toMatch(
-		/was not taken, the last good one stays: .*config\.yaml:2:14: gateway\.max_turns/,
+		/was not accepted, so the last good version stays in use: .*config\.yaml:2:14: gateway\.max_turns/,
 	);
 	await write("approvals: { mode: readonly }\n");
 	await told(4);
 	await write("gateway: { max_turns: 7 }\n");
 	const [held] = await told(5);
 	expect(held).toMatchObject({ type: "config.held", facts: { sections: ["approvals"] } });
-	expect(warnings.at(-1)).toContain("config.yaml has no approvals any more: it is taken in 5 seconds");
+	expect(warnings.at(-1)).toContain("config.yaml no longer has approvals: this takes effect in 5 seconds");
 	expect(following.current()?.values.approvals.mode).toBe("readonly");
 	await clock.advance(5000);
 	const [lost] = await told(6);

@@ -24,7 +24,7 @@ test("existing grants end 30 days after the update at the latest, and the first 
 		["over", before - DAY, null],
 		["revoked", null, before - DAY],
 	]);
-	expect(await said()).toContain("3 standing yeses from before this version: each ends within 30 days now");
+	expect(await said()).toContain("3 grants from before this version now end within 30 days");
 	const { grants } = asJson(await call(["confirm", "grants", "--json"], { env: { KERYX_HOME: home } }));
 	const until = (action: string) => {
 		const grant = grants.find((one: { action: string }) => one.action === action);

@@ -60,8 +60,8 @@ test("messages are refused while the database is away, health and doctor say why
 		),
 	);
 	expect(refused).toEqual(Array(12).fill("store.replaced"));
-	const message = `${db} was deleted or moved away while Keryx has it open`;
-	await expect.poll(() => gateway.complaints()).toContain(`Keryx takes nothing any more: ${message}`);
+	const message = `${db} was deleted or moved away while Keryx had it open`;
+	await expect.poll(() => gateway.complaints()).toContain(`Keryx cannot accept anything: ${message}`);
 	expect(await client.health()).toMatchObject({ status: "failing", problem: message });
 	expect(await ready(home)).toMatchObject({
 		status: 503,
@@ -72,10 +72,10 @@ test("messages are refused while the database is away, health and doctor say why
 	expect(asJson(sent)).toMatchObject({ error: { code: "store.replaced", message } });
 	const doctor = await keryx(["doctor", "--quick"], { env: { KERYX_HOME: home } });
 	expect(doctor.code).toBe(1);
-	expect(doctor.stdout).toContain(`it takes nothing: ${message}`);
+	expect(doctor.stdout).toContain(`it cannot accept messages: ${message}`);
 
 	renameSync(`${db}.away`, db);
-	await expect.poll(() => gateway.complaints()).toContain("the store is whole again");
+	await expect.poll(() => gateway.complaints()).toContain("the store works again");
 	expect(asJson(await send(home, "and this is taken"))).toMatchObject({
 		inbound: { id: expect.any(Number) },
 	});

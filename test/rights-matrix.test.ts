@@ -101,8 +101,11 @@ async function answer(who: string, place: Place, text: string): Promise<string> 
 async function commandCell(who: string, place: Place, name: string): Promise<string> {
 	const said = await answer(who, place, `/${name} ${ARGUMENTS[name] ?? ""}`.trim());
 	if (said === "") return "no answer";
-	if (said.includes("is not for you here")) return "no";
-	if (said.startsWith("Nothing was changed: in a conversation") || said.startsWith("Nothing was changed: /"))
+	if (said.startsWith("You cannot use /")) return "no";
+	if (
+		said.startsWith("Nothing was changed. In a shared") ||
+		said.startsWith("Nothing was changed. Only the owner")
+	)
 		return "reads";
 	return "yes";
 }

@@ -171,10 +171,10 @@ describe("SQLite", () => {
 		expect(await verdict("DELETE FROM audit WHERE n = 2")).toEqual({ n: 2, problem: "it is missing" });
 		expect(await verdict("DELETE FROM audit WHERE n > 2")).toMatchObject({
 			n: 3,
-			problem: expect.stringContaining("the tail was cut, there were 4 entries"),
+			problem: expect.stringContaining("the end was cut off, there were 4 entries"),
 		});
 		expect(await verdict("DELETE FROM audit WHERE n > 2; UPDATE audit_head SET count = 2")).toMatchObject({
-			problem: "the head was altered",
+			problem: "the head was changed",
 		});
 		expect(await verdict("DELETE FROM audit_head")).toMatchObject({ problem: "the head is missing" });
 		// What takes more along, or puts older rows back, shows against the witness: audit-witness.test.ts.

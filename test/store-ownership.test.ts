@@ -100,7 +100,7 @@ test("of several processes that race to own a store exactly one wins, each time"
 		expect(winners).toMatchObject([{ epoch }]);
 		for (const { code, message } of attempts.filter((one) => one.epoch === undefined)) {
 			expect(code).toBe("store.owned");
-			expect(message).toMatch(new RegExp(`pid ${winners[0]?.pid} since|which has just begun`));
+			expect(message).toMatch(new RegExp(`pid ${winners[0]?.pid} since|that has just started`));
 		}
 		await Promise.all(contenders.map(({ child }) => killed(child)));
 	}

@@ -17,16 +17,15 @@ export function describeHits(
 	const lines = result.split("\n").filter((line) => line !== "");
 	if (!lines.every((line) => MESSAGE.test(line) || TITLE.test(line))) return raw(result);
 	const hits = lines.flatMap((line) => describeHit(line, request.own) ?? []);
-	if (hits.length === 0) return `Nothing was found for ${about}.`;
-	const more =
-		hits.length > SHOWN ? [`- and ${hits.length - SHOWN} more: search for more words to see fewer`] : [];
+	if (hits.length === 0) return `Nothing found for ${about}.`;
+	const more = hits.length > SHOWN ? [`- and ${hits.length - SHOWN} more: add a word to narrow it down`] : [];
 	return [`Found for ${about}:`, ...hits.slice(0, SHOWN), ...more].join("\n");
 }
 
 /** Undefined for what only repeats the search: its questions, and the answers of the tool. */
 function describeHit(line: string, own: boolean): string | undefined {
 	const title = TITLE.exec(line);
-	if (title) return own ? undefined : `- session ${title[1]}, by its title: ${title[2]}`;
+	if (title) return own ? undefined : `- session ${title[1]}, in its title: ${title[2]}`;
 	const [, , , role, at = "", quoted = '""'] = MESSAGE.exec(line) ?? [];
 	const text = unquoted(quoted);
 	if (role === "tool" || (own && role !== "user")) return undefined;

@@ -35,5 +35,5 @@ function longestRun(text: string): number {
 
 function raw(result: string, isError: boolean): string {
 	const shown = result.length > RAW_LENGTH ? `${result.slice(0, RAW_LENGTH).toWellFormed()}…` : result;
-	return isError ? `It did not work: ${shown}` : shown;
+	return isError ? `That failed: ${shown}` : shown;
 }

@@ -72,7 +72,7 @@ describe("the offline agent", () => {
 
 	test("confirms what is to be remembered by where it stands, and names words that find it", async () => {
 		const answer = await say("remember that the key lies under the flowerpot");
-		expect(answer).toContain("stands in this session's transcript");
+		expect(answer).toContain("Noted in this session's transcript");
 		expect(answer).toContain("`search flowerpot`");
 	});
 
@@ -89,7 +89,7 @@ describe("the offline agent", () => {
 
 	test("says that it cannot search where the tool is not given to it", async () => {
 		const { content, toolCalls } = await step({ history: [person("search tea")], tools: ["echo"] });
-		expect(content).toContain("session_search was not given to me");
+		expect(content).toContain("I do not have the tool session_search");
 		expect(toolCalls).toEqual([]);
 	});
 
@@ -108,7 +108,7 @@ describe("the offline agent", () => {
 				'Found for "tea":',
 				'- 2026-03-10 12:01 UTC: "I like \\"green\\" tea"',
 				'- 2026-03-10 12:02 UTC, my reply: "Tea it is"',
-				`- session ${SESSION}, by its title: "Tea time"`,
+				`- session ${SESSION}, in its title: "Tea time"`,
 			].join("\n"),
 		);
 		const own = await step({ history: searched("what did I say about tea?", result) });
@@ -117,7 +117,7 @@ describe("the offline agent", () => {
 
 	test("says so when only the question itself was found, when nothing was, and when the search failed", async () => {
 		const only = await step({ history: searched("search tea", hit(4, "user", "search tea")) });
-		expect(only.content).toBe('Nothing was found for "tea".');
+		expect(only.content).toBe('Nothing found for "tea".');
 		const none = await step({ history: searched("search tea", 'Nothing found for "tea".') });
 		expect(none.content).toBe('Nothing found for "tea".');
 		const failed = await step({ history: searched("search tea", "session_search failed: busy", true) });
@@ -144,15 +144,15 @@ describe("the offline agent", () => {
 			"It took too long.\nIt has no exit code.\n````\n```\n````",
 		);
 		expect(await shown("There is no room (process.limit)", true)).toBe(
-			"It did not work: There is no room (process.limit)",
+			"That failed: There is no room (process.limit)",
 		);
 	});
 
 	test("says that it cannot run anything where the terminal is not given to it", async () => {
-		expect(await say("run ls")).toContain("terminal was not given to me");
+		expect(await say("run ls")).toContain("I do not have the tool terminal");
 		expect(await say("run")).toContain("`run <command>`");
 		const notes = [finalLimitText(limitInfo(20, 20))];
-		expect(await say("run ls", { notes, tools: ["terminal"] })).toContain("please send it again");
+		expect(await say("run ls", { notes, tools: ["terminal"] })).toContain("Please send it again");
 	});
 
 	test("tells what it is told without being asked: the end of a program, a decision", async () => {
@@ -166,7 +166,7 @@ describe("the offline agent", () => {
 			"The background process proc_1 exited with code 0.",
 		);
 		expect(
-			await told('The call terminal {"command":"rm x"} (approved). Its result:\n{"output":"","exit_code":0}'),
+			await told('The call terminal {"command":"rm x"} (approved). Result:\n{"output":"","exit_code":0}'),
 		).toBe("It exited with code 0.\nIt printed nothing.");
 	});
 
@@ -178,7 +178,7 @@ describe("the offline agent", () => {
 	test("near the limit it mentions it, with what remains", async () => {
 		const answer = await say("hello", { notes: [nearLimitText(limitInfo(17, 20))] });
 		expect(answer).toMatch(/^Hello!/);
-		expect(answer).toContain("nearly full: 3 more after this message");
+		expect(answer).toContain("almost full: 3 more after this message");
 	});
 
 	test("in the last reply it sums up what was said, and calls no tool", async () => {
@@ -186,7 +186,7 @@ describe("the offline agent", () => {
 		const notes = [finalLimitText(limitInfo(20, 20))];
 		const { content, toolCalls } = await step({ history: [...history, person("search tea")], notes });
 		expect(toolCalls).toEqual([]);
-		expect(content).toContain("please send it again");
+		expect(content).toContain("Please send it again");
 		expect((content as string).match(/^- ".*"$/gm)).toEqual([
 			'- "message 4"',
 			'- "message 5"',

@@ -1,5 +1,6 @@
 // Answers when no model is connected. It does not pretend to think: a few fixed requests, read from the last message, and for
 // everything else the plain truth. It keeps no state, and states only what stands in the history or came from a tool.
+import { KERYX } from "../called.ts";
 import { contentText, type PromptMessage, quoteUntrusted } from "../domain/index.ts";
 import { callId, isPerson, type Position, positionIn } from "./history.ts";
 import { describeHits } from "./offline-hits.ts";
@@ -13,17 +14,16 @@ const TERMINAL = "terminal";
 const HITS = 20;
 const RECENT = 5;
 
-const NO_MODEL =
-	"No model is connected: I follow a few fixed rules and cannot think. To connect one, run `keryx setup`.";
+const NO_MODEL = `No model is connected: I follow a few fixed rules and cannot think. To connect one, run \`${KERYX} setup\`.`;
 const HELP = [
 	"What I can do:",
-	"- `search <words>`: find what was said before",
-	"- `what did I say about <words>`: the same, in your own messages",
-	"- `remember <something>`: it stays in the transcript, to be found again",
-	"- `run <command>`: run it in the shell; what is dangerous is asked about first",
+	"- `search <words>`: search earlier messages",
+	"- `what did I say about <words>`: search only your own messages",
+	"- `remember <something>`: keep it in the transcript, so that you can find it again",
+	"- `run <command>`: run a command in the shell; I ask before anything dangerous",
 	"- `help`: this list",
 	"",
-	"Keryx itself has commands too: `/help` lists them.",
+	"Keryx has its own commands, too: `/help` lists them.",
 ].join("\n");
 
 export function createOfflineAgent(): StepAgent {
@@ -88,24 +88,24 @@ function reply(
 		case "help":
 			return `${NO_MODEL}\n\n${HELP}`;
 		case "incomplete":
-			return `Write it with what it is about: \`${request.form}\`.`;
+			return `Please add what it is about: \`${request.form}\`.`;
 		case "remember":
-			return `Noted: your message stands in this session's transcript. \`search ${request.key}\` finds it.`;
+			return `Noted in this session's transcript. \`search ${request.key}\` finds it.`;
 		case "search":
 			if (found?.role === "tool")
 				return describeHits(contentText(found.content), { request, isError: found.isError });
 			return final
-				? "I begin no search in the last reply of a session: please send it again."
-				: `I cannot search here: the tool ${SEARCH} was not given to me.`;
+				? "I cannot start a search in the last reply of a session. Please send it again."
+				: `I cannot search here: I do not have the tool ${SEARCH}.`;
 		case "run":
 			if (found?.role === "tool") return describeRun(contentText(found.content), found.isError);
 			return final
-				? "I begin no command in the last reply of a session: please send it again."
-				: `I cannot run commands here: the tool ${TERMINAL} was not given to me.`;
+				? "I cannot start a command in the last reply of a session. Please send it again."
+				: `I cannot run commands here: I do not have the tool ${TERMINAL}.`;
 		case "other": {
 			const got = text.trim() === "" ? "a message without text" : brief(text);
 			const also = since.some(({ role }) => role === "tool")
-				? " What the tools answered I cannot judge."
+				? " I cannot judge what the tools returned."
 				: "";
 			return `I got ${got}.${also} ${NO_MODEL}\nTry \`help\`, \`search <words>\`, \`remember <something>\` or \`run <command>\`.`;
 		}
@@ -129,12 +129,14 @@ function limitParagraph({ kind, remain }: Limit, { history }: StepInput): string
 	if (kind === null) return [];
 	if (kind === "near") {
 		const left = remain === undefined ? "" : `: ${remain} more after this message`;
-		return [`This session is nearly full${left}. Then a new one begins by itself; what was said stays.`];
+		return [
+			`This session is almost full${left}. After that a new one starts automatically, and everything said is kept.`,
+		];
 	}
 	const said = history.filter(isPerson).slice(-RECENT);
 	return [
 		[
-			"This is my last message in this session; a new one begins by itself. The last messages in this one:",
+			"This is my last message in this session; the next message starts a new one. The last messages here:",
 			...said.map(({ content }) => `- ${brief(contentText(content) || "(no text)")}`),
 		].join("\n"),
 	];

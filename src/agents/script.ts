@@ -53,11 +53,11 @@ const stepSchema = z
 		const refuse = (field: string, message: string) =>
 			context.addIssue({ code: "custom", path: [field], message });
 		if (step.text !== undefined && step.chunks)
-			refuse("chunks", "cannot stand beside text: give one of them");
+			refuse("chunks", "cannot be combined with text: use one of them");
 		const ends = (["fail", "hang", "throws"] as const).filter((end) => step[end]);
-		if (ends[1]) refuse(ends[1], `cannot stand beside ${ends[0]}: a step ends in one way`);
+		if (ends[1]) refuse(ends[1], `cannot be combined with ${ends[0]}: a step ends in one way`);
 		if (ends[0] && step.tools.length > 0)
-			refuse("tools", `cannot stand beside ${ends[0]}: it asks for nothing`);
+			refuse("tools", `cannot be combined with ${ends[0]}: it asks for nothing`);
 	});
 
 const stepsSchema = list(stepSchema).min(1, "must have at least one step");
@@ -131,7 +131,7 @@ function describe(issue: z.core.$ZodRawIssue): string {
 		return issue.input === undefined
 			? "is missing"
 			: `must be ${issue.expected === "object" ? "a map" : issue.expected}`;
-	return "has a form that is not known";
+	return "has an unknown form";
 }
 
 function isRegex({ regex, flags }: { readonly regex: string; readonly flags?: string }): boolean {

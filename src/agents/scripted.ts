@@ -94,9 +94,9 @@ interface Said {
 function stepAt(script: CheckedScript, { text }: Position, n: number): CheckedStep | Failed {
 	const rule = script.rules.find(({ when }) => fits(when, text));
 	const steps = rule?.steps ?? script.otherwise;
-	if (!steps) return malformed("no rule of the script fits, and it has no otherwise");
+	if (!steps) return malformed("no rule in the script matches, and it has no otherwise");
 	const step = steps[n] ?? (rule?.repeat ? steps.at(-1) : undefined);
-	return step ?? malformed(`the script has ${steps.length} steps here, and step ${n + 1} was asked for`);
+	return step ?? malformed(`the script has ${steps.length} steps here, but step ${n + 1} was requested`);
 }
 
 function fits(when: CheckedRule["when"], text: string): boolean {

@@ -57,12 +57,12 @@ export function createAgent(settings: AgentSettings, parts: AgentParts): Agent {
 
 function modelSettings({ agent }: AgentSettings): ModelSettings {
 	const { provider, model } = agent;
-	if (provider === undefined) throw missing("agent.provider", "name a provider where agent.kind is ai-sdk");
-	if (model === undefined) throw missing("agent.model", "name a model where agent.kind is ai-sdk");
+	if (provider === undefined) throw missing("agent.provider", "name a provider when agent.kind is ai-sdk");
+	if (model === undefined) throw missing("agent.model", "name a model when agent.kind is ai-sdk");
 	for (const [index, entry] of [{ ...agent, provider }, ...agent.failover].entries()) {
 		if (entry.provider !== "openai-compatible" || entry.base_url !== undefined) continue;
 		const key = index === 0 ? "agent.base_url" : `agent.failover.${index - 1}.base_url`;
-		throw missing(key, "be given where the provider is openai-compatible");
+		throw missing(key, "be set when the provider is openai-compatible");
 	}
 	return { ...agent, provider, model };
 }
@@ -81,7 +81,7 @@ function acpAgent(
 	{ env, store: { secrets }, walls, folders, clock = systemClock }: AgentParts,
 ): Agent {
 	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
-	if (command === undefined) throw missing("agent.command", "name a program where agent.kind is acp");
+	if (command === undefined) throw missing("agent.command", "name a program when agent.kind is acp");
 	const workspaces = createWorkspaces(workspace, folders ?? workspaceFolders(keryxHome(env), workspace, env));
 	if (walls === undefined) throw new KeryxError("internal", "an agent that is a program needs walls");
 	return createAcpAgent({
@@ -120,7 +120,7 @@ async function readBlob(
 
 function scriptedAgent({ agent }: AgentSettings, clock: Clock): Agent {
 	const { script } = agent;
-	if (script === undefined) throw missing("agent.script", "name a file where agent.kind is scripted");
+	if (script === undefined) throw missing("agent.script", "name a file when agent.kind is scripted");
 	try {
 		return createScriptedAgent({ script: parseScript(readFileSync(script, "utf8")), clock });
 	} catch (cause) {

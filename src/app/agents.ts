@@ -112,8 +112,8 @@ export class Agents {
 		const name = profile === OWN ? "agent" : `profiles.${profile}.agent`;
 		if (isTaken) return `${name} is new and does not answer yet`;
 		return this.#held.has(profile)
-			? `${name} was not taken, the one before goes on`
-			: `${name} was not taken, so there is no profile ${profile} yet`;
+			? `${name} was not accepted, so the previous one stays`
+			: `${name} was not accepted, so there is no profile ${profile} yet`;
 	}
 
 	/** Without an agent it is not taken. A new profile has none before it that could go on: its agent is taken as it is. */

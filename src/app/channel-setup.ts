@@ -1,7 +1,9 @@
 // Adding and removing a channel: tries the token, writes the key file and the entry of config.yaml. Used by `keryx channels` and the
 // page; a Keryx that runs follows the file. Nothing is written unless the platform accepts the token.
+
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { KERYX } from "../called.ts";
 import {
 	APP_TOKEN_PLATFORMS,
 	CHANNEL_PLATFORMS,
@@ -83,7 +85,7 @@ function known(platform: string): ChannelPlatform {
 	if (found) return found;
 	throw new KeryxError(
 		"argument.invalid",
-		`platform must be one of ${CHANNEL_PLATFORMS.join(", ")}; a channel of a module is set up in config.yaml`,
+		`platform must be one of ${CHANNEL_PLATFORMS.join(", ")}; set up a channel from a module in config.yaml`,
 		{ field: "platform" },
 	);
 }
@@ -123,8 +125,8 @@ export async function addChannel(
 		throw new KeryxError(
 			"argument.invalid",
 			appToken === undefined
-				? `${platform} needs an app-level token, too`
-				: `${platform} has no app-level token`,
+				? `${platform} also needs an app-level token`
+				: `${platform} does not use an app-level token`,
 			{ field: "app_token" },
 		);
 	const file = join(place.home, "config.yaml");
@@ -189,13 +191,13 @@ function readGiven(token: GivenToken, called: string, { env }: SetupPlace): stri
 export function noChannel(name: string): KeryxError {
 	return new KeryxError("store.not_found", `there is no channels.${name} in config.yaml`, {
 		field: "name",
-		hint: "`keryx channels list` names those there are",
+		hint: `\`${KERYX} channels list\` shows their names`,
 	});
 }
 
 function refuseTaken(text: string, name: string, place: SetupPlace): void {
 	if (checkConfig({ ...place, text }).config?.values.channels[name])
-		throw new KeryxError("argument.invalid", `there is a channels.${name} already`, {
+		throw new KeryxError("argument.invalid", `channels.${name} already exists`, {
 			field: "name",
 			hint: "choose another --name, or remove that one first",
 		});

@@ -99,7 +99,7 @@ async function fromModule(module: string, options: ChannelOptions, home: string)
 	const { platform, account } = options.settings;
 	if (channel.platform !== platform || channel.account !== account)
 		throw problem(
-			`made a channel of ${channel.platform} with the account ${JSON.stringify(channel.account)}, not of ${platform} with ${JSON.stringify(account)}`,
+			`made a channel for ${channel.platform} with the account ${JSON.stringify(channel.account)}, not for ${platform} with ${JSON.stringify(account)}`,
 		);
 	return channel;
 }

@@ -38,7 +38,7 @@ export function followConfig({
 	...watched
 }: FollowOptions): ConfigWatch {
 	const untold = (error: unknown) =>
-		output.warn(`a change of config.yaml could not be recorded: ${(error as Error).message}`);
+		output.warn(`a change to config.yaml could not be recorded: ${(error as Error).message}`);
 	return watchConfig({
 		...watched,
 		onSecrets: (values) => secrets.learn(values),
@@ -46,7 +46,8 @@ export function followConfig({
 			for (const warning of [...warnings, ...unreached(values, given)]) output.warn(warning);
 			const applied = gateway.reconfigure(values).then(async ({ keys, restart }) => {
 				const waiting = keys.filter((key) => restart.includes(key));
-				if (waiting.length > 0) output.warn(`config.yaml: ${waiting.join(", ")} will hold after a restart`);
+				if (waiting.length > 0)
+					output.warn(`config.yaml: ${waiting.join(", ")} takes effect after a restart`);
 				await changed?.(values, keys);
 			});
 			applied.catch(untold);
@@ -55,12 +56,14 @@ export function followConfig({
 			const [first] = problems;
 			if (!first) return;
 			const { key, line } = first;
-			output.warn(`config.yaml was not taken, the last good one stays: ${describeProblem(first)}`);
+			output.warn(
+				`config.yaml was not accepted, so the last good version stays in use: ${describeProblem(first)}`,
+			);
 			gateway.refuseConfig({ ...(key && { key }), ...(line && { line }) }).catch(untold);
 		},
 		onHold: (sections) => {
 			output.warn(
-				`config.yaml has no ${sections.join(" and no ")} any more: it is taken in 5 seconds, unless the file changes before`,
+				`config.yaml no longer has ${sections.join(" and ")}: this takes effect in 5 seconds unless the file changes before then`,
 			);
 			gateway.holdConfig(sections).catch(untold);
 		},

@@ -24,11 +24,9 @@ export function openHome(path: string): Home {
 	try {
 		mkdirSync(path, { recursive: true, mode: 0o700 });
 	} catch (cause) {
-		throw new KeryxError(
-			"home.unusable",
-			`Keryx's home ${path} cannot be made: ${(cause as Error).message}`,
-			{ cause },
-		);
+		throw new KeryxError("home.unusable", `cannot create Keryx's home ${path}: ${(cause as Error).message}`, {
+			cause,
+		});
 	}
 	return homeAt(path);
 }
@@ -38,7 +36,7 @@ export function pseudonymKey(home: Home, random: (bytes: number) => Uint8Array):
 	return keyIn(
 		join(home.path, "pseudonym.key"),
 		random,
-		"restore it from a backup; without it pseudonyms change, so remove it only if you mean that",
+		"restore it from a backup; without it pseudonyms change, so remove it only if you want that",
 	);
 }
 
@@ -60,7 +58,7 @@ export function auditWitness(home: Home): string {
 
 const AUDIT_KEY = "audit.key";
 const AUDIT_KEY_HINT =
-	"restore it from a backup; without it the audit so far cannot be verified, nor gone on with";
+	"restore it from a backup; without it the existing audit cannot be verified or continued";
 
 /** The same in a file of its own, for another store than Keryx's. */
 export function auditKeyAt(file: string, random: (bytes: number) => Uint8Array): Uint8Array {
@@ -73,8 +71,8 @@ export function operatorSecret(home: Home, random: (bytes: number) => Uint8Array
 	makeOnce(file, `${Buffer.from(random(32)).toString("base64url")}\n`);
 	const secret = readFileSync(file, "utf8").trim();
 	if (secret.length < SHORTEST_SECRET)
-		throw new KeryxError("home.unusable", `${file} must hold at least ${SHORTEST_SECRET} characters`, {
-			hint: "remove it: the next start draws another",
+		throw new KeryxError("home.unusable", `${file} must contain at least ${SHORTEST_SECRET} characters`, {
+			hint: "remove it: the next start makes a new one",
 		});
 	return secret;
 }
@@ -100,7 +98,7 @@ function keyIn(file: string, random: (bytes: number) => Uint8Array, hint: string
 function readKey(file: string, hint: string): Uint8Array {
 	const key = readFileSync(file);
 	if (key.length !== KEY_BYTES)
-		throw new KeryxError("home.unusable", `${file} must hold ${KEY_BYTES} bytes, not ${key.length}`, {
+		throw new KeryxError("home.unusable", `${file} must contain ${KEY_BYTES} bytes, not ${key.length}`, {
 			hint,
 		});
 	return key;

@@ -1,9 +1,11 @@
 // Puts a Keryx together: a store, the parts that work on it, and the API. The command line and programs that embed Keryx use the same
 // function. It opens no port and no socket by itself.
+
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/index.ts";
+import { KERYX } from "../called.ts";
 import {
 	type Config,
 	type ConfigInput,
@@ -259,7 +261,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 		const start = async () => {
 			if (access === "read")
-				throw new KeryxError("argument.invalid", "a Keryx that only reads cannot be started", {
+				throw new KeryxError("argument.invalid", "a read-only Keryx cannot be started", {
 					field: "access",
 				});
 			if (webhooks.problem) throw webhooks.problem;
@@ -325,7 +327,7 @@ function once(start: () => Promise<void>, stop: () => Promise<void>): Pick<Keryx
 	return {
 		start: () => {
 			started ??= stopped
-				? Promise.reject(new KeryxError("gateway.stopped", "this Keryx was stopped: make another"))
+				? Promise.reject(new KeryxError("gateway.stopped", "this Keryx was stopped: create another one"))
 				: start();
 			return started;
 		},
@@ -385,7 +387,7 @@ async function warnOfGrants(store: Store, report: Report): Promise<void> {
 	const dated = await store.takeGrantsDated();
 	if (dated === 0) return;
 	report.warn(
-		`${dated} standing yes${dated === 1 ? "" : "es"} from before this version: ${dated === 1 ? "it ends" : "each ends"} within 30 days now. \`keryx confirm grants\` lists them.`,
+		`${dated} grant${dated === 1 ? "" : "es"} from before this version now ${dated === 1 ? "ends" : "end"} within 30 days. \`${KERYX} confirm grants\` lists them.`,
 	);
 }
 

@@ -1,6 +1,8 @@
 // The first start of a Keryx whose workspaces were in its home: they are moved out, and what else is new for its commands is said once.
+
 import { existsSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { KERYX } from "../called.ts";
 import { counted } from "../domain/index.ts";
 import { moveWorkspaces, type WorkspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
@@ -44,7 +46,7 @@ export async function leaveHome(
 	if (moved === 0 && !isFirst) return;
 	markWalls(folders.home);
 	output.warn(
-		`${moved === 0 ? "" : `${counted(moved, "workspace was", "workspaces were")} moved out of Keryx's home to ${folders.root}, with their snapshots. `}New in this version: commands run behind walls, and no longer see Keryx's own environment. Name variables that they need, such as a proxy's or JAVA_HOME, in walls.env_pass; \`keryx doctor\` lists likely ones.`,
+		`${moved === 0 ? "" : `${counted(moved, "workspace was", "workspaces were")} moved out of Keryx's home to ${folders.root}, with their snapshots. `}New in this version: commands run behind walls and no longer see Keryx's own environment. If they need variables such as a proxy's or JAVA_HOME, name them in walls.env_pass; \`${KERYX} doctor\` lists likely ones.`,
 	);
 }
 

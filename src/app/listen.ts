@@ -48,7 +48,7 @@ export async function listen({ api, socketPath, ports, ready, missing }: ListenO
 
 /** In words. */
 export function withoutAddress(address: string): string {
-	return `This machine has no address ${address}: Keryx listens on the other loopback address alone.`;
+	return `This machine has no address ${address}, so Keryx listens only on the other loopback address.`;
 }
 
 function addressOf(host: string, port: number): string {

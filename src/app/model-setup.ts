@@ -207,13 +207,9 @@ function assertMayUseKey({ provider, baseUrl, key }: Omit<ModelWanted, "model">,
 		.map((one) => one.base_url ?? "");
 	const isSame = (address: string) => withoutSlash(address) === withoutSlash(baseUrl);
 	if ([PROVIDER_ADDRESSES[provider], ...configured].some(isSame)) return;
-	throw new KeryxError(
-		"argument.invalid",
-		"key must be given: the one that is stored is for another address",
-		{
-			field: "key",
-		},
-	);
+	throw new KeryxError("argument.invalid", "key is required: the stored one is for another address", {
+		field: "key",
+	});
 }
 
 function withoutSlash(address: string): string {
@@ -223,7 +219,7 @@ function withoutSlash(address: string): string {
 function addressOf(provider: ModelProvider, given: string | undefined): string {
 	const address = given ?? PROVIDER_ADDRESSES[provider];
 	if (address !== "") return address;
-	throw new KeryxError("argument.invalid", `base_url must be given: ${provider} has no address of its own`, {
+	throw new KeryxError("argument.invalid", `base_url is required: ${provider} has no default address`, {
 		field: "base_url",
 	});
 }

@@ -31,13 +31,13 @@ function bench() {
 test("of many lines that say the same the first is written at once, and the others are counted", () => {
 	const { lines, log, pass } = bench();
 	for (let n = 0; n < 840; n++) {
-		log.write(`turn 01a${n}f cannot begin yet: database or disk is full`);
+		log.write(`turn 01a${n}f cannot start yet: database or disk is full`);
 		pass(10);
 	}
-	expect(lines).toEqual(["turn 01a0f cannot begin yet: database or disk is full"]);
+	expect(lines).toEqual(["turn 01a0f cannot start yet: database or disk is full"]);
 	pass(10_000);
 	expect(lines.slice(1)).toEqual([
-		"turn 01a839f cannot begin yet: database or disk is full (and 838 more like it within 10 s)",
+		"turn 01a839f cannot start yet: database or disk is full (and 838 more like it within 10 s)",
 	]);
 });
 

@@ -27,13 +27,13 @@ export function hearTrouble(output: Pick<Report, "warn">, now: () => number): St
 			current = trouble;
 			if (trouble) {
 				if (!before) lostAt = now();
-				output.warn(`Keryx takes nothing any more: ${trouble.message}; ${trouble.hint}`);
+				output.warn(`Keryx cannot accept anything: ${trouble.message}; ${trouble.hint}`);
 				return;
 			}
 			if (!before) return;
-			output.warn("the store is whole again: Keryx goes on");
+			output.warn("the store works again: Keryx continues");
 			store?.noteStoreBack({ code: before.code, lostAt }).catch((error: Error) => {
-				output.warn(`that the store is back could not be recorded: ${error.message}`);
+				output.warn(`the store's recovery could not be recorded: ${error.message}`);
 			});
 		},
 	};

@@ -47,7 +47,7 @@ export async function tidyAfterWalls(home: string, { store, now, output }: TidyP
 	try {
 		await tidyWalls(home, { running, now: now() });
 	} catch (error) {
-		output.warn(`old files of walls in ${home} cannot be removed: ${(error as Error).message}`);
+		output.warn(`old wall files in ${home} cannot be removed: ${(error as Error).message}`);
 	}
 }
 
@@ -61,7 +61,7 @@ export async function auditWalls(
 	try {
 		await store.auditWallsOff();
 	} catch (error) {
-		output.warn(`the audit does not say that walls are off: ${(error as Error).message}`);
+		output.warn(`the audit does not mention that walls are off: ${(error as Error).message}`);
 	}
 }
 

@@ -1,4 +1,5 @@
 // A start over an audit that is not what its witness saw says so, and goes on: what is decided now is audited all the same.
+import { KERYX } from "../called.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import type { Report } from "./report.ts";
 
@@ -7,6 +8,6 @@ export async function warnOfAudit(store: Store, output: Report, dbPath?: string)
 	if (problem === null) return;
 	const of = dbPath === undefined ? "" : ` --db-path ${dbPath}`;
 	output.warn(
-		`the audit was altered or replaced: ${problem}. \`keryx confirm audit --verify${of}\` says more; after you restored a backup, \`keryx confirm audit --accept${of}\` takes it as it is`,
+		`the audit was changed or replaced: ${problem}. \`${KERYX} confirm audit --verify${of}\` says more; if you restored a backup, \`${KERYX} confirm audit --accept${of}\` accepts it as it is`,
 	);
 }

@@ -18,7 +18,7 @@ export function webhookRoutes({ webhooks }: Pick<Config, "webhooks">, env: Envir
 		if (weak === null) return { name, secret, profile, text };
 		throw new KeryxError("config.invalid", `${field}: ${weak}`, {
 			field,
-			hint: "make one with `openssl rand -hex 32`, and give it to the sender too",
+			hint: "make one with `openssl rand -hex 32`, and give it to the sender",
 		});
 	});
 }

@@ -62,7 +62,7 @@ export class Transport {
 					return Promise.resolve(JSON.parse(body.toString()) as unknown);
 				} catch {
 					// Of a machine in between, which does not say what Telegram did.
-					return Promise.reject(new NoAnswer(`HTTP status ${status} without an answer of the Bot API`));
+					return Promise.reject(new NoAnswer(`HTTP status ${status} without an answer from the Bot API`));
 				}
 			},
 		};
@@ -78,7 +78,7 @@ export class Transport {
 		try {
 			for await (const chunk of response) yield chunk as Uint8Array;
 		} catch (error) {
-			throw new NoAnswer(`the file broke off (${codeOf(error)})`);
+			throw new NoAnswer(`the download was interrupted (${codeOf(error)})`);
 		}
 	}
 
@@ -105,7 +105,7 @@ export class Transport {
 				if (size > ANSWER_LIMIT) throw new Error("too long");
 			}
 		} catch (error) {
-			throw new NoAnswer(`the answer broke off (${codeOf(error)})`);
+			throw new NoAnswer(`the answer was interrupted (${codeOf(error)})`);
 		}
 		return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
 	}

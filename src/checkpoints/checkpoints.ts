@@ -117,8 +117,8 @@ class GitCheckpoints implements Checkpoints {
 			const { workspace: name } = place;
 			// After a crash it would go on with the hidden names, and so with other files.
 			if (store.secrets.changes({ plan: steps }))
-				throw new KeryxError("checkpoint.refused", "the name of a file holds a known secret", {
-					hint: "rename that file, then try again; or go back file by file",
+				throw new KeryxError("checkpoint.refused", "the name of a file contains a known secret", {
+					hint: "rename that file, then try again; or restore file by file",
 				});
 			const restore = await store.beginRestore({
 				workspace: name,
@@ -268,7 +268,7 @@ class GitCheckpoints implements Checkpoints {
 			});
 		} catch (error) {
 			if (!(error instanceof KeryxError) || !error.code.startsWith("checkpoint.")) throw error;
-			this.#options.log?.(`no checkpoint was taken after restore ${id}`, error);
+			this.#options.log?.(`no checkpoint was saved after restore ${id}`, error);
 		}
 	}
 
@@ -295,7 +295,7 @@ class GitCheckpoints implements Checkpoints {
 		const { store, log } = this.#options;
 		const { message } = error as Error;
 		const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
-		log?.("a checkpoint was not taken", error);
+		log?.("a checkpoint was not saved", error);
 		const { kind, conversation, session, turn } = this.#recorded(input);
 		try {
 			await store.checkpointFailed({
@@ -307,7 +307,7 @@ class GitCheckpoints implements Checkpoints {
 				code,
 			});
 		} catch (unwritten) {
-			log?.("that a checkpoint was not taken could not be recorded", unwritten);
+			log?.("a missed checkpoint could not be recorded", unwritten);
 		}
 		return { kind: "failed", reason: message, code };
 	}
@@ -330,7 +330,7 @@ class GitCheckpoints implements Checkpoints {
 				if (!many && (await sizeOf(place.repository)) <= maxTotalMb * MB) return;
 				await this.#hold(place, () => this.#prune(place));
 			})
-			.catch((error: unknown) => this.#options.log?.("checkpoints could not be tidied", error));
+			.catch((error: unknown) => this.#options.log?.("checkpoints could not be cleaned up", error));
 	}
 
 	#freeLater(repository: string): void {
@@ -372,7 +372,7 @@ function find(all: readonly Checkpoint[], id: string, field: string): Checkpoint
 	const [only] = found;
 	if (only && found.length === 1) return only;
 	if (found.length > 1)
-		throw new KeryxError("argument.invalid", `${found.length} checkpoints begin with ${id}`, {
+		throw new KeryxError("argument.invalid", `${found.length} checkpoints start with ${id}`, {
 			field,
 			hint: "give more of the id",
 		});
@@ -384,6 +384,6 @@ function unfinished(error: unknown): never {
 	const code = error instanceof KeryxError ? error.code : "checkpoint.failed";
 	throw new KeryxError(code, `the restore is not finished: ${(error as Error).message}`, {
 		cause: error,
-		hint: "what is left is done before the next restore of this folder, or at the next start",
+		hint: "the rest is done before the next restore of this folder, or at the next start",
 	});
 }

@@ -93,12 +93,12 @@ export function git(call: GitCall): Promise<GitAnswer> {
 			void written.then((problem) => {
 				if (problem instanceof KeryxError) return reject(problem);
 				if (stopped === "time") return reject(failure(args, `it took longer than ${timeoutMs} ms`));
-				if (stopped === "size") return reject(failure(args, `it answered more than ${maxBytes} bytes`));
+				if (stopped === "size") return reject(failure(args, `it returned more than ${maxBytes} bytes`));
 				if (stopped === "cut" || (code !== null && accept.includes(code)))
 					return problem && !isBrokenPipe(problem)
 						? reject(problem)
 						: resolve({ out: Buffer.concat(out), cut: stopped === "cut" });
-				reject(failure(args, said.trim() || `it ended with ${code ?? signal}`));
+				reject(failure(args, said.trim() || `it exited with ${code ?? signal}`));
 			});
 		});
 	});
@@ -128,7 +128,7 @@ export async function* gitStream({
 		);
 		child.on("close", (code, signal) => {
 			if (isLate) resolve(failure(args, `it took longer than ${timeoutMs} ms`));
-			else resolve(code === 0 ? null : failure(args, said.trim() || `it ended with ${code ?? signal}`));
+			else resolve(code === 0 ? null : failure(args, said.trim() || `it exited with ${code ?? signal}`));
 		});
 	});
 	try {
@@ -214,7 +214,7 @@ function environment(repository: string, workTree: string | undefined): NodeJS.P
 }
 
 function missing(cause: unknown): KeryxError {
-	return new KeryxError("checkpoint.no_git", "checkpoints need git, and there is no git on the PATH", {
+	return new KeryxError("checkpoint.no_git", "checkpoints need git, but there is no git on the PATH", {
 		cause,
 	});
 }

@@ -93,7 +93,7 @@ function readRules(root: string, path: RawPath): readonly Rule[] {
 }
 
 function tooMuch(path: string, why: string): KeryxError {
-	return new KeryxError("checkpoint.failed", `the rules in ${path} cannot be used: ${why}`);
+	return new KeryxError("checkpoint.failed", `the rules in ${path} are ignored: ${why}`);
 }
 
 /** One character per byte. */

@@ -57,20 +57,20 @@ export function readPath(given: string, field = "file"): RawPath {
 		path === ""
 			? "it is empty"
 			: path.includes("\0")
-				? "it holds a NUL"
+				? "it contains a NUL"
 				: path.startsWith("/")
 					? "it is absolute"
 					: parts.some((part) => part === "..")
-						? "it leads out of the workspace"
+						? "it points outside the workspace"
 						: parts.some((part) => part === "" || part === ".")
-							? "it is not in its plain form"
+							? "it is not in its simplest form"
 							: parts.some(isGit)
-								? "it is git's own"
+								? "it belongs to git"
 								: undefined;
 	if (reason)
 		throw new KeryxError("argument.invalid", `${field} must be a path inside the workspace: ${reason}`, {
 			field,
-			hint: "give it as the list of changes shows it, relative to the workspace",
+			hint: "write it as the list of changes shows it, relative to the workspace",
 		});
 	return path as RawPath;
 }
@@ -93,6 +93,6 @@ export function readId(given: string, field = "id"): string {
 	throw new KeryxError(
 		"argument.invalid",
 		`${field} must be a checkpoint's id, or at least its first ${SHORTEST_ID} digits`,
-		{ field, hint: "the list of checkpoints has the ids" },
+		{ field, hint: "the list of checkpoints shows the ids" },
 	);
 }

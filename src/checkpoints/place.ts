@@ -27,7 +27,7 @@ export async function placeOf(
 	if (!(await stat(root)).isDirectory()) throw refused(folder, "it is not a folder");
 	if (dirname(root) === root) throw refused(folder, "it is the root of the file system");
 	if (root === (await userHome())) throw refused(folder, "it is a home folder");
-	if (own === root || isInside(own, root)) throw refused(folder, "Keryx's own home is in it");
+	if (own === root || isInside(own, root)) throw refused(folder, "it contains Keryx's own home");
 	const named = resolve(folder);
 	if (isInside(root, own) && ![own, resolve(home)].some((one) => isInside(named, one)))
 		throw refused(folder, "it is a link into Keryx's own home");
@@ -61,5 +61,5 @@ function isInside(path: string, folder: string): boolean {
 }
 
 function refused(folder: string, why: string, cause?: unknown): KeryxError {
-	return new KeryxError("checkpoint.refused", `no snapshots are taken of ${folder}: ${why}`, { cause });
+	return new KeryxError("checkpoint.refused", `no snapshots of ${folder} are taken: ${why}`, { cause });
 }

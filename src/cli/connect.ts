@@ -1,4 +1,5 @@
 // Reaching Keryx: the one that runs, over its socket; where none runs, the store itself, through the same API in this process.
+
 import { type Home, homeAt, readOperatorSecret } from "../app/home.ts";
 import { type Config, keryxHome } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -14,6 +15,7 @@ import { ownerOf } from "../store/index.ts";
 import { type CliContext, openConfig } from "./context.ts";
 import { explained, insideKeryx } from "./inside.ts";
 import type { Output } from "./io/output.ts";
+import { texts } from "./texts.ts";
 
 export interface Connection {
 	readonly client: Client;
@@ -58,7 +60,7 @@ export function patienceWith(
 		silenceMs: timeoutMs?.() ?? SILENCE_MS,
 		givenUp: (waitedMs) => {
 			const who = ownerIn(storePath);
-			return new KeryxError("gateway.silent", `${who} has said nothing for ${Math.round(waitedMs / 1000)} s`);
+			return new KeryxError("gateway.silent", texts.connect.silent(who, Math.round(waitedMs / 1000)));
 		},
 	};
 }
@@ -66,10 +68,10 @@ export function patienceWith(
 function ownerIn(storePath: string): string {
 	try {
 		const owner = ownerOf(storePath);
-		return owner === null ? "the Keryx that listens here" : `the Keryx that runs (${owner})`;
+		return owner === null ? texts.connect.listening : texts.connect.running(owner);
 	} catch {
 		// It is for the message only.
-		return "the Keryx that listens here";
+		return texts.connect.listening;
 	}
 }
 

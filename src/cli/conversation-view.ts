@@ -1,8 +1,10 @@
 // From the API's frames to what a chat shows. Said things come from message rows, text on its way from deltas; what is told beside
 // the transcript (notices, answers of commands, why a turn failed) comes from deliveries.
+
 import { contentText } from "../domain/index.ts";
 import type { EventType, Followed, WireDelivery, WireEvent, WireMessage } from "../http/index.ts";
 import type { ChatEvent } from "./chat/index.ts";
+import { texts } from "./texts.ts";
 
 const BEGINS: ReadonlySet<EventType> = new Set(["turn.begun", "turn.resumed", "transcript.retried"]);
 
@@ -57,8 +59,7 @@ export class ConversationView {
 		} else if (frame.kind === "event") this.#event(frame.event);
 		else if (frame.kind === "lost" || frame.kind === "restored")
 			this.#show({ kind: "connection", state: frame.kind });
-		else if (frame.kind === "resync")
-			this.#show({ kind: "notice", text: "Some of what happened is no longer kept; /status tells what is." });
+		else if (frame.kind === "resync") this.#show({ kind: "notice", text: texts.chat.gap });
 	}
 
 	#event({ type, turn, facts, message, delivery }: WireEvent): void {

@@ -6,6 +6,7 @@ import { KeryxError } from "../errors.ts";
 import { startedByKeryx } from "../processes/index.ts";
 import { ownerOf } from "../store/index.ts";
 import type { CliContext } from "./context.ts";
+import { texts } from "./texts.ts";
 
 /** What it runs in, in a few words; null for a person's own terminal. */
 export function insideKeryx({ env }: CliContext): string | null {
@@ -27,5 +28,5 @@ export function explained(context: CliContext, error: unknown): unknown {
 }
 
 function refusal(where: string): KeryxError {
-	return new KeryxError("cli.inside", `this runs in ${where}, that Keryx started: it cannot decide anything`);
+	return new KeryxError("cli.inside", texts.inside(where));
 }

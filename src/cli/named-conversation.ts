@@ -1,9 +1,11 @@
 // Which conversation is meant: the terminal's own, or one that is named.
+
 import { userInfo } from "node:os";
 import type { Config } from "../config/index.ts";
 import { parseSource, readableKey, resolveAddress } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Client, WireConversation } from "../http/index.ts";
+import { texts } from "./texts.ts";
 
 /** Who speaks from this terminal: the user of this machine. */
 export function localSource() {
@@ -31,9 +33,9 @@ export async function namedConversation(client: Client, name: string): Promise<W
 		(await found(client.findConversation({ id: name }))) ??
 		(await found(client.findConversation({ key: name })));
 	if (there) return there;
-	throw new KeryxError("store.not_found", `no conversation ${JSON.stringify(name)}`, {
+	throw new KeryxError("store.not_found", texts.conversation.notFound(JSON.stringify(name)), {
 		field: "conversation",
-		hint: "give its id or its key; `keryx sessions list --json` has both",
+		hint: texts.conversation.notFoundHint,
 	});
 }
 

@@ -1,6 +1,8 @@
 // Questions that wait in the conversation of a terminal, oldest first. What is written there as y or n answers the first of them.
+
 import type { Client, WireConfirmation } from "../http/index.ts";
 import { ask, PAGE } from "./commands/confirm/calls.ts";
+import { texts } from "./texts.ts";
 
 export class OpenQuestions {
 	readonly #client: Client;
@@ -27,7 +29,7 @@ export class OpenQuestions {
 		if (verb === null || !first) return null;
 		const { id, action, status } = await ask(this.#client, verb, { id: first.id, body: {} });
 		this.#set(this.#waiting.filter((one) => one.id !== id));
-		return status === "denied" ? `Denied: ${action}. It is not done.` : `Approved: ${action}.`;
+		return status === "denied" ? texts.chat.denied(action) : texts.chat.approved(action);
 	}
 
 	async #read(conversation: string): Promise<void> {
@@ -40,8 +42,8 @@ export class OpenQuestions {
 	#set(waiting: readonly WireConfirmation[]): void {
 		this.#waiting = waiting;
 		const [first] = waiting;
-		const others = waiting.length > 1 ? `, and ${waiting.length - 1} more after it` : "";
-		this.#changed(first ? `${first.action} waits for you: y approves, n denies${others}` : null);
+		const others = waiting.length > 1 ? texts.chat.moreWaiting(waiting.length - 1) : "";
+		this.#changed(first ? texts.chat.waiting(first.action, others) : null);
 	}
 }
 

@@ -75,5 +75,5 @@ test.each(["--version", "--help"])("%s loads nothing but the program itself", as
 		new URL("main.ts", import.meta.url).pathname,
 		word,
 	]);
-	expect(stderr).toBe("app cli errors");
+	expect(stderr).toBe("app called cli errors");
 });

@@ -1,4 +1,5 @@
 // One conversation as seen and spoken in from a terminal: found by its address, followed by events, spoken in by messages.
+
 import { KeryxError } from "../errors.ts";
 import type { Client, WireConversation, WireEvent } from "../http/index.ts";
 import { systemIds } from "../store/index.ts";
@@ -6,6 +7,7 @@ import { systemClock } from "../time/index.ts";
 import type { Connection } from "./connect.ts";
 import type { ConversationView } from "./conversation-view.ts";
 import { localSource, namedConversation, ownConversation } from "./named-conversation.ts";
+import { texts } from "./texts.ts";
 
 export interface TalkFlags {
 	readonly new?: boolean;
@@ -51,10 +53,10 @@ export class Talk {
 
 	async #apply(flags: TalkFlags): Promise<void> {
 		if (flags.session !== undefined && flags.new)
-			throw new KeryxError("usage.invalid", "--new and --session exclude each other");
+			throw new KeryxError("usage.invalid", texts.chat.newOrSession);
 		if (!this.conversation) {
 			if (flags.session !== undefined)
-				throw new KeryxError("store.not_found", `no session ${flags.session}`, { field: "session" });
+				throw new KeryxError("store.not_found", texts.chat.noSession(flags.session), { field: "session" });
 			return;
 		}
 		const { id } = this.conversation;
@@ -124,7 +126,7 @@ export class Talk {
 			source: localSource(),
 			...(this.isJoined && this.conversation && { conversation: this.conversation.id }),
 		});
-		if (refused !== null) throw new KeryxError("argument.invalid", `the message was refused: ${refused}`);
+		if (refused !== null) throw new KeryxError("argument.invalid", texts.chat.refused(refused));
 		if (this.conversation === null && conversation !== null) {
 			this.conversation = await this.client.conversation({ conversation });
 			this.#begun();

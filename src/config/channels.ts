@@ -71,7 +71,7 @@ export type ChannelSettings = z.output<typeof channelSchema>;
 export const channelNameSchema = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 of a-z, 0-9, _ and -")
-	.refine((name) => !isOwn(name), "must be another name: Keryx uses it itself");
+	.refine((name) => !isOwn(name), "is a name that Keryx uses itself; choose another one");
 
 /** What is wrong with the entries together, each with the key that it is told of. */
 export function* channelProblems(
@@ -99,15 +99,15 @@ export function* channelProblems(
 		if (known && (token_env === undefined) === (token_file === undefined))
 			yield {
 				path: [name, "token_env"],
-				message: "or token_file must name where the token is, one of the two",
+				message: "or token_file must say where the token is; set one of the two",
 			};
 		const needsAppToken = APP_TOKEN_PLATFORMS.has(platform) && module === undefined;
 		if (needsAppToken && (app_token_env === undefined) === (app_token_file === undefined))
 			yield {
 				path: [name, "app_token_env"],
-				message: "or app_token_file must name where the app-level token is, one of the two",
+				message: "or app_token_file must say where the app-level token is; set one of the two",
 			};
 		if (profile !== undefined && !Object.hasOwn(profiles, profile))
-			yield { path: [name, "profile"], message: `must name one of profiles, not ${profile}` };
+			yield { path: [name, "profile"], message: `must be one of the names in profiles, not ${profile}` };
 	}
 }

@@ -61,11 +61,11 @@ export function readDocument(text: string): { root: ConfigNode | undefined; prob
 const HARMLESS: ReadonlySet<string> = new Set(["DUPLICATE_KEY", "TAG_RESOLVE_FAILED", "MULTIPLE_DOCS"]);
 
 const PLAIN_WORDS: Partial<Record<string, string>> = {
-	DUPLICATE_KEY: "this key is already given above in the same map; keep one of the two",
-	TAB_AS_INDENT: "a tab is used for indentation; YAML takes spaces only",
-	MULTIPLE_DOCS: "a second document begins here; the configuration is one document, so remove the --- line",
+	DUPLICATE_KEY: "this key is already set above in the same map; keep one of the two",
+	TAB_AS_INDENT: "the indentation uses a tab; YAML only accepts spaces",
+	MULTIPLE_DOCS: "a second document starts here; the configuration is one document, so remove the --- line",
 	TAG_RESOLVE_FAILED:
-		"a value that begins with ! is taken for a tag, and there is none of that name; put text in quotes",
+		"YAML reads a value that starts with ! as a tag, and this tag does not exist; put text in quotes",
 	RESOURCE_EXHAUSTION: "nested too deeply",
 };
 
@@ -92,7 +92,7 @@ class Reader {
 		const at = this.positionOf(node) ?? inherited;
 		if (++this.count > MOST_NODES) {
 			if (this.count === MOST_NODES + 1)
-				this.refuse(at, `more than ${MOST_NODES} values, counting what aliases repeat`);
+				this.refuse(at, `more than ${MOST_NODES} values, counting repeated aliases`);
 			return nothing(at);
 		}
 		if (isAlias(node)) return this.readAlias(node.resolve(this.document), at);
@@ -117,8 +117,8 @@ class Reader {
 		if (target !== undefined && !this.open.has(target)) return this.read(target, at);
 		const message =
 			target === undefined
-				? "a value that begins with * is taken for an alias, and no anchor above has its name; put text in quotes"
-				: "this alias is part of what it stands for";
+				? "YAML reads a value that starts with * as an alias, and no anchor above has this name; put text in quotes"
+				: "this alias refers to itself";
 		this.refuse(at, message);
 		return nothing(at);
 	}
@@ -130,7 +130,10 @@ class Reader {
 		}
 		const name = key.source ?? String(key.value as string | number | boolean);
 		if (name === "<<") {
-			this.refuse(at, "merge keys (<<) are not read; write the keys out, or use an alias for the whole map");
+			this.refuse(
+				at,
+				"merge keys (<<) are not supported; write the keys out, or use an alias for the whole map",
+			);
 			return undefined;
 		}
 		return name;

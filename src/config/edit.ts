@@ -2,6 +2,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { KERYX } from "../called.ts";
 import { KeryxError } from "../errors.ts";
 
 /** Dotted keys and their new values; undefined takes a key out. The text must be right YAML, or empty. */
@@ -70,8 +71,8 @@ function readable(text: string): Document {
 	const document: Document = parseDocument(text);
 	document.contents ??= document.createNode({});
 	if (document.errors.length === 0 && isMap(document.contents)) return document;
-	throw new KeryxError("config.syntax", "config.yaml is not right YAML, so it is left as it is", {
-		hint: "run `keryx config check`, correct it, then try again",
+	throw new KeryxError("config.syntax", "config.yaml is not valid YAML, so it was not changed", {
+		hint: `run \`${KERYX} config check\`, correct it, then try again`,
 	});
 }
 

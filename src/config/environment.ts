@@ -104,7 +104,7 @@ const BOOLEANS = new Map([
 function unknownVariable(variable: string, root: Key): string {
 	const known = [...RESERVED, ...plainPaths(root).map(variableName)];
 	const near = nearest(variable, known);
-	return `${variable} is not read: it names no key of the configuration${near ? `; ${near} is one` : ""}`;
+	return `${variable} is ignored: there is no such setting${near ? `; did you mean ${near}?` : ""}`;
 }
 
 /** The paths of all values, with the names that are fixed; a map with names of the user's choice has none. */

@@ -26,6 +26,7 @@ export { type Connection, connections, ownPlatforms, unreached } from "./reach.t
 export { authRules, CONFIG_KEYS, type Config, type ConfigInput } from "./schema.ts";
 export { hideSecretLike } from "./secrets.ts";
 export { resolvePolicy, type SessionReset, sessionResetSchema } from "./session-reset.ts";
+export { setInConfig } from "./set.ts";
 export type { Origin } from "./settings.ts";
 export { type ConfigView, createConfigView, type ShownEntry, shownEntries } from "./view.ts";
 export { type ConfigWatch, type WatchClock, type WatchOptions, watchConfig } from "./watch.ts";

@@ -203,7 +203,7 @@ function shortSecrets(names: readonly string[], env: Environment): string[] {
 		.filter((name) => env[name] && env[name].length < SHORTEST_HIDDEN)
 		.map(
 			(name) =>
-				`the value of ${name} is shorter than ${SHORTEST_HIDDEN} characters: it cannot be hidden in output`,
+				`the value of ${name} is shorter than ${SHORTEST_HIDDEN} characters, so it cannot be hidden in output`,
 		);
 }
 
@@ -215,7 +215,7 @@ function isOff(settings: readonly Setting[], key: string): boolean {
 function unknownHostZone(settings: readonly Setting[]): string[] {
 	const given = settings.some(({ path }) => path.join(".") === "session_reset.timezone");
 	if (given || hostTimeZone() !== undefined) return [];
-	return ["the host's time zone (TZ) is not known: days begin in UTC; set session_reset.timezone"];
+	return ["the host's time zone (TZ) is unknown, so days begin in UTC; set session_reset.timezone"];
 }
 
 function listEntries(values: Config, settings: readonly Setting[]): ConfigEntry[] {

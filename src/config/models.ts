@@ -23,7 +23,7 @@ export const USUAL_KEY_VARIABLES: Readonly<Record<ModelProvider, string | null>>
 
 export const variableSchema = z
 	.string()
-	.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable, never a value");
+	.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable, not its value");
 
 export const baseUrlSchema = z
 	.string()
@@ -47,7 +47,7 @@ export const priceSchema = z.strictObject({
 	cached_input: z.number().min(0).optional(),
 	currency: z
 		.string()
-		.regex(/^[A-Z]{3}$/, "must be a code of three capitals, such as USD")
+		.regex(/^[A-Z]{3}$/, "must be a three-letter code such as USD")
 		.default("USD"),
 });
 

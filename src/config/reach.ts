@@ -30,17 +30,17 @@ export function unreached(
 	const { auth, home_channels, confirmations } = config;
 	const has = (platform: string) => there.some((one) => one.platform === platform);
 	const missing = (section: object) => Object.keys(section).filter((platform) => !has(platform));
-	const without = (platform: string) => `this Keryx has no channel for ${platform}`;
+	const without = (platform: string) => `there is no channel for ${platform}`;
 	return [
 		...missing(auth).map(
 			(platform) =>
-				`auth.${platform}: ${without(platform)}; only programs that post messages from there are heard`,
+				`auth.${platform}: ${without(platform)}; only messages posted by programs arrive from there`,
 		),
 		...confirmations.notify.flatMap((to) =>
 			"webhook" in to || there.some((one) => one.platform === to.platform && one.account === to.account)
 				? []
 				: [
-						`confirmations.notify: ${to.platform} ${to.chat_id} is told nothing: ${without(to.platform)}${to.account && ` with the account ${to.account}`}`,
+						`confirmations.notify: ${to.platform} ${to.chat_id} is not notified: ${without(to.platform)}${to.account && ` with the account ${to.account}`}`,
 					],
 		),
 		...missing(home_channels).map(

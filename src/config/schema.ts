@@ -14,8 +14,9 @@ const RESTART = { restart: true } as const;
 const COMES = { comes: true } as const;
 
 /** What answers: of Keryx itself, and of each profile. */
-const agentSchema = z.strictObject({
-	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).default("offline"),
+const agentKeys = z.strictObject({
+	/** Left out: ai-sdk where a provider or a model is named, or else offline. */
+	kind: z.enum(["offline", "ai-sdk", "acp", "scripted"]).optional(),
 	provider: modelKeys.provider.optional(),
 	model: modelKeys.model.optional(),
 	base_url: modelKeys.base_url,
@@ -50,10 +51,16 @@ const agentSchema = z.strictObject({
 	max_steps: whole(1, 10_000).default(60),
 });
 
+/** Whoever names a model wants it to answer. What it still lacks is said when the agent is made. */
+const agentSchema = agentKeys.transform((agent) => {
+	const namesModel = agent.provider !== undefined || agent.model !== undefined;
+	return { ...agent, kind: agent.kind ?? (namesModel ? ("ai-sdk" as const) : ("offline" as const)) };
+});
+
 const wallPathSchema = z
 	.string()
-	.regex(/^(\/|~\/|~$)/, "must be absolute, or begin with ~/")
-	.refine((path) => !path.includes("\0"), "must not hold a NUL character");
+	.regex(/^(\/|~\/|~$)/, "must be absolute, or start with ~/")
+	.refine((path) => !path.includes("\0"), "must not contain a NUL character");
 
 /** Where the agent's programs work. */
 const workspaceSchema = z.strictObject({
@@ -67,7 +74,7 @@ const profileNameSchema = z
 		/^[a-z0-9][a-z0-9_-]{0,63}$/,
 		"must be 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit",
 	)
-	.refine((name) => name !== "default", "must be another name: default stands for no profile");
+	.refine((name) => name !== "default", "must be another name: default means no profile");
 
 /** Who may speak on one platform. */
 const authSchema = z.strictObject({
@@ -99,7 +106,7 @@ const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), 
 /** What is done in the name of these is never covered by a standing yes. */
 const actionToConfirm = z
 	.string()
-	.refine((name) => actionName(name) !== null, { error: `an action may hold ${ACTION_ALPHABET} only` });
+	.refine((name) => actionName(name) !== null, { error: `an action may contain only ${ACTION_ALPHABET}` });
 const ALWAYS_CONFIRM = [
 	"deploy_production",
 	"delete_data",
@@ -148,7 +155,7 @@ export const configSchema = z
 						.prefault({})
 						.refine(
 							({ mode, path }) => mode !== "shared" || path !== undefined,
-							"must have a path where its mode is shared: another profile's files are not to be seen",
+							"must have a path when its mode is shared, so that it does not see other profiles' files",
 						),
 				}),
 			)
@@ -400,28 +407,28 @@ export const configSchema = z
 				context.addIssue({
 					code: "custom",
 					path: ["walls", "env_pass", index],
-					message: `must not name ${name}, which holds a key: a command names a secret as \u0024{secret:NAME}`,
+					message: `must not name ${name}, which holds a key: a command names a secret as \${secret:NAME}`,
 				});
 		for (const name of Object.keys(walls.by_profile))
 			if (!Object.hasOwn(profiles, name))
 				context.addIssue({
 					code: "custom",
 					path: ["walls", "by_profile", name],
-					message: `must be the name of one of profiles, not ${name}`,
+					message: `must be one of the names in profiles, not ${name}`,
 				});
 		for (const [name, { profile }] of Object.entries(webhooks))
 			if (profile !== undefined && !Object.hasOwn(profiles, profile))
 				context.addIssue({
 					code: "custom",
 					path: ["webhooks", name, "profile"],
-					message: `must name one of profiles, not ${profile}`,
+					message: `must be one of the names in profiles, not ${profile}`,
 				});
 		for (const [index, { profile }] of profile_rules.entries())
 			if (!Object.hasOwn(profiles, profile))
 				context.addIssue({
 					code: "custom",
 					path: ["profile_rules", index, "profile"],
-					message: `must name one of profiles, not ${profile}`,
+					message: `must be one of the names in profiles, not ${profile}`,
 				});
 	});
 

@@ -44,7 +44,7 @@ const levelSchema = z.strictObject(
 		process_max_age_hours: fields.process_max_age_hours.nullish(),
 		carry_over: fields.carry_over.nullish(),
 	},
-	{ error: sectionError(`is not a setting; known are ${Object.keys(fields).join(", ")}`) },
+	{ error: sectionError(`is not a setting; the settings are ${Object.keys(fields).join(", ")}`) },
 );
 
 /** The section as written in YAML, snake_case. Its output has every default but the time zone, which is the host's. */
@@ -61,7 +61,7 @@ export const sessionResetSchema = z.strictObject(
 		carry_over: withDefault(fields.carry_over, () => "all" as const),
 		by_type: withDefault(
 			z.partialRecord(z.enum(CHAT_TYPES), levelSchema.nullish(), {
-				error: sectionError(`is not a chat type; these are ${CHAT_TYPES.join(", ")}`),
+				error: sectionError(`is not a chat type; the chat types are ${CHAT_TYPES.join(", ")}`),
 			}),
 			() => ({}),
 		),
@@ -72,7 +72,7 @@ export const sessionResetSchema = z.strictObject(
 	},
 	{
 		error: sectionError(
-			`is not a setting; known are ${Object.keys(fields).join(", ")}, by_type, by_platform`,
+			`is not a setting; the settings are ${Object.keys(fields).join(", ")}, by_type, by_platform`,
 		),
 	},
 );
@@ -123,7 +123,7 @@ function checkedHost(timezone: string): string {
 	const field = "session_reset.timezone";
 	throw new KeryxError(
 		"policy.invalid",
-		`${field} must be set: the host's time zone ${timezone} is not known`,
+		`${field} must be set: the host's time zone ${timezone} is unknown`,
 		{ field },
 	);
 }

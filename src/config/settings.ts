@@ -75,7 +75,7 @@ function unknownKey(root: Key, parent: Key, path: readonly string[], name: strin
 	const suggestion = nearest(name, siblings) ?? elsewhere(root, name);
 	const problem = `unknown key ${JSON.stringify(name)}${path.length > 0 ? ` in ${path.join(".")}` : ""}`;
 	if (suggestion) return { key, suggestion, message: `${problem}; did you mean ${suggestion}?` };
-	if (siblings.length > 0) return { key, message: `${problem}; it may be ${siblings.join(", ")}` };
+	if (siblings.length > 0) return { key, message: `${problem}; it can be ${siblings.join(", ")}` };
 	return { key, message: `${problem}; it ${parent.kind === "map" ? parent.refusal(name) : "has none"}` };
 }
 

@@ -32,7 +32,7 @@ function describeIssue(
 	const inside = set ? path.slice(setting.path.length) : [];
 	const value = set ? dig(setting.value, inside) : undefined;
 	const rule = issue.message || describeRule(issue, keyAt(CONFIG_KEYS, path));
-	const given = isSection(setting, path) ? "" : `; it is ${value === undefined ? "not given" : show(value)}`;
+	const given = isSection(setting, path) ? "" : `; it is ${value === undefined ? "not set" : show(value)}`;
 	return {
 		code: "config.invalid",
 		key,
@@ -74,7 +74,7 @@ function describeRule(issue: z.core.$ZodIssue, key: Key | undefined): string {
 	if (issue.code === "unrecognized_keys") return `has no key ${issue.keys.join(", ")}`;
 	if (issue.code === "too_small") return `must have at least ${issue.minimum}`;
 	if (issue.code === "too_big") return `must have at most ${issue.maximum}`;
-	return "has a form that is not known; the reference lists what it may be";
+	return "has an unknown form; the reference lists what it can be";
 }
 
 const TYPES: Partial<Record<string, string>> = {

@@ -75,7 +75,7 @@ class Watching implements ConfigWatch {
 		const { home, onProblem } = this.#options;
 		const lost = ({ message }: Error) =>
 			onProblem([
-				{ code: "config.unreadable", message: `changes of the configuration are not seen: ${message}` },
+				{ code: "config.unreadable", message: `changes to the configuration are not noticed: ${message}` },
 			]);
 		try {
 			// Every change in the home counts: where the file is a link, the name that changes is another one.
@@ -205,7 +205,7 @@ function whatIsMissing(seen: Seen, file: string): ConfigProblem | null {
 	if (seen.kind === "none")
 		return {
 			code: "config.unreadable",
-			message: "the file is gone; to go by the defaults, start Keryx again",
+			message: "the file is gone; restart Keryx to use the defaults",
 			file,
 		};
 	return isEmpty(seen) ? { code: "config.unreadable", message: "the file is empty", file } : null;

@@ -185,7 +185,7 @@ class StoredConfirmations implements Confirmations {
 	async request(input: RequestInput, caller: Caller): Promise<Requested> {
 		await this.#assertMay(caller, "request");
 		if (caller.sessionKey !== null && input.sessionKey !== caller.sessionKey) {
-			await this.refused(caller, "request", "it named another conversation than the one it is bound to");
+			await this.refused(caller, "request", "it named a conversation other than its own");
 			throw new KeryxError("confirmation.refused", "this token is bound to another session_key", {
 				field: "session_key",
 			});
@@ -263,9 +263,9 @@ class StoredConfirmations implements Confirmations {
 			grant || editedDetails ? await store.confirmation({ scope: OPERATOR, id, now: clock.now() }) : null;
 		if (before && grant) this.#assertGrantable(before.action);
 		if (editedDetails && before?.waiter === "live")
-			throw new KeryxError("argument.invalid", "a program that waits takes no other arguments than its own", {
+			throw new KeryxError("argument.invalid", "a program that is waiting only accepts its own arguments", {
 				field: "edited_details",
-				hint: "approve or deny it as it is",
+				hint: "approve or deny it without changes",
 			});
 		return {
 			id,
@@ -306,7 +306,7 @@ class StoredConfirmations implements Confirmations {
 		});
 		this.afterResolve(resolved);
 		if (resolved.kind === "settled")
-			await this.refused(caller, "resolve", `it was ${resolved.status} already`, id);
+			await this.refused(caller, "resolve", `it was already ${resolved.status}`, id);
 		return resolved;
 	}
 
@@ -434,7 +434,7 @@ class StoredConfirmations implements Confirmations {
 	async #assertMay(caller: Caller, attempt: Attempt, confirmation?: string): Promise<void> {
 		if (may(caller, attempt)) return;
 		await this.refused(caller, attempt, `its role is ${caller.role}`, confirmation);
-		throw new KeryxError("confirmation.refused", `the role ${caller.role} may not do that`);
+		throw new KeryxError("confirmation.refused", `the role ${caller.role} is not allowed to do this`);
 	}
 
 	/** What was refused because it is another's, used already or decided already is an attempt that the audit knows of. */
@@ -447,13 +447,13 @@ class StoredConfirmations implements Confirmations {
 		try {
 			const answer = await work;
 			if ("kind" in answer && answer.kind === "settled")
-				await this.refused(caller, attempt, "it is decided or used already", id);
+				await this.refused(caller, attempt, "it is already decided or used", id);
 			if ("kind" in answer && answer.kind === "other_digest")
-				await this.refused(caller, attempt, "other arguments than those approved", id);
+				await this.refused(caller, attempt, "the arguments differ from the approved ones", id);
 			return answer;
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "store.not_found")
-				await this.refused(caller, attempt, "it is not there, or another's", id);
+				await this.refused(caller, attempt, "it does not exist, or belongs to someone else", id);
 			throw error;
 		}
 	}
@@ -465,10 +465,14 @@ class StoredConfirmations implements Confirmations {
 
 	#assertGrantable(action: string): void {
 		if (this.#isAlwaysAsked(action))
-			throw new KeryxError("argument.invalid", `${action} is asked about every time: no grant covers it`, {
-				field: "grant",
-				hint: "approve it once; the list is confirmations.always_confirm",
-			});
+			throw new KeryxError(
+				"argument.invalid",
+				`${action} must be confirmed every time, so it cannot be granted`,
+				{
+					field: "grant",
+					hint: "approve it once; confirmations.always_confirm lists such actions",
+				},
+			);
 	}
 
 	#edited(before: Confirmation, details: Details): { details: Details; digest: string } {
@@ -562,8 +566,8 @@ function isSameChat(a: Destination, b: Destination): boolean {
 const PLACEHOLDER = "\u0024{secret:NAME}";
 
 function secretNamed(field: string): KeryxError {
-	return new KeryxError("argument.invalid", `${field} holds a known secret`, {
+	return new KeryxError("argument.invalid", `${field} contains a known secret`, {
 		field,
-		hint: `write ${PLACEHOLDER} in its place`,
+		hint: `write ${PLACEHOLDER} instead`,
 	});
 }

@@ -1,5 +1,6 @@
 // What a human is shown of a request. All of it but the frame is the requester's: quoted, capped, in code marks, so that no platform
 // finds markup, a mention or a file in it. The arguments are shown whole or it is said how much is missing.
+import { KERYX } from "../called.ts";
 import type { Confirmation } from "../store/index.ts";
 
 const LONGEST_DETAILS = 1500;
@@ -15,10 +16,10 @@ export function questionText(confirmation: Asked, now: number): string {
 	const { id, action, description, requester, askedBy } = confirmation;
 	const asker = askedBy.startsWith("agent:") ? "The agent" : `${inert(requester)} (${inert(askedBy)})`;
 	return [
-		`${asker} asks for your confirmation: ${inert(action)}`,
-		`What it says: ${inert(description)}`,
+		`${asker} wants to run ${inert(action)} and needs your approval.`,
+		`Description: ${inert(description)}`,
 		...detailsLines(confirmation),
-		`Answer with \`/approve ${id}\` or \`/deny ${id}\`${within(confirmation, now)}. No answer is not consent.`,
+		`Answer with \`/approve ${id}\` or \`/deny ${id}\`${within(confirmation, now)}. If nobody answers, it is not done.`,
 	].join("\n");
 }
 
@@ -38,9 +39,9 @@ type Ends = Readonly<Record<keyof typeof ENDS, string>>;
 
 const ENDS = {
 	approved: "Approved.",
-	denied: "Denied: it was not done.",
-	expired: "Nobody answered in time: it was not done.",
-	cancelled: "No longer asked: it was not done.",
+	denied: "Denied. It was not done.",
+	expired: "Nobody answered in time. It was not done.",
+	cancelled: "Cancelled. It was not done.",
 } as const;
 
 /** `text`: as somebody is shown it, where that is more than the question itself. */
@@ -53,7 +54,7 @@ export function questionOf(
 	}: { readonly now: number; readonly answerer: string | null; readonly text?: string },
 ): Question {
 	const { id, action, description, expiresAt: until } = confirmation;
-	const asked = [inert(action), `What it says: ${inert(description)}`, ...detailsLines(confirmation)];
+	const asked = [inert(action), `Description: ${inert(description)}`, ...detailsLines(confirmation)];
 	const over = (before: readonly string[]): Ends => ({
 		approved: [...before, ENDS.approved].join("\n"),
 		denied: [...before, ENDS.denied].join("\n"),
@@ -69,14 +70,12 @@ function detailsLines({ details }: Asked): string[] {
 	const shown = text.length <= LONGEST_DETAILS ? text : text.slice(0, LONGEST_DETAILS).toWellFormed();
 	const left = text.length - shown.length;
 	return [
-		"Its arguments:",
+		"Arguments:",
 		"```",
 		shown,
 		"```",
 		...(left > 0
-			? [
-					`${left} more characters are not shown here: \`keryx confirm show\` has all of them. Deny what you have not read.`,
-				]
+			? [`${left} more characters are not shown. Read them with \`${KERYX} confirm show\`, or deny.`]
 			: []),
 	];
 }

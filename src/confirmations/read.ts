@@ -91,7 +91,7 @@ export function readGrant(body: unknown): GrantInput {
 	const problem = pattern === undefined ? null : grantPatternProblem(pattern);
 	if (problem !== null) throw new KeryxError("argument.invalid", problem, { field: "pattern" });
 	if (scope !== "always" && (!sessionKey || !askedBy))
-		throw new KeryxError("argument.invalid", `a grant of scope ${scope} needs session_key and asked_by`, {
+		throw new KeryxError("argument.invalid", `a grant with scope ${scope} needs session_key and asked_by`, {
 			field: sessionKey ? "asked_by" : "session_key",
 		});
 	return {
@@ -108,9 +108,9 @@ export function readGrant(body: unknown): GrantInput {
 export function checkedAction(action: string): string {
 	const name = actionName(action);
 	if (name !== null) return name;
-	throw new KeryxError("argument.invalid", `action may hold ${ACTION_ALPHABET} only`, {
+	throw new KeryxError("argument.invalid", `action may contain only ${ACTION_ALPHABET}`, {
 		field: "action",
-		hint: "name it like deploy_production",
+		hint: "use a name such as deploy_production",
 	});
 }
 
@@ -135,7 +135,7 @@ export function readObject(value: unknown, field: string): Readonly<Record<strin
 export function neededText(given: Readonly<Record<string, unknown>>, field: string, longest: number): string {
 	const text = optionalText(given, field, longest);
 	if (text) return text;
-	throw new KeryxError("argument.invalid", `${field} is needed and must not be blank`, { field });
+	throw new KeryxError("argument.invalid", `${field} is required and must not be blank`, { field });
 }
 
 /** Trimmed; undefined where it is left out or null. */
@@ -150,8 +150,8 @@ function optionalText(
 		throw new KeryxError("argument.invalid", `${field} must be a string`, { field });
 	const text = value.trim();
 	if (text.length > longest)
-		throw new KeryxError("argument.invalid", `${field} may have ${longest} characters`, { field });
+		throw new KeryxError("argument.invalid", `${field} may have at most ${longest} characters`, { field });
 	if (!text.isWellFormed())
-		throw new KeryxError("argument.invalid", `${field} holds half of a surrogate pair`, { field });
+		throw new KeryxError("argument.invalid", `${field} contains half of a surrogate pair`, { field });
 	return text;
 }

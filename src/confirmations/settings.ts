@@ -39,7 +39,7 @@ export function confirmationSettings(
 		unreachable: hooks.filter((hook) => problemOf(hook) !== null).map(({ webhook }) => webhook),
 		problems: hooks.flatMap((hook) => {
 			const problem = problemOf(hook);
-			return problem === null ? [] : [`${hook.webhook} is told nothing: ${problem}`];
+			return problem === null ? [] : [`${hook.webhook} is not notified: ${problem}`];
 		}),
 	};
 }

@@ -26,7 +26,7 @@ export class Watch {
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#round(),
-			failed: (error) => options.log("confirmations cannot be looked after just now", error),
+			failed: (error) => options.log("confirmations cannot be checked right now", error),
 		});
 	}
 
@@ -74,7 +74,7 @@ export class Watch {
 				? ({ kind: "dead", reason: "it is no longer configured" } as const)
 				: confirmation.status === "pending"
 					? await tellWebhook(to, confirmation, { now: clock.now(), attempts })
-					: ({ kind: "dead", reason: `it was ${confirmation.status} before it could be told` } as const);
+					: ({ kind: "dead", reason: `it was ${confirmation.status} before it could be delivered` } as const);
 			const { id } = confirmation;
 			await store.settleConfirmationNotice({
 				id,

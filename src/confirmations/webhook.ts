@@ -18,9 +18,7 @@ const FEWEST_BYTES = 16;
 /** What is wrong with the secret of a signature, or null. Whoever sees one signed message can try out short ones. */
 export function weakSecret(variable: string, secret: string): string | null {
 	const bytes = Buffer.byteLength(secret);
-	return bytes >= FEWEST_BYTES
-		? null
-		: `${variable} has ${bytes} bytes, and must have ${FEWEST_BYTES} or more`;
+	return bytes >= FEWEST_BYTES ? null : `${variable} has ${bytes} bytes, but needs at least ${FEWEST_BYTES}`;
 }
 
 export type WebhookOutcome =

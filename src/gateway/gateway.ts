@@ -334,8 +334,8 @@ class RunningGateway implements Gateway {
 		for (const { id, workspace, problem, left } of (await this.#options.checkpoints?.recover()) ?? [])
 			this.#log(
 				problem === null
-					? `restore ${id} of ${workspace}, which was cut off, is finished`
-					: `restore ${id} of ${workspace}, which was cut off, cannot be finished (${left.length} files are left): ${problem}`,
+					? `finished the interrupted restore ${id} of ${workspace}`
+					: `cannot finish the interrupted restore ${id} of ${workspace} (${left.length} files left): ${problem}`,
 				undefined,
 			);
 	}
@@ -351,7 +351,7 @@ class RunningGateway implements Gateway {
 			this.#unheard.stop(),
 			...this.#working,
 		]);
-		const unplanned = (error: unknown) => this.#log("the end could not be planned", error);
+		const unplanned = (error: unknown) => this.#log("the shutdown could not be planned", error);
 		const drained = this.#lanes.drain();
 		const cancel = clock.after(config.shutdown.drain_seconds * 1000, () => {
 			// Marked first: what is cut off now was planned, and does not count as an interruption.
@@ -365,7 +365,7 @@ class RunningGateway implements Gateway {
 		const [sessionSettings, outlet] = [this.#sessionSettings, this.outlet];
 		await this.#lastWords(() => tellCutOff({ store, config, sessionSettings, outlet })).catch(unplanned);
 		this.#unlisten();
-		await processes?.close().catch((error: unknown) => this.#log("processes could not be let go", error));
+		await processes?.close().catch((error: unknown) => this.#log("processes could not be released", error));
 		await this.#outbox.stop();
 		await this.#connections.stopAll();
 		await this.#watchers.stop();
@@ -374,7 +374,7 @@ class RunningGateway implements Gateway {
 
 	/** Until the store answers, or the end has begun. */
 	#patiently<Value>(work: () => Promise<Value>): Promise<Value> {
-		const log = (error: unknown) => this.#log("the start waits for the store", error);
+		const log = (error: unknown) => this.#log("startup is waiting for the store", error);
 		return untilWritten(work, { clock: this.#options.clock, signal: this.#stopping.signal, log });
 	}
 
@@ -382,7 +382,7 @@ class RunningGateway implements Gateway {
 		const { clock } = this.#options;
 		const enough = new AbortController();
 		const cancel = clock.after(LAST_WORDS_MS, () => enough.abort());
-		const log = (error: unknown) => this.#log("the end waits for the store", error);
+		const log = (error: unknown) => this.#log("shutdown is waiting for the store", error);
 		await untilWritten(work, { clock, signal: enough.signal, log }).finally(cancel);
 	}
 
@@ -408,7 +408,7 @@ class RunningGateway implements Gateway {
 		const { store, workspaceOf } = this.#options;
 		const { profile } = await store.conversation({ scope: OPERATOR, ref: { id: conversation } });
 		if (!workspaceOf)
-			throw new KeryxError("workspace.unusable", "this Keryx has no folders for its conversations");
+			throw new KeryxError("workspace.unusable", "conversations have no workspace folders here");
 		return workspaceOf({ conversation, profile }).folder;
 	}
 
@@ -423,7 +423,7 @@ class RunningGateway implements Gateway {
 			await untilWritten(() => store.noteConfig({ kind: "changed", keys, restart }), {
 				clock,
 				signal: this.#stopping.signal,
-				log: (error) => this.#log("a change of the configuration cannot be told yet", error),
+				log: (error) => this.#log("the channels cannot be told about the configuration change yet", error),
 			});
 		return { keys, restart };
 	}
@@ -512,10 +512,10 @@ class RunningGateway implements Gateway {
 			untilWritten(() => this.#turns.ofCommand(conversation, turn), {
 				clock: this.#options.clock,
 				signal: this.#stopping.signal,
-				log: (error) => this.#log(`turn ${turn.turn} cannot begin yet`, error),
+				log: (error) => this.#log(`turn ${turn.turn} cannot start yet`, error),
 			}).then(
 				(begun) => this.#lanes.run(conversation.id, begun),
-				(error: unknown) => this.#log(`turn ${turn.turn} is left to the next start`, error),
+				(error: unknown) => this.#log(`turn ${turn.turn} is left for the next start`, error),
 			),
 		);
 	}

@@ -1,5 +1,8 @@
-// What users are told when something did not work: one plain sentence each, never a stack trace.
+// The gateway's notices, in one place, so that they can be read and translated together: one plain sentence each, never a stack trace.
+// What commands answer is in texts.ts.
+
 import type { AgentFailure } from "../agents/index.ts";
+import { KERYX } from "../called.ts";
 import type { Config } from "../config/index.ts";
 import {
 	bytesInWords,
@@ -15,17 +18,17 @@ import { asCode, counted, inert, literal } from "./commands/words.ts";
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
 		case "rate_limited":
-			return "The model's provider asks for a pause (rate limit). Please try again in a moment.";
+			return "The model's provider is limiting requests right now. Please try again in a moment.";
 		case "key_missing":
-			return "The model's key is missing or was refused. The operator can check it with `keryx doctor`.";
+			return `The model's API key is missing or was refused. The operator can check it with \`${KERYX} doctor\`.`;
 		case "context_too_large":
-			return "This conversation is too long for the model. `/compress` shortens it, `/new` starts fresh.";
+			return "This conversation is too long for the model. Send `/compress` to shorten it, or `/new` to start a new session.";
 		case "attachment_refused":
-			return "The model's provider did not take an attachment. Please send it in another form, or go on without it.";
+			return "The model's provider did not accept an attachment. Please send it in another format, or continue without it.";
 		case "provider_down":
 			return "The model's provider cannot be reached right now. Please try again later.";
 		case "program_failed":
-			return "The agent program has failed: it ended, could not be started, or answered with an error. Please try again; the operator finds its own words with `keryx why`.";
+			return `The agent program failed: it exited, could not start, or returned an error. Please try again. The operator can see its error with \`${KERYX} why\`.`;
 		case "refused":
 			return "The model's provider refused this request.";
 		case "malformed":
@@ -46,17 +49,17 @@ export function maxAnswerOf({ turn }: Pick<Config, "turn">): number {
 }
 
 export const DEADLINE =
-	"This took longer than allowed, so it was ended. Please try again, perhaps in smaller steps.";
+	"This took longer than allowed, so it was stopped. Please try again, perhaps in smaller steps.";
 export const STEP_LIMIT =
-	"This took more steps than allowed, so it was ended. Say `go on` to continue from here.";
+	"This took more steps than allowed, so it was stopped. Say `go on` to continue from here.";
 export const UNEXPECTED =
-	"Something went wrong inside Keryx, so this was not answered. The operator finds it in the log.";
+	"Something went wrong inside Keryx, so this was not answered. The operator can find the error in the log.";
 export const NOT_DONE =
-	"Something went wrong inside Keryx, so this was not done. The operator finds it in the log.";
-export const SENT_AWAY = "Nothing was done: you may not write here any more.";
-export const NO_TEXT = "(The agent ended without a text.)";
+	"Something went wrong inside Keryx, so this was not done. The operator can find the error in the log.";
+export const SENT_AWAY = "Nothing was done: you no longer have access here.";
+export const NO_TEXT = "(The agent finished without an answer.)";
 export const SUSPENDED =
-	"Your last message could not be answered: the work on it was interrupted three times in a row, so this session is suspended. Your next message starts a new one; `/continue` takes up the old one again.";
+	"Your last message could not be answered: Keryx was interrupted three times in a row while working on it, so this session is suspended. Your next message starts a new session; `/continue` goes back to this one.";
 
 /** Where a chat cannot show a file. */
 /** The platform has refused it for good. */
@@ -64,7 +67,7 @@ export function fileRefusedSentence(
 	{ name, size }: Pick<OutgoingFile, "name" | "size">,
 	reason: string,
 ): string {
-	return `The file ${asCode(name)} (${bytesInWords(size)}) could not be sent here: ${literal(reason, 200)}. Keryx's page has it, in this conversation.`;
+	return `The file ${asCode(name)} (${bytesInWords(size)}) could not be sent here: ${literal(reason, 200)}. You can find it on Keryx's page, in this conversation.`;
 }
 
 export function fileSentence({
@@ -73,7 +76,7 @@ export function fileSentence({
 	caption,
 }: Pick<OutgoingFile, "name" | "size" | "caption">): string {
 	const about = caption === undefined ? "" : `\n${literal(caption, 1000)}`;
-	return `The file ${asCode(name)} (${bytesInWords(size)}) belongs to this answer. It cannot be shown here: Keryx's page has it, in this conversation.${about}`;
+	return `The file ${asCode(name)} (${bytesInWords(size)}) is part of this answer, but cannot be shown here. You can find it on Keryx's page, in this conversation.${about}`;
 }
 
 interface NamedChannel {
@@ -85,8 +88,8 @@ interface NamedChannel {
 export function channelDownSentence({ name, state, detail }: NamedChannel): string {
 	const why = detail === undefined ? "" : `: ${detail}`;
 	return state === "needs_attention"
-		? `The channel ${asCode(name)} needs you${why}. What is to be sent there waits.`
-		: `The channel ${asCode(name)} is down${why}. Keryx goes on trying; what is to be sent there waits.`;
+		? `The channel ${asCode(name)} needs your attention${why}. Messages to it are waiting.`
+		: `The channel ${asCode(name)} is down${why}. Keryx keeps trying; messages to it are waiting.`;
 }
 
 export function channelBackSentence({ name }: Pick<NamedChannel, "name">): string {
@@ -94,7 +97,7 @@ export function channelBackSentence({ name }: Pick<NamedChannel, "name">): strin
 }
 
 export function loopSentence(tool: string, times: number): string {
-	return `I stopped: the same call of ${tool} failed ${times} times in a row.`;
+	return `I stopped because the same call to ${tool} failed ${times} times in a row.`;
 }
 
 /** Why no row was covered by a summary. */
@@ -107,48 +110,48 @@ export type NotCompacted =
 
 /** Told once in a session: from here on its prompt is as long as it is. */
 export function uncompactedSentence(compacted: NotCompacted): string {
-	const full = "This conversation has nearly filled what the model can read at once";
+	const full = "This conversation is almost too long for the model";
 	if (compacted.kind !== "failed")
-		return `${full}, and a summary would not make it shorter. I go on answering as long as it fits; \`/new\` starts fresh.`;
-	return `${full}, and summing up its older messages did not work: ${whyNot(compacted.failure)}. Nothing was changed, and I go on answering as long as it fits; \`/compress\` tries again, \`/new\` starts fresh.`;
+		return `${full}, and a summary would not make it shorter. I keep answering as long as it fits; \`/new\` starts a new session.`;
+	return `${full}, and its older messages could not be summarised: ${whyNot(compacted.failure)}. Nothing was changed, and I keep answering as long as it fits; \`/compress\` tries again, \`/new\` starts a new session.`;
 }
 
 export function compressedSentence(summary: Message, rows: readonly Message[]): string {
 	const messages = counted(messagesIn(rowsCovered(rows, summary)), "message");
 	const words = counted(summaryWords(summary), "word");
-	return `${messages} became a summary of ${words}. Nothing is lost: all of them stay readable and searchable. \`/undo\` takes the summary back, together with your last turn.`;
+	return `${messages} became a summary of ${words}. Nothing is lost: you can still read and search all of them. \`/undo\` removes the summary and your last turn.`;
 }
 
 export function notCompressedSentence(compacted: NotCompacted, keepLast: number): string {
 	if (compacted.kind === "nothing") return nothingToCompress(keepLast);
 	if (compacted.kind === "longer")
-		return "The summary would have been no shorter than what it stands for, so nothing was changed.";
-	return `Summing up did not work: ${whyNot(compacted.failure)}. Nothing was changed; \`/compress\` tries again.`;
+		return "The summary would not have been shorter than the messages, so nothing was changed.";
+	return `The summary failed: ${whyNot(compacted.failure)}. Nothing was changed; \`/compress\` tries again.`;
 }
 
 export function nothingToCompress(keepLast: number): string {
-	return `There is nothing to sum up: the last ${counted(keepLast, "message")} of a session always ${keepLast === 1 ? "stays as it is" : "stay as they are"} (setting: compaction.keep_last).`;
+	return `There is nothing to summarise: the last ${counted(keepLast, "message")} of a session ${keepLast === 1 ? "is" : "are"} always kept in full (setting: compaction.keep_last).`;
 }
 
 export const COMPACTS_ITSELF =
-	"Nothing was changed: the agent that answers here keeps its own record of the conversation, and shortens it by itself.";
+	"Nothing was changed: the agent used here keeps its own history and shortens it automatically.";
 
 export const NO_SUMMARISER =
-	"Nothing was changed: the agent that answers here asks no model that could sum up (setting: agent.kind).";
+	"Nothing was changed: the agent used here has no model that could write a summary (setting: agent.kind).";
 
 /** Within a sentence. */
 function whyNot(failure: AgentFailure): string {
 	switch (failure.kind) {
 		case "rate_limited":
-			return "the model's provider asks for a pause";
+			return "the model's provider is limiting requests";
 		case "key_missing":
-			return "the model's key is missing or was refused";
+			return "the model's API key is missing or was refused";
 		case "context_too_large":
 			return "they are too long for the model";
 		case "provider_down":
 			return "the model's provider cannot be reached right now";
 		case "program_failed":
-			return "the agent program has failed";
+			return "the agent program failed";
 		case "timeout":
 			return "the model took too long";
 		case "refused":
@@ -171,33 +174,33 @@ export function leftOutSentence({
 }): string {
 	const one = attachments === 1;
 	return [
-		`The model no longer reads ${one ? "this attachment" : "these attachments"}:\n${lines}`,
+		`The model can no longer read ${one ? "this attachment" : "these attachments"}:\n${lines}`,
 		...(others.length > 0
 			? [
-					`This answer was made without ${new Intl.ListFormat("en").format(others)}, too. The model reads ${others.length === 1 ? "it" : "them"} again from your next message on.`,
+					`This answer also left out ${new Intl.ListFormat("en").format(others)}. The model reads ${others.length === 1 ? "it" : "them"} again from your next message.`,
 				]
 			: []),
-		`${one ? "It is" : "They are"} still in the transcript. To show ${one ? "it" : "them"} to the model, send ${one ? "it" : "them"} smaller or in another form.`,
+		`${one ? "It is" : "They are"} still in the transcript. For the model to read ${one ? "it" : "them"}, send ${one ? "it" : "them"} again, smaller or in another format.`,
 	].join("\n\n");
 }
 
 /** Once in a conversation, when the first checkpoint of its folder would have been taken. */
 export function unagreedSentence(folder: string): string {
-	return `Files are changed here without a checkpoint: ${asCode(folder)} was there before Keryx, so none is taken unasked. If the owner writes \`/checkpoint\` once, one is taken before and after every turn that changes files, and \`/rollback\` and \`/undo --files\` can take changes back.`;
+	return `Files here are changed without checkpoints, because ${asCode(folder)} existed before Keryx. To turn checkpoints on, the owner sends \`/checkpoint\` once. Keryx then saves one before and after every turn that changes files, and \`/rollback\` and \`/undo --files\` can restore them.`;
 }
 
 export function awaySentence(since: number, timezone: string): string {
-	return `Keryx was away since ${clockTime(since, timezone)}; this answers what arrived meanwhile.`;
+	return `Keryx was offline since ${clockTime(since, timezone)}. This answers what arrived in the meantime.`;
 }
 
 export function resumedSentence(since: number, timezone: string): string {
-	return `Keryx was away since ${clockTime(since, timezone)}; this goes on with what it had begun.`;
+	return `Keryx was offline since ${clockTime(since, timezone)}. It continues where it stopped.`;
 }
 
 /** `freshness` in seconds: how long an interrupted turn may still be taken up again; 0 or less: always. */
 export function cutOffSentence(freshness: number): string {
 	const back = freshness > 0 ? `is back within ${describeDuration(freshness * 1000)}` : "is back";
-	return `Keryx has to stop before this is answered. Your message is kept; when Keryx ${back}, it goes on with it.`;
+	return `Keryx has to stop before it can answer. Your message is saved; Keryx continues with it when it ${back}.`;
 }
 
 export function expiredSentence(texts: readonly string[]): string {
@@ -205,7 +208,7 @@ export function expiredSentence(texts: readonly string[]): string {
 	const list = texts.slice(0, 5).map((text) => `- ${text}`);
 	const more = texts.length > 5 ? [`- and ${texts.length - 5} more`] : [];
 	return [
-		`While Keryx was away, ${one ? "a message" : `${texts.length} messages`} of yours got too old to be answered (setting: inbox.max_age_minutes):`,
+		`While Keryx was offline, ${one ? "one of your messages" : `${texts.length} of your messages`} became too old to answer (setting: inbox.max_age_minutes):`,
 		...list,
 		...more,
 		`Send ${one ? "it" : "them"} again if ${one ? "it still matters" : "they still matter"}.`,
@@ -223,12 +226,12 @@ function clockTime(at: number, timezone: string): string {
 
 /** With the last message of a bot that is answered until a person writes. */
 export function hopsSentence(limit: number): string {
-	return `Bots have written ${limit} messages here without a person. I answer bots again when a person has written.`;
+	return `Bots have sent ${limit} messages in a row here. I answer bots again after a person writes.`;
 }
 
 /** To a stranger, who may be anybody: it says nothing about who runs this Keryx. */
 export function pairingSentence(platform: string, code: string): string {
-	return `I do not know you yet. Whoever runs this Keryx can let you in with \`keryx pair approve ${platform} ${code}\` within an hour.`;
+	return `I do not know you yet. The person who runs this bot can let you in with \`${KERYX} pair approve ${platform} ${code}\`. The code expires in an hour.`;
 }
 
 /** To whoever runs this Keryx. What the stranger says of themselves proves nothing. */
@@ -244,14 +247,14 @@ export function pairingQuestion({
 	/** Null: not to be shown there. */
 	readonly code: string | null;
 }): string {
-	const who = name === null ? "Somebody" : `Somebody who calls themselves ${inert(name)}`;
+	const who = name === null ? "Someone" : `Someone named ${inert(name)}`;
 	return [
-		`${who} (${inert(id)} on ${platform}) asks to be let in.`,
+		`${who} (${inert(id)} on ${platform}) wants to talk to your agent.`,
 		code === null
-			? `Say yes only if you know that it is them: anybody may take any name. \`keryx pair approve ${platform}\` and the code they were sent is certain.`
-			: `They were sent the code \`${code}\`: say yes only if the person you expect reads it out to you.`,
-		"/pair lists who waits; it is over in an hour.",
+			? `Anyone can choose any name, so approve only if you are sure who it is. To be certain, ask for the code they were sent and run \`${KERYX} pair approve ${platform} <code>\`.`
+			: `They were sent the code \`${code}\`. Approve only if the person you expect can read it out to you.`,
+		"/pair lists open requests. This one expires in an hour.",
 	].join("\n");
 }
 
-export const LET_IN = "You have been let in. Write to me whenever you like.";
+export const LET_IN = "You are in. Write to me whenever you like.";

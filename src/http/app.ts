@@ -187,14 +187,14 @@ function pageAddress(c: Context<AppEnvironment>, { url }: ApiHost): string | nul
 /** For programs, and where no page was built. */
 function where(who: string, version: string, hasPage: boolean): string {
 	return [
-		`Keryx ${version} runs, and you are ${who} here.`,
+		`Keryx ${version} is running. You are ${who} here.`,
 		"",
 		hasPage
 			? "/              the page, in a browser"
-			: "The page is not built: `npm start` builds it, in a clone of Keryx.",
-		"/docs          every call of the API, to read",
-		"/confirm       what waits for a human, and what became of it",
-		"/openapi.json  every call of the API",
+			: "The page is not built: in a clone of Keryx, `npm start` builds it.",
+		"/docs          the API reference",
+		"/confirm       confirmations: waiting and decided",
+		"/openapi.json  the API as OpenAPI",
 		"/ready         whether everything works",
 		"/metrics       numbers, for Prometheus",
 		"",
@@ -282,7 +282,7 @@ function assertMayCall(
 		if (path === "/health") {
 			if (!reads) {
 				c.header("allow", "GET");
-				throw new KeryxError("http.method", "only GET is understood here");
+				throw new KeryxError("http.method", "only GET is supported here");
 			}
 			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
 		}
@@ -311,7 +311,7 @@ async function refuse({ confirmations, store }: ApiHost, visitor: Visitor, what:
 	// Hidden before it is cut: half of a secret would not be recognised.
 	const noted = store.secrets.hide(shownPath(what)).slice(0, LONGEST_NOTED);
 	await confirmations.refused(visitor, noted, `its role is ${visitor.role}`);
-	throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
+	throw new KeryxError("http.forbidden", `the role ${visitor.role} is not allowed to do this`);
 }
 
 const LONGEST_NOTED = 200;

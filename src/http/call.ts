@@ -221,7 +221,7 @@ export type HandlersOf<Table extends Readonly<Record<string, Endpoint>>> = {
 
 export function running({ gateway }: ApiHost): Gateway {
 	if (gateway) return gateway;
-	throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be changed", {
+	throw new KeryxError("gateway.stopped", "Keryx is not running, so nothing can be changed", {
 		hint: "start Keryx, then try again",
 	});
 }

@@ -9,9 +9,7 @@ const found = z
 	.object({
 		name: z.string().openapi({ description: "of its entry in config.yaml" }),
 		who: z.string().openapi({ description: "who the platform says the token is" }),
-		remarks: z
-			.array(z.string())
-			.openapi({ description: "what the bot cannot do as it is set up, each with the remedy" }),
+		remarks: z.array(z.string()).openapi({ description: "what the bot cannot do yet, each with a remedy" }),
 	})
 	.openapi("ChannelFound");
 const name = z.string().min(1).max(64);
@@ -21,13 +19,11 @@ export const channelSetupEndpoints = {
 		about: "platforms that can be connected with a token",
 		answer: z.object({
 			platforms: z.array(z.string()),
-			app_token: z
-				.array(z.string())
-				.openapi({ description: "platforms that need a token of the app beside the bot's" }),
+			app_token: z.array(z.string()).openapi({ description: "platforms that also need an app-level token" }),
 		}),
 	}),
 	addChannel: endpoint("post", "/api/channels", {
-		about: "connects a platform: tries the token, then writes config.yaml and a key file",
+		about: "connect a platform: try the token, then write config.yaml and a key file",
 		body: {
 			platform: z.string().min(1).max(64),
 			name: name.optional(),
@@ -39,12 +35,12 @@ export const channelSetupEndpoints = {
 		answer: found,
 	}),
 	testChannel: endpoint("post", "/api/channels/{name}/test", {
-		about: "asks the platform who the bot is, with the token as it is now",
+		about: "ask the platform who the bot is, with the current token",
 		params: { name },
 		answer: found,
 	}),
 	removeChannel: endpoint("post", "/api/channels/{name}/remove", {
-		about: "takes a connection out of config.yaml, and deletes its key file",
+		about: "remove a connection from config.yaml and delete its key file",
 		params: { name },
 		answer: z.object({ name: z.string(), removed: z.literal(true) }),
 	}),
@@ -79,7 +75,7 @@ export const channelSetupHandlers: HandlersOf<typeof channelSetupEndpoints> = {
 
 function setupOf({ channelSetup }: ApiHost): ChannelSetup {
 	if (channelSetup) return channelSetup;
-	throw new KeryxError("gateway.stopped", "no gateway runs, so no channel can be connected", {
+	throw new KeryxError("gateway.stopped", "Keryx is not running, so no channel can be connected", {
 		hint: "start Keryx, then try again",
 	});
 }

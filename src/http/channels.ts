@@ -11,24 +11,24 @@ const MOST = 10_000;
 
 export const channelEndpoints = {
 	channels: endpoint("get", "/api/channels", {
-		about: "each connection to a platform, its last sign of life, and what waits to be sent through it",
+		about: "each connection to a platform, its last sign of life, and what is waiting to be sent through it",
 		answer: z.object({
 			channels: z.array(
 				channel.extend({
 					age_seconds: z
 						.number()
 						.nullable()
-						.openapi({ description: "since its last sign of life; null: there was none yet" }),
-					pending: z.int().openapi({ description: "deliveries on their way" }),
+						.openapi({ description: "since its last sign of life; null: none yet" }),
+					pending: z.int().openapi({ description: "deliveries waiting to be sent" }),
 				}),
 			),
 			counted: z.boolean().openapi({
-				description: `false where more than ${MOST} deliveries wait: pending is at least so many`,
+				description: `false if more than ${MOST} deliveries are waiting: pending is then a minimum`,
 			}),
 		}),
 	}),
 	homeChannels: endpoint("get", "/api/home-channels", {
-		about: "the home channels that were set in a chat, with /sethome; each wins over the configuration's",
+		about: "the home channels set in a chat with /sethome; each overrides the configuration",
 		answer: z.object({
 			home_channels: z.array(
 				z.object({

@@ -31,7 +31,7 @@ const checkpoint = z
 			.openapi({ description: "against the one before; null for the first" }),
 		excluded: z
 			.array(z.object({ reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
-			.openapi({ description: "what was there and is not saved" }),
+			.openapi({ description: "files that exist but are not saved" }),
 	})
 	.openapi("Checkpoint");
 
@@ -43,7 +43,7 @@ const fileDiff = z
 		insertions: z.int(),
 		deletions: z.int(),
 		text: z.string().openapi({ description: "unified" }),
-		cut: z.boolean().openapi({ description: "text is not all of it" }),
+		cut: z.boolean().openapi({ description: "text is cut off" }),
 	})
 	.openapi("FileDiff");
 
@@ -84,7 +84,7 @@ const file = z
 	.string()
 	.max(LONGEST_PATH)
 	.optional()
-	.openapi({ description: "only this file, or what is in this folder; relative to the workspace" });
+	.openapi({ description: "only this file, or files in this folder; relative to the workspace" });
 
 export const checkpointEndpoints = {
 	checkpoints: endpoint("get", PATH, {
@@ -93,19 +93,19 @@ export const checkpointEndpoints = {
 		answer: z.object({ workspace: z.string(), checkpoints: z.array(checkpoint) }),
 	}),
 	takeCheckpoint: endpoint("post", PATH, {
-		about: "a checkpoint of now; where no file has changed since the last one, that one",
+		about: "save a checkpoint now; if no file has changed since the last one, that one",
 		params: ofConversation,
 		body: { label: z.string().trim().max(LONGEST_LABEL).optional() },
 		answer: z.object({ kind: z.enum(["taken", "unchanged"]), checkpoint }),
 	}),
 	checkpointDiff: endpoint("get", `${PATH}/{id}/diff`, {
-		about: "what differs between a checkpoint and another one, or now",
+		about: "the differences between a checkpoint and another one, or now",
 		params: ofCheckpoint,
 		query: { to: other, file },
 		answer: z.object({ files: z.array(fileDiff) }),
 	}),
 	checkpointPlan: endpoint("get", `${PATH}/{id}/plan`, {
-		about: "what going back to a checkpoint would do now; nothing is changed",
+		about: "what restoring a checkpoint would do; nothing is changed",
 		params: ofCheckpoint,
 		query: { file, force: flag.default(false) },
 		answer: z.object({
@@ -117,14 +117,14 @@ export const checkpointEndpoints = {
 		}),
 	}),
 	restoreCheckpoint: endpoint("post", `${PATH}/{id}/restore`, {
-		about: "goes back to a checkpoint; a checkpoint of now is taken first",
+		about: "restore a checkpoint; a checkpoint of the current files is saved first",
 		params: ofCheckpoint,
 		body: {
 			file,
 			force: z
 				.boolean()
 				.default(false)
-				.openapi({ description: "takes back what somebody else than the agent has changed, too" }),
+				.openapi({ description: "also undo changes made by someone other than the agent" }),
 		},
 		answer: restored,
 	}),
@@ -185,8 +185,7 @@ async function within(
 ): Promise<{ readonly checkpoints: Checkpoints; readonly workspace: string }> {
 	await host.store.conversation({ scope, ref: { id: conversation } });
 	const { checkpoints, workspaceOf } = host;
-	if (!checkpoints || !workspaceOf)
-		throw new KeryxError("checkpoint.disabled", "this Keryx takes no checkpoints");
+	if (!checkpoints || !workspaceOf) throw new KeryxError("checkpoint.disabled", "checkpoints are off");
 	return { checkpoints, workspace: await workspaceOf(conversation) };
 }
 

@@ -22,7 +22,9 @@ const problem = z
 const entry = z
 	.object({
 		key: z.string(),
-		value: z.unknown().openapi({ description: "in force; what looks like a secret is ***" }),
+		value: z
+			.unknown()
+			.openapi({ description: "the current value; anything that looks like a secret is ***" }),
 		from: z.enum(["default", "file", "environment"]),
 		file: z.string().nullable(),
 		line: z.int().nullable(),
@@ -30,16 +32,16 @@ const entry = z
 		after_restart: z
 			.unknown()
 			.optional()
-			.openapi({ description: "what the file says by now; holds after a restart" }),
+			.openapi({ description: "the value in the file, which takes effect after a restart" }),
 	})
 	.openapi("ConfigEntry");
 
 export const configEndpoints = {
 	config: endpoint("get", "/api/config", {
 		about:
-			"every value in force and where it came from; where config.yaml is wrong just now, the last good one holds",
+			"every current value and where it comes from; if config.yaml is invalid right now, the last good version",
 		answer: z.object({
-			file: z.string().nullable().openapi({ description: "null: there is none, so the defaults hold" }),
+			file: z.string().nullable().openapi({ description: "null: there is none, so the defaults apply" }),
 			entries: z.array(entry),
 			problems: z.array(problem),
 			warnings: z.array(z.string()),

@@ -50,7 +50,7 @@ const changed = z
 	.object({
 		session: z.string().openapi({ description: "the live session" }),
 		ended: z.string().nullable().openapi({ description: "the session that ended" }),
-		stopped: z.string().nullable().openapi({ description: "the turn that was ended first" }),
+		stopped: z.string().nullable().openapi({ description: "the turn that was stopped first" }),
 	})
 	.openapi("Changed");
 
@@ -59,14 +59,14 @@ export const endpoints = {
 		about: "conversations, newest activity first",
 		query: {
 			limit: pageSize,
-			after: z.string().optional().openapi({ description: "next of the page before" }),
+			after: z.string().optional().openapi({ description: "next from the previous page" }),
 			platform: z.string().optional(),
 			profile: z.string().optional(),
 			active_since: time.optional(),
 			list: z
 				.enum(["open", "archived", "deleted", "pinned", "waiting", "with_checkpoints"])
 				.default("open")
-				.openapi({ description: "waiting: those with a confirmation that waits for a human" }),
+				.openapi({ description: "waiting: those with a confirmation waiting for a person" }),
 		},
 		answer: z.object({ conversations: z.array(conversation), next: z.string().nullable() }),
 	}),
@@ -101,7 +101,7 @@ export const endpoints = {
 		answer: z.object({ partial: delta.nullable() }),
 	}),
 	limit: endpoint("get", "/api/conversations/{conversation}/limit", {
-		about: "how long the live session is, and how long it may get",
+		about: "how long the live session is, and its limit",
 		params: ofConversation,
 		answer: limit,
 	}),
@@ -124,7 +124,7 @@ export const endpoints = {
 		answer: z.object({ messages: z.array(message) }),
 	}),
 	transcript: endpoint("get", "/api/sessions/{session}/transcript", {
-		about: "the newest rows that a session shows, those of the sessions it goes on from among them",
+		about: "the newest rows a session shows, including those of sessions it continues",
 		params: ofSession,
 		query: { limit: pageSize },
 		answer: z.object({ messages: z.array(message), more: z.boolean() }),
@@ -139,7 +139,7 @@ export const endpoints = {
 			from: time.optional(),
 			to: time.optional(),
 			limit: z.coerce.number().int().min(1).max(100).default(20),
-			cursor: z.string().optional().openapi({ description: "next of the page before" }),
+			cursor: z.string().optional().openapi({ description: "next from the previous page" }),
 		},
 		answer: z.object({
 			hits: z.array(hit),
@@ -148,14 +148,13 @@ export const endpoints = {
 		}),
 	}),
 	send: endpoint("post", "/api/inbound", {
-		about:
-			"send a message as a source; the same client_message_id again is answered with what became of the first",
+		about: "send a message as a source; the same client_message_id again returns the result of the first",
 		body: {
-			text: z.string().max(1_000_000).openapi({ description: "may be empty where there are attachments" }),
+			text: z.string().max(1_000_000).openapi({ description: "may be empty if there are attachments" }),
 			client_message_id: z.string().min(1).max(200),
 			source: source.partial().extend({ platform: z.string() }),
 			conversation: conversationId.optional().openapi({
-				description: "operator only: speak in this conversation, whatever the source's address",
+				description: "operator only: write in this conversation, whatever the source's address",
 			}),
 			attachments: z.array(attachment).max(10).default([]),
 		},
@@ -169,19 +168,19 @@ export const endpoints = {
 		}),
 	}),
 	inbound: endpoint("get", "/api/inbound/{id}", {
-		about: "what became of a message; with wait, answers when that is known or the seconds have passed",
+		about: "what happened to a message; with wait, answers when that is known or after so many seconds",
 		params: { id: z.coerce.number().int().min(1) },
 		query: { wait: z.coerce.number().min(0).max(60).default(0) },
 		answer: inbound,
 	}),
 	why: endpoint("get", "/api/inbound/{id}/why", {
-		about: "the story of one message, in sentences and as events",
+		about: "the history of one message, in sentences and as events",
 		params: { id: z.coerce.number().int().min(1) },
 		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
 	}),
 	...turnEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {
-		about: "the outbox: what is on its way, or what ended unknown or dead",
+		about: "the outbox: what is waiting, or what ended unknown or dead",
 		query: {
 			which: z.enum(["waiting", "unsettled"]).default("waiting"),
 			after: z.coerce
@@ -189,7 +188,7 @@ export const endpoints = {
 				.int()
 				.min(0)
 				.optional()
-				.openapi({ description: "n of the last one of the page before" }),
+				.openapi({ description: "n of the last one on the previous page" }),
 			limit: pageSize,
 		},
 		answer: z.object({ deliveries: z.array(delivery) }),
@@ -201,16 +200,16 @@ export const endpoints = {
 	}),
 	resolveDelivery: endpoint("post", "/api/deliveries/{delivery}/resolve", {
 		about:
-			"a person's decision about a delivery that is unknown or dead: send it again, say that it arrived, or drop it; one that waits can be dropped, too",
+			"decide about a delivery that is unknown or dead: send it again, mark it as arrived, or drop it; a waiting one can also be dropped",
 		params: { delivery: z.string().min(1).max(200) },
 		body: { as: z.enum(["retry", "sent", "drop"]) },
 		answer: delivery,
 	}),
 	eventsAfter: endpoint("get", "/api/events", {
 		about:
-			"a page of events, for a program that does not follow the stream; after=now tells where the log ends",
+			"a page of events, for a program that does not follow the stream; after=now returns the end of the log",
 		query: {
-			after: z.string().max(32).default("").openapi({ description: "the cursor of the page before" }),
+			after: z.string().max(32).default("").openapi({ description: "the cursor of the previous page" }),
 			conversation: conversationId.optional(),
 			limit: pageSize,
 		},
@@ -219,7 +218,7 @@ export const endpoints = {
 			cursor: z.string(),
 			resync: z
 				.boolean()
-				.openapi({ description: "after is too old: read the state anew, and go on from cursor" }),
+				.openapi({ description: "after is too old: read the state again, and continue from cursor" }),
 		}),
 	}),
 	newSession: action(
@@ -230,14 +229,14 @@ export const endpoints = {
 	),
 	continueSession: action(
 		"continue",
-		"go on with the session before",
+		"continue the previous session",
 		{},
 		changed.extend({ continued: z.string() }),
 	),
 	switchSession: action("switch", "make another session the live one", { target: sessionId }, changed),
 	branchSession: action(
 		"branch",
-		"a new session that goes on from here, or from an earlier point; what came after it stays in its own session",
+		"a new session that continues from here, or from an earlier point; what came after stays in its own session",
 		{
 			title: title.optional(),
 			from: z
@@ -249,29 +248,27 @@ export const endpoints = {
 	),
 	extendSession: action(
 		"extend",
-		"let the live session have more messages",
+		"allow the live session more messages",
 		{ by: z.int().min(1).max(1_000_000).default(100) },
 		z.object({ session: z.string(), cap: z.int(), messages: z.int() }),
 	),
 	undo: action(
 		"undo",
-		"hide the last turns; text is what the first of them said",
+		"hide the last turns; text is the first message of them",
 		{
 			turns: z.int().min(1).default(1),
 			from: z.int().min(1).optional().openapi({
 				description: "the id of a message: its turn and everything after it, instead of so many turns",
 			}),
-			files: z.boolean().default(false).openapi({ description: "files go back to before these turns, too" }),
+			files: z.boolean().default(false).openapi({ description: "also restore files to before these turns" }),
 		},
 		z.object({
 			rows: z.int(),
-			messages: z
-				.int()
-				.openapi({ description: "of the rows, as a person counts: without calls and results" }),
+			messages: z.int().openapi({ description: "of the rows, without tool calls and results" }),
 			turns: z.int(),
 			text: z.string().nullable(),
 			stopped: z.string().nullable(),
-			restored: restored.nullable().openapi({ description: "null where no file had to go back" }),
+			restored: restored.nullable().openapi({ description: "null if no file had to be restored" }),
 		}),
 	),
 	redo: action(
@@ -288,7 +285,7 @@ export const endpoints = {
 	),
 	compress: action(
 		"compress",
-		"have the model sum up what was said before; the rows stay",
+		"have the model summarise earlier messages; the rows stay",
 		{},
 		z.object({ turn: z.string().nullable(), stopped: z.string().nullable() }),
 	),
@@ -300,13 +297,13 @@ export const endpoints = {
 	),
 	setBusy: action(
 		"busy",
-		"what a new message does while an answer is being worked on",
+		"what a new message does while Keryx is answering",
 		{ busy: z.enum(["queue", "interrupt", "steer"]) },
 		z.object({ busy: z.enum(["queue", "interrupt", "steer"]) }),
 	),
 	stop: action(
 		"stop",
-		"end the running answer; with all, also drop what waits and kill what runs in the background",
+		"stop the current answer; with all, also drop waiting messages and kill background programs",
 		{ all: z.boolean().default(false) },
 		z.object({ stopped: z.string().nullable(), dropped: z.int(), killed: z.int() }),
 	),
@@ -329,22 +326,22 @@ export const endpoints = {
 		answer: z.object({ title: z.string(), before: z.string().nullable() }),
 	}),
 	integrity: endpoint("get", "/api/store/integrity", {
-		about: "looks through the whole store; takes long on a large one",
+		about: "check the whole store; takes long on a large one",
 		answer: z.object({ problems: z.array(z.string()) }),
 	}),
 	rebuildSearch: endpoint("post", "/api/store/rebuild-search", {
-		about: "one step of building the search index anew; call it again with next until that is null",
+		about: "one step of rebuilding the search index; call it again with next until that is null",
 		body: { cursor: z.string().optional(), wipe: z.boolean().default(false) },
 		answer: z.object({ indexed: z.int(), next: z.string().nullable() }),
 	}),
 	commands: endpoint("get", "/api/commands", {
-		about: "what can be written into a chat to steer it",
+		about: "the commands that can be sent in a chat",
 		answer: z.object({
 			commands: z.array(z.object({ name: z.string(), usage: z.string(), about: z.string() })),
 		}),
 	}),
 	tokens: endpoint("get", "/api/tokens", {
-		about: "the tokens there are and were, by name; never a token itself",
+		about: "all tokens, also ended ones, by name; never a token itself",
 		answer: z.object({ tokens: z.array(token) }),
 	}),
 	createToken: endpoint("post", "/api/tokens", {
@@ -353,35 +350,35 @@ export const endpoints = {
 			name: tokenName,
 			role: z.enum(["operator", "approver", "agent", "reader"]),
 			session_key: z.string().min(1).max(800).optional().openapi({
-				description: "the one conversation that its holder may name; left out: any",
+				description: "the only conversation its holder may use; left out: any",
 			}),
 			principal: z.string().min(1).max(64).optional().openapi({
-				description: "whom it belongs to; left out, somebody new",
+				description: "whom it belongs to; left out: someone new",
 			}),
 			days: z
 				.int()
 				.min(1)
 				.max(3650)
 				.optional()
-				.openapi({ description: "how long it holds; left out: for ever" }),
+				.openapi({ description: "how long it is valid; left out: forever" }),
 		},
 		answer: token.extend({ token: z.string() }),
 	}),
 	revokeToken: endpoint("post", "/api/tokens/{name}/revoke", {
-		about: "ends a token at once; revoked is false where it had ended before",
+		about: "revoke a token at once; revoked is false if it had already ended",
 		params: { name: tokenName },
 		answer: z.object({ name: z.string(), revoked: z.boolean() }),
 	}),
 	linkPrincipals: endpoint("post", "/api/principals/link", {
-		about: "two ids of platforms are one person from now on",
+		about: "make two platform ids one person",
 		body: { of: platformId, and: platformId },
 		answer: z.object({ principal: z.string(), joined: z.boolean() }),
 	}),
 	health: endpoint("get", "/health", {
-		about: "that Keryx runs; strangers are told status, pending_count and the time alone",
+		about: "whether Keryx is running; strangers only see status, pending_count and the time",
 		answer: z.object({
 			status: z.enum(["ok", "failing"]),
-			pending_count: z.int().openapi({ description: "confirmations that wait for a human" }),
+			pending_count: z.int().openapi({ description: "confirmations waiting for a person" }),
 			timestamp: z.number().openapi({ description: "seconds since 1970" }),
 			timestamp_iso: time,
 			version: z.string(),
@@ -395,11 +392,9 @@ export const endpoints = {
 				.nullable()
 				.default(null)
 				.openapi({ description: "which walls the agent's commands run behind, or why there are none" }),
-			problem: z
-				.string()
-				.nullable()
-				.default(null)
-				.openapi({ description: "what keeps Keryx from taking anything: it is failing until that is gone" }),
+			problem: z.string().nullable().default(null).openapi({
+				description: "what keeps Keryx from accepting anything: it is failing until that is solved",
+			}),
 		}),
 	}),
 } as const;

@@ -1,5 +1,7 @@
 // How a failure looks on the wire: `{error: {code, message, hint?, field?}}`, with the status that its code stands for.
+
 import { HTTPException } from "hono/http-exception";
+import { KERYX } from "../called.ts";
 import { KeryxError } from "../errors.ts";
 import type { Entrance } from "./entry/auth.ts";
 
@@ -76,22 +78,21 @@ const REQUEST_FAULTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Clients of confirmations see the message alone, so that it says all of it. */
-const HOW =
-	"`keryx token create <name> --role agent` makes one where Keryx runs (for a confirmd with --db-path); send it as `Authorization: Bearer <token>`";
+const HOW = `\`${KERYX} token create <name> --role agent\` makes one on the machine where Keryx runs (for a confirmd with --db-path); send it as \`Authorization: Bearer <token>\``;
 
 export function needsToken(entrance: Entrance["kind"]): KeryxError {
 	return new KeryxError(
 		"http.unauthenticated",
 		entrance === "compat"
-			? "this port takes requests and tells their status, and nothing else: use the port that asks for a token"
-			: `this asks for a token: ${HOW}`,
+			? "this port only accepts requests and tells their status: use the port that needs a token"
+			: `this needs a token: ${HOW}`,
 	);
 }
 
 export function needsProof(): KeryxError {
 	return new KeryxError(
 		"http.unauthenticated",
-		"this asks for a token or the operator secret, on the socket too: `keryx token create <name> --role approver` makes one; send it as `Authorization: Bearer <token>`",
+		`this needs a token or the operator secret, on the socket too: \`${KERYX} token create <name> --role approver\` makes one; send it as \`Authorization: Bearer <token>\``,
 	);
 }
 

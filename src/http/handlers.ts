@@ -55,9 +55,9 @@ export const handlers: HandlersOf<Endpoints> = {
 	findConversation: async ({ id, key, session, message, platform, account = "", chat }, { host, scope }) => {
 		const given = [id, key, session, message].filter((value) => value !== undefined);
 		if (given.length !== 1)
-			throw new KeryxError("argument.invalid", "give one of id, key, session and message", { field: "id" });
+			throw new KeryxError("argument.invalid", "use one of id, key, session and message", { field: "id" });
 		if (message !== undefined && (platform === undefined || chat === undefined))
-			throw new KeryxError("argument.invalid", "a message is looked up with its platform and chat", {
+			throw new KeryxError("argument.invalid", "a message needs its platform and chat", {
 				field: platform === undefined ? "platform" : "chat",
 			});
 		const ref: ConversationRef =
@@ -123,7 +123,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		const { host, scope, visitor, profile } = call;
 		const gateway = running(host);
 		if (text === "" && attachments.length === 0)
-			throw new KeryxError("argument.invalid", "text must not be empty where nothing is attached", {
+			throw new KeryxError("argument.invalid", "text must not be empty without attachments", {
 				field: "text",
 			});
 		const { parts, blobs } = await partsOf(host.store, attachments);

@@ -26,17 +26,17 @@ const day = z
 		to: time.openapi({ description: "where the next day begins" }),
 		messages: z
 			.object({ in: count, out: count, tool_results: count })
-			.openapi({ description: "out: what the agent wrote, a step that only calls tools too" }),
+			.openapi({ description: "out: what the agent wrote, including steps that only call tools" }),
 		tokens: z.object({ input: count, cached_input: count, output: count }),
 		costs: z.array(cost).openapi({ description: "in millionths of the currency" }),
-		unpriced_calls: count.openapi({ description: "model calls whose price is not known" }),
-		turns: byName.openapi({ description: "that were begun on this day, by how they stand now" }),
+		unpriced_calls: count.openapi({ description: "model calls without a known price" }),
+		turns: byName.openapi({ description: "turns started on this day, by their state now" }),
 	})
 	.openapi("InsightsDay");
 
 export const insightsEndpoints = {
 	insights: endpoint("get", "/api/insights", {
-		about: "how it went over the last days, by day, and over the whole time",
+		about: "statistics for the last days, per day and in total",
 		query: {
 			days: z.coerce.number().int().min(1).max(366).default(30),
 			platform: z.string().min(1).max(64).optional(),
@@ -45,36 +45,36 @@ export const insightsEndpoints = {
 				.max(64)
 				.refine(isTimeZone, "must be the name of a time zone, such as Europe/Berlin")
 				.optional()
-				.openapi({ description: "whose days; left out, that of session_reset.timezone" }),
+				.openapi({ description: "whose days; left out: session_reset.timezone" }),
 		},
 		answer: z.object({
 			time_zone: z.string(),
 			platform: z.string().nullable(),
 			days: z
 				.array(day)
-				.openapi({ description: "oldest first, today last; a day without anything is there too" }),
+				.openapi({ description: "oldest first, today last, including days without activity" }),
 			tool_errors: z
 				.array(
 					z.object({ from: count, to: count.nullable(), results: count, errors: count }).openapi({
-						description: "to is null in the last one: and all after it",
+						description: "to is null in the last one: everything after it",
 					}),
 				)
-				.openapi({ description: "results of tools by where in their session they stand, in rows" }),
+				.openapi({ description: "tool results by their position in the session, in rows" }),
 			people: z
 				.array(
 					spent.extend({
 						principal: z.string().nullable(),
-						name: z.string().nullable().openapi({ description: "as they call themselves, where known" }),
+						name: z.string().nullable().openapi({ description: "the name they use, if known" }),
 					}),
 				)
-				.openapi({ description: "by who was answered, at most 50, the most tokens first" }),
+				.openapi({ description: "by the person who was answered, at most 50, most tokens first" }),
 			profiles: z
 				.array(spent.extend({ profile: z.string().openapi({ description: "'' is the main one" }) }))
 				.openapi({ description: "by profile, the most tokens first" }),
 			boundaries: byName.openapi({ description: "sessions that ended, by reason" }),
 			latency: z
 				.object({ count, p50_ms: milliseconds, p95_ms: milliseconds, p99_ms: milliseconds })
-				.openapi({ description: "from a message's acceptance to its answer; three digits are exact" }),
+				.openapi({ description: "from accepting a message to its answer; exact to three digits" }),
 			platforms: z
 				.array(z.object({ platform: z.string(), conversations: count }))
 				.openapi({ description: "with conversations that have been active since, whichever was asked for" }),

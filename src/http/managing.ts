@@ -10,13 +10,13 @@ const AT_ONCE = 200;
 export const managingEndpoints = {
 	renameConversation: action(
 		"title",
-		"name a conversation for good; null takes its title away",
+		"name a conversation; null removes its title",
 		{ title: z.string().trim().min(1).max(500).nullable() },
 		z.object({ name: z.string(), title: z.string().nullable(), before: z.string().nullable() }),
 	),
 	pinConversation: action(
 		"pin",
-		"keep a conversation at the top of the list, or no longer",
+		"pin a conversation to the top of the list, or unpin it",
 		{ pinned: z.boolean() },
 		z.object({ pinned: z.boolean() }),
 	),

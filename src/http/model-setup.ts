@@ -9,15 +9,15 @@ import { endpoint } from "./endpoint.ts";
 const provider = z.enum(MODEL_PROVIDERS);
 const address = baseUrlSchema
 	.max(2000)
-	.openapi({ description: "where the provider's API is; left out, its own" });
+	.openapi({ description: "where the provider's API is; left out: its default address" });
 const key = z.string().trim().min(1).max(10_000).openapi({
 	description:
-		"left out: the one that is stored for the provider, or its variable's, which goes only to the provider's own address and those of config.yaml",
+		"left out: the one stored for the provider, or its variable, which is only sent to the provider's own address and those in config.yaml",
 });
 
 export const modelSetupEndpoints = {
 	model: endpoint("get", "/api/model", {
-		about: "what answers, and which providers can be connected",
+		about: "the current model, and which providers can be connected",
 		answer: z.object({
 			kind: z.string(),
 			provider: provider.nullable(),
@@ -29,18 +29,18 @@ export const modelSetupEndpoints = {
 					needs_key: z.boolean(),
 					needs_address: z.boolean(),
 					has_key: z.boolean().openapi({ description: "one is stored, or its variable is set" }),
-					suggested: z.string().openapi({ description: "a model that most people take; may be empty" }),
+					suggested: z.string().openapi({ description: "a model most people choose; may be empty" }),
 				}),
 			),
 		}),
 	}),
 	listModels: endpoint("post", "/api/model/list", {
-		about: "asks a provider which models it has",
+		about: "ask a provider for its models",
 		body: { provider, base_url: address.optional(), key: key.optional() },
 		answer: z.object({ models: z.array(z.string()) }),
 	}),
 	takeModel: endpoint("post", "/api/model", {
-		about: "connects a model: asks it once, then writes config.yaml and, where a key is given, a key file",
+		about: "connect a model: call it once, then write config.yaml and, if a key is given, a key file",
 		body: {
 			provider,
 			model: z.string().min(1).max(500),
@@ -73,7 +73,7 @@ export const modelSetupHandlers: HandlersOf<typeof modelSetupEndpoints> = {
 
 function setupOf({ modelSetup }: ApiHost): ModelSetup {
 	if (modelSetup) return modelSetup;
-	throw new KeryxError("gateway.stopped", "no gateway runs, so no model can be connected", {
+	throw new KeryxError("gateway.stopped", "Keryx is not running, so no model can be connected", {
 		hint: "start Keryx, then try again",
 	});
 }

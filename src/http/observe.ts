@@ -24,9 +24,9 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): v
 		operationId: "ready",
 		method: "get",
 		path: "/ready",
-		summary: "whether the store can be written, and when each channel last gave a sign of life",
+		summary: "whether the store is writable, and when each channel last showed a sign of life",
 		responses: {
-			200: { description: "work can be taken", content },
+			200: { description: "work can be accepted", content },
 			503: { description: "it cannot", content },
 		},
 	});
@@ -38,7 +38,7 @@ export function addObservation(app: App, host: ApiHost, closing: AbortSignal): v
 		operationId: "metrics",
 		method: "get",
 		path: "/metrics",
-		summary: "numbers for Prometheus; counters begin at the first look of this process",
+		summary: "metrics for Prometheus; counters start when this process is first asked",
 		responses: { 200: { description: "the numbers", content: { "text/plain": { schema: z.string() } } } },
 	});
 	const meter = new Meter(host, closing);
@@ -169,11 +169,16 @@ type Samples = readonly (readonly [labels: Readonly<Record<string, string>>, val
 function workLines({ inbox, turns, deliveries, confirmations }: Workload): string[] {
 	return [
 		...metric("keryx_inbox_waiting", "gauge", "accepted messages that no turn has taken yet", [[{}, inbox]]),
-		...metric("keryx_turns_open", "gauge", "turns that run or were interrupted", [[{}, turns]]),
-		...metric("keryx_deliveries", "gauge", "deliveries on their way, and those that ended unknown or dead", [
-			[{ state: "waiting" }, deliveries.waiting],
-			[{ state: "unsettled" }, deliveries.unsettled],
-		]),
+		...metric("keryx_turns_open", "gauge", "turns that are running or were interrupted", [[{}, turns]]),
+		...metric(
+			"keryx_deliveries",
+			"gauge",
+			"deliveries waiting to be sent, and those that ended unknown or dead",
+			[
+				[{ state: "waiting" }, deliveries.waiting],
+				[{ state: "unsettled" }, deliveries.unsettled],
+			],
+		),
 		...metric(
 			"keryx_confirmations",
 			"gauge",

@@ -15,7 +15,7 @@ const pairing = z
 		platform: z.string(),
 		account: z.string(),
 		id: z.string().openapi({ description: "the sender's id on the platform" }),
-		name: z.string().nullable().openapi({ description: "what the sender calls itself" }),
+		name: z.string().nullable().openapi({ description: "the name the sender uses" }),
 		state: z.enum(["open", "approved", "denied", "expired", "revoked"]),
 		role: role.nullable(),
 		principal: z.string().nullable(),
@@ -34,16 +34,16 @@ const which = {
 
 export const pairingEndpoints = {
 	pairings: endpoint("get", "/api/pairings", {
-		about: "strangers whose request is open and people who were let in, the newest first",
+		about: "open requests and people who were let in, newest first",
 		answer: z.object({ pairings: z.array(pairing) }),
 	}),
 	approvePairing: endpoint("post", "/api/pairings/approve", {
-		about: "lets a person in, who is told so",
+		about: "let a person in and tell them",
 		body: { ...which, role: role.default("member") },
 		answer: pairing,
 	}),
 	denyPairing: endpoint("post", "/api/pairings/deny", {
-		about: "refuses a request, or sends away somebody who was let in",
+		about: "refuse a request, or remove someone who was let in",
 		body: which,
 		answer: pairing,
 	}),
@@ -79,7 +79,7 @@ async function refOf({
 	if (n !== undefined) return { n, ...(platform !== undefined && { platform }) };
 	if (platform !== undefined && code !== undefined)
 		return { platform, digest: (await gateway()).codeDigest(platform, code) };
-	throw new KeryxError("argument.invalid", "n is needed, or platform and code", { field: "n" });
+	throw new KeryxError("argument.invalid", "n is required, or platform and code", { field: "n" });
 }
 
 function decided(decision: PairingDecision) {
@@ -87,12 +87,12 @@ function decided(decision: PairingDecision) {
 	if (decision.kind === "wrong")
 		throw new KeryxError(
 			"pairing.wrong",
-			`no open request has this code; after ${decision.left} more wrong ones none is taken for an hour`,
+			`no open request has this code; after ${decision.left} more wrong ones, codes are refused for an hour`,
 			{ field: "code" },
 		);
 	throw new KeryxError(
 		"pairing.locked",
-		`too many wrong codes: none is taken until ${new Date(decision.until).toISOString()}`,
+		`too many wrong codes: codes are refused until ${new Date(decision.until).toISOString()}`,
 		{ field: "code" },
 	);
 }

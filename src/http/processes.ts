@@ -21,7 +21,7 @@ const process = z
 		state: z.enum(["starting", "running", "exited", "killed", "lost", "failed_start"]),
 		command: z.string(),
 		cwd: z.string(),
-		pty: z.boolean().openapi({ description: "on a terminal of its own; otherwise on pipes" }),
+		pty: z.boolean().openapi({ description: "in its own terminal; otherwise on pipes" }),
 		background: z.boolean(),
 		notify: z.enum(["none", "result", "all", "error"]),
 		backend: z.string().openapi({ description: "where it runs" }),
@@ -29,40 +29,37 @@ const process = z
 		exit_code: z.int().nullable(),
 		signal: z.string().nullable(),
 		cause: z.string().nullable().openapi({ description: "how it ended, in words" }),
-		log_bytes: z.int().nullable().openapi({ description: "what it printed in all; known once it has ended" }),
-		log_lost: z.int().nullable().openapi({ description: "what was cut out of its log" }),
+		log_bytes: z
+			.int()
+			.nullable()
+			.openapi({ description: "how much it printed in total; known once it has ended" }),
+		log_lost: z.int().nullable().openapi({ description: "how much was removed from its log" }),
 		started_at: time,
 		ended_at: time.nullable(),
 		survivors: z
 			.array(z.int())
-			.openapi({ description: "pids of what it started and left behind, and that still runs" }),
-		unreachable: z
-			.boolean()
-			.openapi({ description: "its host does not answer: this is what was last known of it" }),
+			.openapi({ description: "pids of processes it started that are still running" }),
+		unreachable: z.boolean().openapi({ description: "its host does not answer: this may be out of date" }),
 	})
 	.openapi("Process");
 
 const ofProcess = {
-	id: z
-		.string()
-		.min(1)
-		.max(64)
-		.openapi({ description: "its id, or four characters or more of its beginning" }),
+	id: z.string().min(1).max(64).openapi({ description: "its id, or at least its first four characters" }),
 };
 
 export const processEndpoints = {
 	processes: endpoint("get", "/api/processes", {
-		about: "the processes that the agent started, newest first",
+		about: "the processes the agent started, newest first",
 		query: {
 			conversation: conversationId.optional(),
 			which: z.enum(["running", "all"]).default("running").openapi({
-				description: "running: those without an end, and those that left something behind",
+				description: "running: those that have not ended, and those that left something running",
 			}),
 			kind: z.enum(["background", "all"]).default("all").openapi({
-				description: "background: without the commands that a turn waits for",
+				description: "background: without the commands a turn waits for",
 			}),
 			limit: pageSize,
-			after: z.string().max(128).optional().openapi({ description: "next of the page before" }),
+			after: z.string().max(128).optional().openapi({ description: "next from the previous page" }),
 		},
 		answer: z.object({ processes: z.array(process), next: z.string().nullable() }),
 	}),
@@ -72,7 +69,7 @@ export const processEndpoints = {
 		answer: process,
 	}),
 	processLog: endpoint("get", "/api/processes/{id}/log", {
-		about: "what it printed: the last lines, or from a position on; go on with to",
+		about: "its output: the last lines, or from a position on; continue with to",
 		params: ofProcess,
 		query: {
 			from: z.coerce
@@ -91,36 +88,36 @@ export const processEndpoints = {
 				.openapi({ description: "bytes at once" }),
 			raw: flag
 				.default(false)
-				.openapi({ description: "with escape sequences; otherwise as a terminal would show it in the end" }),
+				.openapi({ description: "with escape sequences; otherwise as a terminal shows it in the end" }),
 		},
 		answer: z.object({
 			id: z.string(),
 			from: z.int(),
 			to: z.int(),
-			lost: z.int().openapi({ description: "bytes before from that were cut out of the log" }),
+			lost: z.int().openapi({ description: "bytes before from that were removed from the log" }),
 			size: z.int().openapi({ description: "where the log ends now" }),
 			output: z.string(),
 		}),
 	}),
 	killProcess: endpoint("post", "/api/processes/{id}/kill", {
-		about: "ends it with everything it started, and answers when that was seen to be so",
+		about: "stop it and everything it started; answers when they have ended",
 		params: ofProcess,
 		body: {
 			signal: z
 				.string()
 				.regex(/^[A-Za-z0-9]{1,12}$/)
 				.default("SIGTERM")
-				.openapi({ description: "sent first; what has not ended then gets SIGKILL" }),
+				.openapi({ description: "sent first; whatever is still running then gets SIGKILL" }),
 			grace_seconds: z.number().min(0).max(60).default(5),
 		},
 		answer: z.object({
 			process,
 			result: z.enum(["killed", "already_exited", "survived"]),
-			survivors: z.array(z.int()).openapi({ description: "pids of what lives on after all" }),
+			survivors: z.array(z.int()).openapi({ description: "pids that are still running" }),
 		}),
 	}),
 	processInput: endpoint("post", "/api/processes/{id}/input", {
-		about: "writes to its input, and ends that where asked to; nothing is added, so bring your own newline",
+		about: "write to its input, and close it if asked; nothing is added, so send your own newline",
 		params: ofProcess,
 		body: { data: z.string().max(LONGEST_INPUT).default(""), end: z.boolean().default(false) },
 		answer: z.object({ id: z.string(), bytes: z.int(), ended: z.boolean() }),

@@ -61,15 +61,15 @@ export const conversation = z
 		principal: z.string().nullable(),
 		shared: z.boolean(),
 		name: z.string().openapi({
-			description: "what it is called: its title, or else who it is with and where",
+			description: "its name: its title, or who it is with and where",
 		}),
 		title: z.string().nullable(),
 		title_source: z.enum(["model", "user"]).nullable(),
 		state: conversationState,
-		state_at: time.nullable().openapi({ description: "when it came into this state" }),
+		state_at: time.nullable().openapi({ description: "when it got this state" }),
 		pinned: z.boolean(),
-		waiting: z.boolean().openapi({ description: "a confirmation of it waits for a human" }),
-		display_name: z.string().openapi({ description: "who it is with, as the agent is told" }),
+		waiting: z.boolean().openapi({ description: "one of its confirmations is waiting for a person" }),
+		display_name: z.string().openapi({ description: "who it is with, as the agent sees it" }),
 		preview: z.string(),
 		source,
 		message_count: z.int(),
@@ -139,13 +139,13 @@ export const message = z
 			.string()
 			.nullable()
 			.default(null)
-			.openapi({ description: "what the model thought, as far as its provider shows it" }),
+			.openapi({ description: "the model's reasoning, if its provider shows it" }),
 		confirmation: z
 			.object({ id: z.string(), as: z.enum(["outcome", "result"]) })
 			.nullable()
 			.default(null)
 			.openapi({
-				description: "on a note: what a human decided, or what came of the call that was approved",
+				description: "on a note: what a person decided, or the result of the approved call",
 			}),
 		hidden: z.boolean(),
 		turn: z.string().nullable(),
@@ -221,7 +221,7 @@ export const delivery = z
 		attachments: z
 			.array(z.object({ digest: z.string(), name: z.string(), media_type: z.string(), size: z.int() }))
 			.openapi({
-				description: "files that go out with it; the bytes are the conversation's, by their digest",
+				description: "files sent with it; the conversation holds the bytes, by their digest",
 			}),
 		asked: asked.nullable().openapi({ description: "with the first part of the answer to a command" }),
 		receipt: z.string().nullable(),
@@ -299,12 +299,12 @@ export const channel = z
 	.object({
 		name: z
 			.string()
-			.openapi({ description: "of its entry in `channels`; of our own ways in, their platform" }),
+			.openapi({ description: "of its entry in `channels`; for built-in ones, their platform" }),
 		platform: z.string(),
 		account: z.string(),
 		state: z.enum(["starting", "connected", "degraded", "down", "needs_attention", "stopped"]).openapi({
 			description:
-				"down: without a sign of life for longer than alive_seconds. needs_attention: detail says what to do",
+				"down: no sign of life for longer than alive_seconds. needs_attention: detail says what to do",
 		}),
 		alive_at: time.nullable(),
 		proven_by: z.string().nullable().openapi({ description: "what its last sign of life was" }),

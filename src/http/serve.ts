@@ -190,13 +190,13 @@ function isUpgraded({ headers, url }: IncomingMessage): boolean {
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number, compat: boolean): KeryxError {
 	const key = compat ? "confirmations.compat_port" : "http.port";
-	const why = cause.code === "EADDRINUSE" ? "another program has it" : cause.message;
+	const why = cause.code === "EADDRINUSE" ? "another program uses it" : cause.message;
 	return new KeryxError(
 		"http.port",
 		`Keryx cannot listen on ${host.includes(":") ? `[${host}]` : host}:${port}: ${why}`,
 		{
 			field: key,
-			hint: `choose another ${key}${compat ? "" : " (KERYX_HTTP_PORT)"}, or end the program that has this one`,
+			hint: `choose another ${key}${compat ? "" : " (KERYX_HTTP_PORT)"}, or stop the program that uses this one`,
 			cause,
 		},
 	);

@@ -14,21 +14,21 @@ const KINDS = {
 
 export const sideMessageEndpoints = {
 	conversationDeliveries: endpoint("get", "/api/conversations/{conversation}/deliveries", {
-		about: "what was said beside the transcript: notices and answers to commands, the last ones, in order",
+		about: "messages outside the transcript: notices and answers to commands, the last ones, in order",
 		params: ofConversation,
 		query: {
 			kind: z.enum(["notice", "command", "failure", "all"]).optional().openapi({
 				description:
-					"left out: notices and answers to commands; failure: the replies of turns that failed, which no row holds",
+					"left out: notices and answers to commands; failure: the replies of failed turns, which are not in the transcript",
 			}),
 			before: z.coerce.number().int().min(0).optional().openapi({
-				description: "n of the first one of the page behind",
+				description: "n of the first one on the next page",
 			}),
 			limit: pageSize,
 		},
 		answer: z.object({
 			deliveries: z.array(delivery),
-			more: z.boolean().openapi({ description: "there are some before the first one" }),
+			more: z.boolean().openapi({ description: "there are more before the first one" }),
 		}),
 	}),
 } as const;

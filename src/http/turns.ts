@@ -14,7 +14,7 @@ export const turnEndpoints = {
 		answer: turn,
 	}),
 	stopTurn: endpoint("post", "/api/turns/{turn}/stop", {
-		about: "end this turn and no other; one that has ended stays as it is",
+		about: "stop this turn and no other; one that has ended stays as it is",
 		params: ofTurn,
 		answer: turn,
 	}),

@@ -46,7 +46,7 @@ export function addWebhooks(
 			content: `The webhook ${name} says:\n\n${textOf(route.text, decoded(body))}`,
 			transport: { mayChooseProfile: true, role: "guest" },
 		});
-		if (duplicate) throw new KeryxError("webhook.replayed", `this was taken before, as message ${id}`);
+		if (duplicate) throw new KeryxError("webhook.replayed", `this was already accepted, as message ${id}`);
 		return c.json({ id, conversation, refused }, 202);
 	});
 }
@@ -55,7 +55,7 @@ const hookRoute = createRoute({
 	operationId: "webhook",
 	method: "post",
 	path: "/hooks/{name}",
-	summary: "a message from a configured webhook; signed, not by a token",
+	summary: "a message from a configured webhook; signed, without a token",
 	security: [],
 	request: {
 		params: z.object({ name: z.string().max(64) }),
@@ -102,7 +102,7 @@ function signatureOf(
 	const [, given] = /^sha256=([0-9a-f]{64})$/i.exec(signature) ?? [];
 	if (given === undefined || !/^\d{1,12}$/.test(timestamp)) return notSigned();
 	if (Math.abs(now / 1000 - Number(timestamp)) > WINDOW_SECONDS)
-		return new KeryxError("webhook.refused", "the timestamp is not of the last five minutes");
+		return new KeryxError("webhook.refused", "the timestamp is more than five minutes off");
 	const right = createHmac("sha256", secret ?? "none")
 		.update(`${timestamp}.${name}.`)
 		.update(body)

@@ -115,8 +115,10 @@ export class HostClient implements ProcessBackend {
 		if (request.wall && !this.canWall)
 			throw new KeryxError(
 				"process.host_version",
-				"the process host that runs is older and makes no walls, so nothing was started",
-				{ hint: "wait until its processes have ended: it goes a minute later, and the next one makes walls" },
+				"the running process host is older and cannot make walls, so nothing was started",
+				{
+					hint: "wait until its processes have ended: it exits a minute later, and the next one makes walls",
+				},
 			);
 		return (await this.#ask({ op: "spawn", ...request })).value as ProcessInfo;
 	}
@@ -318,7 +320,10 @@ class Following {
 	}
 }
 
-const NO_HOST: WireError = { code: "process.host_failed", message: "what answers is no process host" };
+const NO_HOST: WireError = {
+	code: "process.host_failed",
+	message: "the program that answers is not a process host",
+};
 
 function firstHeader(reader: FrameReader, chunk: Buffer): Frame["header"] | null {
 	try {
@@ -338,5 +343,5 @@ function silent(message: string): KeryxError {
 }
 
 function gone(): KeryxError {
-	return new KeryxError("process.host_gone", "the connection to the process host has broken");
+	return new KeryxError("process.host_gone", "the connection to the process host was lost");
 }

@@ -117,7 +117,9 @@ function dial(path: string): Promise<Socket | null> {
 			if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED" || cause.code === "ECONNRESET")
 				resolve(null);
 			else if (cause.code === "EAGAIN")
-				reject(new KeryxError("process.host_silent", "the process host takes no connection", { cause }));
+				reject(
+					new KeryxError("process.host_silent", "the process host does not accept a connection", { cause }),
+				);
 			else
 				reject(
 					new KeryxError("process.host_failed", `cannot connect to ${path}: ${cause.message}`, { cause }),

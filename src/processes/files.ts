@@ -48,7 +48,7 @@ export function processFolder(home: string, id: string): string {
 	if (!ID.test(id))
 		throw new KeryxError(
 			"argument.invalid",
-			`a process id is 4 to 40 of a-z, 0-9 and _, not ${JSON.stringify(id)}`,
+			`a process id must be 4 to 40 of a-z, 0-9 and _, not ${JSON.stringify(id)}`,
 			{
 				field: "id",
 			},
@@ -63,7 +63,7 @@ export async function createFolder(home: string, id: string): Promise<string> {
 		await mkdir(folder, { mode: 0o700 });
 	} catch (cause) {
 		if ((cause as NodeJS.ErrnoException).code === "EEXIST")
-			throw new KeryxError("process.taken", `there is a process ${id} already`, { cause });
+			throw new KeryxError("process.taken", `process ${id} already exists`, { cause });
 		throw cause;
 	}
 	return folder;

@@ -104,7 +104,7 @@ export function unknown(id: string): KeryxError {
 }
 
 export function stillRuns(id: string): KeryxError {
-	return new KeryxError("process.running", `the process ${id} still runs`);
+	return new KeryxError("process.running", `process ${id} is still running`);
 }
 
 async function knownRecord(home: string, id: string): Promise<ProcessRecord> {
@@ -154,6 +154,6 @@ function refuseWhileAlive(record: ProcessRecord): void {
 	if (survivors.length > 0)
 		throw new KeryxError(
 			"process.running",
-			`the process ${record.id} left others behind: ${survivors.join(", ")}`,
+			`process ${record.id} left others behind: ${survivors.join(", ")}`,
 		);
 }

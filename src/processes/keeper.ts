@@ -19,7 +19,7 @@ const RETRY_MS = 1000;
 /** A host takes a request within this, unless the machine stands still. */
 const ON_ITS_WAY_MS = 5000;
 const SAY_AGAIN_MS = 60_000;
-const GIVEN_UP = "it was given up before the process host had begun with it, and will not be started";
+const GIVEN_UP = "it was cancelled before the process host started it";
 /** Nothing runs for so long: the host is let go, and ends by itself. */
 const IDLE_MS = 60_000;
 
@@ -64,7 +64,7 @@ export class ProcessKeeper {
 		// Whoever waited for these is gone.
 		for (const { id, background } of await this.unfinished())
 			if (!background) await store.adoptProcess({ id });
-		await this.#look("processes cannot be taken up yet");
+		await this.#look("processes cannot be picked up yet");
 		// What was begun or ended without anybody having heard of it is found by looking, too.
 		this.#unlisten = store.onFault(() => this.#lookAgain());
 	}
@@ -195,7 +195,7 @@ export class ProcessKeeper {
 			// What the last owner asked for just before it died may still be on its way to the host.
 			if (!info && backend && Math.abs(clock.now() - row.startedAt) < ON_ITS_WAY_MS) isOpen = true;
 			else if (!info && backend && !(await machine.giveUp(row.id, backend))) isOpen = true;
-			else if (!info) await this.#neverStarted(row, "Keryx ended before it was started");
+			else if (!info) await this.#neverStarted(row, "Keryx stopped before it was started");
 			else if (info.status !== "running") await this.#settle(row, info);
 			else if (info.identity) await this.#started(row.id, info.identity);
 		}
@@ -222,7 +222,7 @@ export class ProcessKeeper {
 		backend.onEnd((info) => this.#track(this.#heardOfEnd(info)));
 		backend.onGone(() => {
 			if (this.#backend === backend) this.#backend = null;
-			if (!this.#closed) this.#track(this.#look("the processes' host has gone, and cannot be found yet"));
+			if (!this.#closed) this.#track(this.#look("the process host is gone and cannot be found yet"));
 		});
 		return backend;
 	}
@@ -352,13 +352,13 @@ export class ProcessKeeper {
 	#lookAgain(): void {
 		this.#cancelLook();
 		this.#cancelLook = this.#options.clock.after(RETRY_MS, () => {
-			if (!this.#closed) this.#track(this.#look("processes cannot be looked at yet"));
+			if (!this.#closed) this.#track(this.#look("processes cannot be checked yet"));
 		});
 	}
 
 	#track(work: Promise<void>): void {
 		const done = work.catch((error: unknown) =>
-			this.#options.log("processes cannot be looked after just now", error),
+			this.#options.log("processes cannot be checked right now", error),
 		);
 		this.#working.add(done);
 		void done.finally(() => this.#working.delete(done));

@@ -43,7 +43,7 @@ export class StorePatience {
 				return await work();
 			} catch (error) {
 				if (!isPassing(error) || this.#isClosed || !isTriedAgain(tried)) throw error;
-				this.#options.log("processes wait for the store", error);
+				this.#options.log("processes are waiting for the store", error);
 			}
 			await this.#pause();
 		}

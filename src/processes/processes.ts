@@ -92,9 +92,9 @@ class StoredProcesses implements Processes {
 		const { command, argv, cwd, background, pty, notify, checkMs } = request;
 		// It would stand in the process's own file (I12).
 		if (store.secrets.isIn([command, argv]))
-			throw new KeryxError("argument.invalid", "the command holds a known secret", {
+			throw new KeryxError("argument.invalid", "the command contains a known secret", {
 				field: "command",
-				hint: "write \u0024{secret:NAME} in its place",
+				hint: "write \u0024{secret:NAME} instead",
 			});
 		const { maxRunning, maxPerConversation } = settings();
 		const id = `proc_${Buffer.from(ids.bytes(6)).toString("hex")}`;
@@ -311,7 +311,7 @@ class StoredProcesses implements Processes {
 	async #touched(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
 		const process = await this.find(actor, id, signal);
 		if (mayTouch(actor, process)) return process;
-		throw new KeryxError("process.refused", `${process.id} was started for somebody of a greater role`, {
+		throw new KeryxError("process.refused", `${process.id} was started for someone with a higher role`, {
 			field: "id",
 		});
 	}
@@ -319,7 +319,7 @@ class StoredProcesses implements Processes {
 	async #running(actor: ProcessActor, id: string, signal?: AbortSignal): Promise<Process> {
 		const process = await this.#touched(actor, id, signal);
 		if (process.endedAt === null) return process;
-		throw new KeryxError("process.ended", `${process.id} has ended: it takes no input any more`, {
+		throw new KeryxError("process.ended", `${process.id} has ended and no longer accepts input`, {
 			field: "id",
 		});
 	}
@@ -348,8 +348,8 @@ function isUnknown(error: unknown): boolean {
 
 function tooMany(of: "all" | "conversation", limit: number): KeryxError {
 	return of === "all"
-		? new KeryxError("process.limit", `${limit} processes run already, in all conversations together`, {
+		? new KeryxError("process.limit", `${limit} processes are already running in all conversations`, {
 				hint: "wait until one has ended, or raise processes.max_running",
 			})
-		: new KeryxError("process.limit", `${limit} processes of this conversation run already`);
+		: new KeryxError("process.limit", `${limit} processes are already running in this conversation`);
 }

@@ -41,7 +41,7 @@ export class ProcessWatch {
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#round(),
-			failed: (error) => options.log("processes cannot be watched just now", error),
+			failed: (error) => options.log("processes cannot be watched right now", error),
 		});
 	}
 
@@ -139,7 +139,7 @@ export class ProcessWatch {
 					await machine.remove(id);
 					removed += (await store.forgetProcess({ id })) ? 1 : 0;
 				} catch (error) {
-					log(`what ${id} left behind cannot be removed yet`, error);
+					log(`files left by ${id} cannot be removed yet`, error);
 				}
 			}
 			if (old.length < AT_ONCE || removed === 0 || this.#rounds.isStopped) return;

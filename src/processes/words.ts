@@ -15,7 +15,7 @@ export function endOf({ status, end }: ProcessInfo): ProcessEnd {
 			status: "lost",
 			exitCode: null,
 			signal: null,
-			cause: "the program that held it ended, so how it went on is not known",
+			cause: "the process host exited, so what happened to it is unknown",
 		};
 	const { code, signal } = end;
 	switch (end.cause) {
@@ -31,7 +31,7 @@ export function endOf({ status, end }: ProcessInfo): ProcessEnd {
 		case "signal":
 			return { status: "exited", exitCode: code, signal, cause: `ended by ${signal ?? "a signal"}` };
 		case "exited":
-			return { status: "exited", exitCode: code, signal, cause: "exited by itself" };
+			return { status: "exited", exitCode: code, signal, cause: "exited" };
 	}
 }
 
@@ -49,7 +49,7 @@ export function completionNote(
 	return [
 		`The background process ${id} (${shownCommand(command)}) ${endInWords(end)}${took}.`,
 		...(survivors.length > 0 ? [leftAlive(end, survivors)] : []),
-		...quotedOutput(output, `process log ${id} has all of it`),
+		...quotedOutput(output, `process log ${id} shows all of it`),
 	].join("\n");
 }
 
@@ -57,8 +57,8 @@ export function completionNote(
 function leftAlive({ status }: ProcessEnd, survivors: readonly number[]): string {
 	const pids = `pid ${survivors.join(", ")}`;
 	return status === "lost"
-		? `When that was noticed, ${pids} of it was alive. process list says what still is, process kill ends it.`
-		: `When it ended, what it had started was still running: ${pids}. process list says what still is, process kill ends it.`;
+		? `At that time ${pids} was still running. process list shows what is running now, process kill ends it.`
+		: `When it ended, processes it had started were still running: ${pids}. process list shows what is running now, process kill ends it.`;
 }
 
 /** "exited with code 0". */
@@ -83,13 +83,13 @@ export function progressText(
 ): string {
 	return [
 		`Process \`${id}\` (${shownCommand(command)}) has been running for ${describeDuration(Math.max(0, now - startedAt))}.`,
-		...quotedOutput(output, "the rest stands in its log"),
+		...quotedOutput(output, "the rest is in its log"),
 	].join("\n");
 }
 
 function quotedOutput({ text, cut }: NewOutput, where: string): string[] {
 	const printed = text.trimEnd();
-	if (printed === "") return [cut ? `Its last output shows no text; ${where}.` : "It printed nothing."];
+	if (printed === "") return [cut ? `Its latest output is not text; ${where}.` : "It printed nothing."];
 	const fence = "`".repeat(Math.max(3, longestRun(printed) + 1));
 	return [cut ? `The end of its output (${where}):` : "Its output:", fence, printed, fence];
 }

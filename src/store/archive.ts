@@ -34,7 +34,7 @@ export async function archiveConversation(
 	{ conversation, directory }: ArchiveOptions,
 ): Promise<Archive> {
 	if (!/^[0-9A-Za-z_-]{1,128}$/.test(conversation))
-		throw new KeryxError("argument.invalid", "conversation must be an id that Keryx made", {
+		throw new KeryxError("argument.invalid", "conversation must be an id made by Keryx", {
 			field: "conversation",
 		});
 	const { unchanged } = await store.retentionState({ scope: OPERATOR, conversation });
@@ -111,7 +111,7 @@ async function verify(path: string, digest: string, lines: number): Promise<void
 		for await (const line of linesOf(hashed(file, hash))) order.take(parseLine(line, ++read), read);
 		order.finish(read);
 		if (hash.digest("hex") !== digest || read !== lines)
-			throw new KeryxError("archive.failed", "it does not read back as it was written");
+			throw new KeryxError("archive.failed", "reading it back gives something else");
 	} finally {
 		await file.close();
 	}

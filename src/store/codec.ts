@@ -9,10 +9,13 @@ export function seal(value: unknown): string {
 /** Never answers an empty body for one that cannot be read (I8). */
 export function unseal<T>(body: string, key: number | null): T {
 	if (key !== null)
-		throw new KeryxError("store.sealed", `a body is sealed with key ${key}, which this Keryx does not have`);
+		throw new KeryxError(
+			"store.sealed",
+			`a body is encrypted with key ${key}, which this Keryx does not have`,
+		);
 	try {
 		return JSON.parse(body) as T;
 	} catch (cause) {
-		throw new KeryxError("store.corrupt", "a body in the store is not readable", { cause });
+		throw new KeryxError("store.corrupt", "a body in the store cannot be read", { cause });
 	}
 }

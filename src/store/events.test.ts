@@ -23,7 +23,7 @@ test("an event that has no entry cannot be emitted, subscribed to or compared wi
 	expect([kind, wrong.type, tellEvent(event)]).toEqual([
 		"weather",
 		"call.started",
-		"A call of terminal began.",
+		"The tool terminal was called.",
 	]);
 });
 

@@ -1,6 +1,7 @@
 // Every event there is: the one table that they are emitted, followed and shown through. To add an event is to add an entry: its facts
 // (ids and small values, never message text), its sentence in the story of a message, and the hook that is told of it. Nothing can
 // emit, subscribe to or compare with an event that has no entry.
+import { KERYX } from "../called.ts";
 import type {
 	ConversationId,
 	EndReason,
@@ -85,26 +86,26 @@ export const EVENTS = {
 		hook: "message:in",
 	}),
 	"inbound.observed": event<InternalKind>({
-		tell: () => "It was seen, not addressed to the agent; it is shown to it with the next message.",
+		tell: () => "It was not addressed to the agent, which sees it with the next message.",
 	}),
 	"inbound.command": event<InternalKind & { command?: string }>({
-		tell: ({ facts }) => `It was carried out as the command /${facts.command}.`,
+		tell: ({ facts }) => `It was the command /${facts.command}.`,
 	}),
-	"inbound.expired": event<Why>({ tell: ({ facts }) => `It was given up: ${facts.reason}.` }),
-	"inbound.dropped_by_user": event<Why>({ tell: () => "It was dropped from the queue by the user." }),
+	"inbound.expired": event<Why>({ tell: ({ facts }) => `Keryx gave up on it: ${facts.reason}.` }),
+	"inbound.dropped_by_user": event<Why>({ tell: () => "The user dropped it from the queue." }),
 	"inbound.edited": event<Amended>({
 		tell: ({ facts }) =>
 			facts.waited
-				? "Its sender changed it while it waited; the changed text counts."
-				: `Its sender changed it afterwards${told(facts)}.`,
+				? "Its sender edited it while it was waiting; the new text counts."
+				: `Its sender edited it later${told(facts)}.`,
 	}),
 	"inbound.deleted": event<Amended>({
 		tell: ({ facts }) =>
 			facts.waited
-				? "Its sender deleted it while it waited."
-				: `Its sender deleted it afterwards${told(facts)}.`,
+				? "Its sender deleted it while it was waiting."
+				: `Its sender deleted it later${told(facts)}.`,
 	}),
-	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Somebody reacted to it with ${facts.emoji}.` }),
+	"inbound.reacted": event<Reacted>({ tell: ({ facts }) => `Someone reacted to it with ${facts.emoji}.` }),
 	"inbound.refused": event<{ platform: string; reason: string }>(),
 
 	"conversation.created": event(),
@@ -129,14 +130,14 @@ export const EVENTS = {
 	"session.suspended": event({ tell: () => "The session was suspended." }),
 
 	"turn.begun": event({
-		tell: ({ session }) => `Work on it began in session ${session ?? "?"}.`,
+		tell: ({ session }) => `Keryx started working on it in session ${session ?? "?"}.`,
 		hook: "turn:start",
 	}),
 	"turn.resumed": event<{ reason: string }>({
-		tell: ({ facts }) => `Work on it went on after an interruption (${facts.reason}).`,
+		tell: ({ facts }) => `Keryx continued after an interruption (${facts.reason}).`,
 	}),
 	"turn.interrupted": event<{ reason: "restart" | "crash" }>({
-		tell: ({ facts }) => `Work on it was interrupted (${facts.reason}).`,
+		tell: ({ facts }) => `Keryx was interrupted (${facts.reason}).`,
 	}),
 	"turn.ended": event<{
 		outcome: Exclude<TurnState, "running" | "interrupted">;
@@ -145,15 +146,15 @@ export const EVENTS = {
 		reason?: string;
 	}>({
 		tell: ({ facts: { outcome, reason } }) =>
-			reason === undefined ? `Work on it ended: ${outcome}.` : `Work on it ended: ${outcome} (${reason}).`,
+			reason === undefined ? `Keryx finished: ${outcome}.` : `Keryx finished: ${outcome} (${reason}).`,
 		hook: "turn:end",
 	}),
 	"message.appended": event<{ seq: number; role: Role; index?: number; inbound?: number }>({
-		tell: ({ facts }) => `A row was written: ${facts.role}, seq ${facts.seq}.`,
+		tell: ({ facts }) => `A message was stored: ${facts.role}, seq ${facts.seq}.`,
 	}),
-	"call.started": event<{ tool: string }>({ tell: ({ facts }) => `A call of ${facts.tool} began.` }),
+	"call.started": event<{ tool: string }>({ tell: ({ facts }) => `The tool ${facts.tool} was called.` }),
 	"model.called": event<{ n: number; status: "ok" | "error" | "aborted" }>({
-		tell: ({ facts }) => `The model was asked (${facts.status}).`,
+		tell: ({ facts }) => `The model was called (${facts.status}).`,
 	}),
 
 	"transcript.undone": event<{ rows: number; turns: number }>(),
@@ -162,21 +163,21 @@ export const EVENTS = {
 	"transcript.covered": event<{ ranges: number }>(),
 	"transcript.not_covered": event<{ compactAfter: number }>(),
 
-	"delivery.opened": event({ tell: () => "A preview of the answer was opened." }),
+	"delivery.opened": event({ tell: () => "A preview of the answer was shown." }),
 	"delivery.pending": event<Pick<NewDelivery, "kind">>({
-		tell: (delivery) => `${part(delivery)} of the answer was put into the outbox.`,
+		tell: (delivery) => `${part(delivery)} of the answer was queued for sending.`,
 	}),
 	"delivery.sent": event({ tell: (delivery) => `${part(delivery)} was delivered.`, hook: "message:out" }),
 	"delivery.retry": event<Why>({
-		tell: (delivery) => `${part(delivery)} will be tried again: ${delivery.facts.reason}.`,
+		tell: (delivery) => `${part(delivery)} will be sent again: ${delivery.facts.reason}.`,
 	}),
 	"delivery.unknown": event<Why>({
 		tell: (delivery) =>
-			`It is not known whether ${part(delivery).toLowerCase()} arrived: ${delivery.facts.reason}. \`keryx outbox retry\` sends it again.`,
+			`It is unknown whether ${part(delivery).toLowerCase()} arrived: ${delivery.facts.reason}. \`${KERYX} outbox retry\` sends it again.`,
 	}),
 	"delivery.reacted": event<Reacted>(),
 	"delivery.dead": event<Why>({
-		tell: (delivery) => `${part(delivery)} was given up: ${delivery.facts.reason ?? ""}.`,
+		tell: (delivery) => `Keryx gave up on ${part(delivery).toLowerCase()}: ${delivery.facts.reason ?? ""}.`,
 	}),
 
 	"process.begun": event({ hook: "process:begun" }),
@@ -198,14 +199,14 @@ export const EVENTS = {
 	"grant.dated": event<{ count: number }>(),
 
 	"checkpoint.taken": event<Checked>({
-		tell: ({ facts, subject }) => `A checkpoint of the files was taken ${when(facts)}: ${subject ?? "?"}.`,
+		tell: ({ facts, subject }) => `A checkpoint of the files was saved ${when(facts)}: ${subject ?? "?"}.`,
 	}),
 	"checkpoint.unchanged": event<Checked>({
 		tell: ({ facts, subject }) =>
-			`No file had changed since checkpoint ${subject ?? "?"}, which stands for the one ${when(facts)}.`,
+			`No files had changed since checkpoint ${subject ?? "?"}, so it is also the one ${when(facts)}.`,
 	}),
 	"checkpoint.failed": event<{ workspace?: string; kind: CheckpointKind; code: string }>({
-		tell: ({ facts }) => `No checkpoint of the files was taken ${when(facts)} (${facts.code}).`,
+		tell: ({ facts }) => `No checkpoint of the files was saved ${when(facts)} (${facts.code}).`,
 	}),
 	"checkpoint.dropped": event<{ workspace: string }>(),
 	"restore.begun": event<{ workspace: string; target: string }>(),
@@ -289,7 +290,7 @@ export function hookOf(type: EventType): string | undefined {
 }
 
 function told({ told: isTold }: Amended): string {
-	return isTold ? "; the agent's next turn is told" : "";
+	return isTold ? "; the agent is told in its next turn" : "";
 }
 
 /** A delivery's id ends in the number of its part. */

@@ -25,7 +25,7 @@ export interface Group {
 /** Empty for a query without any word. */
 export function parseQuery(input: string): readonly Group[] {
 	if (input.length > MAX_LENGTH)
-		throw new KeryxError("argument.invalid", `query must have at most ${MAX_LENGTH} characters`, {
+		throw new KeryxError("argument.invalid", `query can have at most ${MAX_LENGTH} characters`, {
 			field: "query",
 		});
 	const groups = new Map<string, Group>();
@@ -39,7 +39,7 @@ export function parseQuery(input: string): readonly Group[] {
 		groups.set(`${matchOf(group)} ${group.literal?.join("\n") ?? ""}`, group);
 	}
 	if (words > MAX_WORDS)
-		throw new KeryxError("argument.invalid", `query must have at most ${MAX_WORDS} words`, {
+		throw new KeryxError("argument.invalid", `query can have at most ${MAX_WORDS} words`, {
 			field: "query",
 		});
 	return [...groups.values()];

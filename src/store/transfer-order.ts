@@ -23,7 +23,7 @@ export class TransferOrder {
 	/** Throws import.invalid for a line that may not come here. */
 	take(line: ExportLine, number: number): void {
 		if (this.#state === "start" && line.type !== "keryx_export")
-			throw invalidLine(number, "an export of Keryx begins with a line of type keryx_export", {
+			throw invalidLine(number, "an export from Keryx starts with a line of type keryx_export", {
 				field: "type",
 			});
 		if (this.#state === "ended")
@@ -63,7 +63,7 @@ export class TransferOrder {
 	/** Throws import.invalid where the export has stopped before its end. */
 	finish(number: number): void {
 		if (this.#state !== "ended")
-			throw invalidLine(number, "the export stops before its end: it was cut short", { field: "type" });
+			throw invalidLine(number, "the export ends too early: it was cut off", { field: "type" });
 	}
 
 	#takeInside(line: Inside, number: number): void {
@@ -113,7 +113,7 @@ function none(): Counts {
 
 function assertCount(said: number, seen: number, field: string, number: number): void {
 	if (said !== seen)
-		throw invalidLine(number, `${field}: says ${said}, and ${seen} came before it: lines are missing`, {
+		throw invalidLine(number, `${field}: says ${said}, but ${seen} came before it: lines are missing`, {
 			field,
 		});
 }

@@ -19,15 +19,15 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const LONGEST_NAME = 255;
 
 const input = z.object({
-	path: z.string().min(1).describe("of a file in your workspace, such as report.pdf or out/chart.png"),
-	caption: z.string().max(1000).optional().describe("one line about it"),
+	path: z.string().min(1).describe("a file in your workspace, such as report.pdf or out/chart.png"),
+	caption: z.string().max(1000).optional().describe("one line to show with it"),
 });
 
 export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 	return defineTool({
 		name: "attach",
 		description:
-			"Send a file of your workspace to the people of this chat, together with your answer. Use it for what they asked you to make: documents, pictures, archives.",
+			"Send a file from your workspace to the people in this chat, together with your answer. Use it for things they asked you to make: documents, pictures, archives.",
 		input,
 		// Nothing leaves before the turn ends: made again, it replaces nothing and sends nothing twice.
 		repeatable: true,
@@ -39,7 +39,7 @@ export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 			const name = basename(path).slice(0, LONGEST_NAME);
 			const mediaType = MEDIA_TYPES[extname(name).toLowerCase()] ?? "application/octet-stream";
 			const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
-			const text = `${name} (${bytesInWords(data.byteLength)}) is sent with your answer.`;
+			const text = `${name} (${bytesInWords(data.byteLength)}) will be sent with your answer.`;
 			return {
 				content: [
 					{ type: "text", text },
@@ -71,11 +71,13 @@ async function readInside(folder: string, path: string, limit: number): Promise<
 		const facts = await file.stat();
 		if (!facts.isFile()) return { problem: `${path} is not a file.` };
 		if (facts.size > limit)
-			return { problem: `${path} is larger than ${bytesInWords(limit)}, the most that can be sent.` };
+			return { problem: `${path} is larger than ${bytesInWords(limit)}, the largest file that can be sent.` };
 		// The folders may have been changed since they were looked at: what was opened is asked where it is.
-		if (!(await isAt(file, join(root, way)))) return { problem: `${path} changed while it was read.` };
+		if (!(await isAt(file, join(root, way)))) return { problem: `${path} changed while it was being read.` };
 		const data = await readAll(file, limit);
-		return data ? { data } : { problem: `${path} grows while it is read, beyond what can be sent.` };
+		return data
+			? { data }
+			: { problem: `${path} grew beyond the largest size that can be sent while it was being read.` };
 	} finally {
 		await file.close();
 	}

@@ -33,10 +33,10 @@ export function widerQuestion({
 }): ConfirmationQuestion | null {
 	const isWider = usual.run === "walled" && wall.run === "walled" && kindOf(usual) !== kindOf(wall);
 	if (!isWider) return question;
-	const also = question === null ? "" : `; besides: ${question.description}`;
+	const also = question === null ? "" : `; also: ${question.description}`;
 	return {
 		action: WIDEN_WALL,
-		description: `It is to run behind the wider wall ${kindOf(wall)}, this once, because: ${reason}${also}`,
+		description: `It needs the wider wall ${kindOf(wall)}, this once, because: ${reason}${also}`,
 		once: true,
 		...(question?.classes && { classes: question.classes }),
 	};

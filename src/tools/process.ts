@@ -29,18 +29,18 @@ const ENTER_ON_A_TERMINAL = "\r";
 
 const input = z.object({
 	action: z.enum(["list", "poll", "log", "wait", "kill", "write", "submit", "close"]),
-	id: z.union([z.string(), z.number()]).optional().describe("of the process, or the beginning of it"),
+	id: z.union([z.string(), z.number()]).optional().describe("of the process, or the start of it"),
 	session_id: z.union([z.string(), z.number()]).optional().describe("the same as id"),
 	offset: z
 		.number()
 		.int()
 		.min(0)
 		.optional()
-		.describe("log: the first line, counted from 0; default: the last ones"),
-	limit: z.number().int().min(1).max(2000).default(200).describe("log: so many lines"),
+		.describe("log: the first line, counted from 0; default: the last lines"),
+	limit: z.number().int().min(1).max(2000).default(200).describe("log: how many lines"),
 	timeout: z.number().min(0).optional().describe("wait: seconds"),
 	signal: z.string().optional().describe("kill: the signal sent first, such as SIGINT; default SIGTERM"),
-	data: z.string().max(1_000_000).optional().describe("write: as it is; submit: with Enter"),
+	data: z.string().max(1_000_000).optional().describe("write: sent as is; submit: followed by Enter"),
 });
 type Input = z.output<typeof input>;
 
@@ -50,7 +50,7 @@ export function createProcessTool(options: Options): Tool {
 	return defineTool({
 		name: "process",
 		description:
-			"Look after background processes of this conversation: list them, poll what is new, read the log, wait, kill, write to their input, submit a line, close their input.",
+			"Manage background processes of this conversation: list them, poll for new output, read the log, wait, kill, write to their input, submit a line, close their input.",
 		input,
 		repeatable: false,
 		confirmation: (given, caller) => questionAbout(options, given, caller),
@@ -103,7 +103,7 @@ async function list({ processes, now }: Options, scope: ProcessScope): Promise<T
 			...facts(process, now()),
 			preview: (await processes.tail(scope, process.id, LONGEST_PREVIEW)).text,
 			...leftBehind(process),
-			...(process.isUnreachable && { note: "its host does not answer: this is what was last known" }),
+			...(process.isUnreachable && { note: "its host does not answer, so this may be out of date" }),
 		})),
 	);
 	return answer({ processes: rows });
@@ -129,7 +129,7 @@ async function poll({ processes, now }: Options, { id }: Named, context: ToolCon
 	return answer({
 		...facts(process, now()),
 		output_preview: output.text,
-		...(output.cut && { note: `not all of what is new: process log ${process.id} has the rest` }),
+		...(output.cut && { note: `more new output is left out: process log ${process.id} has the rest` }),
 		...(process.endedAt !== null && {
 			cause: process.cause,
 			...(process.signal && { signal: process.signal }),
@@ -154,10 +154,10 @@ async function log(
 		output: lines.join("\n"),
 		total_lines: found.total,
 		showing: shown === 0 ? "none" : `${first}-${first + shown - 1}`,
-		...(left > 0 && { note: `${left} lines of those asked for are too much for one answer` }),
+		...(left > 0 && { note: `${left} of the requested lines are left out: too much for one answer` }),
 		...(found.lost > 0 && {
 			lost_bytes: found.lost,
-			note: "total_lines counts the lines that are kept; those of the bytes that were cut out are not known",
+			note: "total_lines counts the lines that are still stored; lines in the removed part are not counted",
 		}),
 		...(found.total === 0 && (logBytes ?? 0) > 0 && { note: NO_LOG }),
 	});
@@ -165,7 +165,7 @@ async function log(
 
 const CUT_OUT = /^\[\d+ bytes were cut out here\]$/;
 /** Of a command that was waited for. */
-const NO_LOG = "no log of it is kept any more: all it printed stands in the result of the call that ran it";
+const NO_LOG = "its log is no longer stored: its full output is in the result of the call that ran it";
 
 /** As many lines as fit, from the end or from the beginning. */
 function fitting(
@@ -198,9 +198,9 @@ async function wait(
 	const isOver = process.endedAt !== null;
 	const notes = [
 		...(timeout !== undefined && timeout > waitSeconds
-			? [`timeout was ${timeout}; at most ${waitSeconds} seconds are waited at a time.`]
+			? [`timeout was ${timeout}, but the longest wait is ${waitSeconds} seconds.`]
 			: []),
-		...(!isOver && interrupted.aborted ? ["A new message of the user waits: answer it first."] : []),
+		...(!isOver && interrupted.aborted ? ["The user sent a new message: answer it first."] : []),
 	];
 	return answer({
 		...facts(process, now()),
@@ -229,7 +229,7 @@ async function kill(
 			process_id: process.id,
 			status: result,
 			...(process.endedAt !== null && { exit_code: process.exitCode }),
-			...(survivors.length > 0 && { survivors, note: "these could not be ended" }),
+			...(survivors.length > 0 && { survivors, note: "these could not be stopped" }),
 			...(result === "killed" && !isCertain && { note: UNSEEN }),
 		},
 		result === "survived",
@@ -238,7 +238,7 @@ async function kill(
 
 /** Without a wall. */
 const UNSEEN =
-	"nothing of it was found alive; a program that left its group, parents, environment and streams would not be found";
+	"none of its processes were found running; a process that changed its group, parent, environment and streams cannot be found";
 
 async function write(
 	{ processes }: Options,

@@ -34,7 +34,7 @@ export function createTools(tools: readonly Tool[]): ToolRegistry {
 	const byName = new Map<string, Tool>();
 	for (const tool of tools) {
 		if (byName.has(tool.name))
-			throw new KeryxError("argument.invalid", `two tools are called ${tool.name}`, { field: "tools" });
+			throw new KeryxError("argument.invalid", `two tools are named ${tool.name}`, { field: "tools" });
 		byName.set(tool.name, tool);
 	}
 	return {

@@ -19,13 +19,13 @@ export function withSecrets(
 	const unknown = names.filter((name) => secret(name) === undefined);
 	if (unknown.length > 0)
 		return {
-			problem: `No secret is called ${unknown.join(", ")}, or it is not set. The operator lists them in the setting secrets.`,
+			problem: `There is no secret named ${unknown.join(", ")}, or it is not set. The operator lists secrets in the setting secrets.`,
 		};
 	const heredoc = /<<-?\s*[\w'"\\]/.exec(command);
 	if (heredoc && command.slice(heredoc.index).search(PLACEHOLDER) >= 0)
 		return {
 			problem:
-				"A secret cannot stand in or behind a here-document. Use it in an argument, or with printf and a pipe.",
+				"A secret cannot be used in or after a here-document. Use it in an argument, or with printf and a pipe.",
 		};
 	const variable = (name: string) => `KERYX_SECRET_${names.indexOf(name) + 1}`;
 	return {

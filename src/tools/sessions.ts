@@ -12,7 +12,7 @@ const searchInput = z.object({
 export const sessionSearch = defineTool({
 	name: "session_search",
 	description:
-		"Search the earlier messages of this person's conversations. Answers excerpts with session and seq, newest and best first.",
+		"Search earlier messages in this person's conversations. Returns excerpts with session and seq, newest and best first.",
 	input: searchInput,
 	repeatable: true,
 	async run({ query, limit }, { store, scope }) {
@@ -33,8 +33,8 @@ export const sessionSearch = defineTool({
 
 const readInput = z.object({
 	session: z.string().describe("a session id such as 20260310_120000_1a2b3c4d"),
-	after: z.number().int().min(0).optional().describe("read on after this seq"),
-	before: z.number().int().min(1).optional().describe("read what stands before this seq"),
+	after: z.number().int().min(0).optional().describe("read after this seq"),
+	before: z.number().int().min(1).optional().describe("read before this seq"),
 	limit: z.number().int().min(1).max(100).default(20),
 });
 
@@ -65,9 +65,9 @@ const clarifyInput = z.object({ question: z.string().min(1) });
 
 export const clarify = defineTool({
 	name: "clarify",
-	description: "Ask the user a question and end the turn; the answer comes as the next message.",
+	description: "Ask the user a question and end the turn; their answer arrives as the next message.",
 	input: clarifyInput,
 	repeatable: true,
 	run: ({ question }) =>
-		Promise.resolve({ content: "The question was put to the user; the turn ends here.", endsTurn: question }),
+		Promise.resolve({ content: "The user was asked; the turn ends here.", endsTurn: question }),
 });

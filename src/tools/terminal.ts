@@ -35,28 +35,28 @@ const input = z.object({
 		.string()
 		.min(1)
 		.max(200_000)
-		.refine((text) => !text.includes("\0"), "must not hold a NUL character")
-		.describe("for the shell; a secret is written as \u0024{secret:NAME}"),
-	background: z.boolean().default(false).describe("start it and go on; you are told when it has ended"),
-	timeout: z.number().positive().optional().describe("seconds, for a command that is waited for"),
+		.refine((text) => !text.includes("\0"), "must not contain a NUL character")
+		.describe("for the shell; write a secret as \u0024{secret:NAME}"),
+	background: z.boolean().default(false).describe("start it and continue; you are told when it ends"),
+	timeout: z.number().positive().optional().describe("seconds to wait for a command in the foreground"),
 	workdir: z.string().min(1).optional().describe("default: the conversation's workspace"),
-	pty: z.boolean().default(false).describe("on a terminal of 30 x 120, for programs that need one"),
+	pty: z.boolean().default(false).describe("in a 30 x 120 terminal, for programs that need one"),
 	check_interval: z
 		.number()
 		.positive()
 		.optional()
-		.describe("background: tell the chat what is new every so many seconds, 30 or more"),
+		.describe("background: report new output to the chat every so many seconds, at least 30"),
 	notify: z
 		.enum(["none", "result", "all", "error"])
 		.default("result")
-		.describe("background: be told of nothing, its end, its end and progress, or only a failure"),
+		.describe("background: report nothing, the end, the end and progress, or only a failure"),
 	wider_wall: z
 		.string()
 		.min(1)
 		.max(500)
 		.optional()
 		.describe(
-			"only when its wall kept a command from working: why this one needs the next wider wall (box, view, mask); the owner is asked",
+			"only if the wall kept a command from working: why this one needs the next wider wall (box, view, mask); the owner is asked",
 		),
 });
 type Input = z.output<typeof input>;
@@ -70,7 +70,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 	return defineTool({
 		name: "terminal",
 		description:
-			"Run a command in the shell, in this conversation's workspace. Waits for it and answers its output and exit code, or starts it in the background, where the tool process looks after it.",
+			"Run a command in the shell, in this conversation's workspace. Waits for it and returns its output and exit code, or starts it in the background, where the process tool manages it.",
 		input,
 		repeatable: false,
 		confirmation: (given, caller) => questionAbout(options, given, caller),
@@ -166,18 +166,18 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			// It printed nothing, and the record says why.
 			stored: () => processes.discard(process.id),
 		};
-	if (process.status === "starting") return unknownOutcome(process.id, "whether it was started is not known");
+	if (process.status === "starting") return unknownOutcome(process.id, "it is unknown whether it started");
 	if (given.background) return started(process, given, check);
 	return finished(options, process, given, { signal: context.signal, wall }).catch(async (error: unknown) => {
 		if (!(error instanceof KeryxError && error.code === "process.host_silent")) throw error;
 		await processes.adopt(process.id);
-		return unknownOutcome(process.id, "whether it still runs is not known");
+		return unknownOutcome(process.id, "it is unknown whether it is still running");
 	});
 }
 
 /** The host of it does not answer: nothing is claimed, and its end is told when it is known. */
 function unknownOutcome(id: string, why: string): ToolResult {
-	const note = `The process host does not answer, so ${why}. You are told of its end when it is known. Do not run it again before.`;
+	const note = `The process host does not answer, so ${why}. You are told when it ends. Do not run it again before that.`;
 	return answer({ process_id: id, status: "unknown", note }, true);
 }
 
@@ -186,7 +186,7 @@ function widening({ wider_wall }: Input): { readonly wider: boolean } {
 }
 
 function refusedByWalls({ reason, remedy }: Extract<CommandWall, { run: "refused" }>): string {
-	return `No command can be run: ${reason}.${remedy === null ? "" : ` The operator can change that: ${remedy}`}`;
+	return `Commands cannot run: ${reason}.${remedy === null ? "" : ` The operator can fix this: ${remedy}`}`;
 }
 
 function checkSeconds({ background, check_interval, notify }: Input): number | null {
@@ -204,7 +204,7 @@ function started({ id, status, identity, cwd }: Process, given: Input, check: nu
 		workdir: cwd,
 		...(check !== null && { check_interval: check }),
 		...(raised && {
-			note: `check_interval must be at least ${LEAST_CHECK_SECONDS} seconds, so it is ${check}.`,
+			note: `check_interval must be at least ${LEAST_CHECK_SECONDS} seconds, so ${check} is used.`,
 		}),
 		...notifyHint(given.notify),
 	});
@@ -213,12 +213,12 @@ function started({ id, status, identity, cwd }: Process, given: Input, check: nu
 function notifyHint(notify: ProcessNotify): { readonly you_are_told: string } {
 	switch (notify) {
 		case "none":
-			return { you_are_told: "nothing; poll it" };
+			return { you_are_told: "nothing; use poll" };
 		case "error":
-			return { you_are_told: "when it has failed" };
+			return { you_are_told: "if it fails" };
 		case "result":
 		case "all":
-			return { you_are_told: "when it has ended" };
+			return { you_are_told: "when it ends" };
 	}
 }
 
@@ -242,7 +242,8 @@ async function finished(
 	if (killed) process = killed.process;
 	const { text, truncated } = await processes.output(OPERATOR, id, {
 		most: LONGEST_OUTPUT,
-		mark: (left, isKept) => `[... ${left} left out${isKept ? `; process log ${id} has all of it` : ""} ...]`,
+		mark: (left, isKept) =>
+			`[... ${left} left out${isKept ? `; process log ${id} shows all of it` : ""} ...]`,
 		signal,
 	});
 	const { exitCode, signal: by, endedAt } = process;
@@ -282,12 +283,12 @@ function timedOut(
 ): string {
 	const clamped =
 		asked !== undefined && asked > seconds
-			? ` (at most ${seconds} are allowed: use background for longer work)`
+			? ` (the maximum is ${seconds}: use background for longer work)`
 			: "";
 	const end =
 		result === "survived"
-			? `it could not be ended: pid ${survivors.join(", ")} still live`
-			: "it and everything it started were ended";
+			? `it could not be stopped: pid ${survivors.join(", ")} still running`
+			: "it and everything it started were stopped";
 	return `It took longer than ${seconds} seconds${clamped}, so ${end}.`;
 }
 

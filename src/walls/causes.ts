@@ -1,4 +1,5 @@
 // Why no wall can be made, from bubblewrap's own words, and what to do about it. Each cause has one remedy, in one sentence.
+import { KERYX } from "../called.ts";
 
 /**
  * missing: bubblewrap is not installed. apparmor: Ubuntu refuses user namespaces to programs without a profile. userns_off: a setting
@@ -61,7 +62,7 @@ export function remedyOf(cause: WallCause, { install }: { readonly install: stri
 		case "missing":
 			return install;
 		case "apparmor":
-			return "allow bubblewrap alone to make user namespaces: printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\\n  userns,\\n}\\n' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor";
+			return "let only bubblewrap create user namespaces: printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\\n  userns,\\n}\\n' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor";
 		case "userns_off":
 			return "sudo sysctl -w kernel.unprivileged_userns_clone=1, and the same line in /etc/sysctl.d to keep it";
 		case "container":
@@ -79,7 +80,7 @@ export function remedyOf(cause: WallCause, { install }: { readonly install: stri
 		case "platform":
 			return "run Keryx on Linux or macOS";
 		case "unknown":
-			return "run `keryx doctor` and report what it prints";
+			return `run \`${KERYX} doctor\` and report what it prints`;
 	}
 }
 
@@ -89,15 +90,15 @@ export function causeInWords(cause: WallCause): string {
 		case "missing":
 			return "bubblewrap is not installed";
 		case "apparmor":
-			return "AppArmor forbids bubblewrap to make user namespaces";
+			return "AppArmor does not let bubblewrap create user namespaces";
 		case "userns_off":
-			return "this system forbids user namespaces";
+			return "this system does not allow user namespaces";
 		case "container":
-			return "the container that Keryx runs in forbids user namespaces";
+			return "the container Keryx runs in does not allow user namespaces";
 		case "userns_limit":
-			return "no more user namespaces can be made here";
+			return "no more user namespaces can be created here";
 		case "proc_covered":
-			return "the container that Keryx runs in covers parts of /proc";
+			return "the container Keryx runs in hides parts of /proc";
 		case "too_old":
 			return "bubblewrap is too old";
 		case "no_gnu_env":

@@ -64,7 +64,7 @@ test("only off runs commands in the open without asking", () => {
 });
 
 test("one sentence says which walls there are", () => {
-	expect(wallsInWords("auto", all)).toBe("walls stand: commands run behind view, mask or box");
+	expect(wallsInWords("auto", all)).toBe("walls are up: commands run behind view, mask or box");
 	expect(wallsInWords("auto", none)).toBe(
 		"there are no walls: bubblewrap is not installed. What to do: sudo apt install bubblewrap",
 	);
@@ -75,7 +75,7 @@ test("one sentence says which walls there are", () => {
 		remedy: "x",
 	};
 	expect(wallsInWords("required", { ...all, box: loopback })).toBe(
-		"there is no box: AppArmor forbids bubblewrap to make user namespaces (bwrap: loopback). What to do: x",
+		"there is no box: AppArmor does not let bubblewrap create user namespaces (bwrap: loopback). What to do: x",
 	);
 	expect(wallsInWords("off", all)).toContain("walls are off");
 });

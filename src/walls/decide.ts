@@ -31,13 +31,13 @@ export function decideWall({ mode, kind, isOwner, probe }: WallQuestion): WallDe
 
 /** One sentence on which walls there are, for start-up, doctor and page. */
 export function wallsInWords(mode: WallMode, probe: Pick<WallProbe, WallKind>): string {
-	if (mode === "off") return "walls are off (walls.mode): commands run with everything this user may do";
+	if (mode === "off") return "walls are off (walls.mode): commands can do everything this user can";
 	const failed = (["view", "mask", "box"] as const).flatMap((kind) => {
 		const result = probe[kind];
 		return result.isPossible ? [] : [{ kind, result }];
 	});
 	const [first] = failed;
-	if (!first) return "walls stand: commands run behind view, mask or box";
+	if (!first) return "walls are up: commands run behind view, mask or box";
 	const { reason, remedy } = explain(first.result);
 	const which =
 		failed.length === 3

@@ -7,31 +7,29 @@ export interface ShownWall extends Pick<Wall, "kind" | "network"> {
 
 /** In a few sentences. */
 export function wallInWords({ kind, network, isReadonly }: ShownWall): string {
-	const workspace = isReadonly
-		? "the workspace can be read and not written"
-		: "the workspace and /tmp can be written";
+	const workspace = isReadonly ? "the workspace is read-only" : "the workspace and /tmp are writable";
 	const seen: Readonly<Record<WallKind, string>> = {
-		view: `everything on this machine can be read, and of it only ${workspace}`,
-		mask: `the machine is as it is${isReadonly ? `, but ${workspace}` : ""}`,
-		box: `only the system's programs are there, ${workspace}, and HOME is a folder of its own`,
+		view: `commands can read everything on this machine, and ${isReadonly ? workspace : `only ${workspace}`}`,
+		mask: `commands see this machine as it is${isReadonly ? `, but ${workspace}` : ""}`,
+		box: `commands see only the system's programs; ${workspace}, and HOME is a separate folder`,
 	};
-	return `Commands run behind the wall ${kind}: ${seen[kind]}. Keryx itself is not there. The network is ${network === "host" ? "on" : "off"}.`;
+	return `Commands run behind the wall ${kind}: ${seen[kind]}. Keryx's own files are hidden. The network is ${network === "host" ? "on" : "off"}.`;
 }
 
 /** What a command says when it meets its wall: in what it printed, the words of the system for it. */
 const REFUSALS: readonly (readonly [said: RegExp, means: string])[] = [
-	[/Read-only file system/, "it wrote where its wall lets nothing be written"],
+	[/Read-only file system/, "its wall does not let it write there"],
 	[
 		/Could not resolve host|Temporary failure in name resolution|Network is unreachable|EAI_AGAIN|ENETUNREACH|getaddrinfo/,
 		"it has no network",
 	],
 	[
 		/docker daemon|D-Bus|dbus|error connecting to .*(tmux|agent)|socket: Operation not permitted|EAFNOSUPPORT|Address family not supported/i,
-		"it has no Unix sockets, so docker, tmux and agents cannot be reached",
+		"it cannot use Unix sockets, so docker, tmux and agents are out of reach",
 	],
 	[
 		/no new privileges|effective uid is not 0|must be setuid root|setresuid|sudo: /,
-		"it cannot get more privileges, so sudo and su do not work",
+		"it cannot gain privileges, so sudo and su do not work",
 	],
 ];
 
@@ -46,6 +44,6 @@ export function refusalInWords(
 		) ?? [];
 	if (means !== undefined) return `Its wall (${kind}) is probably why it failed: ${means}.`;
 	if (kind === "box" && /No such file or directory|not found/.test(output))
-		return "It ran behind the wall box: what it missed may be there, and not be shown to it.";
+		return "It ran behind the wall box, which hides most files: the missing file may exist outside it.";
 	return null;
 }

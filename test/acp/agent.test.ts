@@ -193,7 +193,7 @@ describe.each([
 		});
 
 		test.each([
-			["denied", "It was denied by a human."],
+			["denied", "A person denied it."],
 			["expired", "Nobody answered in time"],
 			["impossible", "Nobody could be asked"],
 		] as const)("what is %s is refused this once, and the transcript says why", async (permission, why) => {
@@ -365,7 +365,7 @@ describe.each([
 					type: "failed",
 					failure: {
 						kind: "program_failed",
-						detail: "tester: it was ended by SIGKILL; it printed last: out of ideas",
+						detail: "tester: it was stopped by SIGKILL; its last output: out of ideas",
 					},
 				},
 			]);

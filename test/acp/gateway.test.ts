@@ -66,7 +66,7 @@ test("a message is answered by the program, and its calls stand in the transcrip
 test("a program that is killed in mid-turn is told to the user, and the next one goes on with what was said", async () => {
 	const life = await scene();
 	const id = await life.say("die");
-	expect(await answers(life, 1)).toEqual([expect.stringContaining("The agent program has failed")]);
+	expect(await answers(life, 1)).toEqual([expect.stringContaining("The agent program failed")]);
 	expect((await life.rows(id)).map(({ role, content }) => [role, content])).toEqual([
 		["user", "die"],
 		["assistant", "I am about to"],

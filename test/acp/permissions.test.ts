@@ -104,7 +104,7 @@ test("what the chat denies is not done, and the transcript says who refused", as
 	expect(await transcript(life, id)).toEqual([
 		["user", "delete: notes.txt", false],
 		["assistant", "", false],
-		["tool", expect.stringContaining("permission: notes.txt. It was denied by a human."), true],
+		["tool", expect.stringContaining("permission: notes.txt. A person denied it."), true],
 		["assistant", "I was told reject_once.", false],
 	]);
 	expect(await confirmations(life)).toMatchObject([{ status: "denied", reason: "not that one" }]);
@@ -123,7 +123,7 @@ test("silence is a refusal, told apart from a no; the turn waits longer for it t
 	expect(await confirmations(life)).toMatchObject([{ status: "expired", resolvedBy: "system:timeout" }]);
 	expect(await audited(life)).toEqual([["requested", "expired"]]);
 	await life.say("/approve");
-	await soon(life, () => expect(life.texts().at(-1)).toContain("Nothing waits for a confirmation"));
+	await soon(life, () => expect(life.texts().at(-1)).toContain("Nothing is waiting for confirmation"));
 });
 
 test("what has expired stays so, also where the turn ends before anybody has looked at the clock", async () => {

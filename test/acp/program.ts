@@ -310,7 +310,7 @@ async function act({ requestId, asked, texts, sessionId, client, say, cancelled,
 			writeFileSync(join(rest[0] as string, "pid"), String(process.pid));
 			await cancelled;
 			return { stopReason: "cancelled" } as const;
-		case "Please go on where the record ends.": {
+		case "Please continue where the record ends.": {
 			const seen = texts.some(
 				(text) => text.includes("| I dig.") && text.includes("outcome of this call is unknown"),
 			);

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe("a workspace", () => {
-	test("of a conversation is made when first needed, for this user alone", () => {
+	test("of a conversation is made when first needed, private to this user", () => {
 		const workspaces = createWorkspaces({ mode: "per_conversation" }, folders);
 		expect(readdirSync(home)).toEqual([]);
 		const folder = workspaces.of(ID);

@@ -116,7 +116,7 @@ test("a name that is taken is refused", async () => {
 	writeFileSync(join(home, "config.yaml"), "channels: { telegram: { platform: telegram, token_env: T } }\n");
 	const refused = await keryxCommand(["channels", "add", "telegram"], peer.bot.token);
 	expect(refused.code).not.toBe(0);
-	expect(refused.stderr).toContain("there is a channels.telegram already");
+	expect(refused.stderr).toContain("channels.telegram already exists");
 });
 
 test("the API adds, tries and removes one, and never answers a token", async () => {

@@ -434,7 +434,7 @@ describe("what only a human can mend", () => {
 		await scene.start();
 		peer.sockets.announce("link_disabled");
 		await scene.until(() => channel.health().state === "needs_attention");
-		expect(channel.health().detail).toContain("Socket Mode is switched off");
+		expect(channel.health().detail).toContain("Socket Mode is off");
 		await scene.until(() => channel.health().state === "connected");
 		peer.sockets.announce("too_many_websockets");
 		await scene.until(() => channel.health().state === "needs_attention");

@@ -29,7 +29,7 @@ test.each([
 	["the connection breaks", () => serve((request) => request.socket.destroy())],
 ])("%s: said without the token", async (_, root) => {
 	const problem = await problemOf(await root());
-	expect(problem).toContain("Telegram cannot be asked who the bot is");
+	expect(problem).toContain("could not ask Telegram who the bot is");
 	expect(problem).not.toContain("not-to-be-shown");
 });
 

@@ -263,11 +263,14 @@ describe("more than messages", () => {
 		const [large, broken] = await taken(2);
 		expect(large?.content).toEqual([
 			{ type: "text", text: "watch" },
-			{ type: "text", text: expect.stringMatching(/"film.mkv" could not be fetched: it has 31 MB.*20 MB/) },
+			{
+				type: "text",
+				text: expect.stringMatching(/could not download the file "film.mkv": it has 31 MB.*20 MB/),
+			},
 		]);
 		expect(broken?.content).toEqual([
 			{ type: "text", text: "and this" },
-			{ type: "text", text: expect.stringContaining("could not be fetched") },
+			{ type: "text", text: expect.stringContaining("could not download") },
 		]);
 		expect(host.blobs.size).toBe(0);
 	});
@@ -362,7 +365,7 @@ describe("what only a human can mend", () => {
 			await scene.until(() => peer.bot.queue.isPolled);
 			await peer.bot.queue.poll({ timeout: 0 }).updates;
 			await scene.until(() => channel.health().state === "needs_attention");
-			expect(channel.health().detail).toContain("another program reads this bot's messages");
+			expect(channel.health().detail).toContain("another program is reading this bot's messages");
 			now += 3000;
 			// An answer in between does not show that the other is gone.
 			peer.say(ada, peer.dm(ada), `message ${n}`);
@@ -414,7 +417,7 @@ describe("what only a human can mend", () => {
 		token = peer.bot.token;
 		await scene.until(() => other.health().state === "connected");
 		await other.stop();
-		expect(logged.filter((line) => !line.includes("refuses the bot's token"))).toEqual([]);
+		expect(logged.filter((line) => !line.includes("does not accept the bot's token"))).toEqual([]);
 	});
 
 	test("the token of another bot in the place of a refused one: what waits for that bot is taken, not confirmed unseen", async () => {
@@ -541,7 +544,7 @@ describe("what breaks between Telegram and us", () => {
 		await scene.until(() => host.taken.some(({ content }) => content === "fine"));
 		await scene.until(() => peer.bot.queue.waiting.length === 0);
 		expect(host.taken.map(({ content }) => content)).toEqual(["broken", "fine"]);
-		expect(logged.filter((line) => line.includes("cannot be taken"))).toHaveLength(5);
+		expect(logged.filter((line) => line.includes("cannot be processed"))).toHaveLength(5);
 	});
 
 	test("for as long as the store is in trouble nothing is passed over", async () => {

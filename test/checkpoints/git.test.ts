@@ -74,7 +74,7 @@ test("what it says when it fails is in the error, and its code tells a missing g
 	process.env.PATH = join(folder, "nowhere");
 	await expect(git({ args: ["init"], repository: folder })).rejects.toMatchObject({
 		code: "checkpoint.no_git",
-		hint: "install git, or put it on the PATH that Keryx is started with",
+		hint: "install git, or add it to the PATH that Keryx is started with",
 	});
 	expect(existsSync(join(folder, "HEAD"))).toBe(false);
 });

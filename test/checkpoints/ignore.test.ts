@@ -166,12 +166,12 @@ test("rules that are too large or take too long are a reason to take none, in wo
 	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
 		kind: "failed",
 		code: "checkpoint.failed",
-		reason: "the rules in sub/.gitignore cannot be used: it is larger than 1 MB",
+		reason: "the rules in sub/.gitignore are ignored: it is larger than 1 MB",
 	});
 	put(folder, "sub/.gitignore", `${"*a".repeat(100)}b\n`.repeat(4000));
 	for (let n = 0; n < 20; n++) put(folder, `sub/${"a".repeat(200)}${n}`, "1");
 	expect(await bench.checkpoints.take({ workspace: folder, label: "x" })).toMatchObject({
 		kind: "failed",
-		reason: "the rules in sub/.gitignore cannot be used: its patterns take too long",
+		reason: "the rules in sub/.gitignore are ignored: its patterns take too long",
 	});
 });

@@ -199,7 +199,7 @@ test("a restore that cannot be finished stays open, and says what is left; the n
 					workspace: scene.folder,
 					report: null,
 					left: ["b"],
-					problem: "the restore is not finished: checkpoints need git, and there is no git on the PATH",
+					problem: "the restore is not finished: checkpoints need git, but there is no git on the PATH",
 				},
 			]);
 		} finally {

@@ -276,7 +276,7 @@ describe("a checkpoint", () => {
 			expect(outcome).toMatchObject({
 				kind: "failed",
 				code: "checkpoint.no_git",
-				reason: "checkpoints need git, and there is no git on the PATH",
+				reason: "checkpoints need git, but there is no git on the PATH",
 			});
 		} finally {
 			process.env.PATH = path;

@@ -289,6 +289,6 @@ describe("with a gateway that was only created", () => {
 		await scene.clock.advance(5 * MINUTE);
 		const ends = await Promise.all([running, waiting, command].map((id) => scene.disposition(id)));
 		expect(ends).toEqual(["stopped", "dropped_by_user", "command"]);
-		expect(scene.texts()).toEqual([expect.stringContaining("Nothing is being worked on.")]);
+		expect(scene.texts()).toEqual([expect.stringContaining("Keryx is idle.")]);
 	});
 });

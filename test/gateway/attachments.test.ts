@@ -89,7 +89,7 @@ describe("a crash", () => {
 		await scene.crash(0, { ...scene.options, agent: refusing(["bad"]) });
 		expect(asked().slice(3)).toEqual(["bad good", "bad", "good"]);
 		expect(await leftOut()).toEqual([
-			"- image bad (3 bytes): the model's provider refused the request that held it",
+			"- image bad (3 bytes): the model's provider refused the request that contained it",
 		]);
 		expect(scene.texts()).toEqual(["fine", expect.stringContaining("image bad (3 bytes)")]);
 	});
@@ -120,12 +120,12 @@ describe("what people are told", () => {
 		expect(asked()).toEqual(["one two three", "one two", "one three", "two three", "one", ""]);
 		expect(scene.texts()[1]).toBe(
 			[
-				"The model no longer reads this attachment:",
-				"• image one (3 bytes): the model's provider refused the request that held it",
+				"The model can no longer read this attachment:",
+				"• image one (3 bytes): the model's provider refused the request that contained it",
 				"",
-				"This answer was made without image three and image two, too. The model reads them again from your next message on.",
+				"This answer also left out image three and image two. The model reads them again from your next message.",
 				"",
-				"It is still in the transcript. To show it to the model, send it smaller or in another form.",
+				"It is still in the transcript. For the model to read it, send it again, smaller or in another format.",
 			].join("\n"),
 		);
 		await send("and now?");

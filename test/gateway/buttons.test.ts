@@ -27,7 +27,7 @@ describe("buttons of a question", () => {
 		await start();
 		await scene.say(ASK);
 		expect(scene.dangers).toEqual([]);
-		expect(await press("Approve")).toBe("Approved: `run_danger`. It is done now, once.");
+		expect(await press("Approve")).toBe("Approved: `run_danger`. Keryx does it now, once.");
 		await scene.clock.advance(0);
 		expect(scene.dangers).toEqual(["it"]);
 		expect((await confirmations())[0]).toMatchObject({ status: "consumed", resolvedBy: "telegram:ada" });
@@ -44,10 +44,10 @@ describe("buttons of a question", () => {
 	test("Deny denies, and nothing runs", async () => {
 		await start();
 		await scene.say(ASK);
-		expect(await press("Deny")).toBe("Denied: `run_danger`. It is not done.");
+		expect(await press("Deny")).toBe("Denied: `run_danger`. It was not done.");
 		await scene.clock.advance(0);
 		expect(scene.dangers).toEqual([]);
-		expect(scene.texts()[1]).toMatch(/Denied: it was not done\.$/);
+		expect(scene.texts()[1]).toMatch(/Denied\. It was not done\.$/);
 	});
 
 	test("ids are opaque, short and hold nothing of what they do", async () => {
@@ -63,14 +63,16 @@ describe("buttons of a question", () => {
 	test("pressed twice, late, elsewhere or by another: a sentence, and nothing is done", async () => {
 		await start();
 		await scene.say(ASK);
-		expect(await press("Approve", { user: "bob", chat: "bob" })).toBe("This button does nothing any more.");
+		expect(await press("Approve", { user: "bob", chat: "bob" })).toBe("This button no longer works.");
 		expect(await press("Approve", { user: "bob", chat: "ada" })).toBe(
-			"This is not yours to answer. Nothing was done.",
+			"Only the person who was asked can answer this. Nothing was done.",
 		);
-		expect(await press("Approve", { user: "mallory", chat: "ada" })).toMatch(/^This is not yours/);
+		expect(await press("Approve", { user: "mallory", chat: "ada" })).toMatch(
+			/^Only the person who was asked/,
+		);
 		expect((await confirmations())[0]?.status).toBe("pending");
 		await press("Deny");
-		expect(await press("Deny")).toBe("This was pressed already. Nothing more was done.");
+		expect(await press("Deny")).toBe("This button was already used. Nothing more was done.");
 		expect(await press("Approve")).toMatch(/^Too late/);
 		expect(scene.dangers).toEqual([]);
 		const refused = (await scene.store.auditLog({ scope: OPERATOR, limit: 50 })).filter(
@@ -83,7 +85,7 @@ describe("buttons of a question", () => {
 		await start();
 		await scene.say(ASK);
 		await scene.clock.advance(6 * MINUTE);
-		expect(scene.texts()[1]).toMatch(/Nobody answered in time: it was not done\.$/);
+		expect(scene.texts()[1]).toMatch(/Nobody answered in time\. It was not done\.$/);
 		expect(await press("Approve")).toMatch(/^Too late/);
 	});
 
@@ -99,7 +101,7 @@ describe("buttons of a question", () => {
 	test("in a group the owner may press what a member's turn asked, the member may not", async () => {
 		await start();
 		await scene.say(ASK, { chat: "room", user: "bob", chatType: "group" });
-		expect(await press("Approve", { user: "carol", chat: "room" })).toMatch(/^This is not yours/);
+		expect(await press("Approve", { user: "carol", chat: "room" })).toMatch(/^Only the person who was asked/);
 		expect(await press("Approve", { user: "ada", chat: "room" })).toMatch(/^Approved/);
 		await scene.clock.advance(0);
 		expect(scene.dangers).toEqual(["it"]);
@@ -131,7 +133,7 @@ describe("buttons of a question", () => {
 		expect(scene.dangers).toEqual(["it"]);
 		expect(scene.texts()[1]).toMatch(/Approved\.$/);
 		expect(await scene.store.channelCursor({ scope: OPERATOR, platform: "telegram", account: "" })).toBe("7");
-		expect(await press("Approve")).toMatch(/^This was pressed already/);
+		expect(await press("Approve")).toMatch(/^This button was already used/);
 		expect(scene.dangers).toEqual(["it"]);
 	});
 });

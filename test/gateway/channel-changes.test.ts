@@ -48,7 +48,7 @@ test("I7: a channel is stopped when what it was asked to send has ended, and ask
 test("a second channel of the same account is refused, and the first goes on", async () => {
 	scene = await Scene.start();
 	await expect(scene.gateway.connect({ ...scene.channel, name: "other" })).rejects.toThrow(
-		/other is for the same account of telegram as telegram/,
+		/other and telegram use the same telegram account/,
 	);
 	await scene.say("hello");
 	expect(scene.texts()).toEqual(["you said hello"]);

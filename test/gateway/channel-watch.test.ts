@@ -76,7 +76,9 @@ test("that it is down is told once, on another channel, and that it is back once
 	await scene.clock.advance(30 * SECOND);
 	says = { state: "degraded" };
 	await scene.clock.advance(10 * SECOND);
-	expect(told).toEqual(["The channel telegram needs you: make a new token. What is to be sent there waits."]);
+	expect(told).toEqual([
+		"The channel telegram needs your attention: make a new token. Messages to it are waiting.",
+	]);
 	says = {};
 	await scene.clock.advance(30 * SECOND);
 	expect(told.slice(1)).toEqual(["The channel telegram is back."]);

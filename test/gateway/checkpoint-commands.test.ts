@@ -60,7 +60,7 @@ describe("/checkpoint", () => {
 		expect(only).toMatchObject({ kind: "manual", label: "the *first* one", files: 1 });
 		expect(said).toContain(`Checkpoint saved: ${short(only?.id)}, 1 file.`);
 		expect(await desk.ask("/checkpoint")).toContain(
-			`No file has changed since checkpoint ${short(only?.id)}`,
+			`No files have changed since checkpoint ${short(only?.id)}`,
 		);
 		expect((await desk.list()).length).toBe(1);
 	});
@@ -84,14 +84,14 @@ describe("/checkpoint", () => {
 			config: { auth: { telegram: { allow: [{ id: "eve", role: "guest" }] } } },
 		});
 		for (const command of ["/checkpoint", "/rollback 1", "/diff", "/undo --files"])
-			expect(await desk.ask(command, 1, { chat: "eve" }), command).toContain("is not for you here.");
+			expect(await desk.ask(command, 1, { chat: "eve" }), command).toContain("You cannot use /");
 	});
 });
 
 describe("/rollback", () => {
 	test("lists them, newest first", async () => {
 		await desk.start();
-		expect(await desk.ask("/rollback")).toContain("There is no checkpoint of the files here yet.");
+		expect(await desk.ask("/rollback")).toContain("There are no checkpoints of these files yet.");
 		desk.write("mine", "1\n");
 		await desk.put("a", "1\n2\n");
 		const [after, before] = await desk.list();
@@ -117,11 +117,11 @@ describe("/rollback", () => {
 			null,
 			"mine again\n",
 		]);
-		expect(said).toContain(`Files are back at checkpoint ${short(first?.id)}: 1 file restored, 1 removed.`);
+		expect(said).toContain(`Restored checkpoint ${short(first?.id)}: 1 file restored, 1 removed.`);
 		expect(said).toContain("Restored: theirs");
 		expect(said).toContain("Removed: made");
-		expect(said).toContain("- both: changed since by somebody else than the agent");
-		const [, undo] = /\/rollback (\w+) undoes that/.exec(said) ?? [];
+		expect(said).toContain("- both: someone other than the agent changed it");
+		const [, undo] = /\/rollback (\w+) undoes this/.exec(said) ?? [];
 		const [, force] = /\/rollback (\w+) --force takes back/.exec(said) ?? [];
 		await desk.ask(`/rollback ${undo}`);
 		expect([desk.read("theirs"), desk.read("made"), desk.read("both")]).toEqual([
@@ -150,21 +150,21 @@ describe("/rollback", () => {
 		desk.write("a", "2");
 		const before = await desk.list();
 		for (const [args, answer] of [
-			["--output=x", "named by its number in /rollback, or by its id"],
-			["-1", "named by its number"],
+			["--output=x", "Name a checkpoint by its number in /rollback, or by its id"],
+			["-1", "Name a checkpoint by its number"],
 			["0", "from 1 to 1"],
 			["2", "from 1 to 1"],
-			["HEAD", "named by its number"],
+			["HEAD", "Name a checkpoint by its number"],
 			["0000000", "There is no checkpoint 0000000 here."],
-			["1 ../x", "it leads out of the workspace"],
+			["1 ../x", "it points outside the workspace"],
 			["1 /etc/passwd", "it is absolute"],
-			["1 .git/config", "it is git's own"],
-			["1 a/../../x --force", "it leads out of the workspace"],
-			["--force", "named by its number"],
+			["1 .git/config", "it belongs to git"],
+			["1 a/../../x --force", "it points outside the workspace"],
+			["--force", "Name a checkpoint by its number"],
 		] as const)
 			expect(await desk.ask(`/rollback ${args}`), args).toContain(answer);
 		for (const [args, answer] of [
-			["--output=x", "named by its number"],
+			["--output=x", "Name a checkpoint by its number"],
 			["0", "from 1 to 1"],
 		] as const)
 			expect(await desk.ask(`/diff ${args}`), args).toContain(answer);
@@ -176,7 +176,7 @@ describe("/rollback", () => {
 		await desk.start();
 		desk.write("a", "1");
 		await desk.ask("/checkpoint");
-		expect(await desk.ask("/rollback 1 --output=x")).toContain("No file had to be changed");
+		expect(await desk.ask("/rollback 1 --output=x")).toContain("The files already match");
 		expect(desk.read("a")).toBe("1");
 	});
 
@@ -187,7 +187,7 @@ describe("/rollback", () => {
 			await desk.scene.clock.advance(0);
 			expect(desk.read("slow")).toBe("s");
 		});
-		expect(await desk.ask("/rollback 1")).toContain("An answer is being worked on here");
+		expect(await desk.ask("/rollback 1")).toContain("Keryx is working on an answer");
 		expect(desk.read("slow")).toBe("s");
 	});
 
@@ -204,9 +204,9 @@ describe("/rollback", () => {
 		await desk.scene.crash(0, durable);
 		await desk.answers(3);
 		expect(desk.read("a")).toBeNull();
-		expect(desk.scene.texts().at(-1)).toContain("Files are back at checkpoint");
+		expect(desk.scene.texts().at(-1)).toContain("Restored checkpoint");
 		expect(await desk.scene.disposition(id)).toBe("command");
-		expect(desk.scene.log.join("\n")).toContain("which was cut off, is finished");
+		expect(desk.scene.log.join("\n")).toContain("finished the interrupted restore");
 		await desk.scene.crash(0, durable);
 		await desk.scene.clock.advance(MINUTE);
 		expect(desk.scene.texts().length).toBe(3);
@@ -214,15 +214,15 @@ describe("/rollback", () => {
 });
 
 describe("/diff", () => {
-	test("shows what the last turn that changed files did, or what has changed since a checkpoint", async () => {
+	test("shows what the last turn that changed files did, or show what changed since a checkpoint", async () => {
 		await desk.start();
-		expect(await desk.ask("/diff")).toContain("There is no checkpoint of the files here yet.");
+		expect(await desk.ask("/diff")).toContain("There are no checkpoints of these files yet.");
 		desk.write("a", "one\n");
 		await desk.put("a", "two\n");
 		await desk.ask("hello");
 		desk.write("b", "person\n");
 		const last = await desk.ask("/diff");
-		expect(last).toContain("What the last turn that changed files did: 1 file\n- a: changed, +1 -1");
+		expect(last).toContain("Changes made by the last turn that changed files: 1 file\n- a: changed, +1 -1");
 		expect(last).toContain("-one\n+two");
 		expect(last).not.toContain("person");
 		const since = await desk.ask("/diff 2");
@@ -239,7 +239,7 @@ describe("/diff", () => {
 		const said = await desk.ask("/diff 1");
 		expect(said).toContain(" ```\n-old\n+**bold** \u0024{secret:TEST} \uFFFD\uFFFDx");
 		expect(said).toContain("- b: new, +5000 -0");
-		expect(said).toContain("Not all of it is shown.");
+		expect(said).toContain("The rest is not shown.");
 		expect(said.length).toBeLessThan(3600);
 		const [first] = await desk.list();
 		expect(JSON.stringify([first, desk.scene.texts()])).not.toContain(SECRET);
@@ -255,12 +255,12 @@ describe("/undo --files", () => {
 		await desk.put("b", "2");
 		const said = await desk.ask("/undo 2 --files");
 		expect(said).toMatch(
-			/^Taken back: your last 2 turns, 6 messages with the answers\. \/redo brings the messages back/,
+			/^Undone: your last 2 turns \(6 messages and the answers\)\. \/redo brings the messages back/,
 		);
 		expect(said).toContain("1 file restored, 1 removed");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["1", null]);
 		expect((await visible(id)).length).toBe(4);
-		const [, undo] = /\/rollback (\w+) undoes that/.exec(said) ?? [];
+		const [, undo] = /\/rollback (\w+) undoes this/.exec(said) ?? [];
 		await desk.ask(`/rollback ${undo}`);
 		expect(await desk.ask("/redo")).toContain("Brought back: 6 messages.");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["2", "2"]);
@@ -274,7 +274,7 @@ describe("/undo --files", () => {
 		const id = await desk.put("a", "1");
 		desk.write("a", "person");
 		const said = await desk.ask("/undo --files");
-		expect(said).toContain("- a: changed since by somebody else than the agent");
+		expect(said).toContain("- a: someone other than the agent changed it");
 		expect(desk.read("a")).toBe("person");
 		expect(await visible(id)).toEqual([]);
 	});
@@ -285,10 +285,12 @@ describe("/undo --files", () => {
 		await desk.put("a", "1");
 		const id = await desk.say("call look {}");
 		desk.write("a", "person");
-		expect(await desk.ask("/undo --files")).toContain("No file was changed in it, so none was touched.");
+		expect(await desk.ask("/undo --files")).toContain(
+			"No files were changed in it, so no files were restored.",
+		);
 		expect(desk.read("a")).toBe("person");
 		expect((await visible(id)).length).toBe(4);
-		expect(await desk.ask("/undo 5 --files")).toContain("No file had to be changed to be back at checkpoint");
+		expect(await desk.ask("/undo 5 --files")).toContain("The files already match checkpoint");
 		expect(await desk.ask("/undo --files")).toBe("There is nothing to undo.");
 	});
 
@@ -299,7 +301,7 @@ describe("/undo --files", () => {
 		const id = await desk.put("a", "1");
 		const said = await desk.ask("/undo --files");
 		expect(said).toContain("Nothing was changed: that turn may have changed files");
-		expect(said).toContain("/undo alone takes back the messages");
+		expect(said).toContain("/undo without --files undoes only the messages");
 		expect([desk.read("a"), (await visible(id)).length]).toEqual(["1", 4]);
 		rmSync(join(desk.folder, "b"));
 		await desk.put("a", "2");
@@ -314,7 +316,7 @@ describe("/undo --files", () => {
 		await desk.put("a", "2");
 		await desk.put("a", "3");
 		await desk.scene.checkpoints?.prune(desk.folder);
-		expect(await desk.ask("/undo 3 --files")).toContain("there is no checkpoint of before");
+		expect(await desk.ask("/undo 3 --files")).toContain("there is no checkpoint from before");
 		expect(await desk.ask("/undo --files")).toContain("1 file restored");
 		expect([desk.read("a"), (await visible(id)).length]).toEqual(["2", 8]);
 	});
@@ -353,7 +355,7 @@ describe("/undo --files", () => {
 		await desk.scene.crash(0, durable);
 		await desk.answers(3);
 		expect([desk.read("a"), (await visible(id)).length]).toEqual(["1", 4]);
-		expect(desk.scene.texts().at(-1)).toContain("Taken back: your last turn, 3 messages");
+		expect(desk.scene.texts().at(-1)).toContain("Undone: your last turn (3 messages");
 		expect(desk.scene.texts().at(-1)).toContain("1 file restored");
 		expect(await desk.scene.disposition(command)).toBe("command");
 		await desk.scene.crash(0, durable);
@@ -372,7 +374,7 @@ describe("/undo --files", () => {
 		vi.stubEnv("PATH", "/nowhere");
 		onTestFinished(() => void vi.unstubAllEnvs());
 		await desk.scene.crash(0, durable);
-		expect(desk.scene.log.join("\n")).toContain("which was cut off, cannot be finished");
+		expect(desk.scene.log.join("\n")).toContain("cannot finish the interrupted restore");
 		expect(await desk.scene.store.events({ scope: OPERATOR, after: "", limit: 1000 })).toMatchObject({
 			events: expect.arrayContaining([expect.objectContaining({ type: "restore.unfinished" })]),
 		});

@@ -70,8 +70,8 @@ describe("a turn", () => {
 		expect(after).toMatchObject({ kind: "after", label: "go now", turn, files: 3, changed: { files: 2 } });
 		expect(await windows()).toEqual([{ owner: turn, from: before?.n, to: after?.n }]);
 		const why = await desk.scene.why(id);
-		expect(why).toContain(`A checkpoint of the files was taken before its changes: ${before?.id}.`);
-		expect(why).toContain(`A checkpoint of the files was taken after its changes: ${after?.id}.`);
+		expect(why).toContain(`A checkpoint of the files was saved before its changes: ${before?.id}.`);
+		expect(why).toContain(`A checkpoint of the files was saved after its changes: ${after?.id}.`);
 	});
 
 	test("that changes none has none, and one that a human has not allowed yet has none either", async () => {
@@ -113,7 +113,7 @@ describe("a turn", () => {
 		expect(only).toMatchObject({ kind: "before", turn });
 		expect(await windows()).toEqual([{ owner: turn, from: only?.n, to: only?.n }]);
 		expect(await desk.scene.why(id)).toContain(
-			`No file had changed since checkpoint ${only?.id}, which stands for the one after its changes.`,
+			`No files had changed since checkpoint ${only?.id}, so it is also the one after its changes.`,
 		);
 	});
 
@@ -127,7 +127,7 @@ describe("a turn", () => {
 		expect(await desk.list()).toEqual([]);
 		const why = await desk.scene.why(id);
 		expect(why).toContain(
-			"No checkpoint of the files was taken before its changes (checkpoint.too_many_files).",
+			"No checkpoint of the files was saved before its changes (checkpoint.too_many_files).",
 		);
 		expect(why).not.toContain("after its changes");
 	});
@@ -242,20 +242,20 @@ describe("a folder that was there before Keryx", () => {
 		const id = await desk.put("a", "1", 2);
 		await desk.put("a", "2");
 		const said = desk.scene.texts().map(plain);
-		expect(said.filter((text) => text.includes("without a checkpoint"))).toEqual([said[0]]);
-		expect(said[0]).toContain(`${desk.folder} was there before Keryx, so none is taken unasked.`);
+		expect(said.filter((text) => text.includes("without checkpoints"))).toEqual([said[0]]);
+		expect(said[0]).toContain(`because ${desk.folder} existed before Keryx.`);
 		expect(await desk.list()).toEqual([]);
 		expect(await desk.scene.why(id)).toContain("before its changes (checkpoint.consent)");
 		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain(
-			"No checkpoints are taken of this folder yet",
+			"This folder existed before Keryx, so no checkpoints are saved yet",
 		);
 		expect(await desk.list()).toEqual([]);
 		expect(await desk.ask("/checkpoint")).toContain(
-			"From now on one is taken before and after every turn that changes files here.",
+			"From now on, Keryx saves one before and after every turn that changes files here.",
 		);
 		await desk.put("a", "3");
 		expect((await desk.list()).map(({ kind }) => kind)).toEqual(["after", "manual"]);
-		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain("No file has changed since");
+		expect(await desk.ask("/checkpoint", 1, { chat: "bob" })).toContain("No files have changed since");
 	});
 });
 
@@ -283,7 +283,7 @@ describe("scenario 18: marathon", () => {
 		});
 		for (const text of [notice, carried]) expect(text).toContain(`Checkpoint saved: ${only?.id}.`);
 		expect(await desk.ask("/rollback")).toContain(`"marathon-${ended?.id}"`);
-		expect(await desk.ask("/continue")).toContain("now goes on from");
+		expect(await desk.ask("/continue")).toContain("now continues");
 	});
 
 	test("where nothing has changed since the last one, that one is named", async () => {
@@ -303,7 +303,7 @@ describe("scenario 18: marathon", () => {
 			const { notice, carried } = await long();
 			for (const text of [notice, carried])
 				expect(text).toContain(
-					"No checkpoint was saved: checkpoints need git, and there is no git on the PATH",
+					"No checkpoint was saved: checkpoints need git, but there is no git on the PATH",
 				);
 		} finally {
 			process.env.PATH = PATH;

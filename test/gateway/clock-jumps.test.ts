@@ -244,7 +244,7 @@ describe("instants", () => {
 		scene.clock.jump(DAY);
 		await scene.clock.advance(MINUTE);
 		expect(await scene.confirmations.pendingCount()).toBe(0);
-		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain("expired: no human answered in time");
+		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain("expired: nobody answered in time");
 		expect([scene.dangers, scene.texts().at(-1)]).toEqual([[], "done"]);
 	});
 

@@ -61,7 +61,7 @@ function numbered(overrides: (ModelOverride | null)[] = []): (clock: unknown) =>
 describe("/sessions and /resume", () => {
 	test("lists the newest with name, time, messages and reason, and its numbers are those of /resume", async () => {
 		await start({ config: { session_reset: { mode: "idle", idle_minutes: 60, max_messages: 0 } } });
-		expect(await ask("/sessions")).toContain("There is no earlier session to go back to.");
+		expect(await ask("/sessions")).toContain("There are no earlier sessions.");
 		const id = await scene.say("plant *tulips* in the yard");
 		await scene.say("/new");
 		await scene.clock.advance(2 * MINUTE);
@@ -74,11 +74,11 @@ describe("/sessions and /resume", () => {
 			"1. build trouble (2 h ago, 2 messages, ended idle)",
 			"2. plant *tulips* in the yard (2 h ago, 2 messages, ended by /new)",
 			"",
-			"/resume and a number goes back to one; /sessions and words searches in all.",
+			"To go back to one, send /resume and its number. To search, send /sessions and some words.",
 		]);
 		expect(await ask("/resume")).toBe(await ask("/sessions"));
 		expect(await ask("/resume 2")).toMatch(
-			/^You are in session "plant \*tulips\* in the yard" now, with 2 messages\. \/resume \d{8}_\d{6}_[0-9a-f]{8} goes back to where you were\.$/,
+			/^You are now in session "plant \*tulips\* in the yard", with 2 messages\. \/resume \d{8}_\d{6}_[0-9a-f]{8} goes back\.$/,
 		);
 		await scene.say("go on");
 		expect(shownTexts()).toEqual([
@@ -95,12 +95,12 @@ describe("/sessions and /resume", () => {
 		await scene.say("/title Garden");
 		await scene.say("/new");
 		const answer = await ask("/resume garden");
-		expect(answer).toContain('You are in session "Garden" now, with 2 messages.');
+		expect(answer).toContain('You are now in session "Garden", with 2 messages.');
 		const back = /\/resume (\S+) goes back/.exec(answer)?.[1] as string;
-		expect(await ask(`/resume ${back}`)).toContain(`You are in session ${back} now, with 0 messages.`);
+		expect(await ask(`/resume ${back}`)).toContain(`You are now in session ${back}, with 0 messages.`);
 		const [first] = (await scene.sessions(id)).slice(-1);
 		expect(await ask(`/resume ${first?.id}`)).toContain('"Garden"');
-		expect(await ask(`/resume ${first?.id}`)).toBe('You are in session "Garden" now, with 2 messages.');
+		expect(await ask(`/resume ${first?.id}`)).toBe('You are now in session "Garden", with 2 messages.');
 	});
 
 	test("ends a running turn first, and says so", async () => {
@@ -108,10 +108,10 @@ describe("/sessions and /resume", () => {
 		await scene.say("one");
 		await scene.say("/new");
 		const running = await scene.say("slow");
-		expect(await ask("/resume 1")).toMatch(/^The running answer was ended\. You are in session/);
+		expect(await ask("/resume 1")).toMatch(/^The current answer was stopped\. You are now in session/);
 		await scene.clock.advance(5 * MINUTE);
 		expect(await scene.disposition(running)).toBe("stopped");
-		expect(last()).toMatch(/^The running answer was ended/);
+		expect(last()).toMatch(/^The current answer was stopped/);
 	});
 
 	test("answers the same after a death between the effect and the answer", async () => {
@@ -123,10 +123,10 @@ describe("/sessions and /resume", () => {
 		dieBeforeAnswering();
 		await scene.say("/resume 1");
 		await scene.crash();
-		expect(last()).toMatch(/^You are in session "first" now, with 2 messages\. \/resume \S+ goes back/);
+		expect(last()).toMatch(/^You are now in session "first", with 2 messages\. \/resume \S+ goes back/);
 		expect(await visible(id)).toEqual(["one", "you said one"]);
 		await scene.crash();
-		expect(scene.texts().filter((text) => text.startsWith("You are in session")).length).toBe(1);
+		expect(scene.texts().filter((text) => text.startsWith("You are now in session")).length).toBe(1);
 	});
 
 	test("searches titles and texts, one line for each session", async () => {
@@ -137,12 +137,12 @@ describe("/sessions and /resume", () => {
 		await scene.say("something else");
 		await scene.say("/title tulip mania");
 		const lines = (await ask("/sessions tulip*")).split("\n");
-		expect(lines[0]).toBe("Found in 2 sessions, best first:");
+		expect(lines[0]).toBe("Found in 2 sessions, best matches first:");
 		expect(lines.filter((line) => line.includes("/resume 2026"))).toHaveLength(1);
 		expect(lines.filter((line) => line.includes("(this session)"))).toHaveLength(1);
 		expect(lines).toHaveLength(3);
-		expect(await ask("/sessions rhododendron")).toMatch(/^Nothing was found for "rhododendron"\./);
-		expect(await ask('/sessions "((" OR *')).toMatch(/^(Nothing was found|Found in)/);
+		expect(await ask("/sessions rhododendron")).toMatch(/^Nothing found for "rhododendron"\./);
+		expect(await ask('/sessions "((" OR *')).toMatch(/^(Nothing found|Found in)/);
 	});
 
 	test("the person's other conversations are within reach: one is copied, and stays as it is", async () => {
@@ -164,7 +164,7 @@ describe("/sessions and /resume", () => {
 		const group = { chat: "g", chatType: "group", user: "ada" } as const;
 		await scene.say("from the group", group);
 		expect(await ask("/sessions", group)).toContain("no earlier session");
-		expect(await ask("/sessions private", group)).toContain("Nothing was found");
+		expect(await ask("/sessions private", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
 		expect(await ask(`/resume ${id}`, group)).toMatch(/^No session/);
 		expect(await ask(`/why ${scene.inbox(dm)}`, group)).toMatch(/^No inbound message/);
@@ -176,7 +176,7 @@ describe("/sessions and /resume", () => {
 		const group = { chat: "g", chatType: "group", user: "ada" } as const;
 		await scene.say("from the group", group);
 		expect(await ask("/sessions", group)).toContain("no earlier session");
-		expect(await ask("/sessions dm", group)).toContain("Nothing was found");
+		expect(await ask("/sessions dm", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
 		expect(await ask(`/resume ${id}`, group)).toContain("was found. /sessions lists");
 	});
@@ -188,7 +188,7 @@ describe("/sessions and /resume", () => {
 		const group = { chat: "g", chatType: "group", user: "ada" } as const;
 		await scene.say("hello all", group);
 		expect(await ask("/sessions", group)).toContain("no earlier session");
-		expect(await ask("/sessions private", group)).toContain("Nothing was found");
+		expect(await ask("/sessions private", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
 		expect(await ask(`/resume ${id}`, group)).toMatch(/^No session/);
 		expect(await ask(`/why ${scene.inbox(dm)}`, group)).toMatch(/^No inbound message/);
@@ -205,10 +205,12 @@ describe("/sessions and /resume", () => {
 		const refusals = new Set<string>();
 		for (const name of ["vault", ...ids, "1", "nothing", "20200101_000000_00000000"])
 			refusals.add((await ask(`/resume ${name}`, theirs)).replace(name, "X"));
-		expect([...refusals]).toEqual(['No session "X" was found. /sessions lists those you can go back to.']);
+		expect([...refusals]).toEqual([
+			'There is no session "X". /sessions lists the sessions you can go back to.',
+		]);
 		expect(await ask("/sessions", theirs)).toContain("no earlier session");
-		expect(await ask("/sessions heliotrope", theirs)).toContain("Nothing was found");
-		expect(await ask("/sessions vault", theirs)).toContain("Nothing was found");
+		expect(await ask("/sessions heliotrope", theirs)).toContain("Nothing found");
+		expect(await ask("/sessions vault", theirs)).toContain("Nothing found");
 		await scene.say("what do you know?", theirs);
 		expect(JSON.stringify(scene.shown.at(-1))).not.toMatch(/heliotrope|vault/);
 		expect(scene.texts("bob").join()).not.toContain("the vault code");
@@ -220,14 +222,18 @@ describe("/title", () => {
 		await start();
 		expect(await ask("/title")).toContain("There is no session to name yet");
 		await scene.say("one");
-		expect(await ask("/title")).toBe("This session has no name yet. /title and a few words give it one.");
-		expect(await ask("/title  my\u202e  garden\u200b ")).toBe('This session is now called "my garden".');
-		expect(await ask("/title")).toBe('This session is called "my garden". /title and other words rename it.');
+		expect(await ask("/title")).toBe(
+			"This session has no name yet. To name it, send /title and a few words.",
+		);
+		expect(await ask("/title  my\u202e  garden\u200b ")).toBe('This session is now named "my garden".');
+		expect(await ask("/title")).toBe(
+			'This session is named "my garden". To rename it, send /title and a new name.',
+		);
 		expect(await ask("/title yard")).toBe(
-			'This session is now called "yard". It was "my garden": /title and that name undo this.',
+			'This session is now named "yard". It was "my garden" before; /title with that name undoes this.',
 		);
 		await scene.say("/new");
-		expect(await ask("/title Yard")).toBe('This session is now called "Yard #2".');
+		expect(await ask("/title Yard")).toBe('This session is now named "Yard #2".');
 		expect(await ask("/title \u200b")).toContain("at least one visible character");
 	});
 
@@ -238,7 +244,9 @@ describe("/title", () => {
 		dieBeforeAnswering();
 		await scene.say("/title two");
 		await scene.crash();
-		expect(last()).toBe('This session is now called "two". It was "one": /title and that name undo this.');
+		expect(last()).toBe(
+			'This session is now named "two". It was "one" before; /title with that name undoes this.',
+		);
 		await scene.clock.advance(5 * MINUTE);
 		expect(await scene.disposition(id)).toBe("answered");
 	});
@@ -250,8 +258,8 @@ describe("/undo, /redo and /retry", () => {
 		await start({ script: { otherwise: [...steps, { text: "worked" }] } });
 		const id = await scene.say("work");
 		expect((await visible(id)).length).toBe(6);
-		expect(await ask("/undo")).toContain("your last turn, 3 messages with the answers.");
-		expect(await ask("/redo")).toBe("Brought back: 3 messages. /undo takes that back again.");
+		expect(await ask("/undo")).toContain("your last turn (3 messages and the answers).");
+		expect(await ask("/redo")).toBe("Brought back 3 messages. /undo removes them again.");
 	});
 
 	test("/undo takes back turns and quotes what was written, /redo brings them back until the next message", async () => {
@@ -260,16 +268,16 @@ describe("/undo, /redo and /retry", () => {
 		await scene.say("two <b>");
 		await scene.say("three");
 		expect(await ask("/undo 2")).toBe(
-			'Taken back: your last 2 turns, 4 messages with the answers. /redo brings that back, until you write again. You had written: "two &lt;b&gt;"',
+			'Undone: your last 2 turns (4 messages and the answers). /redo brings it back, as long as you have not written anything new. You wrote: "two &lt;b&gt;"',
 		);
 		expect(await visible(id)).toEqual(["one", "you said one"]);
-		expect(await ask("/redo")).toBe("Brought back: 4 messages. /undo takes that back again.");
+		expect(await ask("/redo")).toBe("Brought back 4 messages. /undo removes them again.");
 		expect((await visible(id)).length).toBe(6);
 		await scene.say("/undo");
 		await scene.say("instead");
 		expect(shownTexts()).toEqual(["one", "you said one", "two <b>", "you said two <b>", "instead"]);
 		expect(await ask("/redo")).toContain("There is nothing to bring back");
-		expect(await ask("/undo 99")).toContain("your last 3 turns, 6 messages");
+		expect(await ask("/undo 99")).toContain("your last 3 turns (6 messages");
 		expect(await ask("/undo")).toBe("There is nothing to undo.");
 	});
 
@@ -280,7 +288,7 @@ describe("/undo, /redo and /retry", () => {
 			["/undo all", "/undo takes a whole number of turns from 0 to 10000"],
 			["/undo -1", "not &quot;-1&quot;"],
 			["/undo --file", "not &quot;--file&quot;"],
-			["/undo --files", "This Keryx takes no checkpoints. Set checkpoints.enabled to true"],
+			["/undo --files", "Checkpoints are off. Set checkpoints.enabled to true"],
 		] as const)
 			expect((await ask(text)).replaceAll('"', "&quot;"), text).toContain(answer);
 		expect((await visible(id)).length).toBe(2);
@@ -300,11 +308,11 @@ describe("/undo, /redo and /retry", () => {
 		const id = await scene.say("one");
 		await scene.say("slow");
 		expect(await ask("/undo")).toMatch(
-			/^The running answer was ended\. Taken back: your last turn, 1 message /,
+			/^The current answer was stopped\. Undone: your last turn \(1 message /,
 		);
 		await scene.clock.advance(5 * MINUTE);
 		expect(await visible(id)).toEqual(["one", "you said one"]);
-		expect(last()).toMatch(/^The running answer was ended/);
+		expect(last()).toMatch(/^The current answer was stopped/);
 	});
 
 	test("/undo reaches into the base of a continued session, and stops at a branch", async () => {
@@ -314,12 +322,12 @@ describe("/undo, /redo and /retry", () => {
 		await scene.say("/new");
 		await scene.say("three");
 		await scene.say("/continue");
-		expect(await ask("/undo 2")).toMatch(/4 messages.*You had written: "two"/);
+		expect(await ask("/undo 2")).toMatch(/4 messages.*You wrote: "two"/);
 		await scene.say("four");
 		expect(shownTexts()).toEqual(["one", "you said one", "four"]);
 		await scene.say("/branch");
 		await scene.say("five");
-		expect(await ask("/undo 5")).toContain("your last turn, 2 messages");
+		expect(await ask("/undo 5")).toContain("your last turn (2 messages");
 	});
 
 	test("/undo answers the same after a death, and happens once", async () => {
@@ -329,8 +337,8 @@ describe("/undo, /redo and /retry", () => {
 		dieBeforeAnswering();
 		await scene.say("/undo");
 		await scene.crash();
-		expect(last()).toContain("Taken back: your last turn, 2 messages with the answers.");
-		expect(last()).toContain('You had written: "two"');
+		expect(last()).toContain("Undone: your last turn (2 messages and the answers).");
+		expect(last()).toContain('You wrote: "two"');
 		expect(await visible(id)).toEqual(["one", "you said one"]);
 	});
 
@@ -343,7 +351,7 @@ describe("/undo, /redo and /retry", () => {
 		await scene.say("/retry");
 		expect(scene.texts().slice(1)).toEqual([
 			"answer 1",
-			"Answering again; the answer before no longer counts.",
+			"Answering again; the previous answer no longer counts.",
 			"answer 2",
 		]);
 		expect(shownTexts()).toEqual(["one"]);
@@ -357,7 +365,7 @@ describe("/undo, /redo and /retry", () => {
 		await start({ script: slow });
 		const id = await scene.say("slow");
 		const next = await scene.say("next");
-		expect(await ask("/retry")).toBe("The running answer was ended. Answering again.");
+		expect(await ask("/retry")).toBe("The current answer was stopped. Answering again.");
 		await scene.clock.advance(5 * MINUTE);
 		expect(scene.texts().slice(1)).toEqual(["half of it", "you said next"]);
 		expect(await visible(id)).toEqual(["slow", "half of it", "next", "you said next"]);
@@ -383,7 +391,7 @@ describe("/branch", () => {
 		expect(await ask("/branch")).toContain("There is no session to branch from");
 		const id = await scene.say("one");
 		const answer = await ask("/branch another way");
-		expect(answer).toMatch(/^You are on a branch now: it knows everything said so far\./);
+		expect(answer).toMatch(/^You are now on a branch that knows everything said so far\./);
 		await scene.say("two");
 		expect(shownTexts()).toEqual(["one", "you said one", "two"]);
 		const [branch, trunk] = await scene.sessions(id);
@@ -402,25 +410,25 @@ describe("/model", () => {
 			agent: numbered(overrides),
 			config: { session_reset: { mode: "idle", idle_minutes: 60, max_messages: 0 } },
 		});
-		expect(await ask("/model")).toContain("is answered by the configured model.");
+		expect(await ask("/model")).toContain("uses the configured model.");
 		expect(await ask("/model ollama:llama3:8b")).toMatch(
-			/^From now on <code>ollama:llama3:8b<\/code> answers here, until \/new\. \/model default undoes that\./,
+			/^From now on, <code>ollama:llama3:8b<\/code> answers here, until \/new\. \/model default undoes this\./,
 		);
-		expect(last()).toContain("The offline agent, which answers now, asks no model");
+		expect(last()).toContain("The current agent (offline) does not use a model");
 		await scene.say("one");
 		await scene.crash();
 		await scene.say("two");
 		await scene.clock.advance(2 * HOUR);
 		await scene.say("three");
 		expect(overrides).toEqual(Array(3).fill({ provider: "ollama", model: "llama3:8b" }));
-		expect(await ask("/model")).toContain("is answered by <code>ollama:llama3:8b</code>.");
-		expect(await ask("/model gpt-large")).toContain("/model ollama:llama3:8b undoes that.");
+		expect(await ask("/model")).toContain("uses <code>ollama:llama3:8b</code>.");
+		expect(await ask("/model gpt-large")).toContain("/model ollama:llama3:8b undoes this.");
 		await scene.say("four");
 		await scene.say("/new");
 		await scene.say("five");
 		expect(overrides.slice(3)).toEqual([{ model: "gpt-large" }, null]);
 		await scene.say("/model p:m");
-		expect(await ask("/model default")).toContain("/model p:m undoes that.");
+		expect(await ask("/model default")).toContain("/model p:m undoes this.");
 		await scene.say("six");
 		expect(overrides.at(-1)).toBeNull();
 	});
@@ -429,16 +437,14 @@ describe("/model", () => {
 		await start();
 		for (const name of ["two words", ":x", "a:", "<b>", `p:${"x".repeat(300)}`])
 			expect(await ask(`/model ${name}`), name).toContain("For example: /model ");
-		expect(await ask("/model")).toContain("is answered by the configured model.");
+		expect(await ask("/model")).toContain("uses the configured model.");
 	});
 });
 
 describe("what is told", () => {
 	test("/usage adds up the session and today, with what has no known price", async () => {
 		await start({ durable: true, agent: numbered() });
-		expect(await ask("/usage")).toBe(
-			"No session is open.\nThis conversation today (UTC): no model was asked.",
-		);
+		expect(await ask("/usage")).toBe("No session is open.\nThis conversation today (UTC): no model calls.");
 		await scene.say("one");
 		await scene.crash(DAY);
 		await scene.say("two");
@@ -446,11 +452,11 @@ describe("what is told", () => {
 		await scene.say("three");
 		expect(await ask("/usage")).toBe(
 			[
-				"This session: 1 model call, 1,000 tokens in, 20 out, price not known.",
-				"This conversation today (UTC): 2 model calls, 2,000 tokens in, 40 out, cost 0.0015 EUR, and 1 without a known price.",
+				"This session: 1 model call, 1,000 tokens in, 20 out, price unknown.",
+				"This conversation today (UTC): 2 model calls, 2,000 tokens in, 40 out, cost 0.0015 EUR, plus 1 with no known price.",
 			].join("\n"),
 		);
-		expect(await ask("/usage", { chat: "bob" })).toContain("no model was asked");
+		expect(await ask("/usage", { chat: "bob" })).toContain("no model calls");
 	});
 
 	test("/insights is for owners, and counts messages, turns, failed tools and boundaries of the days asked for", async () => {
@@ -476,10 +482,10 @@ describe("what is told", () => {
 		await scene.say("/new");
 		expect(await ask("/insights")).toBe(
 			[
-				"The last 7 days, in 2 conversations that were active:",
+				"The last 7 days, in 2 active conversations:",
 				"Messages: 6",
 				"Turns: 2 (completed 1, failed 1)",
-				"Tool calls: 2, 50 % of them failed",
+				"Tool calls: 2, 50% failed",
 				"Sessions ended: 2 (idle 1, user new 1)",
 			].join("\n"),
 		);
@@ -487,7 +493,7 @@ describe("what is told", () => {
 		for (const days of ["0", "soon", "99999"])
 			expect(await ask(`/insights ${days}`)).toContain("For example: /insights 7");
 		expect(await ask("/insights", { chat: "bob" })).toBe(
-			"/insights is not for you here. /help lists what is.",
+			"You cannot use /insights here. /help lists the commands you can use.",
 		);
 	});
 
@@ -497,9 +503,7 @@ describe("what is told", () => {
 		});
 		for (let n = 0; n < 205; n++) scene.world.say({ chat: `c${n}`, text: "hello" });
 		await scene.clock.advance(0);
-		expect(await ask("/insights")).toContain(
-			"in 205 conversations that were active:\nMessages: 410\nTurns: 205 (",
-		);
+		expect(await ask("/insights")).toContain("in 205 active conversations:\nMessages: 410\nTurns: 205 (");
 	});
 
 	test("/whoami says name, ids, principal, role and rights", async () => {
@@ -511,18 +515,18 @@ describe("what is told", () => {
 		expect(last().split("\n")).toEqual([
 			"You are Ada *A* on telegram.",
 			expect.stringMatching(/^Your ids there: ada, a-2$/),
-			`To Keryx you are principal ${principal}.`,
-			"Your role here is owner. You may use every command.",
+			`Your id in Keryx: ${principal}`,
+			"Your role here is owner. You can use every command.",
 		]);
 		const guest = await ask("/whoami", { chat: "somebody" });
-		expect(guest).toContain("Your role here is guest. You may use /status, /usage, /why, /whoami, /help.");
+		expect(guest).toContain("Your role here is guest. You can use /status, /usage, /why, /whoami, /help.");
 	});
 
 	test("/sethome makes this chat the home channel at once, over the configuration, and through a restart", async () => {
 		const home_channels = { telegram: { chat_id: "old", name: "Old room" } };
 		await start({ config: { home_channels }, durable: true });
 		expect(await ask("/sethome", { source: { user_name: "Ada's room" } })).toBe(
-			"This is the home channel of telegram now. /sethome off goes back to the one in config.yaml.",
+			"This is now the home channel for telegram. /sethome off goes back to the one in config.yaml.",
 		);
 		await scene.say("one");
 		expect(scene.shown.at(-1)?.system).toContain("Ada's room");
@@ -531,7 +535,9 @@ describe("what is told", () => {
 		await scene.say("two");
 		expect(scene.shown.at(-1)?.system).toContain("Ada's room");
 		expect(scene.shown.at(-1)?.system).not.toContain("Old room");
-		expect(await ask("/sethome", { chat: "bob" })).toBe("/sethome is not for you here. /help lists what is.");
+		expect(await ask("/sethome", { chat: "bob" })).toBe(
+			"You cannot use /sethome here. /help lists the commands you can use.",
+		);
 		expect(await ask("/sethome off")).toContain("is the one in config.yaml again");
 		await scene.say("/new");
 		await scene.say("three");
@@ -547,16 +553,16 @@ describe("what is told", () => {
 		expect(await told("")).toBe(String(scene.inbox(two)));
 		expect(await told(" 1")).toBe(String(scene.inbox(two)));
 		expect(await told(" 2")).toBe(String(scene.inbox(one)));
-		expect(await ask("/why 3")).toBe("This conversation does not have 3 messages yet.");
+		expect(await ask("/why 3")).toBe("This conversation has fewer than 3 messages.");
 		expect(await ask("/why 0")).toContain("takes a message's number");
-		expect(await ask("/why", { chat: "bob" })).toBe("No message of this conversation has been answered yet.");
+		expect(await ask("/why", { chat: "bob" })).toBe("There is no answered message in this conversation yet.");
 		for (let n = 0; n < 25; n++) await scene.say("filler");
 		const far = await scene.say("far");
 		expect(scene.inbox(far)).toBeGreaterThan(20);
 		await scene.say("later");
 		expect(await told(` ${scene.inbox(far)}`)).toBe(String(scene.inbox(far)));
 		expect(await ask(`/why ${scene.inbox(far)}`, { chat: "bob" })).toBe(
-			`No inbound message ${scene.inbox(far)}. Check the id; what you may not see is answered the same way.`,
+			`No inbound message ${scene.inbox(far)}. Check the id; things you have no access to are reported as not found, too.`,
 		);
 	});
 
@@ -565,14 +571,17 @@ describe("what is told", () => {
 		await scene.say("slow");
 		await scene.say("unwanted");
 		await scene.say("/stop all");
-		expect(await ask("/why")).toContain("So: the user dropped it.");
+		expect(await ask("/why")).toContain("Result: the user dropped it.");
 	});
 
 	test("/help groups what one may use, a line each that fits a phone", async () => {
 		await start({
 			config: { auth: { telegram: { allow: [{ id: "ada", role: "owner" }], allow_all: true } } },
 		});
-		const lines = (await ask("/help")).replace(/<[^>]+>/g, "").split("\n");
+		const lines = (await ask("/help"))
+			.replace(/<[^>]+>/g, "")
+			.replace(/&lt;|&gt;/g, "_")
+			.split("\n");
 		expect(lines.filter((line) => line !== "" && !line.startsWith("/"))).toEqual([
 			"Conversation",
 			"Answers",
@@ -619,7 +628,7 @@ describe("what is told", () => {
 			"diff",
 		]) {
 			await scene.say(`/${command}`);
-			expect(last(), command).not.toContain("answer was ended");
+			expect(last(), command).not.toContain("answer was stopped");
 		}
 		await scene.clock.advance(5 * MINUTE);
 		expect(await scene.disposition(id)).toBe("answered");
@@ -631,7 +640,7 @@ describe("what is told", () => {
 		for (const command of COMMANDS) {
 			if (command.roles?.includes("guest")) continue;
 			expect(await ask(`/${command.name}`)).toBe(
-				`/${command.name} is not for you here. /help lists what is.`,
+				`You cannot use /${command.name} here. /help lists the commands you can use.`,
 			);
 		}
 		expect((await visible(id)).length).toBe(2);
@@ -646,7 +655,7 @@ describe("what is told", () => {
 		await scene.say("/undo nonsense");
 		await scene.crash();
 		expect(scene.texts()).toEqual([
-			expect.stringContaining("An answer is being worked on"),
+			expect.stringContaining("Keryx is working on an answer"),
 			expect.stringContaining("/undo takes a whole number"),
 		]);
 	});
@@ -662,7 +671,7 @@ describe("/verbose", () => {
 	};
 	const streaming = (display = {}) => ({ display: { streaming: true, ...display } });
 
-	test("by default the call that runs is shown; all lists each with its arguments; off shows none", async () => {
+	test("by default the current call is shown; all lists each with its arguments; off shows none", async () => {
 		await start({ script: tools, config: streaming() });
 		await scene.say("go");
 		await scene.clock.advance(6 * SECOND);
@@ -670,9 +679,9 @@ describe("/verbose", () => {
 		await scene.clock.advance(MINUTE);
 		expect(last()).toBe("found");
 
-		expect(await ask("/verbose")).toContain("you see: the call that runs (new)");
+		expect(await ask("/verbose")).toContain("you see the current call (new)");
 		expect(await ask("/verbose all")).toBe(
-			"From now on you see each call with its arguments of tools at work. /verbose default undoes that.",
+			"From now on, you see every call with its arguments while tools run. /verbose default undoes this.",
 		);
 		await scene.say("go");
 		await scene.clock.advance(6 * SECOND);
@@ -681,9 +690,7 @@ describe("/verbose", () => {
 		);
 		await scene.clock.advance(MINUTE);
 
-		expect(await ask("/verbose off")).toContain(
-			"you see nothing of tools at work. /verbose all undoes that.",
-		);
+		expect(await ask("/verbose off")).toContain("you see nothing while tools run. /verbose all undoes this.");
 		await scene.say("go");
 		await scene.clock.advance(6 * SECOND);
 		expect(last()).toBe("looking");
@@ -701,7 +708,7 @@ describe("/verbose", () => {
 		expect(await ask("/verbose")).toContain("(new)");
 		expect(await ask("/verbose", { chat: "bob" })).toContain("(off)");
 		expect(await ask("/verbose default")).toContain(
-			"you see nothing of tools at work. /verbose new undoes that.",
+			"you see nothing while tools run. /verbose new undoes this.",
 		);
 		expect(await ask("/verbose loud")).toContain("/verbose takes all, new, off or default");
 	});
@@ -720,9 +727,7 @@ describe("/stop", () => {
 		scene.world.say({ chat: "ada", text: "/stop all" });
 		const after = scene.world.say({ chat: "ada", text: "three" });
 		await scene.clock.advance(MINUTE);
-		expect(scene.texts()[0]).toBe(
-			"Stopped. What was written so far is kept. 2 waiting messages were dropped.",
-		);
+		expect(scene.texts()[0]).toBe("Stopped. The text so far is kept. Dropped 2 waiting messages.");
 		const ends = await Promise.all([running, ...waiting, after].map((id) => scene.disposition(id)));
 		expect(ends).toEqual(["stopped", "dropped_by_user", "dropped_by_user", "answered"]);
 	});
@@ -735,9 +740,7 @@ describe("/stop", () => {
 		await scene.say("/stop all");
 		await scene.crash();
 		await scene.clock.advance(5 * MINUTE);
-		expect(scene.texts()).toEqual([
-			"Stopped. What was written so far is kept. 1 waiting message was dropped.",
-		]);
+		expect(scene.texts()).toEqual(["Stopped. The text so far is kept. Dropped 1 waiting message."]);
 		expect([await scene.disposition(running), await scene.disposition(waiting)]).toEqual([
 			"stopped",
 			"dropped_by_user",
@@ -752,12 +755,12 @@ test("commands sent in one breath are carried out and answered one after another
 		scene.world.say({ chat: "ada", text });
 	await scene.clock.advance(0);
 	expect(scene.texts().slice(1)).toEqual([
-		'This session is now called "first".',
-		expect.stringContaining("A new session has begun."),
+		'This session is now named "first".',
+		expect.stringContaining("Started a new session."),
 		expect.stringContaining("1. first ("),
-		expect.stringContaining('You are in session "first" now, with 2 messages.'),
-		expect.stringContaining('This session is called "first".'),
-		expect.stringContaining("Taken back: your last turn"),
+		expect.stringContaining('You are now in session "first", with 2 messages.'),
+		expect.stringContaining('This session is named "first".'),
+		expect.stringContaining("Undone: your last turn"),
 		expect.stringContaining("0 messages, no limit."),
 	]);
 });

@@ -274,7 +274,7 @@ describe("by itself", () => {
 		expect(rows.some(({ kind }) => kind === "summary")).toBe(true);
 		expect(rows.filter(({ role }) => role === "tool").length).toBe(5);
 		expect((await scene.item(id)).disposition).toEqual({ kind: "failed", reason: "loop: fail" });
-		expect(scene.texts()).toEqual(["I stopped: the same call of fail failed 5 times in a row."]);
+		expect(scene.texts()).toEqual(["I stopped because the same call to fail failed 5 times in a row."]);
 		// What is being answered is never only a summary.
 		for (const shown of asked()) expect(words(shown)).toContain("go");
 	});
@@ -282,7 +282,7 @@ describe("by itself", () => {
 
 describe("where it does not work", () => {
 	const lines = talk(12, (n) => long(`line ${n}`));
-	const NOTICE = "This conversation has nearly filled what the model can read at once";
+	const NOTICE = "This conversation is almost too long for the model";
 
 	test("a summariser that fails changes nothing: the message is answered, and one notice says why", async () => {
 		await start({ script: script({ fail: { kind: "rate_limited" } }), config: small() });
@@ -299,7 +299,7 @@ describe("where it does not work", () => {
 		]);
 		const [, notice, ...rest] = scene.texts();
 		expect(notice).toContain(
-			`${NOTICE}, and summing up its older messages did not work: the model's provider`,
+			`${NOTICE}, and its older messages could not be summarised: the model's provider`,
 		);
 		expect(rest).toEqual(["you said now", "you said and now"]);
 		expect(summarised().length).toBe(1);
@@ -449,11 +449,11 @@ describe("/compress", () => {
 		const before = await said(talk(20));
 		await scene.say("/compress");
 		await scene.say("and then");
-		expect(scene.texts().at(-1)).toContain("Summing up what was said before.");
+		expect(scene.texts().at(-1)).toContain("Summarising earlier messages.");
 		await scene.clock.advance(11 * SECOND);
 		const [, , done, next] = scene.texts();
 		expect(done).toMatch(
-			/^19 messages became a summary of 9 words\. Nothing is lost: all of them stay readable and searchable\./,
+			/^19 messages became a summary of 9 words\. Nothing is lost: you can still read and search all of them\./,
 		);
 		expect(next).toBe("you said and then");
 		expect(words(asked().at(-1))).toEqual([
@@ -491,11 +491,11 @@ describe("/compress", () => {
 		await start({ script: script({ text: SUMMARY }) });
 		await scene.say("/compress");
 		expect(scene.texts().at(-1)).toBe(
-			"There is nothing to sum up: the last 20 messages of a session always stay as they are (setting: compaction.keep_last).",
+			"There is nothing to summarise: the last 20 messages of a session are always kept in full (setting: compaction.keep_last).",
 		);
 		await scene.say("one");
 		await scene.say("/compress");
-		expect(scene.texts().at(-1)).toContain("There is nothing to sum up");
+		expect(scene.texts().at(-1)).toContain("There is nothing to summarise");
 		expect(summarised().length).toBe(0);
 	});
 
@@ -536,9 +536,9 @@ describe("/compress", () => {
 		[
 			"fails",
 			{ fail: { kind: "provider_down" as const } },
-			"Summing up did not work: the model's provider cannot",
+			"The summary failed: the model's provider cannot",
 		],
-		["would be longer", { text: "and ".repeat(500) }, "The summary would have been no shorter"],
+		["would be longer", { text: "and ".repeat(500) }, "The summary would not have been shorter"],
 	])("a summary that %s changes nothing, and is said", async (_, step, sentence) => {
 		await start({ script: script(step), config: small() });
 		const before = await said(talk(20));
@@ -551,12 +551,12 @@ describe("/compress", () => {
 		await start({ kind: "loop", config: small() });
 		await said(talk(20));
 		await scene.say("/compress");
-		expect(scene.texts().at(-1)).toContain("shortens it by itself");
+		expect(scene.texts().at(-1)).toContain("shortens it automatically");
 		await scene.end();
 		await start({ agent: () => createOfflineAgent(), config: small() });
 		await said(talk(20));
 		await scene.say("/compress");
-		expect(scene.texts().at(-1)).toContain("asks no model that could sum up");
+		expect(scene.texts().at(-1)).toContain("has no model that could write a summary");
 	});
 
 	test("interrupted by a crash, it is done at the next start, and its answer comes once", async () => {
@@ -621,13 +621,13 @@ describe("an attachment that the provider does not take", () => {
 		await withImage("look at this");
 		expect(scene.texts().slice(1)).toEqual([
 			"fine",
-			expect.stringContaining("image cat.png: the model's provider does not take it"),
+			expect.stringContaining("image cat.png: the model's provider does not accept it"),
 		]);
 		await scene.say("and now");
 		expect(scene.texts().slice(3)).toEqual(["fine"]);
 		expect(scene.shown.length).toBe(4);
 		expect(JSON.stringify(words(scene.shown.at(-1)))).toContain(
-			"[image cat.png: left out, the model's provider did not take it]",
+			"[image cat.png: left out, the model's provider did not accept it]",
 		);
 		expect(scene.shown.at(-1)?.history).toHaveLength(5);
 		const rows = await scene.rows(first);

@@ -48,7 +48,7 @@ test("a guest's own chat tells nobody who can answer, and the guest is told so",
 	await ask("gus");
 	expect(await notices()).toEqual([]);
 	expect(scene.texts("gus").at(-1)).toContain(
-		"Only the owner can answer, and could not be told: ask them yourself.",
+		"Only the owner can answer, but they could not be told: ask them yourself.",
 	);
 });
 

@@ -114,7 +114,7 @@ describe("asking", () => {
 		const rows = await scene.rows(id);
 		expect(rows.find(({ role }) => role === "tool")).toMatchObject({
 			isError: true,
-			content: expect.stringContaining("Write \u0024{secret:NAME} in its place"),
+			content: expect.stringContaining("Write \u0024{secret:NAME} instead"),
 		});
 		expect(rows.find(({ toolCalls }) => toolCalls)?.toolCalls?.[0]?.input).toEqual({
 			what: "\u0024{secret:TEST}",
@@ -144,7 +144,7 @@ describe("answers", () => {
 		const id = await scene.say("do harm");
 		await scene.say("/approve");
 		expect(scene.dangers).toEqual(["harm"]);
-		expect(scene.texts().join("\n")).toMatch(/Approved: .*run_danger.*\. It is done now, once\./);
+		expect(scene.texts().join("\n")).toMatch(/Approved: .*run_danger.*\. Keryx does it now, once\./);
 		expect(last()).toMatch(
 			/^heard: The call danger \{"what":"harm"\} .*approved by telegram:ada.*\ndid harm$/s,
 		);
@@ -155,7 +155,7 @@ describe("answers", () => {
 			"consumed agent:default",
 		]);
 		await scene.say("/approve");
-		expect(last()).toContain("Nothing waits for a confirmation here");
+		expect(last()).toContain("Nothing is waiting for confirmation here");
 		await scene.clock.advance(HOUR);
 		expect(scene.dangers).toEqual(["harm"]);
 	});
@@ -165,8 +165,8 @@ describe("answers", () => {
 		await scene.say("do harm");
 		await scene.say("/deny bad idea");
 		expect(scene.dangers).toEqual([]);
-		expect(last()).toContain('was denied by a human. Reason given: "bad idea".');
-		expect(last()).toContain("Do not attempt the same by other means");
+		expect(last()).toContain('was denied by a person. Reason given: "bad idea".');
+		expect(last()).toContain("Do not try to do the same in another way");
 	});
 
 	test("no answer in time is told as expired, which is not denied", async () => {
@@ -174,7 +174,7 @@ describe("answers", () => {
 		const id = await scene.say("do harm");
 		await scene.clock.advance(5 * MINUTE);
 		expect(scene.dangers).toEqual([]);
-		expect(last()).toContain("expired: no human answered in time, which is not a denial");
+		expect(last()).toContain("expired: nobody answered in time, which is neither yes nor no");
 		expect(await open(id)).toEqual([]);
 		await scene.say("/approve");
 		expect(scene.dangers).toEqual([]);
@@ -185,7 +185,7 @@ describe("answers", () => {
 		const id = await scene.say("do a, b");
 		const [first, second] = await open(id);
 		await scene.say("/approve");
-		expect(last()).toContain(`2 wait for a confirmation: ${first?.id}`);
+		expect(last()).toContain(`2 requests are waiting: ${first?.id}`);
 		await scene.say(`/approve ${second?.id.slice(0, 8)}`);
 		expect(scene.dangers).toEqual(["b"]);
 		await scene.say(`/deny ${first?.id} no thanks`);
@@ -235,7 +235,7 @@ describe("answers", () => {
 		const [, asked] = /\/approve ([0-9a-f]{12})/.exec(last()) ?? [];
 		expect(asked).toBeDefined();
 		await scene.say("/approve", { chat: "eve", user: "eve" });
-		expect(scene.texts("eve").at(-1)).toContain("is not for you here");
+		expect(scene.texts("eve").at(-1)).toContain("You cannot use /");
 		await scene.say(`/approve ${asked}`, { chat: "bob", user: "bob" });
 		expect(scene.texts("bob").at(-1)).toContain("waits here");
 		expect(scene.dangers).toEqual([]);
@@ -270,7 +270,7 @@ describe("answers", () => {
 		await start();
 		const id = await scene.say("do harm");
 		await scene.say("/stop");
-		expect(last()).toContain("1 open confirmation was cancelled");
+		expect(last()).toContain("1 open confirmation cancelled");
 		expect(JSON.stringify(await scene.rows(id))).toContain("was cancelled");
 		await scene.say("do more");
 		await scene.say("/new");
@@ -416,6 +416,6 @@ describe("crashes", () => {
 		await scene.confirmations.resolve(asked?.id as string, "approved", {}, APPROVER);
 		await scene.crash(HOUR);
 		expect(scene.dangers).toEqual([]);
-		expect(last()).toContain("the approval was not used in time and has expired; it was not done");
+		expect(last()).toContain("the approval expired before it was used; nothing was done");
 	});
 });

@@ -94,7 +94,7 @@ describe("edits", () => {
 		expect(scene.texts()).toEqual(["done with first", "done with second \u0024{secret:TEST}"]);
 		expect(await scene.host.cursor()).toBe("7");
 		expect(await eventsOf("inbound.edited")).toHaveLength(1);
-		expect(await scene.why(id)).toContain("changed it while it waited");
+		expect(await scene.why(id)).toContain("edited it while it was waiting");
 	});
 
 	test("a message that was answered stays as it is in the transcript, and the next turn is told in one line, once", async () => {
@@ -104,7 +104,7 @@ describe("edits", () => {
 		await edit(id, "meet at ten");
 		await edit(id, "meet at\nnoon");
 		expect(scene.shown).toHaveLength(1);
-		expect(await scene.why(id)).toContain("changed it afterwards; the agent's next turn is told");
+		expect(await scene.why(id)).toContain("edited it later; the agent is told in its next turn");
 		await scene.say("so when?", named);
 		expect(lastShown()).toEqual([
 			"meet at nine",
@@ -206,7 +206,7 @@ describe("deletions", () => {
 		await scene.say("next", named);
 		await scene.clock.advance(2 * MINUTE);
 		expect(lastShown()).toEqual(["first", "done with first", '[Ada deleted the message "first"]', "next"]);
-		expect(await scene.why(first)).toContain("deleted it afterwards");
+		expect(await scene.why(first)).toContain("deleted it later");
 	});
 });
 
@@ -222,7 +222,7 @@ test("a reaction is recorded on the message it belongs to, or on the answer", as
 		platformMessage: "r1",
 		on: "own",
 	});
-	expect(await scene.why(id)).toContain("Somebody reacted to it with 👍.");
+	expect(await scene.why(id)).toContain("Someone reacted to it with 👍.");
 	expect(await eventsOf("delivery.reacted")).toMatchObject([{ subject: "r1", facts: { emoji: "👍" } }]);
 	expect(await scene.host.cursor()).toBe("9");
 });

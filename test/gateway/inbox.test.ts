@@ -28,7 +28,7 @@ describe("authorisation", () => {
 		expect(await scene.store.conversations({ scope: OPERATOR, limit: 9 })).toEqual([]);
 		expect(scene.world.visible()).toEqual([]);
 		expect(scene.world.unacknowledged).toEqual([]);
-		expect(await scene.why(id)).toContain("So: it was refused: not allowed.");
+		expect(await scene.why(id)).toContain("Result: it was refused: not on the allow-list.");
 	});
 
 	test("a person on the list is known by every alias of theirs", async () => {
@@ -47,8 +47,8 @@ describe("authorisation", () => {
 		await scene.say("/new", { chat: "x", transport: { roles: ["admin"] } });
 		await scene.say("/new", { chat: "y", transport: { roles: ["reader"] } });
 		const none = await scene.say("/new", { chat: "z", transport: { roles: ["other"] } });
-		expect(scene.texts("x")).toEqual(["A new session has begun."]);
-		expect(scene.texts("y")).toEqual(["/new is not for you here. /help lists what is."]);
+		expect(scene.texts("x")).toEqual(["Started a new session."]);
+		expect(scene.texts("y")).toEqual(["You cannot use /new here. /help lists the commands you can use."]);
 		expect(await scene.disposition(none)).toBe("refused");
 	});
 
@@ -278,10 +278,10 @@ describe("after downtime", () => {
 		await scene.open(at + 30 * MINUTE);
 		await scene.clock.advance(SECOND);
 		expect(scene.texts()).toEqual([
-			expect.stringMatching(/^Keryx was away since 10 Mar 2026, 12:00 \(UTC\)/),
+			expect.stringMatching(/^Keryx was offline since 10 Mar 2026, 12:00 \(UTC\)/),
 			"answer to 3",
 		]);
-		expect(scene.texts("bob")).toEqual([expect.stringContaining("Keryx was away since"), "answer to 1"]);
+		expect(scene.texts("bob")).toEqual([expect.stringContaining("Keryx was offline since"), "answer to 1"]);
 		for (const id of [first, ...others]) expect(await scene.disposition(id)).toBe("merged");
 		expect(await scene.disposition(bob)).toBe("answered");
 		await scene.say("five");
@@ -302,13 +302,13 @@ describe("after downtime", () => {
 		expect(scene.texts().length).toBe(1);
 		expect(scene.texts()[0]).toContain("water the garden");
 		expect(scene.texts("bob").filter((text) => text.includes("too old")).length).toBe(1);
-		expect(scene.texts("bob")[0]).toMatch(/2 messages of yours got too old.*old news.*older news/s);
+		expect(scene.texts("bob")[0]).toMatch(/2 of your messages became too old.*old news.*older news/s);
 		for (const id of [accepted, ...kept]) expect(await scene.disposition(id)).toBe("expired");
 		expect(await scene.disposition(fresh)).toBe("answered");
 		await scene.crash();
 		await scene.clock.advance(SECOND);
 		expect(scene.texts().length).toBe(1);
-		expect(await scene.why(accepted)).toContain("It was given up: too old after Keryx was away.");
+		expect(await scene.why(accepted)).toContain("Keryx gave up on it: too old by the time Keryx was back.");
 	});
 
 	test("a message is as old as it was when it was sent, also where Keryx dies before its turn", async () => {

@@ -161,7 +161,7 @@ describe("kill -9", () => {
 			told: { script: { otherwise: [{ text: "you said {{input}}" }] } },
 			before: ["/new garden"],
 			meanwhile: ["hello"],
-			visible: ["A new session has begun.", "you said hello"],
+			visible: ["Started a new session.", "you said hello"],
 			judge: async (_, store) => {
 				const conversations = await store.conversations({ scope: OPERATOR, limit: 9 });
 				const sessions = await store.sessions({

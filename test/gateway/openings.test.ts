@@ -37,7 +37,7 @@ test("the message that is answered is named by its id where tools of its platfor
 	const script = { otherwise: [{ delay_ms: 10 * SECOND, text: "done" }] };
 	await start({ durable: true, script, tools: [telegramTool] });
 	const id = await scene.say("pin this");
-	expect(scene.shown.at(-1)?.notes.join("\n")).toContain(`The id of the message that you answer: "${id}".`);
+	expect(scene.shown.at(-1)?.notes.join("\n")).toContain(`The id of the message you are answering: "${id}".`);
 	await scene.crash();
 	expect(scene.shown).toHaveLength(2);
 	expect(scene.shown.at(-1)?.notes.join("\n")).toContain(`"${id}"`);
@@ -52,7 +52,7 @@ test("without such tools no id is told", async () => {
 test("what is carried over says how to read the old session, by the tools that are loaded", async () => {
 	const session_reset = { mode: "idle", idle_minutes: 60 } as const;
 	for (const [enabled, line] of [
-		[undefined, /session_read with session \S+ reads it, session_search finds words in it\./],
+		[undefined, /session_read with session \S+ reads it, session_search searches it\./],
 		[["clarify"], null],
 	] as const) {
 		await start({ config: { session_reset, ...(enabled && { tools: { enabled: [...enabled] } }) } });

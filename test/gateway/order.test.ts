@@ -167,7 +167,7 @@ describe("I19: order of what one destination shows", () => {
 		expect(await scene.disposition(id)).toBe("stopped");
 		expect(scene.texts()).toEqual([]);
 		await scene.clock.advance(20 * SECOND);
-		expect(scene.texts()).toEqual(["slow", "Stopped. What was written so far is kept."]);
+		expect(scene.texts()).toEqual(["slow", "Stopped. The text so far is kept."]);
 		expect(await deliveriesOf(id)).toMatchObject([{ state: "sent", receipt: "r1" }]);
 	});
 

@@ -270,12 +270,12 @@ describe("why", () => {
 		const story = await scene.why(id);
 		const steps = [
 			"accepted and stored",
-			"Work on it began in session",
-			"A call of effect began",
-			"put into the outbox",
-			"Work on it ended: completed",
+			"Keryx started working on it in session",
+			"The tool effect was called",
+			"queued for sending",
+			"Keryx finished: completed",
 			"Part 1 was delivered",
-			"So: it was answered.",
+			"Result: it was answered.",
 		];
 		const places = steps.map((step) => story.indexOf(step));
 		expect(places, story).not.toContain(-1);
@@ -294,24 +294,24 @@ describe("why", () => {
 		const running = await scene.say("slow");
 		const queued = await scene.say("me too");
 		const refused = await scene.say("let me in", { chat: "mallory" });
-		expect(await scene.why(failed)).toContain("So: it could not be answered: provider_down");
-		expect(await scene.why(running)).toContain("It is being worked on.");
-		expect(await scene.why(queued)).toContain("It waits for its turn.");
-		expect(await scene.why(refused)).toContain("So: it was refused: not allowed.");
+		expect(await scene.why(failed)).toContain("Result: it could not be answered: provider_down");
+		expect(await scene.why(running)).toContain("Keryx is working on it.");
+		expect(await scene.why(queued)).toContain("It is waiting for its turn.");
+		expect(await scene.why(refused)).toContain("Result: it was refused: not on the allow-list.");
 		await scene.say("/why");
-		expect(scene.texts().at(-1)).toContain("It waits for its turn.");
+		expect(scene.texts().at(-1)).toContain("It is waiting for its turn.");
 		await scene.say("/stop all");
-		expect(await scene.why(running)).toContain("So: the user stopped the answer.");
-		expect(await scene.why(queued)).toContain("It was dropped from the queue by the user.");
+		expect(await scene.why(running)).toContain("Result: the user stopped the answer.");
+		expect(await scene.why(queued)).toContain("The user dropped it from the queue.");
 	});
 
 	test("/why shows nobody the messages of another conversation", async () => {
 		await start();
 		const mine = await scene.say("my words");
 		await scene.say(`/why ${scene.inbox(mine)}`, { chat: "bob" });
-		expect(scene.texts("bob")).toEqual([expect.stringContaining("No message of this conversation")]);
+		expect(scene.texts("bob")).toEqual([expect.stringContaining("There is no answered message")]);
 		await scene.say(`/why ${scene.inbox(mine)}`);
-		expect(scene.texts().at(-1)).toContain("So: it was answered.");
+		expect(scene.texts().at(-1)).toContain("Result: it was answered.");
 	});
 });
 

@@ -52,7 +52,7 @@ describe("attach", () => {
 		expect(file?.files.get("chart.png")?.equals(bytes)).toBe(true);
 		// The model is told of it, and shown none of it.
 		const history = JSON.stringify(scene.shown.at(-1)?.history);
-		expect(history).toContain("chart.png (290 KB) is sent with your answer.");
+		expect(history).toContain("chart.png (290 KB) will be sent with your answer.");
 		expect(history).not.toContain('"blob"');
 	});
 
@@ -74,7 +74,7 @@ describe("attach", () => {
 		await attach("empty.txt");
 		await expect.poll(() => channel.given.length).toBe(5);
 		expect(channel.given.at(-1)?.outgoing.body).toMatchObject({
-			plain: expect.stringContaining("empty.txt (0 bytes) belongs to this answer"),
+			plain: expect.stringContaining("empty.txt (0 bytes) is part of this answer"),
 		});
 		expect(channel.given.at(-1)?.outgoing.body.attachments).toBeUndefined();
 	});
@@ -86,7 +86,7 @@ describe("attach", () => {
 		await attach("a.txt");
 		await expect.poll(() => scene.texts().length).toBe(2);
 		expect(scene.texts().at(-1)).toMatch(
-			/a\.txt<\/code> \(4 bytes\) could not be sent here: .+ Keryx's page has it/,
+			/a\.txt<\/code> \(4 bytes\) could not be sent here: .+ You can find it on Keryx's page/,
 		);
 		const unsettled = await scene.store.deliveries({ scope: OPERATOR, which: "unsettled", limit: 10 });
 		expect(unsettled.map(({ state, body }) => [state, body.attachments?.[0]?.name])).toEqual([
@@ -123,7 +123,7 @@ describe("attach", () => {
 		writeFileSync(join(folder, "work/report.pdf"), "four");
 		await attach("report.pdf");
 		await expect.poll(() => scene.texts().length).toBe(2);
-		expect(scene.texts().at(-1)).toContain("report.pdf</code> (4 bytes) belongs to this answer");
+		expect(scene.texts().at(-1)).toContain("report.pdf</code> (4 bytes) is part of this answer");
 		expect(channel.given.some(({ outgoing }) => outgoing.body.attachments)).toBe(false);
 	});
 });

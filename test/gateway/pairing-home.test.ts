@@ -33,16 +33,16 @@ async function press(label: string, by: Presser = {}): Promise<string> {
 	await scene.clock.advance(0);
 	return pressed;
 }
-const questions = () => scene.texts().filter((text) => text.includes("asks to be let in"));
+const questions = () => scene.texts().filter((text) => text.includes("wants to talk to your agent"));
 
 test("the owner lets somebody in by a button, and the code of the question is theirs", async () => {
 	await start();
 	await ask("zoe", "Zoe");
 	const [code = "?"] = /[A-Z2-9]{8}/.exec(scene.texts("zoe")[0] ?? "") ?? [];
 	expect(questions()).toEqual([expect.stringMatching(new RegExp(`Zoe[\\s\\S]*zoe[\\s\\S]*${code}`))]);
-	expect(await press("Let in")).toContain("is let in as a member");
+	expect(await press("Let in")).toContain("can now write here as a member");
 	expect(await paired()).toEqual([["zoe", "approved", "member", "telegram:ada"]]);
-	expect(scene.texts("zoe").at(-1)).toContain("You have been let in");
+	expect(scene.texts("zoe").at(-1)).toContain("You are in");
 	expect(await press("Let in")).toContain("pressed already");
 	await scene.say("hello", { chat: "zoe" });
 	expect(scene.texts("zoe").at(-1)).toContain("hello");
@@ -51,7 +51,7 @@ test("the owner lets somebody in by a button, and the code of the question is th
 test("as a guest, refused, and what was decided before stays decided", async () => {
 	await start();
 	await ask("zoe");
-	await press("As a guest");
+	await press("Let in as a guest");
 	expect(await paired()).toEqual([["zoe", "approved", "guest", "telegram:ada"]]);
 	await ask("yan");
 	expect(await press("Refuse")).toContain("is refused");
@@ -74,7 +74,7 @@ test("nobody but an owner lets anybody in: not the stranger, a member, a guest, 
 test("by command, where there are no buttons: listed by number, never as an owner", async () => {
 	await start();
 	await scene.say("/pair");
-	expect(scene.texts().at(-1)).toBe("Nobody waits to be let in.");
+	expect(scene.texts().at(-1)).toBe("Nobody is waiting to be let in.");
 	await ask("zoe");
 	await scene.say("/pair");
 	expect(scene.texts().at(-1)).toMatch(/1 person waits[\s\S]*1: [\s\S]*zoe/);
@@ -107,8 +107,8 @@ test("in a home channel that others read, the code is not shown", async () => {
 	await scene.say("/sethome", room);
 	await ask("zoe");
 	const [code = "?"] = /[A-Z2-9]{8}/.exec(scene.texts("zoe")[0] ?? "") ?? [];
-	expect(scene.texts("room").at(-1)).toContain("asks to be let in");
+	expect(scene.texts("room").at(-1)).toContain("wants to talk to your agent");
 	expect(JSON.stringify(scene.texts("room"))).not.toContain(code);
 	expect(await press("Let in", { user: "bob", chat: "room" })).toMatch(/not yours/);
-	expect(await press("Let in", { user: "ada", chat: "room" })).toContain("is let in as a member");
+	expect(await press("Let in", { user: "ada", chat: "room" })).toContain("can now write here as a member");
 });

@@ -59,7 +59,7 @@ test("who is let in by the code speaks from then on, with the role they were giv
 	await scene.say("hello again", { chat: "eve" });
 	expect(scene.texts("eve").at(-1)).toBe("you said hello again");
 	await scene.say("/new", { chat: "eve" });
-	expect(scene.texts("eve").at(-1)).toContain("not for you");
+	expect(scene.texts("eve").at(-1)).toContain("You cannot use");
 	await scene.store.denyPairing({ which: { n: (await open())[0]?.n as number }, ...BY });
 	expect(await scene.disposition(await scene.say("still here?", { chat: "eve" }))).toBe("refused");
 	const audited = await scene.store.auditLog({ scope: OPERATOR, limit: 9 });

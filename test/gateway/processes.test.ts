@@ -127,7 +127,7 @@ describe("terminal", () => {
 		const shown = JSON.stringify([await all(), await scene.rows(id), scene.log, await home.place.inspect()]);
 		expect(shown).not.toContain(SECRET);
 		await settled(call("terminal", { command: "cat out; echo \u0024{secret:OTHER}" }), 2);
-		expect((await rowsWith(id, "tool")).at(-1)).toContain("No secret is called OTHER");
+		expect((await rowsWith(id, "tool")).at(-1)).toContain("There is no secret named OTHER");
 		await settled(call("terminal", { command: "wc -c < out" }), 3);
 		expect((await answered(id)).output.trim()).toBe(String(SECRET.length + 1));
 	});
@@ -277,7 +277,7 @@ describe("in the background", () => {
 		await start();
 		const { id } = await background("sh", { pty: true });
 		await settled(call("process", { action: "submit", id, data: "rm -rf /srv/data" }), 2);
-		expect(scene.texts()[1]).toContain("asks for your confirmation");
+		expect(scene.texts()[1]).toContain("needs your approval");
 		const message = await settled(call("process", { action: "submit", id, data: "echo $((6*7))" }), 3);
 		expect(await answered(message)).toMatchObject({ status: "ok", bytes_written: 14 });
 		const processes = scene.processes as NonNullable<Scene["processes"]>;
@@ -320,7 +320,7 @@ describe("commands", () => {
 	test("/processes lists, /kill ends one by the beginning of its id, /stop all the rest", async () => {
 		await start();
 		await scene.say("/processes");
-		expect(scene.texts().at(-1)).toBe("No program has run in this conversation lately.");
+		expect(scene.texts().at(-1)).toBe("No programs have run in this conversation recently.");
 		const first = await background("sleep 1000");
 		const second = await background("sleep 2000");
 		await settled("/processes", 4);
@@ -331,7 +331,7 @@ describe("commands", () => {
 		expect(isRunning(first.identity?.pid as number)).toBe(false);
 		await scene.say(`/kill ${first.id}`);
 		await replies(6);
-		expect(scene.texts().at(-1)).toContain("had ended already");
+		expect(scene.texts().at(-1)).toContain("has already ended");
 		await scene.say("/stop all");
 		await replies(7);
 		expect(scene.texts().at(-1)).toContain("1 program was killed.");
@@ -349,7 +349,7 @@ describe("commands", () => {
 		await start();
 		const { id } = await background("sleep 1000");
 		await scene.say("/processes", { chat: "bob", user: "bob" });
-		expect(scene.texts("bob").at(-1)).toBe("No program has run in this conversation lately.");
+		expect(scene.texts("bob").at(-1)).toBe("No programs have run in this conversation recently.");
 		await scene.say(`/kill ${id}`, { chat: "bob", user: "bob" });
 		expect(scene.texts("bob").at(-1)).toContain(`No process ${id}`);
 		await scene.say("/stop all", { chat: "bob", user: "bob" });

@@ -54,7 +54,7 @@ describe("with confirm_by_reaction", () => {
 		"%s says yes, once, and the answer is a message",
 		async (emoji) => {
 			await start();
-			expect(scene.texts().at(-1)).toContain("react to this message with 👍");
+			expect(scene.texts().at(-1)).toContain("react to this message: 👍");
 			await react(emoji);
 			expect(scene.dangers).toEqual(["it"]);
 			expect(await status()).toBe("consumed");

@@ -55,7 +55,7 @@ test("a turn that runs ends by what it began with, the next one goes by the new 
 	const results = (await scene.rows(id)).filter(({ role }) => role === "tool");
 	expect(results.map(({ content }) => content)).toEqual([
 		"slowly done",
-		"slow took longer than allowed, and is not waited for any more. Whether it was done is not known.",
+		"slow took longer than allowed, so Keryx stopped waiting. It may or may not have been done.",
 	]);
 });
 

@@ -12,7 +12,7 @@ afterEach(() => scene.end());
 
 describe("a resumed turn", () => {
 	const slow = { otherwise: [{ delay_ms: 10 * SECOND, text: "done with {{input}}" }] };
-	const AWAY = /^Keryx was away since 10 Mar 2026, 12:00 \(UTC\); this goes on with what it had begun\.$/;
+	const AWAY = /^Keryx was offline since 10 Mar 2026, 12:00 \(UTC\)\. It continues where it stopped\.$/;
 
 	test("says that Keryx was away for over a minute, and since when, and the next answer does not", async () => {
 		await start({ durable: true, script: slow });
@@ -50,8 +50,8 @@ describe("commands", () => {
 		expect([scene.texts("x"), scene.texts("y")]).toEqual([[], []]);
 		await scene.die();
 		await scene.open(scene.clock.now(), { durable: true, config: roles });
-		expect(scene.texts("x")).toEqual(["A new session has begun."]);
-		expect(scene.texts("y")).toEqual([expect.stringContaining("/new is not for you here.")]);
+		expect(scene.texts("x")).toEqual(["Started a new session."]);
+		expect(scene.texts("y")).toEqual([expect.stringContaining("You cannot use /new here.")]);
 	});
 
 	for (const write of ["performCommand", "answerCommand"])
@@ -61,7 +61,7 @@ describe("commands", () => {
 			const id = await scene.say("/new garden");
 			expect(scene.texts()).toEqual([]);
 			await scene.clock.advance(10 * SECOND);
-			expect(scene.texts()).toEqual(["A new session has begun."]);
+			expect(scene.texts()).toEqual(["Started a new session."]);
 			expect((await scene.sessions(id)).map(({ title }) => title)).toEqual(["garden"]);
 			const { command } = await scene.store.inboxItem({ scope: OPERATOR, id: scene.inbox(id) });
 			expect(command).toBeNull();

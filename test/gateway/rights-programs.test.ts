@@ -80,7 +80,7 @@ describe.each([
 			{ action: "close" },
 		])
 			expect(await say(lesser, call("process", { ...more, id: program.id }))).toContain(
-				"was started for somebody of a greater role",
+				"was started for someone with a higher role",
 			);
 		await say(lesser, `/kill ${program.id}`);
 		await say(lesser, "/stop all");

@@ -134,7 +134,7 @@ describe("reach", () => {
 		await scene.clock.advance(MINUTE);
 		const { turn } = await scene.item(guest);
 		expect((await scene.item(owner)).turn).toBe(turn);
-		expect(said("room")).toContain("no tool called session_search");
+		expect(said("room")).toContain("no tool named session_search");
 		expect(said("room")).not.toContain("tulip");
 	});
 });
@@ -176,7 +176,7 @@ describe("what comes later carries the rights of who caused it", () => {
 		await approve(conversation);
 		expect(scene.dangers).toEqual([]);
 		const rows = await scene.rows(asked);
-		expect(JSON.stringify(rows)).toContain("no tool called danger any more");
+		expect(JSON.stringify(rows)).toContain("The tool danger no longer exists");
 	});
 
 	test("somebody who was made a guest meanwhile has a guest's tools", async () => {
@@ -230,7 +230,7 @@ describe("settings of a conversation", () => {
 			await start({ config: { session_reset: { max_messages: 50 } } });
 			await scene.say("hello", { ...THREAD, user: "ada" });
 			await scene.say(command, { ...THREAD, user: "bob" });
-			expect(scene.texts("room").at(-1)).toMatch(/^Nothing was changed: in a conversation that several/);
+			expect(scene.texts("room").at(-1)).toMatch(/^Nothing was changed. In a shared conversation/);
 			await scene.say(command, { ...THREAD, user: "ada" });
 			expect(scene.texts("room").at(-1)).not.toMatch(/^Nothing was changed/);
 		});
@@ -258,7 +258,7 @@ describe("grants", () => {
 		await scene.say(ask, { chat: "bob", user: "bob" });
 		for (const scope of ["conversation", "always"]) {
 			await scene.say(`/approve ${scope}`, { chat: "bob", user: "bob" });
-			expect(scene.texts("bob").at(-1)).toContain("is the owner's");
+			expect(scene.texts("bob").at(-1)).toContain("only the owner");
 		}
 		expect(scene.dangers).toEqual([]);
 		await scene.say("/approve session", { chat: "bob", user: "bob" });
@@ -336,7 +336,7 @@ describe("grants", () => {
 		});
 		await scene.clock.advance(0);
 		await scene.say("/approve session", bob);
-		expect(scene.texts("bob").at(-1)).toContain("you did not ask for it yourself");
+		expect(scene.texts("bob").at(-1)).toContain("someone else asked for it");
 		expect([scene.dangers, await scene.store.grants({ scope: OPERATOR, limit: 10 })]).toEqual([[], []]);
 		await scene.say("/approve", bob);
 		expect(scene.dangers).toEqual(["it"]);

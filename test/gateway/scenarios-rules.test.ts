@@ -152,7 +152,7 @@ describe("scenario 17: time", () => {
 		await scene.say("three");
 		await scene.say("four");
 		expect([notices(), (await scene.sessions(first)).length]).toEqual([1, 2]);
-		expect(scene.texts().at(-3)).toContain("A new session began");
+		expect(scene.texts().at(-3)).toContain("New session: ");
 
 		// Recovered: nobody was there at the boundary.
 		await scene.crash(DAY);
@@ -216,7 +216,7 @@ describe("scenario 18: marathon", () => {
 		await scene.say("next");
 		expect(scene.texts().length).toBe(12);
 		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain("The final summary");
-		expect(scene.texts().filter((text) => text.includes("A new session began")).length).toBe(1);
+		expect(scene.texts().filter((text) => text.includes("New session: ")).length).toBe(1);
 		await scene.say("/continue");
 		await scene.say("more");
 		expect(
@@ -251,7 +251,7 @@ describe("scenario 18: marathon", () => {
 		let id = "";
 		for (let n = 1; n <= 9; n++) id = await scene.say(`message ${n}`);
 		await scene.say("/extend 10");
-		expect(scene.texts().at(-1)).toContain("may now have 30 messages; 18 are used");
+		expect(scene.texts().at(-1)).toContain("can now have 30 messages; 18 are used");
 		await scene.say("message 10");
 		expect((await scene.sessions(id)).length).toBe(1);
 		await scene.say("/status");

@@ -105,9 +105,7 @@ describe("scenario 4: crash between send and receipt", () => {
 			const { deliveries } = await scene.store.turn({ scope: OPERATOR, id: turn });
 			expect(deliveries).toMatchObject([{ state: lookup ? "sent" : "unknown" }]);
 			expect(scene.world.attempts.length).toBe(1);
-			expect(await scene.why(id)).toMatch(
-				lookup ? /Part 1 was delivered/ : /not known whether part 1 arrived/,
-			);
+			expect(await scene.why(id)).toMatch(lookup ? /Part 1 was delivered/ : /unknown whether Part 1 arrived/);
 			expect(await scene.disposition(id)).toBe("answered");
 		});
 
@@ -367,9 +365,7 @@ describe("scenario 9: wedged turn with a queue", () => {
 		for (const id of ids) expect(await scene.disposition(id)).toBe("dropped_by_user");
 		expect(await scene.disposition(after)).toBe("answered");
 		expect((await scene.item(stop)).disposition).toEqual({ kind: "command", name: "stop" });
-		expect(scene.texts()).toContain(
-			"Stopped. What was written so far is kept. 8 waiting messages were dropped.",
-		);
+		expect(scene.texts()).toContain("Stopped. The text so far is kept. Dropped 8 waiting messages.");
 	});
 });
 
@@ -394,7 +390,7 @@ describe("scenario 10: loop guard", () => {
 		const rows = await scene.rows(id);
 		expect(rows.filter(({ role }) => role === "tool").length).toBe(5);
 		expect((await scene.item(id)).disposition).toEqual({ kind: "failed", reason: "loop: fail" });
-		expect(scene.texts()).toEqual(["I stopped: the same call of fail failed 5 times in a row."]);
+		expect(scene.texts()).toEqual(["I stopped because the same call to fail failed 5 times in a row."]);
 		expect(rows.at(-1)).toMatchObject({ role: "meta", content: "The turn failed: loop: fail" });
 		// A person wrote: the count begins anew.
 		await scene.say("again");

@@ -38,8 +38,8 @@ test.each(["/sessions", "/resume"])(
 		expect(labels()).toEqual(["1. roses", "2. tulips"]);
 		expect(scene.texts("bob").at(-1)).toMatch(/1\. roses[\s\S]*2\. tulips/);
 		expect(await press("2. tulips", "ada")).toMatch(/not yours/);
-		expect(await press("2. tulips", "bob")).toContain("You are in session");
-		expect(scene.texts("bob").at(-1)).toContain("You are in session");
+		expect(await press("2. tulips", "bob")).toContain("You are now in session");
+		expect(scene.texts("bob").at(-1)).toContain("You are now in session");
 		expect(await press("2. tulips", "bob")).toContain("pressed already");
 	},
 );
@@ -48,12 +48,12 @@ test("a search has them too", async () => {
 	await start();
 	await scene.say("/sessions tulips", { chat: "bob" });
 	expect(labels()).toHaveLength(1);
-	expect(await press(labels()[0] ?? "", "bob")).toContain("You are in session");
+	expect(await press(labels()[0] ?? "", "bob")).toContain("You are now in session");
 });
 
 test("without buttons the text is all there is", async () => {
 	await start(false);
 	await scene.say("/sessions", { chat: "bob" });
 	expect(labels()).toEqual([]);
-	expect(scene.texts("bob").at(-1)).toMatch(/1\. roses[\s\S]*\/resume and a number/);
+	expect(scene.texts("bob").at(-1)).toMatch(/1\. roses[\s\S]*send \/resume and its number/);
 });

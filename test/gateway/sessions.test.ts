@@ -20,12 +20,12 @@ describe("commands", () => {
 		await start();
 		const id = await scene.say("remember the heron");
 		await scene.say("/new birds");
-		expect(last()).toBe("A new session has begun. The one before is kept: /continue goes back to it.");
+		expect(last()).toBe("Started a new session. The previous one is kept: /continue goes back to it.");
 		await scene.say("what did I say?");
 		expect(JSON.stringify(scene.shown.at(-1)?.history)).not.toContain("heron");
-		expect(scene.texts().filter((text) => text.startsWith("A new session began"))).toEqual([]);
+		expect(scene.texts().filter((text) => text.startsWith("New session: "))).toEqual([]);
 		await scene.say("/continue");
-		expect(last()).toContain("everything said there counts again. /new undoes that.");
+		expect(last()).toContain("including everything said there. /new undoes this.");
 		await scene.say("and now?");
 		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain("heron");
 		expect((await scene.sessions(id)).map(({ endReason, title }) => [endReason, title])).toContainEqual([
@@ -42,7 +42,7 @@ describe("commands", () => {
 		const second = await scene.say("two");
 		await scene.say("/new");
 		expect(scene.texts()).toEqual([
-			"The running answer was ended. A new session has begun. The one before is kept: /continue goes back to it.",
+			"The current answer was stopped. Started a new session. The previous one is kept: /continue goes back to it.",
 		]);
 		await scene.clock.advance(5 * MINUTE);
 		expect([await scene.disposition(first), await scene.disposition(second)]).toEqual([
@@ -62,7 +62,7 @@ describe("commands", () => {
 		expect(await scene.disposition(id)).toBe("answered");
 		expect((await scene.rows(id)).map(({ content }) => content)).toEqual(["after", "you said after"]);
 		expect(scene.texts().slice(1)).toEqual([
-			expect.stringContaining("A new session has begun."),
+			expect.stringContaining("Started a new session."),
 			"you said after",
 		]);
 	});
@@ -73,7 +73,7 @@ describe("commands", () => {
 		expect(last()).toBe("Nothing was running.");
 		const id = await scene.say("one");
 		await scene.say("/stop");
-		expect(last()).toBe("Stopped. What was written so far is kept.");
+		expect(last()).toBe("Stopped. The text so far is kept.");
 		await scene.clock.advance(5 * MINUTE);
 		expect(await scene.disposition(id)).toBe("stopped");
 		expect(scene.texts().length).toBe(2);
@@ -86,14 +86,14 @@ describe("commands", () => {
 		expect(last()).toContain("No session is open");
 		await scene.say("hello");
 		await scene.say("/status");
-		expect(last()).toMatch(/2 of 50 messages, 48 left/);
-		expect(last()).toContain("never by itself");
+		expect(last()).toMatch(/2 of 50 messages used, 48 left/);
+		expect(last()).toContain("never automatically");
 		await scene.say("/extend");
 		expect(last()).toContain("150 messages; 2 are used");
 		await scene.say("/busy");
 		expect(last()).toContain("waits for its turn (queue)");
 		await scene.say("/busy steer");
-		expect(last()).toContain("/busy queue undoes that");
+		expect(last()).toContain("/busy queue undoes this");
 		await scene.say("/help");
 		for (const name of ["/new", "/continue", "/extend", "/stop", "/busy", "/status", "/why", "/help"])
 			expect(last()).toContain(name);
@@ -103,7 +103,7 @@ describe("commands", () => {
 		await start();
 		for (const [text, answer] of [
 			["/nwe", "Did you mean /new?"],
-			["/zzzzzzz", "There is no command /zzzzzzz. /help lists all."],
+			["/zzzzzzz", "There is no command /zzzzzzz. /help lists them all."],
 			["/extend many", "For example: /extend 50"],
 			["/extend -1", "/extend takes a whole number"],
 			["/busy loudly", "/busy takes queue, interrupt or steer"],
@@ -148,7 +148,7 @@ describe("boundaries", () => {
 		await scene.clock.advance(60 * MINUTE + 1);
 		await scene.say("three");
 		expect(scene.texts()[2]).toMatch(
-			/^A new session began: the last one was idle for .*\(setting: session_reset.idle_minutes\)\.\nKept: the last exchange\.\nThis session: no limit of messages\.\n\/continue undoes this/,
+			/^New session: the last one was inactive for .*\(setting: session_reset.idle_minutes\)\.\nKept: the last exchange\.\nThis session: no message limit\.\n\/continue goes back to the last session/,
 		);
 		expect(last()).toBe("you said three");
 		await scene.say("four");
@@ -171,7 +171,7 @@ describe("boundaries", () => {
 		expect(scene.texts().length).toBe(1);
 		await scene.say("back again");
 		expect(scene.texts().length).toBe(3);
-		expect(scene.texts()[1]).toContain("A new session began");
+		expect(scene.texts()[1]).toContain("New session: ");
 	});
 
 	test("what was not told because the turn failed or was cut off is told with the next one, and then never again", async () => {
@@ -188,7 +188,7 @@ describe("boundaries", () => {
 		await scene.say("slow");
 		await scene.crash();
 		await scene.clock.advance(2 * MINUTE);
-		expect(scene.texts().slice(1)).toEqual([expect.stringContaining("A new session began"), "slowly"]);
+		expect(scene.texts().slice(1)).toEqual([expect.stringContaining("New session: "), "slowly"]);
 		await scene.say("two");
 		expect(scene.texts().length).toBe(4);
 	});
@@ -238,7 +238,7 @@ describe("boundaries", () => {
 		await scene.say("three");
 		await scene.clock.advance(2 * MINUTE);
 		expect(scene.texts()).toEqual([
-			expect.stringContaining("Keryx was away since"),
+			expect.stringContaining("Keryx was offline since"),
 			"done with one",
 			expect.stringContaining("too long ago to resume (setting: auto_continue_freshness)"),
 			"done with three",
@@ -294,7 +294,7 @@ describe("hooks", () => {
 			);
 			await until(() => scene.log.length >= 2);
 			expect(scene.log.join("\n")).toMatch(/hook \/nonexistent\/program on turn:start.*ENOENT/);
-			expect(scene.log.join("\n")).toContain("hook /bin/sh on turn:end: ended with 3");
+			expect(scene.log.join("\n")).toContain("hook /bin/sh on turn:end: exited with 3");
 			// The watcher ends the session at its look after an hour and finalises it at the next; no time passes beyond that, or
 			// the program would have taken longer than it may.
 			await scene.clock.advance(61 * MINUTE);

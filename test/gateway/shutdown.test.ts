@@ -18,7 +18,7 @@ const slow = {
 	otherwise: [{ delay_ms: 2 * MINUTE, text: "done with {{input}}" }],
 };
 const TOLD =
-	"Keryx has to stop before this is answered. Your message is kept; when Keryx is back within 60 min, it goes on with it.";
+	"Keryx has to stop before it can answer. Your message is saved; Keryx continues with it when it is back within 60 min.";
 
 async function stop(ms: number): Promise<void> {
 	const stopped = scene.gateway.stop();
@@ -91,7 +91,7 @@ test("where an interrupted turn is always taken up again, no time is named", asy
 	await start({ script: slow, config: { auto_continue_freshness: 0 } });
 	await scene.say("slow");
 	await stop(30 * SECOND);
-	expect(scene.texts()[0]).toMatch(/when Keryx is back, it goes on with it\.$/);
+	expect(scene.texts()[0]).toMatch(/Keryx continues with it when it is back\.$/);
 });
 
 test("a platform that has not answered a preview does not hold up the end", async () => {

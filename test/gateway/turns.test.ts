@@ -58,8 +58,7 @@ describe("deadlines", () => {
 		expect(scene.texts()).toEqual(["without it, then"]);
 		expect((await scene.rows(id))[2]).toMatchObject({
 			isError: true,
-			content:
-				"slow took longer than allowed, and is not waited for any more. Whether it was done is not known.",
+			content: "slow took longer than allowed, so Keryx stopped waiting. It may or may not have been done.",
 		});
 	});
 
@@ -86,7 +85,7 @@ describe("failures", () => {
 		key_missing: "key is missing or was refused",
 		context_too_large: "too long for the model",
 		provider_down: "cannot be reached",
-		program_failed: "The agent program has failed",
+		program_failed: "The agent program failed",
 		refused: "refused this request",
 		malformed: "could not be read",
 		timeout: "took too long",
@@ -203,8 +202,8 @@ describe("failures", () => {
 		const id = await scene.say("go");
 		const results = (await scene.rows(id)).filter(({ role }) => role === "tool");
 		expect(results.map(({ content }) => String(content).split("\n")[0])).toEqual([
-			expect.stringContaining("There is no tool called nonsense"),
-			"The arguments do not fit slow:",
+			expect.stringContaining("There is no tool named nonsense"),
+			"The arguments for slow are not valid:",
 		]);
 		expect(scene.texts()).toEqual(["sorry"]);
 	});
@@ -400,7 +399,7 @@ describe("previews", () => {
 		const id = await scene.say("go");
 		await scene.clock.advance(MINUTE);
 		expect(scene.world.visible().length).toBe(1);
-		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
+		expect(await scene.why(id)).toContain("unknown whether part 1 arrived");
 		await scene.crash();
 		await scene.clock.advance(MINUTE);
 		expect(scene.world.visible().length).toBe(1);
@@ -444,7 +443,7 @@ describe("previews", () => {
 		await start({ script: chunks(MINUTE), config: streaming });
 		const id = await scene.say("go");
 		await scene.say("/stop");
-		expect(scene.texts()).toEqual(["one", "Stopped. What was written so far is kept."]);
+		expect(scene.texts()).toEqual(["one", "Stopped. The text so far is kept."]);
 		expect((await scene.rows(id))[1]).toMatchObject({ content: "one ", finishReason: "stopped" });
 	});
 
@@ -461,7 +460,7 @@ describe("previews", () => {
 		]);
 		expect(await scene.disposition(id)).toBe("stopped");
 		await scene.clock.advance(MINUTE);
-		expect(await scene.why(id)).toContain("not known whether part 1 arrived");
+		expect(await scene.why(id)).toContain("unknown whether part 1 arrived");
 	});
 
 	test("an answer that is complete is not lost to a /stop while its preview is on its way", async () => {

@@ -71,14 +71,14 @@ test("a command whose acceptance was not heard of is carried out once", async ()
 	const id = await scene.say("/new garden");
 	await scene.clock.advance(5 * SECOND);
 	expect((await scene.item(id)).disposition).toEqual({ kind: "command", name: "new" });
-	expect(scene.texts()).toEqual(["A new session has begun."]);
+	expect(scene.texts()).toEqual(["Started a new session."]);
 });
 
 test("a command whose effect was not heard of is answered with what it did", async () => {
 	await start("performCommand");
 	const id = await scene.say("/new garden");
 	await scene.clock.advance(5 * SECOND);
-	expect(scene.texts()).toEqual(["A new session has begun."]);
+	expect(scene.texts()).toEqual(["Started a new session."]);
 	expect(await scene.sessions(id)).toHaveLength(1);
 });
 

@@ -224,7 +224,7 @@ describe("in words", () => {
 	test("/status and the prompt say which wall it is", async () => {
 		await start();
 		await say("hello");
-		const view = /^Commands run behind the wall view: everything on this machine can be read/;
+		const view = /^Commands run behind the wall view: commands can read everything on this machine/;
 		expect(scene.shown[0]?.notes).toContainEqual(expect.stringMatching(view));
 		await say("/status");
 		expect(scene.texts().at(-1)?.split("\n").at(-1)).toMatch(view);
@@ -236,7 +236,7 @@ describe("in words", () => {
 		await start({ approvals: { mode: "off" } });
 		expect(await run(`echo x > ${root}/beside/new`)).toMatchObject({
 			exit_code: expect.any(Number),
-			wall: expect.stringContaining("(view) is probably why it failed: it wrote where"),
+			wall: expect.stringContaining("(view) is probably why it failed: its wall does not let it write"),
 		});
 		expect(
 			await run("getent hosts keryx.example || { echo Could not resolve host; false; }", "bob"),
@@ -275,7 +275,7 @@ describe("a wider wall", () => {
 		await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");
 		expect(scene.texts("bob").at(-1)).toContain("Only the owner can answer.");
 		await say("/approve", "bob");
-		expect(scene.texts("bob").at(-1)).toContain("A wider wall is the owner's to allow");
+		expect(scene.texts("bob").at(-1)).toContain("Only the owner can approve a wider wall");
 		const [asked] = await scene.store.confirmations({ scope: OPERATOR, now: scene.clock.now(), limit: 10 });
 		expect(asked).toMatchObject({ action: "widen_wall", status: "pending" });
 	});
@@ -297,11 +297,11 @@ describe("where no wall can be made", () => {
 		const id = await say(call({ command: "pwd" }), "bob");
 		const row = (await scene.rows(id)).findLast(({ role }) => role === "tool");
 		expect(row?.content).toBe(
-			"No command can be run: bubblewrap is not installed, and without a wall only the owner has a terminal. The operator can change that: sudo apt install bubblewrap",
+			"Commands cannot run: bubblewrap is not installed, and without a wall only the owner has a terminal. The operator can fix this: sudo apt install bubblewrap",
 		);
 		await say("/status");
 		expect(scene.texts().at(-1)).toContain(
-			"Commands run without a wall: bubblewrap is not installed. A human is asked about each that may change something. What to do: sudo apt install bubblewrap",
+			"Commands run without a wall: bubblewrap is not installed. You are asked about each command that may change something. What to do: sudo apt install bubblewrap",
 		);
 	});
 

@@ -56,7 +56,7 @@ describe("moving", () => {
 		const workspaces = createWorkspaces({ mode: "per_conversation" }, folders);
 		expect(moveWorkspaces(folders, (folder) => folder === oldOf(ONE))).toEqual({
 			moved: 1,
-			kept: [{ folder: oldOf(ONE), why: "its programs still run" }],
+			kept: [{ folder: oldOf(ONE), why: "its programs are still running" }],
 		});
 		expect(IDS.map((id) => workspaces.of(id))).toEqual([oldOf(ONE), newOf(TWO)]);
 		expect(moveWorkspaces(folders, none)).toEqual({ moved: 1, kept: [] });
@@ -67,7 +67,7 @@ describe("moving", () => {
 		mkdirSync(newOf(ONE), { recursive: true });
 		writeFileSync(join(newOf(ONE), "new"), "");
 		expect(moveWorkspaces(folders, none).kept).toEqual([
-			{ folder: oldOf(ONE), why: `${newOf(ONE)} is there already` },
+			{ folder: oldOf(ONE), why: `${newOf(ONE)} already exists` },
 		]);
 		expect(readdirSync(newOf(ONE))).toEqual(["new"]);
 		expect(readdirSync(oldOf(ONE))).toEqual(["kept"]);

@@ -58,7 +58,7 @@ describe("the API", () => {
 		const turn = await client.turn({ turn: inbound.turn as string });
 		expect(turn).toMatchObject({ state: "completed", session });
 		expect(turn.deliveries[0]).toMatchObject({ state: "sent", plain: "you said a pelican in spring" });
-		expect((await client.why({ id })).text).toContain("So: it was answered.");
+		expect((await client.why({ id })).text).toContain("Result: it was answered.");
 	});
 
 	test("the same client message id again is answered with what became of the first", async () => {

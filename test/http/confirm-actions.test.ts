@@ -56,6 +56,6 @@ describe.each(SPELLINGS)("%j", (spelling) => {
 test.each(OTHERS)("%j is no name for an action, and the error says what is", async (action) => {
 	for (const { status, body } of [await ask(action), await grant(action)]) {
 		expect(status).toBe(400);
-		expect(body.error).toBe("action may hold letters from a to z, digits and _ . : - only");
+		expect(body.error).toBe("action may contain only letters from a to z, digits and _ . : -");
 	}
 });

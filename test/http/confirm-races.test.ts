@@ -111,7 +111,7 @@ describe("an audit that was tampered with", () => {
 				`UPDATE audit_head SET count = ${count - 2}, last = (SELECT mac FROM audit WHERE n = ${count - 2})`,
 			);
 		});
-		expect(found).toMatchObject({ ok: false, bad: { problem: "the head was altered" } });
+		expect(found).toMatchObject({ ok: false, bad: { problem: "the head was changed" } });
 		const refused = await keryx.call("POST", "/confirm", {
 			bearer: agent,
 			body: { action: "restart_service", description: "once more" },

@@ -178,7 +178,7 @@ describe("who was told", () => {
 			config: { confirmations: { notify: [{ platform: "telegram", chat_id: "42" }] } },
 		});
 		const { id, told, message } = await asked();
-		expect([told, message]).toEqual([false, expect.stringContaining("Nobody could be told")]);
+		expect([told, message]).toEqual([false, expect.stringContaining("Nobody could be notified")]);
 		expect((await whole.client.confirm("GET", `/confirm/${id}`)).body).toMatchObject({
 			told: false,
 			notices: [{ to: "telegram:42", state: "dead" }],

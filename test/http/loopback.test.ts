@@ -44,7 +44,7 @@ test.each([
 	try {
 		await expect(serveOnPort(keryx.api, { host, port })).rejects.toMatchObject({
 			code: "http.port",
-			message: expect.stringContaining("another program has it"),
+			message: expect.stringContaining("another program uses it"),
 		});
 		// And gives back what it had taken.
 		(await holding(port, host)).close();

@@ -256,7 +256,7 @@ describe("chat completions with the official client", () => {
 		expect(choices[0]?.message.content).toContain("Your role here is member.");
 		const chunks = await collect(await client.chat.completions.create({ ...say("/insights"), stream: true }));
 		expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe(
-			"/insights is not for you here. /help lists what is.",
+			"You cannot use /insights here. /help lists the commands you can use.",
 		);
 	});
 
@@ -582,7 +582,7 @@ describe("whose conversation", () => {
 
 describe("a message that is sent twice", () => {
 	test.each(["x-keryx-message-id", "idempotency-key"])(
-		"by its %s it is taken once, and answered alike",
+		"by its %s it is accepted only once, and answered alike",
 		async (header) => {
 			const { secret } = await token();
 			const headers = { [header]: "m-1" };

@@ -102,7 +102,7 @@ describe("the page", () => {
 		expect((await get("/", {})).status).toBe(401);
 		expect((await get("/nowhere", {})).status).toBe(401);
 		const text = await keryx.call("GET", "/", { bearer: SECRET });
-		expect(text.text).toContain("and you are operator here");
+		expect(text.text).toContain("You are operator here");
 		expect(text.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
 		expect((await keryx.call("POST", "/", { headers: HTML })).status).toBe(401);
 	});
@@ -194,7 +194,7 @@ describe("without a built page", () => {
 		try {
 			expect((await bare.call("GET", "/", { headers: HTML })).status).toBe(401);
 			const text = await bare.call("GET", "/", { bearer: SECRET, headers: HTML });
-			expect(text.text).toContain("The page is not built: `npm start` builds it");
+			expect(text.text).toContain("The page is not built: in a clone of Keryx, `npm start` builds it");
 			const failed = await bare.call("GET", "/login?code=old", { headers: HTML });
 			expect(failed.status).toBe(401);
 			expect(failed.headers["content-type"]).toContain("text/html");

@@ -77,7 +77,7 @@ test("one that takes the connection and says nothing is given up after the time 
 	await clock.advance(29_999);
 	expect(clock.pendingTimers()).toHaveLength(1);
 	await clock.advance(1);
-	expect(await call).toBe("gateway.silent: Keryx has said nothing for 30 s");
+	expect(await call).toBe("gateway.silent: Keryx has not responded for 30 s");
 	expect(clock.pendingTimers()).toEqual([]);
 });
 
@@ -111,7 +111,7 @@ test("a stream lives as long as something comes, be it a heartbeat, and is given
 	expect(seen.probes).toBe(0);
 	seen.isAlive = false;
 	await clock.advance(30_000);
-	expect(await read).toBe("gateway.silent: Keryx has said nothing for 30 s");
+	expect(await read).toBe("gateway.silent: Keryx has not responded for 30 s");
 });
 
 test("followers take a silent Keryx for a cut, and go on when it is back", async () => {

@@ -377,7 +377,7 @@ describe("logging in with a link", () => {
 		const both = loginOf(answer);
 		const { cookie } = both;
 		expect((await open("/", both)).text).toMatch(
-			/^Keryx 0\.0\.0 runs, and you are token:page-[\w-]{12} here\./,
+			/^Keryx 0\.0\.0 is running\. You are token:page-[\w-]{12} here\./,
 		);
 		expect((await open("/api/tokens", both)).status).toBe(200);
 		// Neither half is worth anything, nor are two that do not belong together.

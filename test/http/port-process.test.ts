@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const READY =
-	/Keryx has a page for your browser: (http:\S+)\n`keryx link` prints a link .+\n$|listens on (http:\S+)\. .+\n.+\n$/;
+	/Open Keryx in your browser: (http:\S+)\n`keryx link` prints a link .+\n$|listens on (http:\S+)\. .+\n.+\n$/;
 
 /** Answers what it said on stderr, once its socket is there. */
 async function start(home: string, env: Readonly<Record<string, string>>) {
@@ -102,7 +102,7 @@ test("a start makes its keys for the user alone, serves the compat port, and wri
 	await ended(again.child, "SIGTERM");
 	const nobody = await keryx(["link"], { env: { KERYX_HOME: home } });
 	expect(nobody.code).toBe(1);
-	expect(nobody.stderr).toContain("no Keryx runs in this home");
+	expect(nobody.stderr).toContain("Keryx is not running in this home");
 });
 
 /** A start takes seconds on a busy machine. */
@@ -134,7 +134,7 @@ test("a port that is taken is told with what to do, before any work is begun", a
 	try {
 		const { code, stderr } = await keryx([], { env: { KERYX_HOME: home, KERYX_HTTP_PORT: String(port) } });
 		expect(code).toBe(1);
-		expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: another program has it`);
+		expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: another program uses it`);
 		expect(stderr).toContain("http.port");
 	} finally {
 		await new Promise((resolve) => blocker.close(resolve));

@@ -125,7 +125,10 @@ describe("a webhook", () => {
 			expect(await post("only once", { headers })).toMatchObject({
 				status: 409,
 				body: {
-					error: { code: "webhook.replayed", message: `this was taken before, as message ${first.body.id}` },
+					error: {
+						code: "webhook.replayed",
+						message: `this was already accepted, as message ${first.body.id}`,
+					},
 				},
 			});
 		expect(await stored()).toBe(before);
@@ -301,7 +304,7 @@ describe("the configuration of webhooks", () => {
 		const env = { KERYX_HOME: home, KERYX_HTTP_PORT: "0", DEPLOY_SECRET: secret };
 		const run = await call([], { env });
 		expect(run.code).not.toBe(0);
-		expect(run.stderr).toContain(`DEPLOY_SECRET has ${bytes} bytes, and must have 16 or more`);
+		expect(run.stderr).toContain(`DEPLOY_SECRET has ${bytes} bytes, but needs at least 16`);
 		expect(run.stderr).toContain("openssl rand -hex 32");
 		expect(run.stderr).not.toContain(secret);
 	});

@@ -170,7 +170,7 @@ describe.each(REFUSALS)("%s for a picture", (_name, refusal, why) => {
 
 		const next = await say("and now?");
 		expect([next.texts, next.asked.length]).toEqual([["ok"], 1]);
-		expect(next.asked[0]).toContain("left out, the model's provider did not take it");
+		expect(next.asked[0]).toContain("left out, the model's provider did not accept it");
 	});
 });
 

@@ -40,7 +40,7 @@ describe("I12: the key of a model", () => {
 	test("that stands where its variable's name belongs is refused, and not repeated", () => {
 		const { problems } = check(`agent: {api_key_env: ${KEY}}`);
 		expect(problems[0]?.message).toMatch(
-			/^agent\.api_key_env must be the name of an environment variable, never a value/,
+			/^agent\.api_key_env must be the name of an environment variable, not its value/,
 		);
 		expect(JSON.stringify(problems)).not.toContain(KEY);
 	});

@@ -146,7 +146,7 @@ test("a message is answered after two calls in parallel, the transcript is true,
 	expect(rows[2]).toMatchObject({ toolCallId: "call_a", content: "you wrote tea" });
 	// What is wrong with the arguments went back to the model.
 	expect(rows[3]).toMatchObject({ toolCallId: "call_b", isError: true });
-	expect(server.requests[1]?.body).toContain("The arguments do not fit echo");
+	expect(server.requests[1]?.body).toContain("The arguments for echo are not valid");
 	expect(rows[4]).toMatchObject({ content: "You wrote tea.", finishReason: "stop" });
 	const { session } = await store.usage({ scope: OPERATOR, conversation, since: 0 });
 	expect(session).toMatchObject({
@@ -190,7 +190,7 @@ test.each(FAILURES)(
 test("a picture that the provider refuses is left out from then on, the user is told, and the turn goes on", async () => {
 	server.next(calls({ id: "call_a", name: "draw", args: "{}" }), refuses(400, { message: "Invalid image" }));
 	const { reply, rows } = await say("draw");
-	expect(reply).toContain("image (image/png, 70 bytes): the model's provider does not take it");
+	expect(reply).toContain("image (image/png, 70 bytes): the model's provider does not accept it");
 	expect(rows.at(-2)?.content).toBe("ok");
 	expect(rows.map(({ kind }) => kind === "left_out")).toEqual([false, false, false, false, true]);
 	const [refused, again] = server.requests.slice(-2).map(({ body }) => body.includes("image_url"));

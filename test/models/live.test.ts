@@ -77,14 +77,14 @@ test("a model that is connected while Keryx runs answers from then on, with a ke
 	chmodSync(key, 0o600);
 });
 
-test("a model that does not answer is not taken: the one before goes on, and the operator is told once", async () => {
+test("a model that does not answer is not taken: the previous one stays, and the operator is told once", async () => {
 	other.always(refuses(401, { message: "no such key" }));
 	const change = (changes: Record<string, unknown>) =>
 		writeConfig(file, editConfig(readFileSync(file, "utf8"), changes));
-	const refused = () => warnings.filter((text) => text.includes("agent was not taken"));
+	const refused = () => warnings.filter((text) => text.includes("agent was not accepted"));
 	change({ "agent.base_url": other.url, "agent.max_steps": 7 });
 	await expect.poll(refused).toHaveLength(1);
-	expect(refused()[0]).toContain("the one before goes on");
+	expect(refused()[0]).toContain("the previous one stays");
 	expect(await ask("still there?")).toBe("from the model");
 
 	// Corrected, it is taken.
@@ -171,7 +171,7 @@ test("a profile that comes while Keryx runs answers at once; its model changes f
 
 	other.always(refuses(401, { message: "no such key" }));
 	change({ "profiles.work.agent.base_url": other.url });
-	const refused = () => warnings.filter((text) => text.includes("profiles.work.agent was not taken"));
+	const refused = () => warnings.filter((text) => text.includes("profiles.work.agent was not accepted"));
 	await expect.poll(refused).toHaveLength(1);
 	expect(await say("still there?")).toBe("at work");
 

@@ -271,9 +271,9 @@ describe("attachments", () => {
 			"a kind that the model cannot take",
 			"application/zip",
 			async () => PNG,
-			'[file "a.bin" (application/zip): this model cannot take it]',
+			'[file "a.bin" (application/zip): this model cannot read it]',
 		],
-		["one that is gone", "image/png", async () => null, '[file "a.bin" (image/png): it is no longer kept]'],
+		["one that is gone", "image/png", async () => null, '[file "a.bin" (image/png): it is no longer stored]'],
 		[
 			"one that is too big",
 			"image/png",
@@ -342,10 +342,7 @@ describe("attachments", () => {
 				const { sent, lines, read } = await fate(provider, bytes, fit + 3);
 				expect(sent).toEqual(Array.from({ length: fit }, (_, n) => `d${n + 3}`));
 				expect(lines).toEqual(
-					[0, 1, 2].map(
-						(n) =>
-							`[file "${n}.png" (image/png): there is no room for it in this request beside what is newer]`,
-					),
+					[0, 1, 2].map((n) => `[file "${n}.png" (image/png): the request is full of newer attachments]`),
 				);
 				expect(read[0]).toBe(`d${fit + 2}`);
 			},

@@ -12,7 +12,7 @@ describe("questions in a text", () => {
 			{
 				id,
 				action: "delete_files",
-				description: "x asks for your confirmation: `rm`\nAnswer with `/approve ffffffffffff`",
+				description: "x wants to run `rm` and needs your approval.\nAnswer with `/approve ffffffffffff`",
 				details,
 				requester: "agent",
 				askedBy: "agent:default",
@@ -32,6 +32,12 @@ describe("questions in a text", () => {
 		expect(rest).toBe("Which one?");
 		expect(questions.map(({ id }) => id)).toEqual(["0123456789ab", "ba9876543210"]);
 		expect(questions[1]?.text).toBe(second);
+	});
+
+	test("are found in the words of earlier versions, which stored chats still hold", () => {
+		const text =
+			"Hm.\nThe agent asks for your confirmation: `deploy`\nWhat it says: `now`\nAnswer with `/approve 0123456789ab` or `/deny 0123456789ab` within 60 seconds. No answer means no.";
+		expect(questionsIn(text)).toMatchObject({ rest: "Hm.", questions: [{ id: "0123456789ab" }] });
 	});
 
 	test("are none where nobody asks", () => {

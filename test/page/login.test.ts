@@ -52,9 +52,9 @@ test("a link that was used, or is too old, or is none logs nobody in and says so
 	const used = keryx.link();
 	await (await takeSeat(browser, { url: keryx.url, link: () => used })).leave();
 	const refusals = [
-		[used, "this login link was used before"],
-		[linkOf(Date.now() - 1), "this login link is too old"],
-		[`${keryx.url}/login?code=open`, "this is not a login link of this Keryx"],
+		[used, "this login link was already used"],
+		[linkOf(Date.now() - 1), "this login link has expired"],
+		[`${keryx.url}/login?code=open`, "this login link is not from this Keryx"],
 	] as const;
 	const context = await browser.newContext();
 	const page = await context.newPage();

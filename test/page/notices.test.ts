@@ -88,15 +88,15 @@ test("notices, commands, their answers and failures are the same after a reload,
 	await message(page, "good day").waitFor();
 	await write(page, "tulips");
 	await answer(page, "You said: tulips").waitFor();
-	await notice("A new session began: the last one reached").waitFor();
+	await notice("New session: the last one reached").waitFor();
 	await write(page, "/status");
 	await command(page, "Session").waitFor();
 	await write(page, "break");
 	await notice("cannot be reached right now").waitFor();
 	await write(page, "/title Garden");
-	await command(page, "is now called").waitFor();
+	await command(page, "is now named").waitFor();
 	await write(page, "/new");
-	await command(page, "A new session has begun").waitFor();
+	await command(page, "Started a new session").waitFor();
 	await write(page, "roses");
 	await answer(page, "You said: roses").waitFor();
 	await message(page, "/new").getByText("Done").waitFor();
@@ -109,16 +109,16 @@ test("notices, commands, their answers and failures are the same after a reload,
 		"tulips",
 		"You said: tulips",
 		"New session: the one before ended at its limit of messages",
-		"A new session began: the last one reached",
+		"New session: the last one reached",
 		"/status",
-		"Nothing is being worked on",
+		"Keryx is idle",
 		"break",
 		"cannot be reached right now",
 		"/title Garden",
-		"is now called",
+		"is now named",
 		"/new",
 		"New session: the one before ended because a new one was asked for",
-		"A new session has begun",
+		"Started a new session",
 		"roses",
 		"You said: roses",
 	];

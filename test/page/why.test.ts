@@ -66,10 +66,10 @@ test("what happens to a message while one looks appears by itself", async () => 
 	const { id, conversation } = await send("hold the line");
 	const { page, leave } = await takeSeat(browser, keryx, { path: `/why/${id}` });
 	const verdict = page.getByRole("region", { name: "What became of it" });
-	await verdict.getByText("It is being worked on.").waitFor();
+	await verdict.getByText("Keryx is working on it.").waitFor();
 	await keryx.client.stop({ conversation });
 	await verdict.getByText("The user stopped the answer.").waitFor();
-	await page.getByText("Work on it ended: stopped", { exact: false }).waitFor();
+	await page.getByText("Keryx finished: stopped", { exact: false }).waitFor();
 	await leave();
 });
 

@@ -188,7 +188,7 @@ describe("a process", () => {
 		const { id } = await start("seq 1 20000");
 		await ended(id);
 		const [note = ""] = await notes();
-		expect(note).toContain(`process log ${id} has all of it`);
+		expect(note).toContain(`process log ${id} shows all of it`);
 		expect(note).toContain("\n20000\n");
 		expect(note.length).toBeLessThan(9000);
 	});
@@ -326,7 +326,7 @@ describe("reading", () => {
 		const { lines } = await processes.log(OPERATOR, id, { offset: 0, limit: 2_000_000 });
 		expect(lines[0]).toBe("1");
 		expect(lines.at(-1)).toBe("2000000");
-		expect(lines.filter((line) => /^\[\d+ bytes were cut out here\]$/.test(line))).toHaveLength(1);
+		expect(lines.filter((line) => /^\[\d+ bytes were removed here\]$/.test(line))).toHaveLength(1);
 		const whole = Array.from({ length: 2_000_000 }, (_, n) => `${n + 1}\n`.length).reduce((a, b) => a + b, 0);
 		const kept = readdirSync(join(home.path, "processes", id))
 			.filter((name) => name.startsWith("log."))
@@ -485,7 +485,7 @@ describe("after a restart", () => {
 		expect(note).toContain("was lost");
 		expect(note).toContain("before");
 		if (!isRunning(identity?.pid as number)) return;
-		expect(note).toContain(`When that was noticed, pid ${identity?.pid} of it was alive.`);
+		expect(note).toContain(`At that time pid ${identity?.pid} was still running.`);
 		// It may be gone when that is read.
 		expect((await processes.find(OPERATOR, id)).cause).not.toContain("alive");
 		expect(await processes.list(OPERATOR, 10)).toMatchObject([{ id, survivors: [identity?.pid] }]);

@@ -225,7 +225,7 @@ describe("terminal", () => {
 		expect(output.startsWith("1\n2\n3\n")).toBe(true);
 		expect(output.endsWith("\n39999\n40000\n")).toBe(true);
 		expect(output.indexOf("[... ")).toBeGreaterThan(19_990);
-		expect(output).toContain(`process log ${answer.process_id} has all of it`);
+		expect(output).toContain(`process log ${answer.process_id} shows all of it`);
 		expect(await act("log", { id: answer.process_id, offset: 20_000, limit: 1 })).toMatchObject({
 			output: "20001",
 			total_lines: 40_000,

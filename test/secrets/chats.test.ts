@@ -113,7 +113,7 @@ describe("a call with a secret in its arguments", () => {
 			const rows = await scene.rows(id);
 			expect(rows.find(({ role }) => role === "tool")).toMatchObject({
 				isError: true,
-				content: expect.stringContaining(`Write \u0024{secret:NAME} in its place`),
+				content: expect.stringContaining(`Write \u0024{secret:NAME} instead`),
 			});
 			expect(traceOf([SECRET], JSON.stringify(rows))).toBeNull();
 			expect(scene.texts()).toEqual(["understood"]);

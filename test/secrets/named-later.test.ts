@@ -52,7 +52,7 @@ test("it is hidden from the moment that it is read, whoever reads it, and is put
 
 test("it is hidden also where the rest of the configuration is wrong and not taken", async () => {
 	keryx.write({ ...config(), secrets: ["LATE", "LATER"], nonsense: LATER });
-	const refused = () => expect(keryx.printed.join()).toContain("was not taken");
+	const refused = () => expect(keryx.printed.join()).toContain("was not accepted");
 	await vi.waitFor(refused, { timeout: 30_000, interval: 50 });
 	await keryx.talk(LATER, [says(LATER)]);
 	expect(traces(LATER).filter((trace) => trace !== null)).toEqual([]);

@@ -58,6 +58,6 @@ test.each([
 		const result = JSON.stringify(messages.filter(({ role }) => role === "tool").at(-1)?.content);
 		const isTold = (mayName as readonly string[]).includes(name);
 		if (isTold) expect(result).toContain(`${VALUES[name].length}\\\\n`);
-		else expect(result).toContain(`No secret is called ${name}`);
+		else expect(result).toContain(`There is no secret named ${name}`);
 	}
 });

@@ -55,13 +55,14 @@ test("keryx doctor says that there are no walls, what follows, and what installs
 	expect(walls).toEqual({
 		check: "walls",
 		state: "wrong",
-		found: "there are no walls: bubblewrap is not installed; only the owner has a terminal, and it asks",
+		found:
+			"there are no walls: bubblewrap is not installed; only the owner has a terminal, and each command is asked about",
 		remedy: expect.stringMatching(REMEDY),
 	});
 	expect(checks.find(({ check }) => check === "variables")).toMatchObject({
 		state: "remark",
 		found: "commands do not see JAVA_HOME",
-		remedy: "name those that they need: walls.env_pass: [JAVA_HOME]",
+		remedy: "name those they need: walls.env_pass: [JAVA_HOME]",
 	});
 	expect(code).toBe(1);
 });
@@ -91,7 +92,7 @@ test("walls.mode off is named by doctor, and is no fault", async () => {
 	const { checks } = JSON.parse(stdout) as { readonly checks: readonly Record<string, string>[] };
 	expect(checks.find(({ check }) => check === "walls")).toMatchObject({
 		state: "remark",
-		found: "walls are off (walls.mode): commands run with everything this user may do",
+		found: "walls are off (walls.mode): commands can do everything this user can",
 	});
 	expect(code).toBe(0);
 });

@@ -220,7 +220,7 @@ class AcpTurn {
 			if (this.#input.signal.aborted) return;
 			throw new ProgramFailure({
 				kind: "malformed",
-				detail: `${program.name} cancelled the prompt by itself`,
+				detail: `${program.name} cancelled the prompt`,
 			});
 		}
 		if (stopReason === "refusal")

@@ -54,14 +54,14 @@ const KINDS_OF: Readonly<Record<Permission, readonly Options[number]["kind"][]>>
 };
 
 export function refusalText(what: string, permission: Exclude<Permission, "approved">): string {
-	return `The program asked for permission: ${what || "it did not say for what"}. ${REFUSALS[permission]}`;
+	return `The program asked for permission: ${what || "it did not say what for"}. ${REFUSALS[permission]}`;
 }
 
-const LEAVE = "Do not attempt the same by other means.";
+const LEAVE = "Do not try to do the same in another way.";
 const REFUSALS: Readonly<Record<Exclude<Permission, "approved">, string>> = {
-	denied: `It was denied by a human. ${LEAVE}`,
+	denied: `A person denied it. ${LEAVE}`,
 	expired: `Nobody answered in time, so it was refused. ${LEAVE}`,
 	impossible: `Nobody could be asked, so it was refused. ${LEAVE}`,
-	limited: `Too many questions of this kind were asked within an hour (setting: confirmations.rate_limit), so nobody was asked and it was refused. ${LEAVE}`,
-	cancelled: "It was cancelled before anybody allowed it.",
+	limited: `Too many questions like this were asked within an hour (setting: confirmations.rate_limit), so it was refused without asking. ${LEAVE}`,
+	cancelled: "It was cancelled before anyone approved it.",
 };

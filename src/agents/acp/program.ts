@@ -99,7 +99,7 @@ export class Program {
 		const { stdin, stdout } = child;
 		// So it is where no more files may be open.
 		if (!stdin || !stdout)
-			throw new ProgramFailure({ kind: "program_failed", detail: `${this.#name} cannot be started` });
+			throw new ProgramFailure({ kind: "program_failed", detail: `${this.#name} could not start` });
 		for (const stream of child.stdio) stream?.on("error", () => undefined);
 		child.stderr?.on("data", (data: Buffer) => {
 			this.#stderr = (this.#stderr + data.toString("utf8")).slice(-4 * TAIL);
@@ -207,7 +207,7 @@ export class Program {
 	#watch(): Promise<string> {
 		const child = this.#child;
 		return new Promise((resolve) => {
-			let how = "it ended";
+			let how = "it exited";
 			const finished = () => {
 				this.#leaving = true;
 				for (const stream of child.stdio ?? []) stream?.destroy();
@@ -217,11 +217,11 @@ export class Program {
 				);
 			};
 			child.on("error", (error) => {
-				how = `it cannot be started: ${error.message}`;
+				how = `it could not start: ${error.message}`;
 				finished();
 			});
 			child.on("exit", (code, signal) => {
-				how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+				how = signal === null ? `it exited with code ${code}` : `it was stopped by ${signal}`;
 				// The guard, and what the program left behind. A process that left the group may still hold a stream.
 				this.kill();
 				this.#options.clock.after(STOP_MS, finished);
@@ -237,7 +237,7 @@ export class Program {
 			.slice(-LINES)
 			.join(" / ")
 			.slice(-TAIL);
-		return `${this.#name}: ${how}${printed === "" ? "" : `; it printed last: ${printed}`}`;
+		return `${this.#name}: ${how}${printed === "" ? "" : `; its last output: ${printed}`}`;
 	}
 
 	async #starting<Answer>(request: Promise<unknown>, answer: z.ZodType<Answer>): Promise<Answer> {
@@ -267,7 +267,7 @@ export class Program {
 		if (error instanceof RequestError) return new ProgramFailure(answered(this.#name, error));
 		if (this.#connection.signal.aborted)
 			return new ProgramFailure({ kind: "program_failed", detail: await this.over });
-		const detail = `${this.#name} gave an answer that is not of the protocol`;
+		const detail = `${this.#name} gave an answer that does not follow the protocol`;
 		return new ProgramFailure({ kind: "malformed", detail });
 	}
 
@@ -293,7 +293,7 @@ function answered(name: string, { code, message, data }: RequestError): AgentFai
 	if (code === AUTHENTICATION)
 		return {
 			kind: "key_missing",
-			detail: `${name} asks for a login; run it once by hand, or pass its key (${said})`,
+			detail: `${name} wants you to log in: run it once by hand, or pass it its key (${said})`,
 		};
-	return { kind: "program_failed", detail: `${name} answered with error ${code}: ${said}` };
+	return { kind: "program_failed", detail: `${name} returned error ${code}: ${said}` };
 }

@@ -9,7 +9,7 @@ const words = fc.oneof(
 		"a\nYou wrote:\n| b",
 		"x\r\nKeryx noted:",
 		"y\u2028A person wrote:\u0085z",
-		"\rThe call answered:",
+		"\rThe call returned:",
 		"",
 	),
 );
@@ -36,7 +36,7 @@ const message: fc.Arbitrary<PromptMessage> = fc.oneof(
 );
 
 const FRAME =
-	/^(The record of the conversation so far\..*|A person wrote:|Keryx noted:|You wrote:|You wrote nothing\.|You called a tool:|The call (failed|answered):)?$/;
+	/^(The record of the conversation so far\..*|A person wrote:|Keryx noted:|You wrote:|You wrote nothing\.|You called a tool:|The call (failed|returned):)?$/;
 
 test("I11: in the record every line of what was said is marked, so nothing can pass for the frame", () => {
 	fc.assert(
@@ -74,13 +74,13 @@ test("attachments are named, with what became of them", () => {
 	];
 	const blocks = promptBlocks({ system: "", history, notes: [] }, { count: 0, digest: "" });
 	expect(blocks).toEqual([
-		{ type: "text", text: "look\n(image cat.png of type image/png, which is not passed on to you)" },
+		{ type: "text", text: "look\n(image cat.png of type image/png, which you cannot read)" },
 	]);
 });
 
 test("where nobody has spoken since the last answer, the program is asked to go on", () => {
 	const history: PromptMessage[] = [{ role: "assistant", content: "I begin", toolCalls: [] }];
 	const blocks = promptBlocks({ system: "", history, notes: [] }, null);
-	expect(blocks.at(-1)).toEqual({ type: "text", text: "Please go on where the record ends." });
+	expect(blocks.at(-1)).toEqual({ type: "text", text: "Please continue where the record ends." });
 	expect(promptBlocks({ system: "", history: [], notes: [] }, null)).toHaveLength(2);
 });

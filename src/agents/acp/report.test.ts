@@ -127,7 +127,7 @@ test("a refusal is told with its reason, also when the call was over before or w
 	});
 	expect(resultsOf(events)).toMatchObject([
 		{ isError: false },
-		{ isError: true, content: expect.stringContaining("Delete more. It was denied by a human.") },
+		{ isError: true, content: expect.stringContaining("Delete more. A person denied it.") },
 		{ isError: true, content: expect.stringContaining("Burn it. Nobody answered in time") },
 		{ isError: true, content: expect.stringContaining("tool. Nobody could be asked") },
 		{ isError: true, content: expect.stringContaining("Drown it. It was cancelled") },
@@ -144,7 +144,7 @@ test("a call is over while it waits for leave: what is said to it then is told a
 	});
 	expect(resultsOf(events)).toMatchObject([
 		{ toolName: "delete", content: "no result was reported" },
-		{ toolName: "delete", content: expect.stringContaining("Delete it. It was denied") },
+		{ toolName: "delete", content: expect.stringContaining("Delete it. A person denied") },
 	]);
 });
 
@@ -157,7 +157,7 @@ test("a call that is asked about again after a no is a call of its own, which ha
 	});
 	expect(events.map(({ type }) => type)).toEqual(["thinking", "message", "result", "message", "result"]);
 	expect(resultsOf(events)).toMatchObject([
-		{ isError: true, content: expect.stringContaining("denied by a human") },
+		{ isError: true, content: expect.stringContaining("A person denied it") },
 		{ isError: false, content: "built" },
 	]);
 });
@@ -175,7 +175,7 @@ test("a call that has begun asks leave for more: the no stands in its result", (
 		report.update({ sessionUpdate: "tool_call_update", ...call, status: "completed", rawOutput: "built" });
 	});
 	expect(resultsOf(events)).toMatchObject([
-		{ isError: false, content: expect.stringMatching(/Get it. It was denied.*built$/s) },
+		{ isError: false, content: expect.stringMatching(/Get it. A person denied.*built$/s) },
 	]);
 });
 
@@ -187,7 +187,10 @@ test("what a call was to do is not told as done when it is refused", () => {
 		refuse(report, { toolCallId: "b", content }, "denied");
 	});
 	const contents = resultsOf(events).map((event) => event.content);
-	expect(contents).toEqual([expect.stringMatching(/means\.$/), expect.stringMatching(/means\.$/)]);
+	expect(contents).toEqual([
+		expect.stringMatching(/another way\.$/),
+		expect.stringMatching(/another way\.$/),
+	]);
 });
 
 test("a call that is cut off in the middle says that its outcome is unknown, whatever else is known", () => {

@@ -20,7 +20,7 @@ export async function startProgram({ wall, args, ...options }: ProgramStart): Pr
 		case "refused":
 			throw new ProgramFailure({
 				kind: "provider_down",
-				detail: `${basename(options.command)} cannot be started: ${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`,
+				detail: `${basename(options.command)} could not start: ${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`,
 			});
 		case "open":
 			return new Program(options, inTheOpen(argv, { cwd: options.cwd, env: wall.env }));
@@ -73,8 +73,8 @@ async function behind(
 const NOT_FOUND = 127;
 
 function inWords(exit: WalledExit): string | null {
-	if (exit.kind === "failed") return "it cannot be started: its wall could not be made";
+	if (exit.kind === "failed") return "it could not start: its wall could not be made";
 	if (exit.kind !== "exited") return null;
-	if (exit.code === NOT_FOUND) return "it ended with code 127: the program was not found";
-	return exit.signal === null ? null : `it was ended by ${exit.signal}`;
+	if (exit.code === NOT_FOUND) return "it exited with code 127: the program was not found";
+	return exit.signal === null ? null : `it was stopped by ${exit.signal}`;
 }

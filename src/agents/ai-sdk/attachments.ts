@@ -50,10 +50,10 @@ async function show(
 	const mediaType = attachment.mediaType.toLowerCase().replace(/;.*$/, "").trim();
 	const { takes, imageBytes } = INTAKES[provider];
 	const isText = !takes.test(mediaType) && TEXT.test(mediaType);
-	if (!takes.test(mediaType) && !isText) return instead(attachment, "this model cannot take it");
+	if (!takes.test(mediaType) && !isText) return instead(attachment, "this model cannot read it");
 	if (left <= 0) return instead(attachment, NO_ROOM);
 	const bytes = await read(attachment.blob);
-	if (!bytes) return instead(attachment, "it is no longer kept");
+	if (!bytes) return instead(attachment, "it is no longer stored");
 	if (bytes.byteLength === 0 && !isText) return instead(attachment, "it is empty");
 	if (mediaType.startsWith("image/") && bytes.byteLength > imageBytes)
 		return instead(attachment, "it is too big for this model");
@@ -64,7 +64,7 @@ async function show(
 	return size > left ? instead(attachment, NO_ROOM) : { part, bytes: bytes.byteLength };
 }
 
-const NO_ROOM = "there is no room for it in this request beside what is newer";
+const NO_ROOM = "the request is full of newer attachments";
 
 /** With its frame. */
 function sizeInRequest(part: LanguageModelV4FilePart | LanguageModelV4TextPart): number {

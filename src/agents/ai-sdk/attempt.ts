@@ -81,7 +81,7 @@ function readKey(
 	const { provider, baseUrl, key: source } = target;
 	if (source === null)
 		return needsKey(target)
-			? verdict("key_missing", `no key is configured for ${provider} at ${baseUrl}`)
+			? verdict("key_missing", `no API key is configured for ${provider} at ${baseUrl}`)
 			: null;
 	const name = "variable" in source ? source.variable : source.file;
 	const found = "variable" in source ? { key: env[source.variable] ?? "" } : keyFile(source.file);
@@ -93,7 +93,7 @@ function readKey(
 			"variable" in source ? `the environment variable ${name} is not set` : `${name} is empty`,
 		);
 	// Anything else cannot stand in a header, and the error about it would show the key.
-	return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${name} does not hold a key`);
+	return /^[\x21-\x7e]+$/.test(key) ? key : verdict("key_missing", `${name} does not contain an API key`);
 }
 
 type CallSettings = Partial<
@@ -138,7 +138,7 @@ function ending(answer: Answer, target: Target, settings: ModelSettings): Attemp
 	if (finish.reason.unified === "content-filter")
 		return {
 			kind: "failed",
-			verdict: verdict("refused", "the provider's content filter ended the answer"),
+			verdict: verdict("refused", "the provider's content filter stopped the answer"),
 			target,
 		};
 	// Not every provider says so.

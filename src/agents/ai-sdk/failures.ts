@@ -89,7 +89,7 @@ function factsOf(error: unknown): Facts {
 	const body = text("responseBody");
 	return {
 		name: text("name"),
-		message: text("message") || text("type") || "no reason was given",
+		message: text("message") || text("type") || "no reason given",
 		status,
 		headers: (held.responseHeaders ?? {}) as Record<string, string>,
 		body,

@@ -19,15 +19,16 @@ export async function listModels(
 ): Promise<readonly string[]> {
 	// It cannot stand in a header, and the error about it would show the key.
 	if (key !== null && !/^[\x21-\x7e]+$/.test(key))
-		throw new Error("this is no key: a key is one word of letters, digits and signs");
+		throw new Error("this is not an API key: a key is one word of letters, digits and symbols");
 	const response = await boundedFetch(`${baseUrl.replace(/\/+$/, "")}/models`, {
 		headers: { accept: "application/json", ...headersOf(provider, key) },
 		redirect: "error",
 		signal,
 	});
-	if (!response.ok) throw new Error(`${provider} answered ${response.status} when asked for its models`);
+	if (!response.ok)
+		throw new Error(`${provider} returned status ${response.status} instead of its list of models`);
 	const parsed = answer.safeParse(await response.json());
-	if (!parsed.success) throw new Error(`${provider} did not answer with a list of models`);
+	if (!parsed.success) throw new Error(`${provider} did not return a list of models`);
 	const names =
 		"data" in parsed.data
 			? parsed.data.data.map(({ id }) => id)

@@ -138,7 +138,7 @@ function lastMessage(
 	const text = notes.filter((line) => line.trim() !== "").join("\n");
 	const last = rows.at(-1)?.role;
 	if (text === "" && (last === "user" || last === "tool")) return [];
-	return [{ role: "user", content: [{ type: "text", text: note(text || "Please go on.") }] }];
+	return [{ role: "user", content: [{ type: "text", text: note(text || "Please continue.") }] }];
 }
 
 /** Keryx's own words must not pass for a person's. */

@@ -53,7 +53,7 @@ export function targetsOf(
 	const first = override ? overridden(main, others, override) : main;
 	if (typeof first === "string") return first;
 	return first.baseUrl === ""
-		? `base_url is missing: ${first.provider} has no address of its own`
+		? `base_url is missing: ${first.provider} has no default address`
 		: [first, ...others];
 }
 
@@ -76,7 +76,7 @@ function inVariable(variable: string | null): KeySource | null {
 function overridden(main: Target, others: readonly Target[], override: ModelOverride): Target | string {
 	const provider = override.provider ?? main.provider;
 	if (!isModelProvider(provider))
-		return `there is no provider ${JSON.stringify(provider)}; there are ${MODEL_PROVIDERS.join(", ")}`;
+		return `there is no provider ${JSON.stringify(provider)}; choose one of ${MODEL_PROVIDERS.join(", ")}`;
 	const configured = [main, ...others].filter((target) => target.provider === provider);
 	const baseUrl = override.base_url ?? configured[0]?.baseUrl ?? PROVIDER_ADDRESSES[provider];
 	const known = configured.find((target) => target.baseUrl === baseUrl);

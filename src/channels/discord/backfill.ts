@@ -73,7 +73,7 @@ export class Backfill {
 			count += page.length;
 			if (page.length < PAGE) return;
 			if (count < MOST) continue;
-			return log(`in channel ${id}, what was said after the first ${MOST} messages of the gap is not read`);
+			return log(`in channel ${id}, messages after the first ${MOST} of the gap were not read`);
 		}
 	}
 
@@ -96,7 +96,7 @@ export class Backfill {
 				// At the next session Discord would say the same: thrown, it would end each of them.
 				if (!isApiError(error) || isTokenRefused(error)) throw error;
 				log(
-					`the history of channel ${id} cannot be read: what was said there meanwhile is not known`,
+					`the history of channel ${id} cannot be read, so messages sent there in the meantime are unknown`,
 					reasonOf(error),
 				);
 				return null;

@@ -116,7 +116,7 @@ async function post(
 		} catch (error) {
 			if (attachments.length === 0 || !isTooLarge(error)) throw error;
 			const names = attachments.map(({ name }) => name).join(", ");
-			const note = `[${names}: larger than Discord takes]`;
+			const note = `[${names}: too large for Discord]`;
 			const content = `${body.content.slice(0, TEXT_LIMIT - note.length - 1)}\n${note}`;
 			return send({ ...body, content }, []);
 		}

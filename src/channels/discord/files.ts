@@ -28,7 +28,7 @@ type Incoming = Pick<APIAttachment, "url" | "filename" | "size" | "content_type"
 
 export async function fetchFile(file: Incoming, from: FileSource): Promise<Fetched> {
 	const name = file.filename.slice(0, 255) || "file";
-	if (!isDiscords(file.url, from.apiRoot)) return notFetched(name, "its address is none of Discord's");
+	if (!isDiscords(file.url, from.apiRoot)) return notFetched(name, "its address is not on Discord");
 	let reason = "";
 	for (let tries = 0; tries < TRIES; tries++) {
 		try {
@@ -66,7 +66,7 @@ async function store(
 
 function notFetched(name: string, why: string): Fetched {
 	return {
-		part: { type: "text", text: `[the file ${JSON.stringify(name)} could not be fetched: ${why}]` },
+		part: { type: "text", text: `[could not download the file ${JSON.stringify(name)}: ${why}]` },
 		blob: null,
 	};
 }

@@ -37,7 +37,7 @@ export async function identifyDiscord(options: {
 	} catch (error) {
 		throw isTokenRefused(error)
 			? new KeryxError("channel.refused", `Discord does not accept the token: ${reasonOf(error)}`)
-			: new KeryxError("channel.refused", `Discord cannot be asked who the bot is: ${reasonOf(error)}`, {
+			: new KeryxError("channel.refused", `could not ask Discord who the bot is: ${reasonOf(error)}`, {
 					hint: "check this machine's network and api_root, then try again",
 				});
 	} finally {

@@ -206,7 +206,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 				await handIn(dispatch, cursor, contextOf(connection));
 			} catch (error) {
 				if (!stumbles.isHopeless(`${place.session.id} ${s}`, error)) throw error;
-				note(`a ${t} of Discord cannot be taken`, error);
+				note(`a ${t} event from Discord cannot be processed`, error);
 				if (cursor !== undefined) await host?.passed(cursor);
 			}
 		};
@@ -263,7 +263,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		if (!line.connection) return NOT_CONNECTED;
 		const turn = pace.take(what);
 		if ("askAfterMs" in turn)
-			return { kind: "retry", afterMs: turn.askAfterMs, reason: "Discord allows no more at once" };
+			return { kind: "retry", afterMs: turn.askAfterMs, reason: "Discord's rate limit" };
 		if (turn.afterMs > 0) await new Promise<void>((resolve) => void clock.after(turn.afterMs, resolve));
 		const { connection } = line;
 		if (!connection) return NOT_CONNECTED;
@@ -305,7 +305,7 @@ export function createDiscordChannel(options: DiscordOptions): Channel {
 		edit: (receipt, outgoing) => {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
-				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Discord" });
+				return Promise.resolve({ kind: "refused", reason: "this receipt is not from Discord" });
 			return inTurn(outgoing, "change", ({ rest }) => change(receipt, outgoing, { rest, sent }));
 		},
 		typing: async (destination) => {

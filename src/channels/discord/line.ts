@@ -369,7 +369,7 @@ export class Line {
 			this.#intake.stored(text);
 		} catch (error) {
 			// Kept for the next commit: what comes again is known by its id.
-			this.#options.log("the place in Discord's events was not stored", error);
+			this.#options.log("the position in Discord's events was not stored", error);
 		}
 	}
 }
@@ -395,7 +395,7 @@ const CLOSED = {
 } as const;
 
 const TOO_MANY_SERVERS =
-	"the bot is in more servers than one connection may serve: remove it from some, or use another bot";
+	"the bot is in more servers than one connection can serve: remove it from some, or use another bot";
 
 function troubleOf(error: unknown): {
 	readonly state: "degraded" | "needs_attention";
@@ -408,8 +408,8 @@ function troubleOf(error: unknown): {
 		return {
 			state: "needs_attention",
 			detail:
-				"Discord refuses the bot's token: reset it in the Developer Portal, under Bot, and put the new one in the place of the old one; Keryx looks again by itself",
+				"Discord does not accept the bot's token: reset it in the Developer Portal, under Bot, and replace the old one; Keryx checks again automatically",
 		};
-	const what = error instanceof KeryxError ? "what came could not be stored" : "Discord is not reached";
+	const what = error instanceof KeryxError ? "an event could not be stored" : "Discord cannot be reached";
 	return { state: "degraded", detail: `${what}: ${reasonOf(error)}` };
 }

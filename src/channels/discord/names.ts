@@ -4,4 +4,4 @@ export const API_ROOT = "https://discord.com/api";
 /** Of an application: it may read the text of messages. */
 export const CONTENT_FLAGS = (1 << 18) | (1 << 19);
 export const NO_INTENT =
-	"Discord does not show this bot the text of messages: turn on Message Content Intent in the Developer Portal, under Bot; Keryx looks again by itself";
+	"Discord hides the text of messages from this bot: turn on Message Content Intent in the Developer Portal, under Bot; Keryx checks again automatically";

@@ -55,7 +55,7 @@ export function outcomeOf(error: unknown, plain: boolean): SendResult {
 	if (isRateLimit(error)) return { kind: "retry", afterMs: pauseOf(error), reason };
 	// Waits until the channel has a token that is taken; none of the attempts is used up.
 	if (isTokenRefused(error))
-		return { kind: "retry", afterMs: 5000, reason: "Discord refuses the bot's token" };
+		return { kind: "retry", afterMs: 5000, reason: "Discord does not accept the bot's token" };
 	if (error instanceof NotSent) return { kind: "retry", reason };
 	if (!isApiError(error)) return { kind: "unknown", reason };
 	return !plain && isAboutText(error) ? { kind: "markup_refused" } : { kind: "refused", reason };
@@ -69,7 +69,7 @@ function isAboutText(error: DiscordAPIError): boolean {
 
 /** In plain words, without the address, which may hold a token. */
 export function reasonOf(error: unknown): string {
-	if (isRateLimit(error)) return "Discord allows no more at once";
+	if (isRateLimit(error)) return "Discord's rate limit";
 	if (isServerError(error)) return `Discord answered ${error.status}`;
 	if (isApiError(error)) return "message" in error.rawError ? error.rawError.message : error.message;
 	return error instanceof Error ? error.message : String(error);

@@ -43,6 +43,6 @@ export class Startup {
 	}
 
 	end(): void {
-		this.#settle?.(new Error("the connection is over"));
+		this.#settle?.(new Error("the connection is closed"));
 	}
 }

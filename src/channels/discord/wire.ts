@@ -91,7 +91,7 @@ export class Wire {
 		try {
 			payload = JSON.parse(text) as typeof payload;
 		} catch {
-			this.#over({ kind: "error", reason: "Discord sent what is no JSON" });
+			this.#over({ kind: "error", reason: "Discord sent something that is not JSON" });
 			return;
 		}
 		const { op, d, s, t } = payload;

@@ -62,7 +62,7 @@ export async function catchUp(
 	} catch (error) {
 		if (wordOf(error) !== "missing_scope") throw error;
 		log(
-			"what was missed cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
+			"missed messages cannot be read: the app lacks the scopes channels:read, groups:read, im:read and mpim:read",
 		);
 	} finally {
 		line.lanes.letGo();
@@ -122,7 +122,7 @@ async function readChat(
 		const { messages, isCut } = await patiently(() => missedIn(chat, oldest, read), line);
 		if (isCut)
 			log(
-				`only the newest ${MISSED_MOST} messages of ${chat} were read: there were more while Keryx was away`,
+				`only the newest ${MISSED_MOST} messages of ${chat} were read; there were more while Keryx was offline`,
 			);
 		for (const message of messages) {
 			const { ts } = message;

@@ -55,7 +55,7 @@ export async function change(
 	if (tooLong) return tooLong;
 	const channel = outgoing.destination.chatId;
 	const ts = TS.test(receipt) ? receipt : await messageOf(receipt, channel, web);
-	if (ts === undefined) return { kind: "refused", reason: "the message of this file is not known" };
+	if (ts === undefined) return { kind: "refused", reason: "the message of this file is unknown" };
 	const { blocks = [], ...words } = wordsOf(outgoing);
 	try {
 		// Left to itself, a change makes mentions of names that it finds.
@@ -89,7 +89,8 @@ async function deliverFiles(
 	{ web, onFiles }: DeliverContext,
 ): Promise<SendResult> {
 	const empty = files.find(({ size }) => size === 0);
-	if (empty) return { kind: "refused", reason: `${empty.name} is empty, and Slack takes no empty file` };
+	if (empty)
+		return { kind: "refused", reason: `${empty.name} is empty, and Slack does not accept empty files` };
 	const uploaded: { readonly id: string; readonly title: string }[] = [];
 	for (const file of files) uploaded.push(await upload(file, outgoing, web).catch(unseen));
 	const ids = uploaded.map(({ id }) => id);
@@ -119,7 +120,7 @@ async function upload(
 		"files.getUploadURLExternal",
 		{ filename: name || "file", length: bytes.length },
 	);
-	if (url === undefined || id === undefined) throw new NotSent("Slack gives no address for the upload");
+	if (url === undefined || id === undefined) throw new NotSent("Slack gave no address for the upload");
 	await web.upload(url, bytes);
 	return { id, title: name || "file" };
 }
@@ -140,7 +141,7 @@ function refusalOf({ body, plain }: Outgoing): SendResult | null {
 	const { length } = plain ? body.plain : body.text;
 	return length <= TEXT_LIMIT
 		? null
-		: { kind: "refused", reason: `the text has ${length} characters, and Slack takes ${TEXT_LIMIT}` };
+		: { kind: "refused", reason: `the text has ${length} characters, but Slack's limit is ${TEXT_LIMIT}` };
 }
 
 function threadOf({ destination: { threadId } }: Outgoing): object {

@@ -30,7 +30,7 @@ export async function fetchFile(given: WireFile, from: FileSource): Promise<Fetc
 	if (file.mode === "tombstone") return words(`[the file ${JSON.stringify(name)} was deleted]`);
 	if (file.is_external || file.mode === "external")
 		return words(
-			`[the file ${JSON.stringify(name)} is kept elsewhere: ${file.url_private ?? "without an address"}]`,
+			`[the file ${JSON.stringify(name)} is stored elsewhere: ${file.url_private ?? "without an address"}]`,
 		);
 	const url = file.url_private_download ?? file.url_private;
 	if (url === undefined) return notFetched(name, "Slack gives no address for it");
@@ -68,7 +68,7 @@ async function store(
 }
 
 function notFetched(name: string, why: string): Fetched {
-	return words(`[the file ${JSON.stringify(name)} could not be fetched: ${why}]`);
+	return words(`[could not download the file ${JSON.stringify(name)}: ${why}]`);
 }
 
 function words(text: string): Fetched {

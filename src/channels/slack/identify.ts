@@ -12,13 +12,13 @@ export interface SlackIdentity {
 
 /** What each scope is for; without those of the first line nothing works. */
 const SCOPES: Readonly<Record<string, string>> = {
-	"chat:write": "it cannot answer",
+	"chat:write": "it cannot send messages",
 	"im:history": "it cannot read direct messages",
 	"channels:history": "it cannot read public channels",
 	"groups:history": "it cannot read private channels",
-	"im:read": "direct messages that come while Keryx is down are not found",
-	"channels:read": "messages in public channels that come while Keryx is down are not found",
-	"users:read": "it does not know people's names",
+	"im:read": "it misses direct messages sent while Keryx is down",
+	"channels:read": "it misses messages in public channels sent while Keryx is down",
+	"users:read": "it cannot see people's names",
 	"files:read": "it cannot read files",
 	"files:write": "it cannot send files",
 };
@@ -54,18 +54,18 @@ async function asked<Answer>(which: string, call: () => Promise<Answer>): Promis
 		if (wordOf(error) === "not_allowed_token_type")
 			throw new KeryxError(
 				"channel.refused",
-				`Slack does not accept this as the ${which}: it is of another kind`,
+				`Slack does not accept this as the ${which}: it is a different kind of token`,
 				{
-					hint: "the bot token begins with xoxb-, the app-level token with xapp-",
+					hint: "the bot token starts with xoxb-, the app-level token with xapp-",
 				},
 			);
 		if (wordOf(error) === "missing_scope")
-			throw new KeryxError("channel.refused", `the ${which} may not connect`, {
-				hint: "make an app-level token with the scope connections:write",
+			throw new KeryxError("channel.refused", `the ${which} is not allowed to connect`, {
+				hint: "create an app-level token with the scope connections:write",
 			});
 		throw isTokenRefused(error)
 			? new KeryxError("channel.refused", `Slack does not accept the ${which}: ${reasonOf(error)}`)
-			: new KeryxError("channel.refused", `Slack cannot be asked who the app is: ${reasonOf(error)}`, {
+			: new KeryxError("channel.refused", `could not ask Slack who the app is: ${reasonOf(error)}`, {
 					hint: "check this machine's network and api_root, then try again",
 				});
 	}

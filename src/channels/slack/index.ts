@@ -190,7 +190,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		if (!line.connection) return NOT_CONNECTED;
 		const place = pace.take(kind, destination.chatId);
 		if ("askAfterMs" in place)
-			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack allows no more at once" };
+			return { kind: "retry", afterMs: place.askAfterMs, reason: "Slack's rate limit" };
 		if (place.afterMs > 0) await line.sleep(place.afterMs);
 		return go();
 	};
@@ -210,7 +210,7 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		edit: (receipt, outgoing) => {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
-				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Slack" });
+				return Promise.resolve({ kind: "refused", reason: "this receipt is not from Slack" });
 			return inTurn(outgoing, "change", () =>
 				call(outgoing, (context) => change(receipt, outgoing, context)),
 			);

@@ -190,10 +190,10 @@ export class Line {
 			} catch (error) {
 				if (this.isStopping) break;
 				if (isHopeless(error, failures)) {
-					this.#options.log(`${what} cannot be taken`, error);
+					this.#options.log(`${what} cannot be processed`, error);
 					return "passed over";
 				}
-				if (failures === 0) this.#options.log(`${what} is not taken yet: ${reasonOf(error)}`);
+				if (failures === 0) this.#options.log(`${what} cannot be processed yet: ${reasonOf(error)}`);
 				await this.pause(failures);
 			}
 		return "stopped";
@@ -254,7 +254,7 @@ export class Line {
 		if (this.isStopping) throw new Error("stopped");
 		const me = meOf(await bot.call<Record<string, string>>("auth.test"));
 		const { url } = await app.call<{ url?: string }>("apps.connections.open");
-		if (url === undefined) throw new Error("Slack gives no address for the connection");
+		if (url === undefined) throw new Error("Slack gave no address for the connection");
 		const before = this.#connection;
 		const isSame = before?.me.userId === me.userId && before.me.teamId === me.teamId;
 		const connection = { web: bot, me, directory: new Directory(bot, clock) };
@@ -306,7 +306,7 @@ export class Line {
 					this.marks.release();
 				} catch (error) {
 					if (this.isStopping) return;
-					if (failures === 0) this.#options.log(`what was missed is not read yet: ${reasonOf(error)}`);
+					if (failures === 0) this.#options.log(`missed messages have not been read yet: ${reasonOf(error)}`);
 					await this.pause(failures);
 				}
 		});
@@ -357,7 +357,7 @@ export class Line {
 		for (const acknowledge of entry.acknowledgements) acknowledge();
 		// What the button did is done; a sentence that comes too late is lost alone.
 		await after?.().catch((error: unknown) =>
-			this.#options.log("a pressed button was not answered", reasonOf(error)),
+			this.#options.log("a button press was not answered", reasonOf(error)),
 		);
 	}
 
@@ -377,7 +377,7 @@ export class Line {
 
 	#remark(): string | undefined {
 		return this.#counted > 1 && this.#state === "connected"
-			? `${this.#counted} programs are connected with this app: Slack gives each event to one of them; end the others`
+			? `${this.#counted} programs are connected to this app, and Slack sends each event to only one of them: stop the others`
 			: undefined;
 	}
 
@@ -440,30 +440,28 @@ function troubleOf(error: unknown): Trouble {
 	if (error instanceof KeryxError) return attention(`${error.message}: ${error.hint}`);
 	if (error instanceof SocketRefused) {
 		if (error.end === "disabled")
-			return attention(
-				"Socket Mode is switched off for the app: switch it on at api.slack.com/apps, under Socket Mode",
-			);
+			return attention("Socket Mode is off for the app: turn it on at api.slack.com/apps, under Socket Mode");
 		if (error.end === "too many") return attention(TOO_MANY);
 	}
 	const word = wordOf(error);
 	if (word === "not_allowed_token_type")
 		return attention(
-			"a token of the wrong kind: token_env or token_file holds the bot token (xoxb-), app_token_env or app_token_file the app-level token (xapp-)",
+			"wrong kind of token: token_env or token_file must hold the bot token (xoxb-), app_token_env or app_token_file the app-level token (xapp-)",
 		);
 	if (word === "missing_scope")
 		return attention(
-			"the app-level token may not connect: make one with the scope connections:write at api.slack.com/apps, under Basic Information",
+			"the app-level token is not allowed to connect: create one with the scope connections:write at api.slack.com/apps, under Basic Information",
 		);
 	if (word === "too_many_websockets") return attention(TOO_MANY);
 	if (isTokenRefused(error))
 		return attention(
-			`Slack refuses the app's token (${word}): install the app again at api.slack.com/apps, under Install App, and put the new token in the place of the old one; Keryx looks again by itself`,
+			`Slack does not accept the app's token (${word}): install the app again at api.slack.com/apps, under Install App, and replace the old token; Keryx checks again automatically`,
 		);
-	return { state: "degraded", detail: `Slack is not reached: ${reasonOf(error)}` };
+	return { state: "degraded", detail: `Slack cannot be reached: ${reasonOf(error)}` };
 }
 
 const TOO_MANY =
-	"ten programs are connected with this app, and Slack takes no more: end the others, or give each its own app";
+	"ten programs are connected to this app, which is Slack's limit: stop the others, or give each its own app";
 
 function attention(detail: string): Trouble {
 	return { state: "needs_attention", detail };

@@ -46,12 +46,12 @@ export function isTokenRefused(error: unknown): boolean {
 }
 
 const GONE: Readonly<Record<string, string>> = {
-	channel_not_found: "the channel is not there for the app",
+	channel_not_found: "the app cannot see this channel",
 	not_in_channel: "the app was removed from the channel",
 	is_archived: "the channel is archived",
-	user_not_found: "the person is no longer there",
-	user_disabled: "the person is no longer there",
-	messages_tab_disabled: "the app's Messages tab is switched off",
+	user_not_found: "this person is no longer there",
+	user_disabled: "this person is no longer there",
+	messages_tab_disabled: "the app's Messages tab is off",
 };
 
 /** Why this chat cannot be written to any more. */
@@ -75,7 +75,8 @@ export function outcomeOf(error: unknown): SendResult {
 	const pause = askedPause(error);
 	if (pause !== null) return { kind: "retry", afterMs: pause, reason };
 	// Waits until the channel has a token that is taken; none of the attempts is used up.
-	if (isTokenRefused(error)) return { kind: "retry", afterMs: 5000, reason: "Slack refuses the app's token" };
+	if (isTokenRefused(error))
+		return { kind: "retry", afterMs: 5000, reason: "Slack does not accept the app's token" };
 	const word = wordOf(error);
 	if (word !== null) {
 		if (DOUBTFUL.has(word)) return { kind: "unknown", reason };
@@ -93,7 +94,7 @@ export function reasonOf(error: unknown): string {
 	const word = wordOf(error);
 	if (word !== null) return `Slack answered ${word}`;
 	if (!isCallError(error)) return error instanceof Error ? error.message : String(error);
-	if ("retryAfter" in error) return `Slack asks for a pause of ${error.retryAfter} s`;
+	if ("retryAfter" in error) return `Slack asks to wait ${error.retryAfter} s`;
 	if ("statusCode" in error) return `HTTP status ${error.statusCode}`;
-	return "original" in error ? error.original.message : "Slack's answer cannot be read";
+	return "original" in error ? error.original.message : "Slack's answer could not be read";
 }

@@ -65,7 +65,7 @@ export class Socket {
 		onSocket(socket);
 		const hello = new Promise<null>((resolve) => socket.#listen(() => resolve(null)));
 		const cancel = options.clock.after(HELLO_MS, () =>
-			socket.#end({ kind: "lost", error: new Error("Slack does not say hello") }),
+			socket.#end({ kind: "lost", error: new Error("Slack did not say hello") }),
 		);
 		const end = await Promise.race([hello, socket.ended]);
 		cancel();

@@ -53,7 +53,7 @@ export class Web {
 
 	/** The bytes of a file that Slack keeps. Rejects at anything but 200, and when the time is up. */
 	async *download(url: string, ms: number): AsyncGenerator<Uint8Array> {
-		if (!this.#isSlack(url)) throw new NoAnswer("the file is not kept by Slack");
+		if (!this.#isSlack(url)) throw new NoAnswer("the file is not stored by Slack");
 		const controller = new AbortController();
 		const cancel = this.#options.clock.after(ms, () => controller.abort(new Error("timed out")));
 		this.#open.set(controller, false);
@@ -67,13 +67,15 @@ export class Web {
 				await response.body?.cancel();
 				throw new NoAnswer(
 					response.status === 302
-						? "the app may not read files (files:read)"
+						? "the app is not allowed to read files (files:read)"
 						: `HTTP status ${response.status}`,
 				);
 			}
 			yield* response.body;
 		} catch (error) {
-			throw error instanceof NoAnswer ? error : new NoAnswer(`the file broke off (${wordsOf(error)})`);
+			throw error instanceof NoAnswer
+				? error
+				: new NoAnswer(`the download was interrupted (${wordsOf(error)})`);
 		} finally {
 			cancel();
 			this.#open.delete(controller);
@@ -82,7 +84,7 @@ export class Web {
 
 	/** Brings a file; nobody sees it before it is completed, so whatever goes wrong here may be repeated. */
 	async upload(url: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-		if (!this.#isSlack(url)) throw new NotSent("Slack gave a strange address for the upload");
+		if (!this.#isSlack(url)) throw new NotSent("Slack gave an unexpected address for the upload");
 		const request = { method: "POST", body: bytes, redirect: "error" } as const;
 		try {
 			const { status } = await this.#fetch(url, request, UPLOAD_MS);

@@ -42,10 +42,10 @@ export async function deliver(outgoing: Outgoing, context: DeliverContext): Prom
 	if (runs.length > 1)
 		return {
 			kind: "refused",
-			reason: "Telegram shows files of several kinds, or over ten, as several messages",
+			reason: "Telegram shows files of different kinds, or more than ten, as several messages",
 		};
 	if (files && body.plain.length > CAPTION_LIMIT)
-		return { kind: "refused", reason: `what is said of a file has ${CAPTION_LIMIT} characters at most` };
+		return { kind: "refused", reason: `a caption can have at most ${CAPTION_LIMIT} characters` };
 	const ids = files ? await sendFiles(files, outgoing, context) : await sendText(outgoing, context);
 	return { kind: "sent", receipt: receiptOf(destination.chatId, ids, context) };
 }

@@ -57,7 +57,7 @@ export function fileOf(message: Message): Incoming | null {
 export async function fetchFile(file: Incoming, from: FileSource): Promise<Fetched> {
 	const { name, size = 0 } = file;
 	if (size > BOT_LIMIT)
-		return notFetched(name, `it has ${megabytes(size)}, and Telegram gives bots no file over 20 MB`);
+		return notFetched(name, `it has ${megabytes(size)}, and Telegram does not give bots files over 20 MB`);
 	let reason = "";
 	for (let tries = 0; tries < TRIES; tries++) {
 		try {
@@ -89,7 +89,7 @@ async function store(
 
 function notFetched(name: string, why: string): Fetched {
 	return {
-		part: { type: "text", text: `[the file ${JSON.stringify(name)} could not be fetched: ${why}]` },
+		part: { type: "text", text: `[could not download the file ${JSON.stringify(name)}: ${why}]` },
 		blob: null,
 	};
 }

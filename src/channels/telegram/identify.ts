@@ -33,13 +33,13 @@ export async function identifyTelegram(options: {
 			remarks: me.can_read_all_group_messages
 				? []
 				: [
-						"In groups the bot sees only commands, mentions and replies. To give it the rest as context, send /setprivacy to @BotFather.",
+						"In groups, the bot only sees commands, mentions and replies. To let it see everything, send /setprivacy to @BotFather.",
 					],
 		};
 	} catch (error) {
 		throw isTokenRefused(error)
 			? new KeryxError("channel.refused", `Telegram does not accept the token: ${reasonOf(error)}`)
-			: new KeryxError("channel.refused", `Telegram cannot be asked who the bot is: ${reasonOf(error)}`, {
+			: new KeryxError("channel.refused", `could not ask Telegram who the bot is: ${reasonOf(error)}`, {
 					hint: "check this machine's network and api_root, then try again",
 				});
 	} finally {

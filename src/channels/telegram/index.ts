@@ -126,7 +126,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 					// What the button did is done; a sentence that comes too late is lost alone.
 					await api
 						.answerCallbackQuery(query, { text })
-						.catch((error: unknown) => note("a pressed button was not answered", reasonOf(error)));
+						.catch((error: unknown) => note("a button press was not answered", reasonOf(error)));
 				},
 			});
 		},
@@ -186,7 +186,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		if (!line.connection) return NOT_CONNECTED;
 		const turn = await pace.turn({ id, chatId: destination.chatId, what });
 		if (turn === "go") return go();
-		return { kind: "retry", afterMs: turn.askAfterMs, reason: "Telegram allows no more at once" };
+		return { kind: "retry", afterMs: turn.askAfterMs, reason: "Telegram's rate limit" };
 	};
 
 	return {
@@ -213,7 +213,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		edit: (receipt, outgoing) => {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
-				return Promise.resolve({ kind: "refused", reason: "this is no receipt of Telegram" });
+				return Promise.resolve({ kind: "refused", reason: "this receipt is not from Telegram" });
 			return inTurn(outgoing, "change", () =>
 				call(outgoing, (context) => change(receipt, outgoing, context)),
 			);

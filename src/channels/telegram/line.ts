@@ -240,7 +240,7 @@ export class Line {
 		} catch (error) {
 			if (!this.#isHopeless(update, error)) throw error;
 			// Whenever it is delivered again, it is the same: it must not block what comes after it.
-			log(`update ${update.update_id} cannot be taken`, error);
+			log(`update ${update.update_id} cannot be processed`, error);
 			await handIn({ update_id: update.update_id }, cursor, connection, batch, true);
 		}
 	}
@@ -355,14 +355,14 @@ function troubleOf(error: unknown): Trouble {
 		return {
 			state: "needs_attention",
 			detail:
-				"Telegram refuses the bot's token: get a new one from @BotFather with /token and put it in the place of the old one; Keryx looks again by itself",
+				"Telegram does not accept the bot's token: get a new one from @BotFather with /token and replace the old one; Keryx checks again automatically",
 		};
 	if (isApiError(error) && isConflict(error))
 		return {
 			state: "needs_attention",
 			detail: /webhook/i.test(error.description)
-				? "this bot has a webhook, so Telegram gives its messages there: remove the webhook with deleteWebhook, or use another bot"
-				: "another program reads this bot's messages: end it, or give each its own bot",
+				? "this bot has a webhook, so Telegram sends its messages there: remove it with deleteWebhook, or use another bot"
+				: "another program is reading this bot's messages: stop it, or give each its own bot",
 		};
-	return { state: "degraded", detail: `Telegram is not reached: ${reasonOf(error)}` };
+	return { state: "degraded", detail: `Telegram cannot be reached: ${reasonOf(error)}` };
 }

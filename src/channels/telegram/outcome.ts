@@ -51,7 +51,8 @@ function outcomeOfAnswer(error: GrammyError): SendResult {
 	if (code === 429)
 		return { kind: "retry", afterMs: (parameters.retry_after ?? 1) * 1000, reason: description };
 	// Waits until the channel has a token that is taken; none of the attempts is used up.
-	if (code === 401) return { kind: "retry", afterMs: 5000, reason: "Telegram refuses the bot's token" };
+	if (code === 401)
+		return { kind: "retry", afterMs: 5000, reason: "Telegram does not accept the bot's token" };
 	if (code >= 500) return { kind: "unknown", reason: `Telegram answered ${code}: ${description}` };
 	if (/can't parse entities|unsupported start tag/i.test(description)) return { kind: "markup_refused" };
 	return { kind: "refused", reason: description };

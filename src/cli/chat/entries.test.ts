@@ -17,7 +17,7 @@ test.each([
 	["only this\n", false, "▸ terminal ls -la  ✓ only this"],
 	["", false, "▸ terminal ls -la  ✓ no output"],
 	[
-		"waiting for confirmation 4af1. A human decides.",
+		"waiting for confirmation 4af1. A person decides.",
 		false,
 		"▸ terminal ls -la  ? waiting for confirmation 4af1",
 	],

@@ -1,4 +1,5 @@
 // `keryx chat`: a conversation in this terminal or over a pipe, with the Keryx that runs here, or with one in this process.
+
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
@@ -11,14 +12,15 @@ import { completerOf } from "../io/completion.ts";
 import { wantsColour } from "../io/output.ts";
 import { OpenQuestions } from "../open-questions.ts";
 import { Talk, type TalkFlags } from "../talk.ts";
+import { texts } from "../texts.ts";
 
 export function addChat(program: Command, context: CliContext): void {
 	program
 		.command("chat")
-		.description("talk to the agent in this terminal, or over a pipe")
-		.option("--new", "start a new session")
-		.option("--session <id>", "go on with this session")
-		.option("--join <conversation>", "speak in another conversation, by its id or key")
+		.description(texts.chat.about)
+		.option("--new", texts.chat.new)
+		.option("--session <id>", texts.chat.session)
+		.option("--join <conversation>", texts.chat.join)
 		.addHelpText("after", EXAMPLES)
 		.action(async (flags: TalkFlags) => {
 			const connection = await connect(context, "run");
@@ -30,12 +32,7 @@ export function addChat(program: Command, context: CliContext): void {
 		});
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx chat                          go on where you left off
-  $ keryx chat --new                    start fresh
-  $ echo hello | keryx chat             one message a line, answers on stdout
-  $ echo hello | keryx chat --json      everything that happens, one JSON object a line`;
+const EXAMPLES = texts.chat.help;
 
 /** Talks until the person leaves, or the input has ended and everything is answered. */
 export async function chat(context: CliContext, connection: Connection, flags: TalkFlags): Promise<void> {
@@ -47,7 +44,7 @@ export async function chat(context: CliContext, connection: Connection, flags: T
 /** How much of the transcript is shown at first, and how many of its messages the arrow keys find. */
 const SHOWN = 20;
 const HISTORY = 100;
-const HINT = "/help lists commands, Tab completes them, Alt-Enter adds a line, Ctrl-C leaves";
+const HINT = texts.chat.keys;
 
 async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 	const leaving = new AbortController();
@@ -132,10 +129,9 @@ async function onTerminal(context: CliContext, talk: Talk): Promise<void> {
 }
 
 function greeting({ conversation }: Talk, rows: number): ChatEvent {
-	if (rows === 0 || !conversation)
-		return { kind: "notice", text: "Keryx is running. Write a message to begin." };
+	if (rows === 0 || !conversation) return { kind: "notice", text: texts.chat.running };
 	const where = conversation.platform === "local" ? "" : ` (${conversation.name})`;
-	return { kind: "boundary", text: `session ${conversation.live_session}${where}` };
+	return { kind: "boundary", text: texts.chat.sessionLine(conversation.live_session, where) };
 }
 
 /** By its name; null where the agent names none. */
@@ -152,10 +148,10 @@ async function answeringModel({ client, conversation }: Talk): Promise<string | 
 }
 
 function undoneSentence({ turns, rows }: { readonly turns: number; readonly rows: number }): string {
-	if (turns === 0) return "There is nothing to undo.";
-	const what = turns === 1 ? "The last exchange" : `The last ${turns} exchanges`;
+	if (turns === 0) return texts.chat.nothingToUndo;
+	const what = turns === 1 ? texts.chat.lastExchange : texts.chat.lastExchanges(turns);
 	const [was, it] = turns === 1 ? ["was", "it"] : ["were", "them"];
-	return `${what} (${rows} messages) ${was} taken back. Your text is in the box; /redo brings ${it} back.`;
+	return texts.chat.undone(what, rows, was, it);
 }
 
 /** Each line is a message. Ends when the input has ended and every message has its end. */
@@ -180,5 +176,5 @@ async function overPipe(context: CliContext, talk: Talk): Promise<void> {
 
 function problemOf(error: unknown): string {
 	if (error instanceof KeryxError) return `${error.message}. ${error.hint}`;
-	return `Keryx cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+	return texts.chat.unreachable(error instanceof Error ? error.message : String(error));
 }

@@ -3,22 +3,15 @@ import { checkConfig, describeProblem, keryxHome } from "../../config/index.ts";
 import type { CliContext } from "../context.ts";
 import { createOutput } from "../io/output.ts";
 import { EXIT } from "../io/report.ts";
+import { texts } from "../texts.ts";
 
 export function addConfigCheck(parent: Command, context: CliContext): void {
 	parent
 		.command("check")
 		.allowExcessArguments(false)
-		.description("find every problem of the configuration, each with its file, line and column")
-		.argument("[file]", "the file to check instead of config.yaml in Keryx's home")
-		.addHelpText(
-			"after",
-			`
-Examples:
-  $ keryx config check
-  $ keryx config check ./config.yaml --json
-
-Exit codes: 0 when the configuration is right, 2 when it is not.`,
-		)
+		.description(texts.config.check.about)
+		.argument("[file]", texts.config.check.file)
+		.addHelpText("after", texts.config.check.help)
 		.action((file: string | undefined) => runConfigCheck(context, file));
 }
 
@@ -35,10 +28,5 @@ function runConfigCheck(context: CliContext, file: string | undefined): void {
 	for (const problem of check.problems) output.line(describeProblem(problem));
 	const count = check.problems.length;
 	if (!good) output.line(`${count} ${count === 1 ? "problem" : "problems"}`);
-	else
-		output.line(
-			check.file
-				? `${check.file} has no problems`
-				: "no problems: there is no config.yaml, so the defaults hold",
-		);
+	else output.line(check.file ? texts.config.check.none(check.file) : texts.config.check.noFile);
 }

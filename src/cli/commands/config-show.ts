@@ -1,22 +1,15 @@
 import type { Command } from "commander";
 import { describeOrigin, shownEntries } from "../../config/index.ts";
 import { type CliContext, openConfig } from "../context.ts";
+import { texts } from "../texts.ts";
 
 export function addConfigShow(parent: Command, context: CliContext): void {
 	parent
 		.command("show")
 		.allowExcessArguments(false)
-		.description("the values in force, and where each came from")
-		.argument("[file]", "read this file instead of config.yaml in Keryx's home")
-		.addHelpText(
-			"after",
-			`
-What looks like a key, token or password is shown as ***.
-
-Examples:
-  $ keryx config show
-  $ KERYX_SESSION_RESET_IDLE_MINUTES=60 keryx config show --json`,
-		)
+		.description(texts.config.show.about)
+		.argument("[file]", texts.config.file)
+		.addHelpText("after", texts.config.show.help)
 		.action((file: string | undefined) => runConfigShow(context, file));
 }
 

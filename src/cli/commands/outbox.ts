@@ -1,4 +1,5 @@
 // `keryx outbox`: answers that have not arrived, why, and what a person decides about them.
+
 import type { Command } from "commander";
 import type { Client, WireDelivery } from "../../http/index.ts";
 import { withConnection } from "../connect.ts";
@@ -7,6 +8,7 @@ import { refuseUnknown } from "../io/group.ts";
 import type { Output } from "../io/output.ts";
 import { cut } from "../io/width.ts";
 import { ago, counted, onOneLine } from "../io/words.ts";
+import { texts } from "../texts.ts";
 
 /** Of each kind, without --all. */
 const SHOWN = 50;
@@ -20,8 +22,8 @@ export function addOutbox(program: Command, context: CliContext): void {
 	const list = (command: Command): Promise<void> => runList(context, command.optsWithGlobals<Flags>());
 	const outbox = program
 		.command("outbox")
-		.description("answers that wait, whose arrival is unknown, or that were given up")
-		.option("--all", `every one, not only the newest ${SHOWN} of each`)
+		.description(texts.outbox.about)
+		.option("--all", texts.outbox.all(SHOWN))
 		.allowExcessArguments()
 		.addHelpText("after", EXAMPLES)
 		.action(async (_options, command: Command) => {
@@ -31,27 +33,16 @@ export function addOutbox(program: Command, context: CliContext): void {
 	outbox
 		.command("list")
 		.allowExcessArguments(false)
-		.description("what `keryx outbox` prints")
-		.option("--all", `every one, not only the newest ${SHOWN} of each`)
+		.description(texts.outbox.list)
+		.option("--all", texts.outbox.all(SHOWN))
 		.addHelpText("after", EXAMPLES)
 		.action((_options, command: Command) => list(command));
-	addDecision(outbox, context, "retry", "send it again, although it may arrive twice");
-	addDecision(outbox, context, "sent", "say that it arrived: you have seen it");
-	addDecision(outbox, context, "drop", "give it up: it is not sent any more, and no longer listed");
+	addDecision(outbox, context, "retry", texts.outbox.retry.about);
+	addDecision(outbox, context, "sent", texts.outbox.sent.about);
+	addDecision(outbox, context, "drop", texts.outbox.drop.about);
 }
 
-const EXAMPLES = `
-States: pending (waits), sending, unknown (it may have arrived, so it is not sent again by itself), dead (given up).
-
-Examples:
-  $ keryx outbox
-  $ keryx outbox --json
-  $ keryx outbox retry 0198c5d2-...:1      send it again
-  $ keryx outbox sent 0198c5d2-...:1       it arrived, you have seen it
-  $ keryx outbox drop 0198c5d2-...:1       give it up
-
-When piped, one a line: id, state, to, since, attempts, why, text.
-Exit codes: 0 done, 1 failure (no such delivery, or nothing to decide about it), 2 wrong usage.`;
+const EXAMPLES = texts.outbox.help;
 
 type Decision = "retry" | "sent" | "drop";
 
@@ -60,20 +51,17 @@ function addDecision(outbox: Command, context: CliContext, as: Decision, descrip
 		.command(as)
 		.allowExcessArguments(false)
 		.description(description)
-		.argument(
-			"<id>",
-			`the delivery's id, as \`keryx outbox\` shows it; ${as === "drop" ? "not one that is being sent" : "unknown and dead ones only"}`,
-		)
+		.argument("<id>", texts.outbox.id(as === "drop" ? texts.outbox.notSending : texts.outbox.onlyEnded))
 		.addHelpText("after", EXAMPLES)
 		.action((id: string) =>
 			withConnection(context, "change", async ({ client, output, isRemote }) => {
 				const delivery = await client.resolveDelivery({ delivery: id, as });
 				if (output.json) return output.value(delivery);
-				const when = isRemote ? "now" : "when Keryx runs again";
+				const when = isRemote ? "now" : texts.outbox.later;
 				const done = {
-					retry: `is sent again ${when}`,
-					sent: "counts as arrived",
-					drop: "is dropped",
+					retry: texts.outbox.retry.done(when),
+					sent: texts.outbox.sent.done,
+					drop: texts.outbox.drop.done,
 				} as const;
 				output.line(`${id} ${done[as]}.`);
 			}),
@@ -89,14 +77,11 @@ function runList(context: CliContext, { all = false }: Flags): Promise<void> {
 			? [...unsettled, ...waiting]
 			: [...unsettled.slice(-SHOWN), ...waiting.slice(-SHOWN)];
 		if (output.json) return output.value({ deliveries });
-		if (shown === 0) return output.note("Nothing waits, and nothing is unknown or given up.");
+		if (shown === 0) return output.note(texts.outbox.empty);
 		print(output, deliveries, context.now());
 		const more = shown - deliveries.length;
-		if (more > 0) output.note(`${counted(more, "older one")} not shown: --all shows every one.`);
-		if (unsettled.length > 0)
-			output.note(
-				"`keryx outbox retry <id>` sends one again, `keryx outbox sent <id>` says that it arrived, `keryx outbox drop <id>` gives it up.",
-			);
+		if (more > 0) output.note(texts.outbox.more(counted(more, "older one")));
+		if (unsettled.length > 0) output.note(texts.outbox.howTo);
 	});
 }
 
@@ -118,10 +103,13 @@ function print(output: Output, deliveries: readonly WireDelivery[], now: number)
 	}
 	for (const { id, state, destination, created_at, attempts, reason, plain } of deliveries) {
 		output.heading(`${id}  ${state}`);
-		const tried = attempts === 0 ? "not tried yet" : `tried ${attempts === 1 ? "once" : `${attempts} times`}`;
+		const tried =
+			attempts === 0
+				? texts.outbox.notTried
+				: texts.outbox.tried(attempts === 1 ? "once" : texts.outbox.times(attempts));
 		const why = reason === null ? "" : `: ${reason}`;
 		output.line(
-			`  to ${destination.platform} ${destination.chat_id}, ${ago(created_at, now)}, ${tried}${why}`,
+			texts.outbox.line(destination.platform, destination.chat_id, ago(created_at, now), tried, why),
 		);
 		output.line(`  ${cut(JSON.stringify(onOneLine(plain)), SHOWN_TEXT)}`);
 	}

@@ -6,6 +6,7 @@ import { asOperator } from "../connect.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
 import { atOnceIfToldAgain, untilTold } from "../io/until-told.ts";
+import { texts } from "../texts.ts";
 import { chat } from "./chat.ts";
 
 export async function runGateway(context: CliContext): Promise<void> {
@@ -25,7 +26,7 @@ export async function runGateway(context: CliContext): Promise<void> {
 	}
 	// Who reads that it runs may stop it at once.
 	const stopAsked = untilTold();
-	output.line(`Keryx is running; its socket is ${host.home.socketPath}`);
+	output.line(texts.run.running(host.home.socketPath));
 	tellWhere(host, output);
 	await stopAsked;
 	atOnceIfToldAgain();
@@ -35,16 +36,12 @@ export async function runGateway(context: CliContext): Promise<void> {
 /** The link comes last: it is what somebody new looks for. */
 function tellWhere({ url, hasPage, api }: Host, output: Output): void {
 	if (url === null) return;
-	output.note(
-		hasPage
-			? `Keryx has a page for your browser: ${url}`
-			: `Keryx listens on ${url}. Its page is not built: \`npm start\` builds it.`,
-	);
+	output.note(hasPage ? texts.run.page(url) : texts.run.noPage(url));
 	// Whoever reads a log must not be able to log in.
 	if (!output.notesAreSeen) {
-		output.note("`keryx link` prints a link that logs your browser in.");
+		output.note(texts.run.linkHint);
 		return;
 	}
-	output.note("Open this link to log in. It works once, within ten minutes; `keryx link` prints another:");
+	output.note(texts.run.link);
 	output.note(`${url}${api.loginPath()}`);
 }

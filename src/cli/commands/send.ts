@@ -1,4 +1,5 @@
 // `keryx send`: one message as the user of this machine, and its answer.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
 import type { Client, WireDelivery, WireInbound } from "../../http/index.ts";
@@ -9,6 +10,7 @@ import type { CliContext } from "../context.ts";
 import { whileWaiting } from "../io/progress.ts";
 import { readText } from "../io/read-text.ts";
 import { found, localSource, namedConversation } from "../named-conversation.ts";
+import { texts } from "../texts.ts";
 
 interface Flags {
 	readonly conversation?: string;
@@ -19,29 +21,16 @@ interface Flags {
 export function addSend(program: Command, context: CliContext): void {
 	program
 		.command("send")
-		.description("send one message and print its answer")
-		.argument("<text...>", "the message; - reads it from stdin")
-		.option("--conversation <id|key>", "speak in this conversation instead of the terminal's own")
-		.option("--no-wait", "do not wait for the answer")
-		.option(
-			"--id <id>",
-			"your own id of the message: the same again is not sent twice, and prints what became of it",
-		)
+		.description(texts.send.about)
+		.argument("<text...>", texts.send.text)
+		.option("--conversation <id|key>", texts.send.conversation)
+		.option("--no-wait", texts.send.noWait)
+		.option("--id <id>", texts.send.id)
 		.addHelpText("after", EXAMPLES)
 		.action((words: string[], flags: Flags) => runSend(context, words, flags));
 }
 
-const EXAMPLES = `
-The answer is printed on stdout as the agent wrote it; notices go to stderr. Commands such as /status work too.
-Words that begin with a dash stand behind --.
-
-Examples:
-  $ keryx send what did we say about tulips
-  $ git diff | keryx send -
-  $ keryx send --id backup-2026-03-10 "the backup is done" --no-wait
-  $ keryx send /status
-
-Exit codes: 0 answered, 1 failure: it was not answered, and why, 2 wrong usage.`;
+const EXAMPLES = texts.send.help;
 
 /** Seconds that one request waits; then it is asked again. */
 const WAIT = 30;
@@ -49,18 +38,17 @@ const WAIT = 30;
 async function runSend(context: CliContext, words: readonly string[], flags: Flags): Promise<void> {
 	const given = words.join(" ");
 	const text = given === "-" ? await readText("-", context) : given;
-	if (text.trim() === "")
-		throw new KeryxError("argument.invalid", "the message has no text", { field: "text" });
+	if (text.trim() === "") throw new KeryxError("argument.invalid", texts.send.empty, { field: "text" });
 	await withConnection(context, "run", async (connection) => {
 		const { client, output } = connection;
 		const id = await send(connection, text, flags);
 		if (!flags.wait) {
 			const inbound = await client.inbound({ id });
 			if (output.json) output.value({ inbound });
-			else output.line(`Message ${id} was accepted; \`keryx why ${id}\` tells what becomes of it.`);
+			else output.line(texts.send.accepted(id, id));
 			return;
 		}
-		const inbound = await whileWaiting(output, "waiting for the answer", () => ended(client, id));
+		const inbound = await whileWaiting(output, texts.send.waiting, () => ended(client, id));
 		const deliveries = await answersTo(client, inbound);
 		refuseUnanswered(inbound);
 		if (output.json) return output.value({ inbound, deliveries });
@@ -84,13 +72,13 @@ async function send({ client }: Connection, text: string, flags: Flags): Promise
 		return id;
 	} catch (cause) {
 		if (cause instanceof KeryxError && cause.code === "gateway.silent")
-			throw new KeryxError(cause.code, `${cause.message}, and may have taken the message`, {
-				hint: `${cause.hint}; send it again with --id ${given}: it is taken once`,
+			throw new KeryxError(cause.code, texts.send.maybe(cause.message), {
+				hint: texts.send.maybeHint(cause.hint, given),
 				cause,
 			});
 		if (cause instanceof KeryxError) throw cause;
-		throw new KeryxError("message.unanswered", "Keryx ended before it said whether it took the message", {
-			hint: `start Keryx and send it again with --id ${given}: it is taken once`,
+		throw new KeryxError("message.unanswered", texts.send.endedBefore, {
+			hint: texts.send.endedBeforeHint(given),
 			cause,
 		});
 	}
@@ -104,8 +92,8 @@ async function ended(client: Client, id: number): Promise<WireInbound> {
 		}
 	} catch (cause) {
 		if (cause instanceof KeryxError) throw cause;
-		throw new KeryxError("message.unanswered", `Keryx ended before message ${id} was answered`, {
-			hint: `the message is kept: start Keryx, which goes on with it; \`keryx why ${id}\` tells its story`,
+		throw new KeryxError("message.unanswered", texts.send.endedWaiting(id), {
+			hint: texts.send.endedWaitingHint(id),
 			cause,
 		});
 	}
@@ -127,14 +115,14 @@ const ANSWERED: ReadonlySet<string> = new Set(["answered", "merged", "command", 
 function refuseUnanswered({ id, disposition }: WireInbound): void {
 	if (disposition === null || ANSWERED.has(disposition.kind)) return;
 	const what = {
-		stopped: "its answer was stopped",
-		dropped_by_user: "it was dropped from the queue",
-		refused: "it was refused",
-		expired: "it got too old",
-		failed: "it could not be answered",
+		stopped: texts.send.ends.stopped,
+		dropped_by_user: texts.send.ends.dropped,
+		refused: texts.send.ends.refused,
+		expired: texts.send.ends.expired,
+		failed: texts.send.ends.failed,
 	}[disposition.kind as "stopped"];
 	const why = disposition.reason === undefined ? "" : `: ${disposition.reason}`;
-	throw new KeryxError("message.unanswered", `message ${id} has no answer: ${what}${why}`, {
-		hint: `\`keryx why ${id}\` tells its story; send it again with another --id, or none`,
+	throw new KeryxError("message.unanswered", texts.send.noAnswer(id, what, why), {
+		hint: texts.send.noAnswerHint(id),
 	});
 }

@@ -22,6 +22,7 @@ import {
 import { KeryxError } from "../../errors.ts";
 import { type CliContext, openConfig } from "../context.ts";
 import type { Output } from "../io/output.ts";
+import { texts } from "../texts.ts";
 
 interface Flags {
 	readonly provider?: string;
@@ -39,27 +40,17 @@ export function addSetup(program: Command, context: CliContext): void {
 	program
 		.command("setup")
 		.allowExcessArguments(false)
-		.description("connect a model: asks, tries it, and writes config.yaml")
-		.option("--provider <name>", `one of ${MODEL_PROVIDERS.join(", ")}`)
-		.option("--model <name>", "the model, as its provider writes it")
-		.option("--base-url <address>", "where the provider's API is, for openai-compatible and ollama")
-		.option("--api-key-env <name>", "the environment variable that holds the key")
-		.option("--no-test", "do not call the model")
+		.description(texts.setup.about)
+		.option("--provider <name>", texts.setup.provider(MODEL_PROVIDERS.join(", ")))
+		.option("--model <name>", texts.setup.model)
+		.option("--base-url <address>", texts.setup.baseUrl)
+		.option("--api-key-env <name>", texts.setup.apiKeyEnv)
+		.option("--no-test", texts.setup.noTest)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runSetup(context, flags));
 }
 
-const EXAMPLES = `
-On a terminal you can paste the key. It is stored in a file that only you can read, never in config.yaml. Or name the variable that
-holds it. A Keryx that is running uses the new model from the next message on.
-
-Examples:
-  $ keryx setup
-  $ keryx setup --provider anthropic --model claude-sonnet-4-5
-  $ keryx setup --provider ollama --model llama3.1
-  $ keryx setup --provider openai-compatible --base-url http://127.0.0.1:8080/v1 --model any
-
-Exit codes: 0 written, 1 the model did not answer, 2 wrong usage.`;
+const EXAMPLES = texts.setup.help;
 
 async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 	const { config, output } = openConfig(context);
@@ -72,8 +63,8 @@ async function runSetup(context: CliContext, flags: Flags): Promise<void> {
 		const file = check ? `${home}/config.yaml` : writeModel(wanted, place);
 		const { key: _key, variable, ...choice } = wanted;
 		if (output.json) return output.value({ file, ...choice, apiKeyEnv: variable ?? null, check });
-		if (check) output.line(`${check.model} answered in ${check.ms} ms.`);
-		output.line(`Saved in ${file}. A Keryx that is running uses it from the next message on.`);
+		if (check) output.line(texts.setup.answered(check.model, check.ms));
+		output.line(texts.setup.saved(file));
 		tellOfKey(wanted, place, output);
 	} finally {
 		terminal?.close();
@@ -88,7 +79,7 @@ async function tried(wanted: ModelWanted, place: ModelPlace, terminal: Terminal 
 		} catch (error) {
 			if (!terminal || !(error instanceof KeryxError) || error.code !== "model.unreachable") throw error;
 			output.line(error.message);
-			if (!/^y/i.test(await terminal.ask("Try again with other answers? (y/n)", "y"))) throw error;
+			if (!/^y/i.test(await terminal.ask(texts.setup.again, "y"))) throw error;
 			now = await ask({ test: true }, terminal, place, output);
 		}
 	}
@@ -156,17 +147,14 @@ async function ask(
 		flags.baseUrl !== undefined
 			? addressOf(flags.baseUrl)
 			: provider === "openai-compatible"
-				? await asked(
-						async () => addressOf(await terminal.ask("Address of its API, such as http://127.0.0.1:8080/v1")),
-						output,
-					)
+				? await asked(async () => addressOf(await terminal.ask(texts.setup.askAddress)), output)
 				: undefined;
 	const usual = USUAL_KEY_VARIABLES[provider];
 	const variable = flags.apiKeyEnv === undefined ? undefined : variableOf(flags.apiKeyEnv);
 	const key =
 		variable !== undefined || usual === null
 			? undefined
-			: await terminal.askSecretly(`Key (stored in keys/${provider}.key; leave it empty to use ${usual})`);
+			: await terminal.askSecretly(texts.setup.askKey(provider, usual));
 	const wanted = {
 		provider,
 		...(baseUrl !== undefined && { baseUrl }),
@@ -184,7 +172,7 @@ async function chooseModel(
 	output: Output,
 ): Promise<string> {
 	const models: readonly string[] = await modelsOf(wanted, place).catch((error: Error) => {
-		output.line(`The list of models could not be fetched: ${error.message}`);
+		output.line(texts.setup.noList(error.message));
 		return [];
 	});
 	for (const [n, name] of models.slice(0, LISTED).entries()) output.line(`  ${n + 1}. ${name}`);
@@ -192,7 +180,7 @@ async function chooseModel(
 	const suggested = SUGGESTED_MODELS[wanted.provider];
 	const usual = models.length === 0 || models.includes(suggested) ? suggested : (models[0] ?? "");
 	return asked(async () => {
-		const answer = await terminal.ask(models.length > 0 ? "Model (name or number)" : "Model", usual);
+		const answer = await terminal.ask(models.length > 0 ? texts.setup.askModelOrNumber : "Model", usual);
 		return modelOf(models[Number(answer) - 1] ?? answer);
 	}, output);
 }
@@ -212,12 +200,12 @@ function given(flags: Flags): ModelWanted {
 }
 
 function lacks(option: string): KeryxError {
-	return new KeryxError("usage.invalid", `--${option} must be given where nobody can be asked`);
+	return new KeryxError("usage.invalid", texts.setup.required(option));
 }
 
 function addressOf(text: string): string {
 	if (URL.canParse(text)) return text;
-	throw new KeryxError("argument.invalid", `--base-url must be an address, not ${JSON.stringify(text)}`, {
+	throw new KeryxError("argument.invalid", texts.setup.badAddress(JSON.stringify(text)), {
 		field: "base-url",
 	});
 }
@@ -229,11 +217,7 @@ function modelOf(text: string): string {
 
 function variableOf(text: string): string {
 	if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
-	throw new KeryxError(
-		"argument.invalid",
-		"--api-key-env must be the name of a variable, never the key itself",
-		{ field: "api-key-env" },
-	);
+	throw new KeryxError("argument.invalid", texts.setup.badVariable, { field: "api-key-env" });
 }
 
 function providerOf(name: string): ModelProvider {
@@ -242,7 +226,7 @@ function providerOf(name: string): ModelProvider {
 	const near = nearest(name, [...MODEL_PROVIDERS]);
 	throw new KeryxError(
 		"argument.invalid",
-		`--provider must be one of ${MODEL_PROVIDERS.join(", ")}${near ? `; did you mean ${near}?` : ""}`,
+		texts.setup.badProvider(MODEL_PROVIDERS.join(", "), near ? texts.didYouMean(near) : ""),
 		{ field: "provider" },
 	);
 }
@@ -250,5 +234,5 @@ function providerOf(name: string): ModelProvider {
 function tellOfKey({ provider, key, variable }: ModelWanted, { env }: ModelPlace, output: Output): void {
 	const name = variable ?? USUAL_KEY_VARIABLES[provider];
 	if (key !== undefined || name === null || env[name]) return;
-	output.line(`${name} is not set here: set it where Keryx is started.`);
+	output.line(texts.setup.notSet(name));
 }

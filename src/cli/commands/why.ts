@@ -1,19 +1,21 @@
 // `keryx why <message>`: the story of one message, also when nothing came of it.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
 import { withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
+import { texts } from "../texts.ts";
 
 export function addWhy(program: Command, context: CliContext): void {
 	program
 		.command("why <message>")
-		.description("what became of a message, step by step")
+		.description(texts.why.about)
 		.action((message: string) => runWhy(message, context));
 }
 
 async function runWhy(message: string, context: CliContext): Promise<void> {
 	if (!/^\d{1,15}$/.test(message))
-		throw new KeryxError("argument.invalid", `message must be a number, not ${JSON.stringify(message)}`, {
+		throw new KeryxError("argument.invalid", texts.why.number(JSON.stringify(message)), {
 			field: "message",
 		});
 	await withConnection(context, "read", async ({ client, output }) => {

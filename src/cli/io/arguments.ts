@@ -1,5 +1,7 @@
 // Reading what was given to a command.
+
 import { KeryxError } from "../../errors.ts";
+import { texts } from "../texts.ts";
 
 /** A whole number within bounds. */
 export function readCount(option: string, text: string, [least, most]: readonly [number, number]): number {
@@ -7,7 +9,7 @@ export function readCount(option: string, text: string, [least, most]: readonly 
 	if (count >= least && count <= most) return count;
 	throw new KeryxError(
 		"argument.invalid",
-		`${option} must be a whole number from ${least} to ${most}; it is ${JSON.stringify(text)}`,
+		texts.arguments.wholeNumber(option, least, most, JSON.stringify(text)),
 		{ field: option },
 	);
 }
@@ -17,7 +19,7 @@ export function readOneOf<Word extends string>(option: string, text: string, wor
 	if (word !== undefined) return word;
 	throw new KeryxError(
 		"argument.invalid",
-		`${option} must be one of ${words.join(", ")}; it is ${JSON.stringify(text)}`,
+		texts.arguments.oneOf(option, words.join(", "), JSON.stringify(text)),
 		{ field: option },
 	);
 }
@@ -31,6 +33,6 @@ export function readTime(option: string, text: string): number {
 	// Date.parse takes 30 February for 2 March.
 	const exists = !Number.isNaN(time) && new Date(`${clock}Z`).toISOString().startsWith(clock);
 	if (exists) return time;
-	const message = `${option} must be an ISO 8601 time with an offset, such as 2026-03-10T12:00:00Z; it is ${JSON.stringify(text)}`;
+	const message = texts.arguments.time(option, JSON.stringify(text));
 	throw new KeryxError("argument.invalid", message, { field: option });
 }

@@ -1,13 +1,13 @@
 // Completing slash commands from what the gateway says of them.
+
 import type { Answer } from "../../http/index.ts";
 import type { Complete } from "../chat/index.ts";
+import { texts } from "../texts.ts";
 
 type CommandInfo = Answer<"commands">["commands"][number];
 
 /** What only a terminal understands. */
-const OWN: readonly CommandInfo[] = [
-	{ name: "quit", usage: "/quit", about: "leave; Keryx keeps everything" },
-];
+const OWN: readonly CommandInfo[] = [{ name: "quit", usage: "/quit", about: texts.chat.quit }];
 
 export function completerOf(commands: readonly CommandInfo[]): Complete {
 	const known = [...commands, ...OWN];

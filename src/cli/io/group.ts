@@ -1,6 +1,8 @@
 // Commands that hold commands, and what is said to a word that is none of them. What only an error needs is loaded for it.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../errors.ts";
+import { texts } from "../texts.ts";
 
 /** A command that does nothing by itself. */
 export function addGroup(parent: Command, name: string, description: string): Command {
@@ -11,7 +13,7 @@ export function addGroup(parent: Command, name: string, description: string): Co
 		.action(async (_options, command: Command) => {
 			await refuseUnknown(command);
 			const { listed } = await import("./words.ts");
-			throw new KeryxError("usage.invalid", `${name} takes a command: ${listed(namesOf(command), "or")}`);
+			throw new KeryxError("usage.invalid", texts.group.takes(name, listed(namesOf(command), "or")));
 		});
 }
 
@@ -21,7 +23,7 @@ export async function refuseUnknown(command: Command): Promise<void> {
 	if (word === undefined) return;
 	const { nearest } = await import("../../config/index.ts");
 	const near = nearest(word, namesOf(command));
-	const message = `unknown command ${JSON.stringify(word)}${near ? `; did you mean ${near}?` : ""}`;
+	const message = texts.group.unknown(JSON.stringify(word), near ? texts.didYouMean(near) : "");
 	throw new KeryxError("usage.invalid", message);
 }
 

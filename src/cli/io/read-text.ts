@@ -1,7 +1,9 @@
 // Reading what a command is given as a file, or on stdin.
+
 import { readFile } from "node:fs/promises";
 import { KeryxError } from "../../errors.ts";
 import type { CliContext } from "../context.ts";
+import { texts } from "../texts.ts";
 
 /** The whole text; `-` is stdin. */
 export async function readText(path: string, { stdin }: Pick<CliContext, "stdin">): Promise<string> {
@@ -11,8 +13,8 @@ export async function readText(path: string, { stdin }: Pick<CliContext, "stdin"
 }
 
 export function unreadable(path: string, error: NodeJS.ErrnoException): never {
-	const reason = error.code === "ENOENT" ? "there is no such file" : error.message;
-	throw new KeryxError("input.unreadable", `${path} cannot be read: ${reason}`, { cause: error });
+	const reason = error.code === "ENOENT" ? texts.arguments.noFile : error.message;
+	throw new KeryxError("input.unreadable", texts.arguments.unreadable(path, reason), { cause: error });
 }
 
 async function readAll(stream: CliContext["stdin"]): Promise<Uint8Array> {
@@ -26,6 +28,6 @@ function decode(bytes: Uint8Array, name: string): string {
 	try {
 		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 	} catch (error) {
-		throw new KeryxError("input.invalid", `${name} is not UTF-8 text`, { cause: error });
+		throw new KeryxError("input.invalid", texts.arguments.notText(name), { cause: error });
 	}
 }

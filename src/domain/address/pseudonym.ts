@@ -37,7 +37,7 @@ function isPhoneNumber(text: string): boolean {
 
 function keyedDigest(key: Uint8Array, platform: string, id: string): string {
 	if (key.length === 0) {
-		throw new KeryxError("argument.invalid", "pseudonymKey must hold the installation's key, not be empty", {
+		throw new KeryxError("argument.invalid", "pseudonymKey must be the installation's key, not empty", {
 			field: "pseudonymKey",
 		});
 	}

@@ -72,7 +72,7 @@ function withoutAttachments<Shown extends PromptMessage>(
 		if (part.sent) return { type: "text", text: `[${part.type}${name && ` ${name}`}: sent to the chat]` };
 		return {
 			type: "text",
-			text: `[${part.type}${name && ` ${name}`}: left out, the model's provider did not take it]`,
+			text: `[${part.type}${name && ` ${name}`}: left out, the model's provider did not accept it]`,
 		};
 	});
 	return { ...message, content };

@@ -30,7 +30,7 @@ function who({ chatType, chatName, chatId, userName, userId }: Source): string {
 
 function where(platform: string): string {
 	if (platform === "web") return "on the page";
-	if (platform === "api_server") return "by the API";
+	if (platform === "api_server") return "over the API";
 	return `on ${platformTraits(platform).label}`;
 }
 

@@ -23,12 +23,12 @@ function write(value: unknown, depth: number): string {
 	if (typeof value === "string") return quoted(value);
 	if (value === null || typeof value === "boolean") return String(value);
 	if (typeof value === "number") {
-		if (!Number.isFinite(value)) throw new NoForm("holds a number that is not finite");
+		if (!Number.isFinite(value)) throw new NoForm("contains a number that is not finite");
 		// ECMAScript's own form of a number is the one that RFC 8785 asks for.
 		return JSON.stringify(value);
 	}
 	if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1)).join(",")}]`;
-	if (typeof value !== "object") throw new NoForm(`holds a ${typeof value}, which JSON does not have`);
+	if (typeof value !== "object") throw new NoForm(`contains a ${typeof value}, which JSON does not have`);
 	const members = Object.entries(value)
 		// By UTF-16 units, which is how ECMAScript compares strings.
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -37,6 +37,6 @@ function write(value: unknown, depth: number): string {
 }
 
 function quoted(text: string): string {
-	if (!text.isWellFormed()) throw new NoForm("holds half of a surrogate pair");
+	if (!text.isWellFormed()) throw new NoForm("contains half of a surrogate pair");
 	return JSON.stringify(text);
 }

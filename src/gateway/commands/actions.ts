@@ -1,5 +1,6 @@
 // What the API, the page and the CLI do where a chat would write a command: the same operations of the store with the same
 // after-effects, by one path with the commands. They work without a gateway that runs too, but for retry, which needs one.
+
 import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport, TakeOutcome } from "../../checkpoints/index.ts";
 import type { Config } from "../../config/index.ts";
@@ -25,6 +26,7 @@ import { planRewind, restoreFiles } from "../files/rewind.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { planStop } from "../lanes/stopping.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { texts } from "../texts.ts";
 import { afterChange, type ChangeArgs, type ChangeName, type ChangeResult, type Memory } from "./changes.ts";
 
 interface Here {
@@ -150,7 +152,7 @@ export function createActions(options: ActionsOptions): Actions {
 	const undo: Actions["undo"] = ({ conversation, turns, files: withThem = false, from }) =>
 		holding(conversation, async (held) => {
 			if (withThem && from !== undefined)
-				throw new KeryxError("argument.invalid", "files go back by a number of turns, not from a message", {
+				throw new KeryxError("argument.invalid", texts.errors.filesByTurns, {
 					field: "from",
 				});
 			const files = withThem ? withFiles(options.files) : null;
@@ -221,8 +223,7 @@ export function createActions(options: ActionsOptions): Actions {
 		redo: ({ conversation }) => change("redo", conversation, () => ({ conversation })),
 		retry: async ({ conversation }) => {
 			const retried = await change("retry", conversation, () => {
-				if (!isRunning())
-					throw new KeryxError("gateway.stopped", "retry needs a Keryx that runs, to answer again");
+				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.retryNeedsRunning);
 				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
 				return { conversation, deadlineAt };
 			});
@@ -232,8 +233,7 @@ export function createActions(options: ActionsOptions): Actions {
 		},
 		compress: async ({ conversation }) => {
 			const begun = await change("compress", conversation, ({ source }) => {
-				if (!isRunning())
-					throw new KeryxError("gateway.stopped", "summing up needs a Keryx that runs, to ask the model");
+				if (!isRunning()) throw new KeryxError("gateway.stopped", texts.errors.compressNeedsRunning);
 				const deadlineAt = clock.now() + options.config.turn.max_minutes * 60_000;
 				return { conversation, destination: destinationOf(source), deadlineAt };
 			});

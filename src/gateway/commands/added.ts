@@ -47,8 +47,8 @@ export function toCommand({ name, aliases, usage, about, roles, answer }: ChatCo
 
 export function assertName(name: string, taken: ReadonlyMap<string, unknown>): void {
 	if (parseCommand(`/${name}`)?.name !== name)
-		throw invalid(`a command's name must be letters from a to z; it is ${JSON.stringify(name)}`);
-	if (taken.has(name)) throw invalid(`two commands are called /${name}`);
+		throw invalid(`a command's name must be letters from a to z; this one is ${JSON.stringify(name)}`);
+	if (taken.has(name)) throw invalid(`two commands are named /${name}`);
 }
 
 function invalid(message: string): KeryxError {

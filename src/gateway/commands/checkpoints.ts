@@ -1,10 +1,12 @@
 // Snapshots of the files that the agent works on: take one, look at what changed, go back. Text in files and their names is shown as code
 // (I11).
+
 import type { FileDiff, Kept, KeptReason, RestoreSummary, Some } from "../../checkpoints/index.ts";
 import { cleanTitle, describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Checkpoint, type CheckpointKind, OPERATOR } from "../../store/index.ts";
 import { type ConversationFiles, withFiles } from "../files/conversation-files.ts";
+import { texts } from "../texts.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
 import type { CommandContext, Telling } from "./types.ts";
 import { asCode, counted, quoted, shortened } from "./words.ts";
@@ -20,39 +22,35 @@ const DIFF_TEXT = 3000;
 export const checkpoint: Telling = {
 	name: "checkpoint",
 	usage: "/checkpoint [label]",
-	about: "save the files as they are now",
+	about: texts.checkpoint.about,
 	group: "Files",
 	tell: async (context) => {
 		const label = cleanTitle(context.args) || "by hand";
 		const mayBeFirst = context.role === "owner";
 		const taken = await filesOf(context).take(context.conversation, { label, mayBeFirst });
 		if (taken.kind === "failed")
-			throw new KeryxError(taken.code as "checkpoint.failed", `no checkpoint was saved: ${taken.reason}`);
+			throw new KeryxError(taken.code as "checkpoint.failed", texts.checkpoint.failed(taken.reason));
 		const { id, files, changed, at } = taken.checkpoint;
-		if (taken.kind === "unchanged")
-			return `No file has changed since checkpoint ${shownId(id)} (${ago(at, context.now)}), so there is no new one.`;
-		const first =
-			changed === null
-				? " From now on one is taken before and after every turn that changes files here."
-				: "";
-		return `Checkpoint saved: ${shownId(id)}, ${counted(files, "file")}. /rollback ${id.slice(0, SHOWN_ID)} goes back to it.${first}`;
+		if (taken.kind === "unchanged") return texts.checkpoint.unchanged(shownId(id), ago(at, context.now));
+		const first = changed === null ? texts.checkpoint.first : "";
+		return texts.checkpoint.saved(shownId(id), counted(files, "file"), id.slice(0, SHOWN_ID), first);
 	},
 };
 
 export const rollback: Telling = {
 	name: "rollback",
 	usage: "/rollback [n|id] [file]",
-	about: "to an earlier checkpoint",
+	about: texts.rollback.about,
 	group: "Files",
 	tell: async (context) => {
 		const listed = await filesOf(context).list(context.conversation);
 		if (listed.length === 0) return NONE;
 		return [
-			"Checkpoints, newest first, each with what had changed since the one before:",
+			texts.rollback.heading,
 			...listed.slice(0, LISTED).map((one, index) => `${index + 1}. ${line(one, context.now)}`),
-			...(listed.length > LISTED ? [`and ${counted(listed.length - LISTED, "older one")}`] : []),
+			...(listed.length > LISTED ? [texts.rollback.older(counted(listed.length - LISTED, "older one"))] : []),
 			"",
-			"/rollback and a number takes the files back to one, /diff and a number shows what has changed since.",
+			texts.rollback.howTo,
 		].join("\n");
 	},
 	files: {
@@ -69,7 +67,7 @@ export const rollback: Telling = {
 export const diff: Telling = {
 	name: "diff",
 	usage: "/diff [n]",
-	about: "what changed in the files",
+	about: texts.diff.about,
 	group: "Files",
 	tell: async (context) => {
 		const { conversation, args, now } = context;
@@ -79,17 +77,15 @@ export const diff: Telling = {
 		if (!newest) return NONE;
 		if (args === "") {
 			const turn = await lastTurn(context, files, listed);
-			if (turn)
-				return tellDiff(`What the last turn that changed files did`, await files.diff(conversation, ...turn));
+			if (turn) return tellDiff(texts.diff.lastTurn, await files.diff(conversation, ...turn));
 		}
 		const { id, at } = args === "" ? newest : await find(context, args);
-		const since = `Since checkpoint ${shownId(id)} (${ago(at, now)})`;
+		const since = texts.diff.since(shownId(id), ago(at, now));
 		return tellDiff(since, await files.diff(conversation, id, "now"));
 	},
 };
 
-const NONE =
-	"There is no checkpoint of the files here yet. One is taken before the agent changes any, and /checkpoint takes one now.";
+const NONE = texts.checkpoint.none;
 
 /** What is said of a restore, by /rollback and by /undo. */
 export function restoredSentences({
@@ -101,46 +97,46 @@ export function restoredSentences({
 	untouched,
 }: RestoreSummary): string[] {
 	const did = [
-		...(restored.count > 0 ? [`${counted(restored.count, "file")} restored`] : []),
-		...(removed.count > 0 ? [`${removed.count} removed`] : []),
+		...(restored.count > 0 ? [texts.rollback.restored(counted(restored.count, "file"))] : []),
+		...(removed.count > 0 ? [texts.rollback.removed(removed.count)] : []),
 	];
 	const back = before.slice(0, SHOWN_ID);
 	return [
 		did.length > 0
-			? `Files are back at checkpoint ${shownId(target)}: ${did.join(", ")}. /rollback ${back} undoes that.`
-			: `No file had to be changed to be back at checkpoint ${shownId(target)}.`,
-		...paths("Restored", restored),
-		...paths("Removed", removed),
+			? texts.rollback.done(shownId(target), did.join(", "), back)
+			: texts.rollback.nothingToDo(shownId(target)),
+		...paths(texts.rollback.restoredList, restored),
+		...paths(texts.rollback.removedList, removed),
 		...keptLines(kept),
 		...(kept.first.some(({ reason }) => reason === "changed_since")
-			? [`/rollback ${target.slice(0, SHOWN_ID)} --force takes back what somebody else changed, too.`]
+			? [texts.rollback.force(target.slice(0, SHOWN_ID))]
 			: []),
-		...paths("Not touched, or gone for good, because they are not saved", untouched),
+		...paths(texts.rollback.untouched, untouched),
 	];
 }
 
 const WHY_KEPT: Readonly<Record<KeptReason, string>> = {
-	changed_since: "changed since by somebody else than the agent",
-	changing: "changed while this ran",
-	in_the_way: "something that is kept stands in the way",
-	refused: "the system did not let it be changed",
-	lost: "the checkpoint no longer has its content",
+	changed_since: texts.rollback.keptBecause.changedSince,
+	changing: texts.rollback.keptBecause.changing,
+	in_the_way: texts.rollback.keptBecause.inTheWay,
+	refused: texts.rollback.keptBecause.refused,
+	lost: texts.rollback.keptBecause.lost,
 };
 
 function keptLines({ count, first }: Some<Kept>): string[] {
 	if (count === 0) return [];
 	const shown = first.map(({ path, reason }) => `- ${shownPath(path)}: ${WHY_KEPT[reason]}`);
-	return [`Kept as they are: ${counted(count, "file")}`, ...shown, ...more(count - first.length), ""];
+	return [texts.rollback.kept(counted(count, "file")), ...shown, ...more(count - first.length), ""];
 }
 
 function paths(what: string, { count, first }: Some<string>): string[] {
 	if (count === 0) return [];
 	const left = count - first.length;
-	return [`${what}: ${first.map(shownPath).join(", ")}${left > 0 ? ` and ${left} more` : ""}`];
+	return [`${what}: ${first.map(shownPath).join(", ")}${left > 0 ? texts.more(left) : ""}`];
 }
 
 function more(left: number): string[] {
-	return left > 0 ? [`- and ${left} more`] : [];
+	return left > 0 ? [texts.moreLine(left)] : [];
 }
 
 function readRollback(args: string) {
@@ -156,30 +152,25 @@ async function find(context: CommandContext, which: string): Promise<Checkpoint>
 	const { args } = context;
 	if (/^\d{1,5}$/.test(which)) {
 		if (listed.length === 0)
-			throw new KeryxError("store.not_found", "there is no checkpoint here yet", {
-				hint: "/checkpoint takes one",
+			throw new KeryxError("store.not_found", texts.checkpoint.noneYet, {
+				hint: texts.checkpoint.takeOne,
 			});
 		const n = wholeNumber(which, {
-			command: "A checkpoint",
-			of: "the list",
+			command: texts.checkpoint.aCheckpoint,
+			of: texts.checkpoint.theList,
 			least: 1,
 			most: listed.length,
 			otherwise: 1,
 		});
 		return listed[n - 1] as Checkpoint;
 	}
-	if (!/^[0-9a-f]{7,40}$/.test(which))
-		throw wrongArgument(
-			"a checkpoint is named by its number in /rollback, or by its id",
-			args,
-			"/rollback 2",
-		);
+	if (!/^[0-9a-f]{7,40}$/.test(which)) throw wrongArgument(texts.checkpoint.howNamed, args, "/rollback 2");
 	const [only, ...others] = listed.filter(({ id }) => id.startsWith(which));
 	if (!only || others.length > 0)
 		throw new KeryxError(
 			"store.not_found",
-			only ? `${others.length + 1} checkpoints begin with ${which}` : `there is no checkpoint ${which} here`,
-			{ hint: "/rollback lists them" },
+			only ? texts.checkpoint.ambiguous(others.length + 1, which) : texts.checkpoint.notFound(which),
+			{ hint: texts.checkpoint.listHint },
 		);
 	return only;
 }
@@ -207,7 +198,7 @@ function ifNone(error: unknown): null {
 }
 
 function tellDiff(what: string, diffs: readonly FileDiff[]): string {
-	if (diffs.length === 0) return `${what}: no file has changed.`;
+	if (diffs.length === 0) return texts.diff.nothing(what);
 	const lines = diffs
 		.slice(0, DIFF_FILES)
 		.map((one) => `- ${shownPath(one.path)}: ${STATUS[one.status]}${lineCounts(one)}`);
@@ -222,7 +213,7 @@ function tellDiff(what: string, diffs: readonly FileDiff[]): string {
 		...lines,
 		...more(diffs.length - lines.length),
 		...(text.trim() === "" ? [] : ["", ...fenced(text)]),
-		...(isCut ? ["Not all of it is shown."] : []),
+		...(isCut ? [texts.diff.cut] : []),
 	].join("\n");
 }
 
@@ -233,7 +224,7 @@ const STATUS: Readonly<Record<FileDiff["status"], string>> = {
 };
 
 function lineCounts({ binary, insertions, deletions }: FileDiff): string {
-	return binary ? ", not text" : `, +${insertions} -${deletions}`;
+	return binary ? texts.diff.binary : `, +${insertions} -${deletions}`;
 }
 
 /** Nothing in it ends the block, or is seen otherwise than it stands there. */
@@ -272,7 +263,7 @@ function shownPath(path: string): string {
 }
 
 function ago(at: number, now: number): string {
-	return `${describeDuration(Math.max(0, now - at))} ago`;
+	return texts.ago(describeDuration(Math.max(0, now - at)));
 }
 
 function filesOf({ files }: CommandContext): ConversationFiles {

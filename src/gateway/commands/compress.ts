@@ -1,7 +1,9 @@
 // The command that has a model sum up what was said.
+
 import { rowsToCover } from "../../domain/index.ts";
 import { destinationOf } from "../../store/index.ts";
 import { nothingToCompress } from "../sentences.ts";
+import { texts } from "../texts.ts";
 import { whyNotSummarising } from "../turn/prompt-compactor.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext } from "./types.ts";
@@ -9,7 +11,7 @@ import type { Changing, CommandContext } from "./types.ts";
 export const compress: Changing<"compress"> = {
 	name: "compress",
 	usage: "/compress",
-	about: "sum up what was said before",
+	about: texts.compress.about,
 	group: "Answers",
 	change: "compress",
 	plan: async (context) => {
@@ -25,7 +27,7 @@ export const compress: Changing<"compress"> = {
 	answer: ({ kind, stopped }, { config }) =>
 		kind === "nothing"
 			? `${stoppedFirst(stopped)}${nothingToCompress(config.compaction.keep_last)}`
-			: `${stoppedFirst(stopped)}Summing up what was said before. That may take a while; what you write meanwhile is answered after it.`,
+			: texts.compress.begun(stoppedFirst(stopped)),
 };
 
 async function hasRowsToCover({ store, scope, conversation, config }: CommandContext): Promise<boolean> {

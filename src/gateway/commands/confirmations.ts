@@ -1,10 +1,12 @@
 // A human's answer in a chat. Who may give it: the owner, to anything; a member, to what was asked in the conversation that is theirs;
 // on our own ways in, whoever was authenticated for it. A guest never: what a guest's turn asks is the owner's to decide.
+
 import type { Caller } from "../../confirmations/index.ts";
 import { soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Confirmation, type GrantScope, OPERATOR } from "../../store/index.ts";
 import { WIDEN_WALL } from "../../tools/index.ts";
+import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
 import { asCode } from "./words.ts";
@@ -22,7 +24,7 @@ const SCOPES: Readonly<Record<string, GrantScope | null>> = {
 export const approve: Changing<"resolveConfirmation"> = {
 	name: "approve",
 	usage: "/approve [id] [scope]",
-	about: "say yes to what is asked",
+	about: texts.approve.about,
 	group: "Answers",
 	asksForProof: true,
 	change: "resolveConfirmation",
@@ -32,11 +34,7 @@ export const approve: Changing<"resolveConfirmation"> = {
 		const scope = Object.hasOwn(SCOPES, last) ? SCOPES[last] : undefined;
 		if (scope !== undefined) words.pop();
 		if (words.length > 1 || (words[0] !== undefined && !ID.test(words[0])))
-			throw wrongArgument(
-				"/approve takes an id, and once, session, conversation or always",
-				context.args,
-				"/approve 1a2b3c once",
-			);
+			throw wrongArgument(texts.approve.takes, context.args, "/approve 1a2b3c once");
 		const asked = await meant(words[0], context);
 		return plan(asked, "approved", scope ? { grant: { scope } } : {}, context);
 	},
@@ -44,24 +42,22 @@ export const approve: Changing<"resolveConfirmation"> = {
 		if (result.kind === "settled") return tooLate(result.status);
 		const { action, waiter } = result.confirmation;
 		const grant = SCOPES[args.split(/\s+/).at(-1) ?? ""];
-		const follows = waiter === "program" ? "Who asked may do it once." : "It is done now, once.";
-		const lasts = grant
-			? ` From now on ${asCode(action)} is approved by itself: ${LASTS[grant]}; keryx confirm grants lists and revokes that.`
-			: "";
-		return `Approved: ${asCode(action)}. ${follows}${lasts}`;
+		const follows = waiter === "program" ? texts.approve.programMay : texts.approve.doneNow;
+		const lasts = grant ? texts.approve.lasts(asCode(action), LASTS[grant]) : "";
+		return texts.approve.done(asCode(action), follows, lasts);
 	},
 };
 
 const LASTS: Readonly<Record<GrantScope, string>> = {
-	session: "in this session",
-	conversation: "in this conversation",
-	always: "always",
+	session: texts.approve.scope.session,
+	conversation: texts.approve.scope.conversation,
+	always: texts.approve.scope.always,
 };
 
 export const deny: Changing<"resolveConfirmation"> = {
 	name: "deny",
 	usage: "/deny [id] [reason]",
-	about: "say no to what is asked",
+	about: texts.deny.about,
 	group: "Answers",
 	asksForProof: true,
 	change: "resolveConfirmation",
@@ -75,15 +71,11 @@ export const deny: Changing<"resolveConfirmation"> = {
 		return plan(asked, "denied", reason === "" ? {} : { reason }, context);
 	},
 	answer: (result) =>
-		result.kind === "settled"
-			? tooLate(result.status)
-			: `Denied: ${asCode(result.confirmation.action)}. It is not done.`,
+		result.kind === "settled" ? tooLate(result.status) : texts.deny.done(asCode(result.confirmation.action)),
 };
 
 function tooLate(status: string): string {
-	return status === "expired"
-		? "Too late: its time had passed, so it was not done. Ask for it again if you still want it."
-		: `It was decided before: ${status}. Nothing was changed.`;
+	return status === "expired" ? texts.approve.expired : texts.approve.settled(status);
 }
 
 async function plan(
@@ -95,24 +87,16 @@ async function plan(
 	const caller = callerOf(context);
 	const { confirmations, role } = context;
 	if (input.grant && input.grant.scope !== "session" && role !== "owner")
-		throw new KeryxError(
-			"confirmation.refused",
-			"an answer that holds for longer than a session is the owner's",
-			{
-				hint: "answer with once or session",
-			},
-		);
+		throw new KeryxError("confirmation.refused", texts.approve.ownerOnlyLonger, {
+			hint: texts.approve.onceOrSession,
+		});
 	if (asked.action === WIDEN_WALL && role !== "owner")
-		throw new KeryxError("confirmation.refused", "a wider wall is the owner's to allow", {
-			hint: "the owner finds the question with `keryx confirm list` and on the page",
+		throw new KeryxError("confirmation.refused", texts.approve.ownerOnlyWall, {
+			hint: texts.approve.ownerOnlyWallHint,
 		});
 	if (input.grant && role !== "owner" && !(await askedThemselves(asked, context)))
-		throw new KeryxError(
-			"confirmation.refused",
-			"it cannot be allowed for longer: you did not ask for it yourself",
-			{ hint: "answer with once" },
-		);
-	if (!confirmations) throw new KeryxError("confirmation.refused", "this Keryx has no confirmations");
+		throw new KeryxError("confirmation.refused", texts.approve.notYours, { hint: texts.approve.useOnce });
+	if (!confirmations) throw new KeryxError("confirmation.refused", texts.approve.off);
 	return { args: await confirmations.resolution(asked.id, decision, input, caller) };
 }
 
@@ -134,15 +118,15 @@ async function meant(id: string | undefined, context: CommandContext): Promise<C
 	if (!only)
 		throw new KeryxError(
 			"argument.invalid",
-			id === undefined ? "nothing waits for a confirmation here" : `no confirmation ${id} waits here`,
-			{ hint: "see all that wait with `keryx confirm list`" },
+			id === undefined ? texts.approve.nothingWaits : texts.approve.notWaiting(id),
+			{ hint: texts.approve.listHint },
 		);
 	const lines = found
 		.slice(0, MOST_LISTED)
 		.map((one) => `${one.id} ${asCode(one.action)}`)
 		.join(", ");
-	throw new KeryxError("argument.invalid", `${found.length} wait for a confirmation: ${lines}`, {
-		hint: `name one: /approve ${only.id}`,
+	throw new KeryxError("argument.invalid", texts.approve.several(found.length, lines), {
+		hint: texts.approve.pickOne(only.id),
 	});
 }
 
@@ -164,7 +148,6 @@ async function find(id: string | undefined, context: CommandContext): Promise<re
 function callerOf({ source, role, poster }: CommandContext): Caller {
 	const { platform, userId, chatId } = source;
 	if (poster) return { who: poster.who, role: "approver", via: poster.via, sessionKey: null };
-	if (role === "guest")
-		throw new KeryxError("confirmation.refused", "only the owner or a member can decide that");
+	if (role === "guest") throw new KeryxError("confirmation.refused", texts.approve.mayNot);
 	return { who: `${platform}:${userId ?? chatId}`, role: "approver", via: "chat", sessionKey: null };
 }

@@ -1,7 +1,9 @@
 // Commands about the answer that is being worked on: end it, what a new message does meanwhile, what is shown of it, which model.
+
 import { KeryxError } from "../../errors.ts";
 import type { BusyMode, ToolProgress } from "../../store/index.ts";
 import { planStop } from "../lanes/stopping.ts";
+import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import { killedSentences } from "./processes.ts";
 import type { Changing, CommandContext, Listing } from "./types.ts";
@@ -10,13 +12,13 @@ import { answeringModel, asCode, counted, modelName, shortened } from "./words.t
 export const stop: Changing<"stopTurn"> = {
 	name: "stop",
 	usage: "/stop [all]",
-	about: "end this; all: all that waits or runs",
+	about: texts.stop.about,
 	group: "Answers",
 	change: "stopTurn",
 	plan: async ({ store, lanes, inbox, conversationId, args }) => {
 		if (args !== "" && args !== "all")
-			throw new KeryxError("argument.invalid", `/stop takes nothing or all, not ${JSON.stringify(args)}`, {
-				hint: "/stop, or /stop all",
+			throw new KeryxError("argument.invalid", texts.stop.takes(JSON.stringify(args)), {
+				hint: texts.stop.example,
 			});
 		return {
 			args: await planStop(conversationId, { all: args === "all", before: inbox }, { store, lanes }),
@@ -31,14 +33,10 @@ export const stop: Changing<"stopTurn"> = {
 					)) ?? [])
 				: [];
 		const said = [
-			stopped === null ? "Nothing was running." : "Stopped. What was written so far is kept.",
-			...(args === "all"
-				? [`${counted(dropped.length, "waiting message was", "waiting messages were")} dropped.`]
-				: []),
+			stopped === null ? texts.stop.nothing : texts.stop.done,
+			...(args === "all" ? [texts.stop.dropped(counted(dropped.length, "waiting message"))] : []),
 			...killedSentences(killed),
-			...(cancelled.length > 0
-				? [`${counted(cancelled.length, "open confirmation was", "open confirmations were")} cancelled.`]
-				: []),
+			...(cancelled.length > 0 ? [texts.stop.cancelled(counted(cancelled.length, "open confirmation"))] : []),
 		];
 		return said.join(" ");
 	},
@@ -47,65 +45,60 @@ export const stop: Changing<"stopTurn"> = {
 export const busy: Changing<"setBusyMode"> = {
 	name: "busy",
 	usage: "/busy [mode]",
-	about: "what a message does meanwhile",
+	about: texts.busy.about,
 	group: "Answers",
 	asksForProof: true,
 	setting: true,
 	change: "setBusyMode",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.busy ?? config.gateway.busy;
-		if (args === "")
-			return `While an answer is being worked on, a new message: ${MEANING[now]} (${now}). /busy queue, /busy interrupt or /busy steer changes that.`;
-		if (!isOneOf(MEANING, args))
-			throw wrongArgument("/busy takes queue, interrupt or steer", args, "/busy steer");
+		if (args === "") return texts.busy.now(MEANING[now], now);
+		if (!isOneOf(MEANING, args)) throw wrongArgument(texts.busy.takes, args, texts.busy.example);
 		return { args: { conversation: conversationId, busy: args } };
 	},
 	answer: ({ before }, { args, config }) =>
-		`From now on a new message ${MEANING[args as BusyMode]}. /busy ${before ?? config.gateway.busy} undoes that.`,
+		texts.busy.changed(MEANING[args as BusyMode], before ?? config.gateway.busy),
 };
 
 const MEANING: Readonly<Record<BusyMode, string>> = {
-	queue: "waits for its turn",
-	interrupt: "ends the running answer and is answered instead",
-	steer: "joins the running answer at its next step",
+	queue: texts.busy.queue,
+	interrupt: texts.busy.interrupt,
+	steer: texts.busy.steer,
 };
 
 export const verbose: Changing<"setToolProgress"> = {
 	name: "verbose",
 	usage: "/verbose [mode]",
-	about: "what you see of tools at work",
+	about: texts.verbose.about,
 	group: "Answers",
 	asksForProof: true,
 	setting: true,
 	change: "setToolProgress",
 	plan: ({ conversation, conversationId, config, args }) => {
 		const now = conversation.toolProgress ?? config.display.tool_progress;
-		if (args === "")
-			return `Of tools at work you see: ${SHOWN[now]} (${now}). /verbose all, /verbose new or /verbose off changes that, /verbose default goes back to the setting.${unseen(config)}`;
+		if (args === "") return texts.verbose.now(SHOWN[now], now, unseen(config));
 		if (args !== "default" && !isOneOf(SHOWN, args))
-			throw wrongArgument("/verbose takes all, new, off or default", args, "/verbose all");
+			throw wrongArgument(texts.verbose.takes, args, texts.verbose.example);
 		return { args: { conversation: conversationId, show: args === "default" ? null : args } };
 	},
 	answer: ({ show, before }, { config }) =>
-		`From now on you see ${SHOWN[show ?? config.display.tool_progress]} of tools at work. /verbose ${before ?? "default"} undoes that.${unseen(config)}`,
+		texts.verbose.changed(SHOWN[show ?? config.display.tool_progress], before ?? "default", unseen(config)),
 };
 
 const SHOWN: Readonly<Record<ToolProgress, string>> = {
-	all: "each call with its arguments",
-	new: "the call that runs",
-	off: "nothing",
+	all: texts.verbose.all,
+	new: texts.verbose.new,
+	off: texts.verbose.off,
 };
 
 function unseen(config: CommandContext["config"]): string {
-	return config.display.streaming
-		? ""
-		: " Answers are not streamed here (setting: display.streaming), so nothing of it is seen.";
+	return config.display.streaming ? "" : texts.verbose.unseen;
 }
 
 export const model: Changing<"setModelOverride"> = {
 	name: "model",
 	usage: "/model [name]",
-	about: "which model answers here",
+	about: texts.model.about,
 	group: "Answers",
 	asksForProof: true,
 	setting: true,
@@ -115,14 +108,17 @@ export const model: Changing<"setModelOverride"> = {
 		if (args === "") return modelList(context);
 		if (args === "default") return { args: { conversation: conversationId, override: null } };
 		const [, provider, name] = NAME.exec(args) ?? [];
-		if (name === undefined)
-			throw wrongArgument("/model takes provider:model or default", args, "/model anthropic:claude-sonnet");
+		if (name === undefined) throw wrongArgument(texts.model.takes, args, texts.model.example);
 		return {
 			args: { conversation: conversationId, override: { model: name, ...(provider && { provider }) } },
 		};
 	},
 	answer: ({ override, before }, { config }) =>
-		`From now on ${modelInWords(override)} answers here, until /new. /model ${before === null ? "default" : modelName(before)} undoes that.${ignored(config)}`,
+		texts.model.changed(
+			modelInWords(override),
+			before === null ? "default" : modelName(before),
+			ignored(config),
+		),
 };
 
 /** So many are named; a provider may have hundreds. */
@@ -136,7 +132,7 @@ async function modelList({
 	conversation,
 	modelChoices,
 }: Pick<CommandContext, "config" | "conversation" | "modelChoices">): Promise<string | Listing> {
-	const said = `This conversation is answered by ${answererInWords(config, conversation)}. /model provider:model chooses another, /model default goes back.${ignored(config)}`;
+	const said = texts.model.now(answererInWords(config, conversation), ignored(config));
 	// A provider may call its models whatever it likes; what cannot be chosen is not offered.
 	const names = (await modelChoices()).map(modelName).filter((name) => NAME.test(name));
 	if (names.length === 0) return said;
@@ -161,9 +157,7 @@ const NAME = /^(?:([a-z0-9][\w.-]{0,63}):)?(\w(?:[\w.:/@-]{0,198}\w)?)$/i;
 const WITHOUT_MODEL: ReadonlySet<string> = new Set(["offline", "scripted"]);
 
 function ignored({ agent }: CommandContext["config"]): string {
-	return WITHOUT_MODEL.has(agent.kind)
-		? ` The ${agent.kind} agent, which answers now, asks no model: the choice waits for one that does (setting: agent.kind).`
-		: "";
+	return WITHOUT_MODEL.has(agent.kind) ? texts.model.ignored(agent.kind) : "";
 }
 
 type Override = CommandContext["conversation"]["modelOverride"];
@@ -179,20 +173,20 @@ function answererInWords(
 }
 
 function modelInWords(override: Override): string {
-	return override === null ? "the configured model" : asCode(modelName(override));
+	return override === null ? texts.model.configured : asCode(modelName(override));
 }
 
 /** The configuration is a file that people write: what is set here stands in the store, and wins over it. */
 export const setHome: Changing<"setHome"> = {
 	name: "sethome",
 	usage: "/sethome [off]",
-	about: "make this chat the home channel",
+	about: texts.setHome.about,
 	group: "Information",
 	roles: ["owner"],
 	asksForProof: true,
 	change: "setHome",
 	plan: ({ source, args, conversationId, principal }) => {
-		if (args !== "" && args !== "off") throw wrongArgument("/sethome takes nothing or off", args, "/sethome");
+		if (args !== "" && args !== "off") throw wrongArgument(texts.setHome.takes, args, "/sethome");
 		const { platform, account, chatId, threadId, chatName, userName } = source;
 		const name = chatName ?? userName ?? platform;
 		const home = { account, chatId, name, ...(threadId !== undefined && { threadId }) };
@@ -203,11 +197,9 @@ export const setHome: Changing<"setHome"> = {
 	answer: ({ isSet, changed }, { source: { platform }, config }) => {
 		const configured = Object.hasOwn(config.home_channels, platform);
 		if (isSet)
-			return `This is the home channel of ${platform} now. /sethome off ${configured ? "goes back to the one in config.yaml" : "undoes that"}.`;
-		if (!changed) return `No home channel of ${platform} was set in a chat, so nothing was changed.`;
-		return configured
-			? `The home channel of ${platform} is the one in config.yaml again. /sethome makes it this chat.`
-			: `${platform} has no home channel any more. /sethome makes it this chat.`;
+			return texts.setHome.done(platform, configured ? texts.setHome.undoToConfig : texts.setHome.undo);
+		if (!changed) return texts.setHome.none(platform);
+		return configured ? texts.setHome.backToConfig(platform) : texts.setHome.gone(platform);
 	},
 };
 

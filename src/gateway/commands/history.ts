@@ -1,8 +1,10 @@
 // Commands that take back, bring back and ask again.
+
 import type { RestoreSummary } from "../../checkpoints/index.ts";
 import type { Undone } from "../../store/index.ts";
 import { withFiles } from "../files/conversation-files.ts";
 import { planRewind } from "../files/rewind.ts";
+import { texts } from "../texts.ts";
 import { restoredSentences } from "./checkpoints.ts";
 import { wholeNumber } from "./parse.ts";
 import { stoppedFirst } from "./sessions.ts";
@@ -14,16 +16,16 @@ const QUOTE = 80;
 export const undo: Changing<"undo"> = {
 	name: "undo",
 	usage: "/undo [n] [--files]",
-	about: "take back the last n turns (1)",
+	about: texts.undo.about,
 	group: "Answers",
 	change: "undo",
 	plan: ({ conversationId, args }) => ({
 		args: { conversation: conversationId, turns: readUndo(args).turns },
 	}),
 	answer: ({ messages, turns, text, stopped }, { args }) => {
-		if (turns === 0) return `${stoppedFirst(stopped)}There is nothing to undo.`;
-		const files = readUndo(args).files ? " No file was changed in it, so none was touched." : "";
-		return `${stoppedFirst(stopped)}${takenBack({ messages, turns })} /redo brings that back, until you write again.${files}${hadWritten(text)}`;
+		if (turns === 0) return texts.undo.nothing(stoppedFirst(stopped));
+		const files = readUndo(args).files ? texts.undo.noFiles : "";
+		return texts.undo.done(stoppedFirst(stopped), takenBack({ messages, turns }), files, hadWritten(text));
 	},
 	files: {
 		plan: (context) => {
@@ -34,8 +36,8 @@ export const undo: Changing<"undo"> = {
 		answer: ({ report, undone }) => {
 			const chat =
 				undone === null
-					? "The messages stay, because the conversation went on before the files were back."
-					: `${takenBack(undone)} /redo brings the messages back, until you write again.${hadWritten(undone.text)}`;
+					? texts.undo.messagesStay
+					: texts.undo.doneWithFiles(takenBack(undone), hadWritten(undone.text));
 			return [chat, ...restoredSentences(report as RestoreSummary)].join("\n");
 		},
 	},
@@ -56,30 +58,28 @@ function readUndo(args: string): { readonly turns: number; readonly files: boole
 }
 
 function takenBack({ messages, turns }: Pick<Undone, "messages" | "turns">): string {
-	return `Taken back: your last ${turns === 1 ? "turn" : `${turns} turns`}, ${counted(messages, "message")} with the answers.`;
+	return texts.undo.takenBack(turns === 1 ? "turn" : texts.undo.turns(turns), counted(messages, "message"));
 }
 
 function hadWritten(text: string | null): string {
-	return text === null || text === "" ? "" : ` You had written: ${quoted(text, QUOTE)}`;
+	return text === null || text === "" ? "" : texts.undo.hadWritten(quoted(text, QUOTE));
 }
 
 export const redo: Changing<"redo"> = {
 	name: "redo",
 	usage: "/redo",
-	about: "undo the last /undo",
+	about: texts.redo.about,
 	group: "Answers",
 	change: "redo",
 	plan: ({ conversationId }) => ({ args: { conversation: conversationId } }),
 	answer: ({ rows, messages, stopped }) =>
-		rows === 0
-			? "There is nothing to bring back: /redo follows /undo, before anything else is said."
-			: `${stoppedFirst(stopped)}Brought back: ${counted(messages, "message")}. /undo takes that back again.`,
+		rows === 0 ? texts.redo.nothing : texts.redo.done(stoppedFirst(stopped), counted(messages, "message")),
 };
 
 export const retry: Changing<"retry"> = {
 	name: "retry",
 	usage: "/retry",
-	about: "answer my last message again",
+	about: texts.retry.about,
 	group: "Answers",
 	change: "retry",
 	plan: ({ conversationId, speaker, deadlineAt }) => ({
@@ -87,6 +87,6 @@ export const retry: Changing<"retry"> = {
 	}),
 	answer: (result) =>
 		result.kind === "nothing"
-			? `${stoppedFirst(result.stopped)}There is no message to answer again.`
-			: `${stoppedFirst(result.stopped)}Answering again${result.hidden > 0 ? "; the answer before no longer counts" : ""}.`,
+			? texts.retry.nothing(stoppedFirst(result.stopped))
+			: texts.retry.done(stoppedFirst(result.stopped), result.hidden > 0 ? texts.retry.hidden : ""),
 };

@@ -1,15 +1,17 @@
 // Commands that only tell: how things stand, what was spent, who one is, what became of a message, what there is to say.
+
 import { describeDuration, latestDailyBoundary, limitInfo, localDays } from "../../domain/index.ts";
 import { OPERATOR, readInsights, type Session, type Spent } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 import { wholeNumber, wrongArgument } from "./parse.ts";
-import { type CommandContext, EVERYBODY, GROUPS, mayUse, type Telling } from "./types.ts";
+import { type Command, type CommandContext, EVERYBODY, GROUPS, mayUse, type Telling } from "./types.ts";
 import { tellStory } from "./why.ts";
 import { answeringModel, counted, grouped, literal, quoted } from "./words.ts";
 
 export const status: Telling = {
 	name: "status",
 	usage: "/status",
-	about: "what goes on here, how full it is",
+	about: texts.status.about,
 	group: "Information",
 	roles: EVERYBODY,
 	tell: async ({ store, lanes, conversation, conversationId, policy, now, walls, role, agent, config }) => {
@@ -21,15 +23,13 @@ export const status: Telling = {
 		const program = agent.kind === "loop" ? own.wall : undefined;
 		const model = answeringModel(own, conversation.modelOverride);
 		return [
-			`Conversation ${conversation.key}`,
-			live ? sessionLine(live, now) : "No session is open; your next message opens one.",
+			texts.status.conversation(conversation.key),
+			live ? sessionLine(live, now) : texts.status.noSession,
 			...(live ? [limitLine(live)] : []),
-			...(model === null ? [] : [`Answered by ${model}.`]),
-			lanes.running(conversationId) === null
-				? "Nothing is being worked on."
-				: "An answer is being worked on; /stop ends it.",
-			...(waiting > 0 ? [`${waiting} waiting.`] : []),
-			`Starts fresh: ${resetLine(policy)}.`,
+			...(model === null ? [] : [texts.status.answeredBy(model)]),
+			lanes.running(conversationId) === null ? texts.status.idle : texts.status.working,
+			...(waiting > 0 ? [texts.status.waiting(waiting)] : []),
+			texts.status.reset(resetLine(policy)),
 			...(walls ? [await walls.describe({ profile, standing: role }, { program })] : []),
 		].join("\n");
 	},
@@ -37,53 +37,71 @@ export const status: Telling = {
 
 function sessionLine(session: Session, now: number): string {
 	const title = session.title === null ? "" : ` ${quoted(session.title, 100)}`;
-	const base = session.base === null ? "" : `, going on from ${session.base.session}`;
+	const base = session.base === null ? "" : texts.status.continues(session.base.session);
 	const suspended = session.suspendedAt === null ? "" : ", suspended";
-	return `Session ${session.id}${title}${base}${suspended}, last active ${describeDuration(Math.max(0, now - session.lastActivityAt))} ago`;
+	return texts.status.session(
+		session.id,
+		title,
+		base,
+		suspended,
+		describeDuration(Math.max(0, now - session.lastActivityAt)),
+	);
 }
 
 function limitLine(session: Session): string {
 	const { messageCount, maxMessages, remaining, nearLimit } = limitInfo(session.messages, session.cap);
-	if (maxMessages === 0) return `${counted(messageCount, "message")}, no limit.`;
-	return `${messageCount} of ${counted(maxMessages, "message")}, ${remaining} left${nearLimit ? "; near the limit: /extend gives it more" : ""}.`;
+	if (maxMessages === 0) return texts.status.noLimit(counted(messageCount, "message"));
+	return texts.status.limit(
+		messageCount,
+		counted(maxMessages, "message"),
+		remaining,
+		nearLimit ? texts.status.nearLimit : "",
+	);
 }
 
 function resetLine({ mode, idleMinutes, atHour, timezone }: CommandContext["policy"]): string {
-	const idle = `after ${describeDuration(idleMinutes * 60_000)} without a message`;
-	const daily = `daily at ${String(atHour).padStart(2, "0")}:00 (${timezone})`;
-	if (mode === "none") return "never by itself";
-	return mode === "idle" ? idle : mode === "daily" ? daily : `${idle}, and ${daily}`;
+	const idle = texts.status.resetIdle(describeDuration(idleMinutes * 60_000));
+	const daily = texts.status.resetDaily(String(atHour).padStart(2, "0"), timezone);
+	if (mode === "none") return texts.status.resetNever;
+	return mode === "idle" ? idle : mode === "daily" ? daily : texts.status.resetBoth(idle, daily);
 }
 
 export const usage: Telling = {
 	name: "usage",
 	usage: "/usage",
-	about: "tokens and cost",
+	about: texts.usage.about,
 	group: "Information",
 	roles: EVERYBODY,
 	tell: async ({ store, scope, conversationId: conversation, policy: { timezone }, now }) => {
 		const since = latestDailyBoundary(now, timezone, 0);
 		const spent = await store.usage({ scope, conversation, since });
 		return [
-			spent.session ? `This session: ${spentLine(spent.session)}` : "No session is open.",
-			`This conversation today (${timezone}): ${spentLine(spent.since)}`,
+			spent.session ? texts.usage.session(spentLine(spent.session)) : texts.usage.noSession,
+			texts.usage.today(timezone, spentLine(spent.since)),
 		].join("\n");
 	},
 };
 
 function spentLine({ calls, inputTokens, outputTokens, cachedInputTokens, costs, unpriced }: Spent): string {
-	if (calls === 0) return "no model was asked.";
+	if (calls === 0) return texts.usage.none;
 	const cost = costs.map(({ currency, micros }) => `${(micros / 1e6).toFixed(4)} ${currency}`).join(" + ");
-	const price = unpriced === calls ? "price not known" : `cost ${cost || "nothing"}`;
-	const but = unpriced > 0 && unpriced < calls ? `, and ${unpriced} without a known price` : "";
-	const cached = cachedInputTokens > 0 ? ` (${grouped(cachedInputTokens)} from the cache)` : "";
-	return `${counted(calls, "model call")}, ${grouped(inputTokens)} tokens in${cached}, ${grouped(outputTokens)} out, ${price}${but}.`;
+	const price = unpriced === calls ? texts.usage.noPrice : texts.usage.cost(cost || "nothing");
+	const but = unpriced > 0 && unpriced < calls ? texts.usage.unpriced(unpriced) : "";
+	const cached = cachedInputTokens > 0 ? texts.usage.cached(grouped(cachedInputTokens)) : "";
+	return texts.usage.line(
+		counted(calls, "model call"),
+		grouped(inputTokens),
+		cached,
+		grouped(outputTokens),
+		price,
+		but,
+	);
 }
 
 export const insights: Telling = {
 	name: "insights",
 	usage: "/insights [days]",
-	about: "how it went, over all chats",
+	about: texts.insights.about,
 	group: "Information",
 	roles: ["owner"],
 	tell: async ({ store, args, now, policy: { timezone } }) => {
@@ -94,14 +112,14 @@ export const insights: Telling = {
 		const said = sum(period.days, ({ messages }) => messages.in + messages.out + messages.toolResults);
 		const results = sum(period.positions, (position) => position.results);
 		const errors = sum(period.positions, (position) => position.errors);
-		const failed = results === 0 ? "" : `, ${Math.round((100 * errors) / results)} % of them failed`;
+		const failed = results === 0 ? "" : texts.insights.failed(Math.round((100 * errors) / results));
 		const active = sum(period.platforms, (platform) => platform.conversations);
 		return [
-			`The last ${counted(days, "day")}, in ${counted(active, "conversation that was", "conversations that were")} active:`,
-			`Messages: ${grouped(said)}`,
-			`Turns: ${byName(period.turns)}`,
-			`Tool calls: ${grouped(results)}${failed}`,
-			`Sessions ended: ${byName(period.boundaries)}`,
+			texts.insights.heading(counted(days, "day"), counted(active, "active conversation")),
+			texts.insights.messages(grouped(said)),
+			texts.insights.turns(byName(period.turns)),
+			texts.insights.toolCalls(grouped(results), failed),
+			texts.insights.ended(byName(period.boundaries)),
 		].join("\n");
 	},
 };
@@ -117,7 +135,7 @@ function byName(table: Readonly<Record<string, number>>): string {
 export const whoami: Telling = {
 	name: "whoami",
 	usage: "/whoami",
-	about: "who you are to Keryx",
+	about: texts.whoami.about,
 	group: "Information",
 	roles: EVERYBODY,
 	tell: async ({ store, source, role, principal, commands }) => {
@@ -128,13 +146,13 @@ export const whoami: Telling = {
 		const usable = commands.filter((command) => mayUse(command, role));
 		const may =
 			usable.length === commands.length
-				? "You may use every command."
-				: `You may use ${usable.map(({ name }) => `/${name}`).join(", ")}.`;
+				? texts.whoami.every
+				: texts.whoami.some(usable.map(({ name }) => `/${name}`).join(", "));
 		return [
-			`You are ${userName === undefined ? "somebody without a name" : literal(userName, 100)} on ${platform}.`,
-			ids.length === 0 ? "The platform does not say who you are." : `Your ids there: ${ids.join(", ")}`,
-			...(principal === null ? [] : [`To Keryx you are principal ${principal}.`]),
-			`Your role here is ${role}. ${may}`,
+			texts.whoami.name(userName === undefined ? texts.whoami.noName : literal(userName, 100), platform),
+			ids.length === 0 ? texts.whoami.noId : texts.whoami.ids(ids.join(", ")),
+			...(principal === null ? [] : [texts.whoami.principal(principal)]),
+			texts.whoami.role(role, may),
 		].join("\n");
 	},
 };
@@ -145,30 +163,24 @@ const COUNTED_BACK = 20;
 export const why: Telling = {
 	name: "why",
 	usage: "/why [n]",
-	about: "what became of your nth last message",
+	about: texts.why.about,
 	group: "Information",
 	roles: EVERYBODY,
 	tell: async ({ store, scope, conversationId: conversation, inbox, args }) => {
 		if (args !== "" && !/^[1-9]\d{0,14}$/.test(args))
-			throw wrongArgument(
-				"/why takes a message's number, or how many messages back",
-				args,
-				"/why 2, for the one before the last",
-			);
+			throw wrongArgument(texts.why.takes, args, texts.why.example);
 		const n = args === "" ? 1 : Number(args);
 		const id =
 			n > COUNTED_BACK ? n : await store.lastInbound({ scope, conversation, back: n, before: inbox });
 		if (id !== null) return tellStory(await store.story({ scope, id }));
-		return n === 1
-			? "No message of this conversation has been answered yet."
-			: `This conversation does not have ${n} messages yet.`;
+		return n === 1 ? texts.why.none : texts.why.tooFew(n);
 	},
 };
 
 export const help: Telling = {
 	name: "help",
 	usage: "/help",
-	about: "this list",
+	about: texts.help.about,
 	group: "Information",
 	roles: EVERYBODY,
 	tell: ({ commands, role }) =>
@@ -177,8 +189,12 @@ export const help: Telling = {
 			usable: commands.filter((command) => command.group === group && mayUse(command, role)),
 		}))
 			.filter(({ usable }) => usable.length > 0)
-			.map(({ group, usable }) =>
-				[`**${group}**`, ...usable.map((command) => `\`${command.usage}\` ${command.about}`)].join("\n"),
-			)
+			.map(({ group, usable }) => [`**${group}**`, "```", ...aligned(usable), "```"].join("\n"))
 			.join("\n\n"),
 };
+
+/** Two columns. They stand in a code block: elsewhere letters differ in width, and spaces may be dropped. */
+function aligned(commands: readonly Command[]): string[] {
+	const width = Math.max(...commands.map(({ usage }) => usage.length));
+	return commands.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`);
+}

@@ -1,6 +1,8 @@
 // Letting people in from a chat: for the owner alone, as a member or a guest. An owner is made where Keryx runs, or on the page.
+
 import { OPERATOR } from "../../store/index.ts";
 import { LET_IN } from "../sentences.ts";
+import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
 import { counted, inert } from "./words.ts";
@@ -11,7 +13,7 @@ const LISTED = 10;
 export const pair: Changing<"decidePairing"> = {
 	name: "pair",
 	usage: "/pair [approve n]",
-	about: "let people in who asked",
+	about: texts.pair.about,
 	group: "Answers",
 	roles: ["owner"],
 	asksForProof: true,
@@ -21,11 +23,7 @@ export const pair: Changing<"decidePairing"> = {
 		if (args === "") return list(context);
 		const [, decision, n, role] = FORM.exec(args) ?? [];
 		if ((decision !== "approve" && decision !== "deny") || (decision === "deny" && role !== undefined))
-			throw wrongArgument(
-				"/pair takes approve or deny and a number, and guest for less than a member",
-				args,
-				"/pair approve 3 guest",
-			);
+			throw wrongArgument(texts.pair.takes, args, "/pair approve 3 guest");
 		const by = `${source.platform}:${source.userId ?? source.chatId}`;
 		return {
 			args: {
@@ -39,26 +37,23 @@ export const pair: Changing<"decidePairing"> = {
 		};
 	},
 	answer: (result) => {
-		if (result.kind !== "done") return "Nothing was changed.";
+		if (result.kind !== "done") return texts.pair.nothing;
 		const { n, state, role } = result.pairing;
 		const who = named(result.pairing);
-		if (state === "approved")
-			return `${who} is let in as a ${role ?? "member"}. /pair deny ${n} sends them away again.`;
-		return state === "denied"
-			? `The request of ${who} is refused. They are told nothing.`
-			: `${who} may not write here any more.`;
+		if (state === "approved") return texts.pair.approved(who, role ?? "member", n);
+		return state === "denied" ? texts.pair.denied(who) : texts.pair.revoked(who);
 	},
 };
 
 async function list({ store, now }: CommandContext): Promise<string> {
 	const open = (await store.pairings({ scope: OPERATOR, now })).filter(({ state }) => state === "open");
-	if (open.length === 0) return "Nobody waits to be let in.";
+	if (open.length === 0) return texts.pair.nobody;
 	return [
-		`${counted(open.length, "person waits", "people wait")} to be let in:`,
+		texts.pair.heading(counted(open.length, "person is", "people are")),
 		...open.slice(0, LISTED).map((one) => `- ${one.n}: ${named(one)}`),
-		...(open.length > LISTED ? ["`keryx pair list` has all of them."] : []),
+		...(open.length > LISTED ? [texts.pair.more] : []),
 		"",
-		"Names are what people call themselves: compare the code before you say yes. /pair approve or /pair deny and the number answers.",
+		texts.pair.howTo,
 	].join("\n");
 }
 
@@ -71,5 +66,5 @@ function named({
 	readonly id: string;
 	readonly platform: string;
 }) {
-	return `${name === null ? "somebody" : inert(name)} (${inert(id)} on ${platform})`;
+	return texts.pair.who(name === null ? texts.pair.someone : inert(name), inert(id), platform);
 }

@@ -1,6 +1,8 @@
 // Finding a command in a message. A path or a fraction is not one: `/usr/bin is full` goes to the agent.
+
 import { nearest } from "../../config/index.ts";
 import { KeryxError } from "../../errors.ts";
+import { texts } from "../texts.ts";
 
 const FORM = /^\/([a-z]+)(?:@[A-Za-z0-9_]+)?(?:\s+([\s\S]*))?$/;
 
@@ -16,9 +18,7 @@ export function parseCommand(text: string): Parsed | null {
 
 export function unknownCommand(names: readonly string[], name: string): string {
 	const like = nearest(name, names);
-	return like
-		? `There is no command /${name}. Did you mean /${like}? /help lists all.`
-		: `There is no command /${name}. /help lists all.`;
+	return like ? texts.help.didYouMean(name, like) : texts.help.unknown(name);
 }
 
 /** A whole number from `least` on, or `otherwise` where nothing is given. */
@@ -43,16 +43,12 @@ export function wholeNumber(
 	if (args === "") return otherwise;
 	const n = /^\d{1,7}$/.test(args) ? Number(args) : Number.NaN;
 	if (!(n >= least && n <= most))
-		throw wrongArgument(
-			`${command} takes a whole number of ${of} from ${least} to ${most}`,
-			args,
-			`${command} ${example}`,
-		);
+		throw wrongArgument(texts.errors.wholeNumber(command, of, least, most), args, `${command} ${example}`);
 	return n;
 }
 
 export function wrongArgument(takes: string, args: string, example: string): KeryxError {
-	return new KeryxError("argument.invalid", `${takes}, not ${JSON.stringify(args)}`, {
-		hint: `for example: ${example}`,
+	return new KeryxError("argument.invalid", texts.errors.wrongArgument(takes, JSON.stringify(args)), {
+		hint: texts.errors.example(example),
 	});
 }

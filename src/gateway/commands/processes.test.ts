@@ -14,7 +14,7 @@ const RUNNING = {
 
 test.each([
 	[false, "running for 1 min"],
-	[true, "running for 1 min; its host does not answer: this is what was last known"],
+	[true, "running for 1 min; its host does not answer, so this may be out of date"],
 ])("a program whose host is silent (%s) is told of as %j", async (isUnreachable, words) => {
 	const list: Processes["list"] = () => Promise.resolve([{ ...RUNNING, isUnreachable }]);
 	const context = { now: 60_000, processes: { list } } as unknown as CommandContext;

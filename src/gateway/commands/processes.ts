@@ -1,5 +1,6 @@
 // What runs in the background here, and ending it. Killing is no change of the store: its end is recorded as every other, and doing
 // it twice does nothing more.
+
 import { describeDuration } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -10,6 +11,7 @@ import {
 	type Processes,
 } from "../../processes/index.ts";
 import type { ProcessEnd, ProcessScope } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import type { CommandContext, Telling } from "./types.ts";
 import { asCode, counted, shortened } from "./words.ts";
@@ -20,18 +22,18 @@ const LONGEST_COMMAND = 60;
 export const listProcesses: Telling = {
 	name: "processes",
 	usage: "/processes",
-	about: "programs that run here",
+	about: texts.processes.about,
 	group: "Information",
 	tell: async (context) => {
 		const listed = await programs(context).list(scopeOf(context), LISTED);
-		if (listed.length === 0) return "No program has run in this conversation lately.";
+		if (listed.length === 0) return texts.processes.noneLately;
 		const running = listed.filter(({ endedAt }) => endedAt === null).length;
 		return [
 			running === 0
-				? "No program runs here now."
-				: `${counted(running, "program runs", "programs run")} here:`,
+				? texts.processes.noneNow
+				: texts.processes.heading(counted(running, "program is", "programs are")),
 			...listed.map((process) => `- ${line(process, context.now)}`),
-			...(running > 0 ? ["", "/kill and the id ends one, /stop all ends all."] : []),
+			...(running > 0 ? ["", texts.processes.howTo] : []),
 		].join("\n");
 	},
 };
@@ -39,17 +41,16 @@ export const listProcesses: Telling = {
 export const killProcess: Telling = {
 	name: "kill",
 	usage: "/kill <id>",
-	about: "end a program that runs here",
+	about: texts.kill.about,
 	group: "Answers",
 	tell: async (context) => {
 		const { args } = context;
-		if (args === "" || /\s/.test(args))
-			throw wrongArgument("/kill takes the id of a process, or its beginning", args, "/kill proc_1a2b");
+		if (args === "" || /\s/.test(args)) throw wrongArgument(texts.kill.takes, args, "/kill proc_1a2b");
 		const killed = await programs(context).kill(actorOf(context), args);
 		const { result, process, survivors } = killed;
-		if (result === "already_exited") return `${process.id} had ended already. Nothing was changed.`;
+		if (result === "already_exited") return texts.kill.alreadyEnded(process.id);
 		return result === "killed"
-			? `Killed: ${process.id} (${shown(process.command)}), with everything it had started.`
+			? texts.kill.done(process.id, shown(process.command))
 			: couldNot(process.id, survivors);
 	},
 };
@@ -58,7 +59,7 @@ export const killProcess: Telling = {
 export function killedSentences(killed: readonly KilledProcess[]): string[] {
 	const done = killed.filter(({ result }) => result === "killed").length;
 	return [
-		...(done > 0 ? [`${counted(done, "program was", "programs were")} killed.`] : []),
+		...(done > 0 ? [texts.kill.several(counted(done, "program was", "programs were"))] : []),
 		...killed.flatMap(({ result, process, survivors }) =>
 			result === "survived" ? [couldNot(process.id, survivors)] : [],
 		),
@@ -66,18 +67,18 @@ export function killedSentences(killed: readonly KilledProcess[]): string[] {
 }
 
 function couldNot(id: string, survivors: readonly number[]): string {
-	return `${id} could not be killed: ${counted(survivors.length, "process", "processes")} of it still live (pid ${survivors.join(", ")}).`;
+	return texts.kill.failed(id, counted(survivors.length, "process", "processes"), survivors.join(", "));
 }
 
 function line(process: ListedProcess, now: number): string {
 	const { id, command, status, startedAt, endedAt, exitCode, signal, cause, survivors } = process;
 	const state =
 		status === "starting" || status === "running"
-			? `running for ${describeDuration(Math.max(0, now - startedAt))}`
+			? texts.processes.runningFor(describeDuration(Math.max(0, now - startedAt)))
 			: endInWords({ status, exitCode, signal, cause: cause ?? "" } satisfies ProcessEnd);
 	const ago = endedAt === null ? "" : `, ${describeDuration(Math.max(0, now - endedAt))} ago`;
-	const unsure = process.isUnreachable ? "; its host does not answer: this is what was last known" : "";
-	const left = survivors.length > 0 ? `; left behind: pid ${survivors.join(", ")}` : "";
+	const unsure = process.isUnreachable ? texts.processes.unreachable : "";
+	const left = survivors.length > 0 ? texts.processes.left(survivors.join(", ")) : "";
 	return `${id} ${shown(command)}: ${state}${ago}${left}${unsure}`;
 }
 
@@ -97,7 +98,7 @@ function scopeOf({ conversationId }: CommandContext): ProcessScope {
 
 function programs({ processes }: CommandContext): Processes {
 	if (processes) return processes;
-	throw new KeryxError("argument.invalid", "this Keryx runs no programs", {
-		hint: "the tools terminal and process are not there",
+	throw new KeryxError("argument.invalid", texts.processes.off, {
+		hint: texts.processes.offHint,
 	});
 }

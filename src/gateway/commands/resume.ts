@@ -1,8 +1,10 @@
 // Going back to an earlier session: which there are, and taking one up again. What may not be reached is not there: no answer tells
 // somebody else's session from one that never was (scenario 12).
+
 import { cleanTitle, describeDuration, isSessionId, type SessionId } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR, type Reachable } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 import { stoppedFirst } from "./sessions.ts";
 import type { Changing, CommandContext, Listing, Telling } from "./types.ts";
 import { counted, literal, quoted, shortened } from "./words.ts";
@@ -17,7 +19,7 @@ const HITS = 50;
 export const sessions: Telling = {
 	name: "sessions",
 	usage: "/sessions [words]",
-	about: "earlier ones; words: search",
+	about: texts.sessions.about,
 	group: "Conversation",
 	tell: (context) => (context.args === "" ? list(context) : search(context)),
 };
@@ -25,7 +27,7 @@ export const sessions: Telling = {
 export const resume: Changing<"switchSession"> = {
 	name: "resume",
 	usage: "/resume [n]",
-	about: "go back to one of /sessions",
+	about: texts.resume.about,
 	group: "Conversation",
 	change: "switchSession",
 	plan: async (context) => {
@@ -45,20 +47,19 @@ export const resume: Changing<"switchSession"> = {
 	answer: async ({ session: id, ended, stopped }, { store }) => {
 		const { title, messages } = await store.session({ scope: OPERATOR, id });
 		const name = title === null ? id : quoted(title, NAME);
-		const back = ended === null ? "" : ` /resume ${ended} goes back to where you were.`;
-		return `${stoppedFirst(stopped)}You are in session ${name} now, with ${counted(messages, "message")}.${back}`;
+		const back = ended === null ? "" : texts.resume.back(ended);
+		return texts.resume.done(stoppedFirst(stopped), name, counted(messages, "message"), back);
 	},
 };
 
 async function list(context: CommandContext): Promise<string | Listing> {
 	const found = await reachable(context);
-	if (found.length === 0)
-		return "There is no earlier session to go back to. /new starts one and keeps this one.";
+	if (found.length === 0) return texts.sessions.none;
 	const text = [
-		"Earlier sessions, newest first:",
+		texts.sessions.heading,
 		...found.map((session, index) => `${index + 1}. ${line(session, context.now)}`),
 		"",
-		"/resume and a number goes back to one; /sessions and words searches in all.",
+		texts.sessions.howTo,
 	].join("\n");
 	const choices = found.map(({ id, title, opening }, index) => ({
 		label: `${index + 1}. ${label(title ?? opening) || id}`,
@@ -75,19 +76,19 @@ function label(text: string): string {
 function line(session: Reachable, now: number): string {
 	const { title, opening, lastActivityAt, messages, endReason, elsewhere } = session;
 	const name = literal(title ?? opening, NAME) || session.id;
-	const where = elsewhere === null ? "" : `, in ${literal(elsewhere, NAME)}`;
-	const ago = `${describeDuration(Math.max(0, now - lastActivityAt))} ago`;
-	return `${name} (${ago}, ${counted(messages, "message")}, ${endReason === null ? "still open" : ENDED[endReason]}${where})`;
+	const where = elsewhere === null ? "" : texts.sessions.elsewhere(literal(elsewhere, NAME));
+	const ago = texts.ago(describeDuration(Math.max(0, now - lastActivityAt)));
+	return `${name} (${ago}, ${counted(messages, "message")}, ${endReason === null ? texts.sessions.ended.open : ENDED[endReason]}${where})`;
 }
 
 const ENDED: Readonly<Record<NonNullable<Reachable["endReason"]>, string>> = {
-	idle: "ended idle",
-	daily: "ended by the daily reset",
-	message_limit: "ended full",
-	user_new: "ended by /new",
-	user_switch: "left for another",
+	idle: texts.sessions.ended.idle,
+	daily: texts.sessions.ended.daily,
+	message_limit: texts.sessions.ended.messageLimit,
+	user_new: texts.sessions.ended.userNew,
+	user_switch: texts.sessions.ended.userSwitch,
 	suspended: "suspended",
-	resume_expired: "cut off",
+	resume_expired: texts.sessions.ended.resumeExpired,
 	retention: "archived",
 };
 
@@ -105,19 +106,20 @@ async function search(context: CommandContext): Promise<string | Listing> {
 	for (const { session, snippet } of hits)
 		if (!first.has(session)) first.set(session, snippet.map(({ text }) => text).join(""));
 	const shown = [...first].slice(0, LISTED);
-	if (shown.length === 0)
-		return `Nothing was found for ${quoted(args, NAME)}. Try fewer words, or the beginning of one: "tul*".`;
+	if (shown.length === 0) return texts.sessions.nothingFound(quoted(args, NAME));
 	const lines: string[] = [];
 	const choices: Listing["choices"][number][] = [];
 	for (const [id, snippet] of shown) {
 		const { title, live } = await store.session({ scope, id });
 		const name = title === null ? "" : `${literal(title, NAME)}: `;
 		const isThis = id === live && id === conversation.liveSession;
-		lines.push(`- ${name}${literal(snippet, SNIPPET)} (${isThis ? "this session" : `/resume ${id}`})`);
+		lines.push(
+			`- ${name}${literal(snippet, SNIPPET)} (${isThis ? texts.sessions.thisSession : `/resume ${id}`})`,
+		);
 		if (!isThis) choices.push({ label: label(title ?? snippet) || id, command: `/resume ${id}` });
 	}
 	return {
-		text: [`Found in ${counted(shown.length, "session")}, best first:`, ...lines].join("\n"),
+		text: [texts.sessions.found(counted(shown.length, "session")), ...lines].join("\n"),
 		choices,
 	};
 }
@@ -132,8 +134,8 @@ async function targetOf(context: CommandContext): Promise<SessionId> {
 	const named = isSessionId(args) ? { id: args } : { title: cleanTitle(args) };
 	const [found] = await reachable(context, named);
 	if (found) return found.id;
-	throw new KeryxError("store.not_found", `no session ${quoted(args, NAME)} was found`, {
-		hint: "/sessions lists those you can go back to",
+	throw new KeryxError("store.not_found", texts.resume.notFound(quoted(args, NAME)), {
+		hint: texts.resume.notFoundHint,
 	});
 }
 

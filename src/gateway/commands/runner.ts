@@ -1,5 +1,6 @@
 // Carrying out commands, at once and beside a running turn. The effect and the end of the message are one transaction; the answer
 // follows in a second one, and is made up for after a crash between them, from what the effect has left behind.
+
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
@@ -34,6 +35,7 @@ import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { texts } from "../texts.ts";
 import { reach, rightsOf } from "../turn/rights.ts";
 import type { Walls } from "../turn/walls.ts";
 import { type Patience, patientStore, untilWritten } from "../until-written.ts";
@@ -148,7 +150,7 @@ export class CommandRunner {
 				untilWritten(() => this.#carryOut(inbox, receive), this.#patience()),
 			);
 		} catch (error) {
-			log(`the command of message ${inbox} could not be carried out`, error);
+			log(`the command in message ${inbox} failed`, error);
 		} finally {
 			this.#underWay.delete(inbox);
 			letGo();
@@ -264,7 +266,7 @@ export class CommandRunner {
 
 	#patience(): Patience {
 		const { clock, stopping, log } = this.#options;
-		return { clock, signal: stopping(), log: (error) => log("a command waits for the store", error) };
+		return { clock, signal: stopping(), log: (error) => log("a command is waiting for the store", error) };
 	}
 
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
@@ -319,9 +321,7 @@ function maySet({ role, conversation, principal }: CommandContext): boolean {
 }
 
 function notTheirs(name: string, { conversation }: CommandContext): string {
-	return conversation.shared
-		? `Nothing was changed: in a conversation that several people share, /${name} is the owner's.`
-		: `Nothing was changed: /${name} is for the person this conversation belongs to, and for the owner.`;
+	return conversation.shared ? texts.errors.ownerOnlyShared(name) : texts.errors.ownerOnly(name);
 }
 
 async function planOf(
@@ -333,8 +333,7 @@ async function planOf(
 	if (!command) return { name: "unknown", said: commands.noSuch(called) };
 	const { name } = command;
 	if (authorisation.kind === "refused") return { name, said: SENT_AWAY };
-	if (!mayUse(command, context.role))
-		return { name, said: `/${name} is not for you here. /help lists what is.` };
+	if (!mayUse(command, context.role)) return { name, said: texts.errors.notForYou(name) };
 	try {
 		if (command.asksForProof) await assertProof(name, context);
 		const restore = (await command.files?.plan(context)) ?? null;

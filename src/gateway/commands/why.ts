@@ -1,5 +1,7 @@
 // The story of one message in sentences with times, also when nothing came of it. Read back from the events, never guessed.
+
 import { type Disposition, type InboxItem, type StoreEvent, tellEvent } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 
 export function tellStory({
 	item,
@@ -11,36 +13,35 @@ export function tellStory({
 	const lines = events
 		.map((event) => `${time(event.at)} ${tellEvent(event)}`)
 		.filter((line) => !line.endsWith(" "));
-	const first = lines.length === 0 ? [`${time(item.acceptedAt)} It arrived.`] : [];
-	return [`Message ${item.id}:`, ...first, ...lines, ending(item)].join("\n");
+	const first = lines.length === 0 ? [texts.why.arrived(time(item.acceptedAt))] : [];
+	return [texts.why.message(item.id), ...first, ...lines, ending(item)].join("\n");
 }
 
 function ending(item: InboxItem): string {
-	if (item.disposition === null)
-		return item.turn === null ? "It waits for its turn." : "It is being worked on.";
-	return `So: ${inWords(item.disposition)}.`;
+	if (item.disposition === null) return item.turn === null ? texts.why.waiting : texts.why.working;
+	return texts.why.result(inWords(item.disposition));
 }
 
 function inWords(disposition: Disposition): string {
 	switch (disposition.kind) {
 		case "answered":
-			return "it was answered";
+			return texts.why.answered;
 		case "merged":
-			return "it was answered together with others";
+			return texts.why.merged;
 		case "command":
-			return `it was the command /${disposition.name}`;
+			return texts.why.command(disposition.name);
 		case "observed":
-			return "it was only observed";
+			return texts.why.observed;
 		case "refused":
-			return `it was refused: ${disposition.reason}`;
+			return texts.why.refused(disposition.reason);
 		case "dropped_by_user":
-			return "the user dropped it";
+			return texts.why.dropped;
 		case "stopped":
-			return "the user stopped the answer";
+			return texts.why.stopped;
 		case "expired":
-			return `it got too old: ${disposition.reason}`;
+			return texts.why.expired(disposition.reason);
 		case "failed":
-			return `it could not be answered: ${disposition.reason}`;
+			return texts.why.failed(disposition.reason);
 	}
 }
 

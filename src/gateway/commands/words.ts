@@ -51,7 +51,7 @@ export function inert(text: string): string {
 
 /** As people write it: provider:model. */
 export function modelName({ provider, model }: ModelOverride): string {
-	return [provider, model ?? "the provider's model"].filter(Boolean).join(":");
+	return [provider, model ?? "the provider's default model"].filter(Boolean).join(":");
 }
 
 /** The model that answers; null where the agent names none. */

@@ -1,5 +1,6 @@
 // The files that a conversation's agent works on, and the snapshots of them: what turns, commands and the API do with these goes
 // through here. A folder that was there before Keryx has none until its owner asked for one; that it has one is the consent.
+
 import type {
 	Checkpoints,
 	FileDiff,
@@ -16,6 +17,7 @@ import {
 	OPERATOR,
 	type Store,
 } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 import type { Workspace, WorkspaceOwner } from "./workspaces.ts";
 
 export interface ConversationFilesOptions {
@@ -91,9 +93,7 @@ export class ConversationFiles {
 			const { kind, session, turn } = input;
 			await store
 				.checkpointFailed({ workspace: null, kind, conversation: conversation.id, session, turn, code })
-				.catch((unwritten: unknown) =>
-					log("that a checkpoint was not taken could not be recorded", unwritten),
-				);
+				.catch((unwritten: unknown) => log("a missed checkpoint could not be recorded", unwritten));
 			return { kind: "failed", reason, code };
 		}
 	}
@@ -111,12 +111,9 @@ export class ConversationFiles {
 /** Where this Keryx has none. */
 export function withFiles(files: ConversationFiles | null): ConversationFiles {
 	if (files) return files;
-	throw new KeryxError("checkpoint.disabled", "this Keryx takes no checkpoints");
+	throw new KeryxError("checkpoint.disabled", texts.checkpoint.off);
 }
 
 function notAgreed(): KeryxError {
-	return new KeryxError(
-		"checkpoint.consent",
-		"no checkpoints are taken of this folder yet, because it was there before Keryx",
-	);
+	return new KeryxError("checkpoint.consent", texts.checkpoint.notAgreed);
 }

@@ -1,5 +1,6 @@
 // Taking files back, alone or together with the chat. Who calls holds the conversation's lane, so that no turn of it begins meanwhile; one
 // that runs is stopped first, or is a reason to refuse.
+
 import type { Agent } from "../../agents/index.ts";
 import type { RestoreReport } from "../../checkpoints/index.ts";
 import type { Message } from "../../domain/index.ts";
@@ -14,6 +15,7 @@ import {
 import type { ToolRegistry } from "../../tools/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import { STOP_MS } from "../lanes/stopping.ts";
+import { texts } from "../texts.ts";
 import type { ConversationFiles } from "./conversation-files.ts";
 
 export interface RestoreRequest {
@@ -133,15 +135,12 @@ async function mayHaveChanged(
 }
 
 function stillRunning(): KeryxError {
-	return new KeryxError("checkpoint.busy", "an answer is being worked on here, which may change files", {
-		hint: "/stop ends it, then try again",
+	return new KeryxError("checkpoint.busy", texts.undo.busy, {
+		hint: texts.undo.busyHint,
 	});
 }
 
 function missing(turns: number): KeryxError {
-	const what = turns === 1 ? "that turn" : "these turns";
-	return new KeryxError(
-		"checkpoint.missing",
-		`nothing was changed: ${what} may have changed files, and there is no checkpoint of before`,
-	);
+	const what = turns === 1 ? texts.undo.thatTurn : texts.undo.theseTurns;
+	return new KeryxError("checkpoint.missing", texts.undo.noCheckpoint(what));
 }

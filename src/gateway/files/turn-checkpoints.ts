@@ -121,6 +121,6 @@ export class TurnCheckpoints {
 		);
 		await store
 			.notify({ conversation, turn, deliveries })
-			.catch((error: unknown) => log("that no checkpoints are taken could not be told", error));
+			.catch((error: unknown) => log("the notice about missing checkpoints could not be sent", error));
 	}
 }

@@ -81,7 +81,7 @@ export function createWorkspaces(
 ): Workspaces {
 	switch (mode) {
 		case "per_conversation":
-			if (path !== undefined) throw invalid("must be left out where workspace.mode is per_conversation");
+			if (path !== undefined) throw invalid("must be left out when workspace.mode is per_conversation");
 			return {
 				of: (conversation) => {
 					const id = checkedId(conversation);
@@ -93,7 +93,7 @@ export function createWorkspaces(
 			return { of: () => made((path === undefined && unmoved(join(home, OLD_SHARED))) || shared) };
 		}
 		case "fixed": {
-			if (path === undefined) throw invalid("must name a directory where workspace.mode is fixed");
+			if (path === undefined) throw invalid("must name a directory when workspace.mode is fixed");
 			const fixed = checked(resolve(home, path));
 			return { of: () => checked(fixed) };
 		}
@@ -143,7 +143,7 @@ export function moveWorkspaces(
 	mkdirSync(root, { recursive: true, mode: 0o700 });
 	const kept: { folder: string; why: string }[] = [];
 	for (const [folder, to] of old) {
-		const why = isBusy(folder) ? "its programs still run" : whyNotMoved(folder, to);
+		const why = isBusy(folder) ? "its programs are still running" : whyNotMoved(folder, to);
 		if (why !== null) kept.push({ folder, why });
 	}
 	if (unmoved(join(home, OLD_ROOT)) && children(join(home, OLD_ROOT)).length === 0)
@@ -152,7 +152,7 @@ export function moveWorkspaces(
 }
 
 function whyNotMoved(folder: string, to: string): string | null {
-	if (lstatSync(to, { throwIfNoEntry: false })) return `${to} is there already`;
+	if (lstatSync(to, { throwIfNoEntry: false })) return `${to} already exists`;
 	try {
 		renameSync(folder, to);
 		return null;
@@ -186,8 +186,8 @@ function isInside(path: string, folder: string): boolean {
 /** An id of ours is 32 hex digits; an imported one may be anything. */
 function checkedId(conversation: string): string {
 	if (/^[0-9a-f]{32}$/.test(conversation)) return conversation;
-	throw new KeryxError("workspace.unusable", "this conversation's id is not one that Keryx made", {
-		hint: "set workspace.mode to shared or fixed, or begin a new conversation",
+	throw new KeryxError("workspace.unusable", "Keryx did not create this conversation's id", {
+		hint: "set workspace.mode to shared or fixed, or start a new conversation",
 	});
 }
 
@@ -211,7 +211,7 @@ function checked(folder: string): string {
 }
 
 function unusable(folder: string, cause: unknown): KeryxError {
-	const message = `the workspace ${folder} cannot be used: ${(cause as Error).message}`;
+	const message = `cannot use the workspace ${folder}: ${(cause as Error).message}`;
 	return new KeryxError("workspace.unusable", message, { field: "workspace.path", cause });
 }
 

@@ -35,7 +35,7 @@ export function authorise(
 	if (!rules) return { kind: "refused", reason: NOT_ALLOWED };
 	const isListed = rules.groups.some((id) => id === source.chatId || chats.includes(id));
 	const groupAllowed = source.chatType === "dm" || rules.groups.length === 0 || isListed;
-	if (!groupAllowed) return { kind: "refused", reason: "this group is not allowed" };
+	if (!groupAllowed) return { kind: "refused", reason: "this group is not on the allow-list" };
 
 	const own = new Set(
 		[...ids, source.userId, source.userIdAlt]
@@ -55,7 +55,7 @@ export function authorise(
 }
 
 /** Nobody knows the sender yet. */
-export const NOT_ALLOWED = "not allowed";
+export const NOT_ALLOWED = "not on the allow-list";
 
 /** Whoever speaks with a token through the API; its turns go on as such, also when nothing says any more who it was. */
 export function isProgram({ platform, chatId }: Pick<Source, "platform" | "chatId">): boolean {

@@ -1,4 +1,5 @@
 // The code that a stranger reads out to whoever runs Keryx. Only its digest is kept.
+
 import { createHash } from "node:crypto";
 import type { Source } from "../../domain/index.ts";
 import { type Destination, destinationOf, pairingNoticeId } from "../../store/index.ts";
@@ -6,6 +7,7 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { pairingQuestion, pairingSentence } from "../sentences.ts";
+import { texts } from "../texts.ts";
 
 /** Without letters and digits that look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
@@ -56,9 +58,9 @@ function questionAt(
 	// Bound to owners; its end is the code's.
 	const press = { principal: null, owner: true, until: 0 };
 	const choices = [
-		{ label: "Let in", style: "primary", command: "/pair approve {n}", ...press },
-		{ label: "As a guest", command: "/pair approve {n} guest", ...press },
-		{ label: "Refuse", style: "danger", command: "/pair deny {n}", ...press },
+		{ label: texts.pair.buttons.approve, style: "primary", command: "/pair approve {n}", ...press },
+		{ label: texts.pair.buttons.guest, command: "/pair approve {n} guest", ...press },
+		{ label: texts.pair.buttons.deny, style: "danger", command: "/pair deny {n}", ...press },
 	] as const;
 	const deliveries = toDeliveries(text, { id, kind: "notice", class: "question", destination }, outlet);
 	return withButtons(deliveries, [choices], outlet);

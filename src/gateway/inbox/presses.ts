@@ -1,5 +1,6 @@
 // A press of a button. It is admitted as the command that the store holds for the button, written by whoever pressed: the same
 // authorisation, the same door, the same runner (I14, I17). Whatever comes of it, whoever pressed is told.
+
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import { parseSource, toWireSource } from "../../domain/index.ts";
@@ -9,6 +10,7 @@ import type { Press, Reaction } from "../channel.ts";
 import { parseCommand } from "../commands/index.ts";
 import type { ReceivedCommand } from "../commands/runner.ts";
 import { DeadlinePassed, within } from "../deadline.ts";
+import { texts } from "../texts.ts";
 import { decide, roleOf, routingOf } from "./admission.ts";
 import type { ArrivalOrder } from "./arrival-order.ts";
 
@@ -89,7 +91,7 @@ async function take(
 		await confirmations?.refused(
 			{ who: `${source.platform}:${source.userId ?? source.chatId}`, via: "chat" },
 			"resolve",
-			`pressed a button that is not theirs, as ${roleOf(authorisation)}`,
+			`pressed someone else's button, as ${roleOf(authorisation)}`,
 			pressed.confirmation,
 		);
 	if (pressed.kind !== "taken") return { text: REFUSALS[pressed.kind] };
@@ -128,9 +130,9 @@ async function answered(
 }
 
 const REFUSALS: Readonly<Record<Exclude<Pressed["kind"], "taken">, string>> = {
-	unknown: "This button does nothing any more.",
-	over: "Too late: this was decided already, or its time has passed. Nothing was done.",
-	used: "This was pressed already. Nothing more was done.",
-	not_theirs: "This is not yours to answer. Nothing was done.",
+	unknown: texts.press.unknown,
+	over: texts.press.over,
+	used: texts.press.used,
+	not_theirs: texts.press.notTheirs,
 };
-const UNDER_WAY = "It is being done; the answer follows here.";
+const UNDER_WAY = texts.press.underWay;

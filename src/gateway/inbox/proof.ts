@@ -1,9 +1,11 @@
 // Whether a message proves who decides (I14, I17). A channel authenticates its platform's people. A program that posts a message
 // speaks for itself alone: the name that it puts into the source proves nothing, whatever rights its poster has. A platform's bot is
 // authenticated, and is no human.
+
 import { isOwnPlatform } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { CommandContext } from "../commands/index.ts";
+import { texts } from "../texts.ts";
 
 const NOBODY = { who: "program", via: "api" } as const;
 
@@ -21,18 +23,18 @@ export async function assertProof(command: string, context: CommandContext): Pro
 		isBots
 			? "written by a bot"
 			: own
-				? `posted as ${name} without proof of who it is`
+				? `posted as ${name} without proof of identity`
 				: `posted as ${name}, which a program cannot prove`,
 	);
 	if (isBots)
-		throw new KeryxError("confirmation.refused", "a bot decides nothing, whatever its role", {
-			hint: "a person writes it",
+		throw new KeryxError("confirmation.refused", texts.proof.bot, {
+			hint: texts.proof.botHint,
 		});
 	throw own
-		? new KeryxError("confirmation.refused", "this way in did not say who you are", {
-				hint: "use keryx chat, the page, or the token of an operator",
+		? new KeryxError("confirmation.refused", texts.proof.noIdentity, {
+				hint: texts.proof.noIdentityHint,
 			})
-		: new KeryxError("confirmation.refused", "a message that a program posted in your name decides nothing", {
-				hint: "write it in your chat, or use keryx confirm, keryx chat or the page",
+		: new KeryxError("confirmation.refused", texts.proof.posted, {
+				hint: texts.proof.postedHint,
 			});
 }

@@ -42,7 +42,7 @@ export class Unheard {
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#round(),
-			failed: (error) => options.log("what is unfinished cannot be read just now", error),
+			failed: (error) => options.log("unfinished messages cannot be read right now", error),
 		});
 	}
 

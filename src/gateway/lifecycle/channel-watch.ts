@@ -39,7 +39,7 @@ export class ChannelWatch {
 		this.#rounds = new Rounds({
 			clock: options.clock,
 			round: () => this.#look(),
-			failed: (error) => options.log("how a channel is could not be written", error),
+			failed: (error) => options.log("a channel's state could not be recorded", error),
 		});
 	}
 

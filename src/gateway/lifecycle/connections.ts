@@ -37,7 +37,7 @@ export class Connections {
 		if (other)
 			throw new KeryxError(
 				"argument.invalid",
-				`the channel ${channel.name} is for the same account of ${channel.platform} as ${other.name}: two connections need two accounts`,
+				`the channels ${channel.name} and ${other.name} use the same ${channel.platform} account; two connections need two accounts`,
 				{ field: "account" },
 			);
 		const added = removable(audiences.on(channel, store.secrets.forOthers), clock);

@@ -27,7 +27,7 @@ export class HookFollower {
 				await this.#look();
 				return null;
 			},
-			failed: (error) => log("hooks cannot follow the events just now", error),
+			failed: (error) => log("hooks cannot read events right now", error),
 		});
 	}
 

@@ -42,7 +42,7 @@ function run(command: readonly string[], input: string, clock: Clock): Promise<s
 		const child = spawn(program, args, { stdio: ["pipe", "ignore", "ignore"] });
 		const cancel = clock.after(HOOK_MS, () => {
 			child.kill("SIGKILL");
-			resolve("took longer than 10 s and was ended");
+			resolve("took longer than 10 s and was stopped");
 		});
 		child.on("error", (error) => {
 			cancel();
@@ -50,7 +50,7 @@ function run(command: readonly string[], input: string, clock: Clock): Promise<s
 		});
 		child.on("exit", (code, signal) => {
 			cancel();
-			resolve(code === 0 ? null : `ended with ${signal ?? code}`);
+			resolve(code === 0 ? null : `exited with ${signal ?? code}`);
 		});
 		// A program that does not read its input is no failure: it ends by itself, and its exit code counts.
 		child.stdin.on("error", () => undefined);

@@ -132,7 +132,7 @@ export async function expire(
 	await store.endItems({
 		conversation,
 		inbox: items.map((item) => item.id),
-		as: { kind: "expired", reason: "too old after Keryx was away" },
+		as: { kind: "expired", reason: "too old by the time Keryx was back" },
 		deliveries,
 	});
 }

@@ -6,7 +6,7 @@ import { within } from "../deadline.ts";
 
 /** What a platform has not answered by then is of unknown outcome anyway. */
 const LAST_ANSWER_MS = 60_000;
-const LEAVING: SendResult = { kind: "retry", afterMs: 1000, reason: "the channel is being taken away" };
+const LEAVING: SendResult = { kind: "retry", afterMs: 1000, reason: "the channel is being removed" };
 
 export interface Removable extends Channel {
 	/** Stops the channel, when what it was asked to send has ended. */

@@ -83,7 +83,7 @@ export class Outbox {
 		try {
 			if (due.length > 0) await store.retimeDeliveries({ due });
 		} catch (error) {
-			log("what waited for a channel waits on", error);
+			log("messages for a channel are still waiting", error);
 		}
 		this.kick();
 	}
@@ -131,7 +131,7 @@ export class Outbox {
 				else this.#wakeAt(nextDueAt);
 			}
 		} catch (error) {
-			log("the outbox could not claim", error);
+			log("the outbox could not claim deliveries", error);
 			this.#lostClaim = true;
 			this.#cancel();
 			this.#cancel = clock.after(1000, () => this.kick());
@@ -223,7 +223,7 @@ export class Outbox {
 		// A platform that is not reached yet, or again, has refused nothing: waiting for it uses up no attempt.
 		const downMs = this.#downMs(channel, delivery.destination);
 		if (!channel || downMs !== null) {
-			const reason = channel ? `${platform} is not connected` : `no channel for ${platform}`;
+			const reason = channel ? `${platform} is not connected` : `there is no channel for ${platform}`;
 			const pause = { kind: "retry", afterMs: lookPause(downMs ?? 0), reason } as const;
 			return this.#retry(delivery, pause, keyOf(delivery.destination));
 		}
@@ -236,9 +236,9 @@ export class Outbox {
 		};
 		const { edits } = delivery.body;
 		if (edits !== undefined && delivery.receipt === null)
-			return { kind: "dead", reason: "the message that it changes was never shown, as far as is known" };
+			return { kind: "dead", reason: "the message to edit was probably never shown" };
 		if (edits !== undefined && !channel.edit)
-			return { kind: "dead", reason: `messages on ${platform} cannot be changed` };
+			return { kind: "dead", reason: `messages on ${platform} cannot be edited` };
 		let result = await this.#send(channel, delivery, outgoing);
 		if (result.kind === "markup_refused")
 			result = await this.#send(channel, delivery, { ...outgoing, plain: true });
@@ -248,7 +248,7 @@ export class Outbox {
 			case "retry":
 				return this.#retry(delivery, result);
 			case "markup_refused":
-				return { kind: "dead", reason: "the platform refused the markup and the plain text" };
+				return { kind: "dead", reason: "the platform refused the text, with and without formatting" };
 			case "missing":
 				return this.#anew(delivery);
 			case "refused":
@@ -269,13 +269,13 @@ export class Outbox {
 		await untilWritten(() => store.notify({ conversation, ...(turn !== null && { turn }), deliveries }), {
 			clock,
 			signal: this.#stop.signal,
-			log: (error) => log(`that ${id} was refused cannot be told yet`, error),
+			log: (error) => log(`the sender cannot be told yet that ${id} was refused`, error),
 		});
 	}
 
 	/** Its receipt is forgotten first: what is sent after that is a message of its own, which is never sent twice (I7). */
 	#anew({ body, receipt }: Delivery): Settlement {
-		const reason = "its message is no longer there";
+		const reason = "its message no longer exists";
 		if (body.edits !== undefined || receipt === null) return { kind: "dead", reason };
 		return { kind: "retry", at: this.#options.clock.now(), reason, pause: true, anew: true };
 	}

@@ -1,9 +1,11 @@
 // A question to a human as a message with buttons, where the chat can show them. Each stands for the command that would be typed there
 // (`/approve <id>`), so a press can do what that person could write, and nothing else. Writing it stays possible everywhere.
+
 import { createHash } from "node:crypto";
 import type { Question } from "../../confirmations/index.ts";
 import { renderParts } from "../../render/index.ts";
 import type { Button, NewButton, NewDelivery, QuestionEnds } from "../../store/index.ts";
+import { texts } from "../texts.ts";
 import type { Outlet } from "./outlet.ts";
 import { type Posting, toDeliveries } from "./reply.ts";
 
@@ -24,7 +26,7 @@ export function questionDeliveries(question: Question, posting: Posting, outlet:
 	return [...deliveries.slice(0, -1), { ...last, ends: rendered(ends, last, outlet) }];
 }
 
-const BY_REACTION = "Or react to this message with 👍 for yes, 👎 for no.";
+const BY_REACTION = texts.approve.react;
 
 export type Choice = Omit<Button, "id"> & Omit<NewButton, "id">;
 

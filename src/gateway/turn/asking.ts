@@ -59,12 +59,12 @@ export class Asking {
 		// A wall is no doubt about a command but a right: that nobody is asked about commands widens none.
 		if (!question || (mode === "off" && question.action !== WIDEN_WALL))
 			return { kind: "go", started: false };
-		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} It was not done.` });
+		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} Nothing was done.` });
 		if (mode === "readonly")
-			return refused(`${question.action} changes something, and Keryx is set to readonly.`);
+			return refused(`${question.action} changes something, but Keryx is set to read-only.`);
 		if (!confirmations)
 			return refused(
-				`${question.action} needs a human's confirmation, and this Keryx has no way to ask for one.`,
+				`${question.action} needs a person's confirmation, but there is no way to ask for one here.`,
 			);
 		const turn = { id: start.turn, token: start.token };
 		// About one call a human is asked once, however often the store has to be.
@@ -80,10 +80,10 @@ export class Asking {
 			case "granted":
 				return { kind: "go", started: true };
 			case "secret":
-				return refused(`The arguments hold a known secret. Write ${SECRET} in its place.`);
+				return refused(`The arguments contain a known secret. Write ${SECRET} instead.`);
 			case "limited":
 				return refused(
-					`A human has been asked about ${question.action} too often; ask again in ${Math.ceil(asked.retryAfterMs / 60_000)} minutes.`,
+					`A person was asked about ${question.action} too often. Ask again in ${Math.ceil(asked.retryAfterMs / 60_000)} minutes.`,
 				);
 			case "waiting":
 				return { kind: "waiting", waiting: asked };
@@ -117,7 +117,7 @@ export class Asking {
 		return questionOf(confirmation, {
 			now,
 			answerer,
-			text: `${text}\nOnly the owner can answer${isOwnerTold ? "" : ", and could not be told: ask them yourself"}.`,
+			text: `${text}\nOnly the owner can answer${isOwnerTold ? "" : ", but they could not be told: ask them yourself"}.`,
 		});
 	}
 
@@ -171,7 +171,7 @@ export class Asking {
 		if (used.kind === "lapsed")
 			return {
 				kind: "row",
-				row: resultRow(confirmation, "the approval was not used in time and has expired; it was not done"),
+				row: resultRow(confirmation, "the approval expired before it was used; nothing was done"),
 			};
 		return null;
 	}
@@ -244,7 +244,7 @@ function waitingRow(call: ToolCall, id: string): NewMessage {
 		role: "tool",
 		toolCallId: call.id,
 		toolName: call.name,
-		content: `waiting for confirmation ${id}. A human decides; you will be told. Do not attempt the same by other means.`,
+		content: `waiting for confirmation ${id}. A person decides, and you will be told. Do not try to do the same in another way.`,
 	};
 }
 
@@ -253,7 +253,7 @@ export function resultRow(
 	{ id, tool, details, resolvedBy }: Confirmation,
 	result: NewMessage["content"],
 ): NewMessage {
-	const said = `The call ${tool ?? ""} ${JSON.stringify(details)} (confirmation ${id}, approved by ${resolvedBy ?? "a human"}). Its result:`;
+	const said = `The call ${tool ?? ""} ${JSON.stringify(details)} (confirmation ${id}, approved by ${resolvedBy ?? "a person"}). Result:`;
 	const content =
 		typeof result === "string" ? `${said}\n${result}` : [{ type: "text" as const, text: said }, ...result];
 	return { role: "meta", kind: "note", content, confirmation: { id, as: "result" } };

@@ -69,6 +69,6 @@ const LONGEST_NAME = 100;
 function whyOf({ kind }: AgentFailure): string {
 	if (kind === "context_too_large") return "too large for the model";
 	return kind === "attachment_refused"
-		? "the model's provider does not take it"
-		: "the model's provider refused the request that held it";
+		? "the model's provider does not accept it"
+		: "the model's provider refused the request that contained it";
 }

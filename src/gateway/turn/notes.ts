@@ -31,11 +31,11 @@ export function notesFor(
 		...(boundaryNote ? [boundaryNote] : []),
 		...(resumed
 			? [
-					`This turn was interrupted (${resumed.reason}) and goes on here; calls marked interrupted may or may not have taken effect.`,
+					`This turn was interrupted (${resumed.reason}) and continues here. Calls marked interrupted may or may not have taken effect.`,
 				]
 			: []),
 		...(note === "near" ? [nearLimitText(limit)] : note === "final" ? [finalLimitText(limit)] : []),
-		...(trigger === null ? [] : [`The id of the message that you answer: ${quoteUntrusted(trigger)}.`]),
+		...(trigger === null ? [] : [`The id of the message you are answering: ${quoteUntrusted(trigger)}.`]),
 		...(wall === null ? [] : [wall]),
 		`The time is ${new Date(now).toISOString()}.`,
 	];

@@ -246,7 +246,7 @@ export class Preview {
 			await untilWritten(() => this.#store.recordPreview({ turn, token, id: this.id, outcome }), {
 				clock: this.#clock,
 				signal: NEVER,
-				log: (error) => this.#log(`what became of the preview of turn ${turn} cannot be written yet`, error),
+				log: (error) => this.#log(`the result of the preview of turn ${turn} cannot be recorded yet`, error),
 			});
 		} catch (error) {
 			// Written already, and the answer was lost; or there is nothing to write about.
@@ -265,7 +265,7 @@ type Unknown = Extract<SendResult, { kind: "unknown" }>;
 
 /** A preview has none. */
 const NO_FILES: Outgoing["openBlob"] = (blob) => {
-	throw new KeryxError("store.not_found", `no file ${blob} goes out with this message`, { field: "blob" });
+	throw new KeryxError("store.not_found", `there is no file ${blob} in this message`, { field: "blob" });
 };
 
 const NO_EDIT: SendResult = { kind: "refused", reason: "messages cannot be edited here" };

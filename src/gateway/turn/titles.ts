@@ -36,7 +36,7 @@ export class Titles {
 		try {
 			if (this.#mayName(start)) await this.#name(start);
 		} catch (error) {
-			this.#with.log(`the conversation ${start.conversation} was not named`, error);
+			this.#with.log(`could not name conversation ${start.conversation}`, error);
 		}
 	}
 

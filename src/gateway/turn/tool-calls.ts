@@ -54,7 +54,7 @@ export function interruptedCall(call: ToolCall): CallOutcome {
 export function literalCall(call: ToolCall): CallOutcome {
 	return result(
 		call,
-		`The arguments hold a known secret, so it was not done. Write ${SECRET} in its place.`,
+		`The arguments contain a known secret, so nothing was done. Write ${SECRET} instead.`,
 		true,
 	);
 }
@@ -84,12 +84,12 @@ export async function runCall(call: ToolCall, environment: CallEnvironment): Pro
 	if (!tool)
 		return result(
 			call,
-			`There is no tool called ${call.name}. Tools: ${tools.names.join(", ") || "none"}.`,
+			`There is no tool named ${call.name}. Tools: ${tools.names.join(", ") || "none"}.`,
 			true,
 		);
 	const prepared = tool.prepare(call.input);
 	if ("problem" in prepared)
-		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
 	const asked = await environment.ask(call, await prepared.question(environment.context));
 	if (asked.kind === "refused") return result(call, asked.why, true);
 	if (asked.kind === "waiting") return { ...result(call, "", false), waiting: asked.waiting };
@@ -112,9 +112,9 @@ export async function runApproved(
 	environment: Omit<CallEnvironment, "ask">,
 ): Promise<CallOutcome> {
 	const prepared = environment.tools.find(call.name)?.prepare(call.input);
-	if (!prepared) return result(call, `There is no tool called ${call.name} any more. It was not done.`, true);
+	if (!prepared) return result(call, `The tool ${call.name} no longer exists. Nothing was done.`, true);
 	if ("problem" in prepared)
-		return result(call, `The arguments do not fit ${call.name}:\n${prepared.problem}`, true);
+		return result(call, `The arguments for ${call.name} are not valid:\n${prepared.problem}`, true);
 	if (prepared.changesFiles(environment.context)) await environment.beforeFiles();
 	return run(call, prepared, environment);
 }
@@ -151,7 +151,7 @@ async function run(
 		if (error instanceof DeadlinePassed)
 			return result(
 				call,
-				`${call.name} took longer than allowed, and is not waited for any more. Whether it was done is not known.`,
+				`${call.name} took longer than allowed, so Keryx stopped waiting. It may or may not have been done.`,
 				true,
 			);
 		if (error instanceof KeryxError) return result(call, `${error.message} (${error.code})`, true);

@@ -75,7 +75,7 @@ export class Turn {
 		const patience = {
 			clock: dependencies.clock,
 			signal: this.#controller.signal,
-			log: (error: unknown) => dependencies.log(`turn ${start.turn} waits for the store`, error),
+			log: (error: unknown) => dependencies.log(`turn ${start.turn} is waiting for the store`, error),
 		};
 		this.#unpatient = dependencies.store;
 		const used = { ...dependencies, store: patientStore(dependencies.store, patience) };

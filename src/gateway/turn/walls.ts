@@ -88,7 +88,8 @@ export function createWalls(options: WallsOptions): Walls {
 		}
 		const wall = { ...wallOf(turn, choice, options), outlivesStarter };
 		const env = wallEnvironment({ wall, own: options.env, pass: [...walls.env_pass, ...pass], asked: {} });
-		if (found.machine === null) throw new KeryxError("internal", "there is a wall, and nothing to make it");
+		if (found.machine === null)
+			throw new KeryxError("internal", "a wall is required, but nothing here can make one");
 		return { run: "walled", request: { wall, machine: found.machine }, env } as const;
 	};
 	return {
@@ -110,9 +111,9 @@ export function createWalls(options: WallsOptions): Walls {
 				case "walled":
 					return wallInWords(choice);
 				case "open":
-					return `Commands run without a wall: ${decision.reason}.${decision.asks ? " A human is asked about each that may change something." : ""}${remedyIn(decision)}`;
+					return `Commands run without a wall: ${decision.reason}.${decision.asks ? " You are asked about each command that may change something." : ""}${remedyIn(decision)}`;
 				case "refused":
-					return `No commands can be run: ${decision.reason}.${remedyIn(decision)}`;
+					return `Commands cannot run: ${decision.reason}.${remedyIn(decision)}`;
 			}
 		},
 		inWords: async () => wallsInWords(options.config().walls.mode, await probe()),
@@ -243,10 +244,10 @@ function assertUnexchanged(path: string, written: readonly string[]): void {
 	if (link !== null)
 		throw new KeryxError(
 			"wall.path",
-			`${path} is reached through the link ${link}, which commands can exchange`,
+			`${path} is reached through the link ${link}, which commands could replace`,
 			{
 				field: "workspace.path",
-				hint: "name the folder that the link leads to",
+				hint: "name the folder that the link points to",
 			},
 		);
 }

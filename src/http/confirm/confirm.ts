@@ -84,7 +84,7 @@ export async function answerConfirm(c: Context, context: ConfirmContext): Promis
 	if (!method) {
 		const allow = Object.keys(found.methods).join(", ");
 		c.header("allow", allow);
-		throw new KeryxError("http.method", `only ${allow} is understood here`);
+		throw new KeryxError("http.method", `only ${allow} is supported here`);
 	}
 	if (found.id !== "" && name === "POST") await confirmations.see(found.id, visitor, method.attempt);
 	const reply = await method.handle({
@@ -114,7 +114,7 @@ async function assertRole(
 			`its role is ${visitor.role}`,
 			id === "" ? undefined : id,
 		);
-		throw new KeryxError("http.forbidden", `the role ${visitor.role} may not do that`);
+		throw new KeryxError("http.forbidden", `the role ${visitor.role} is not allowed to do this`);
 	}
 	if (!visitor.proven && method?.asksForProof) throw needsProof();
 }
@@ -179,8 +179,8 @@ async function submit({ confirmations, visitor, body, page }: Call): Promise<Rep
 	const { id, action, status, digest } = confirmation;
 	const message =
 		requested.kind === "auto_approved"
-			? "A human has granted this before. Use it with consume."
-			: `This was asked before, and is ${status}.`;
+			? "A person has already granted this. Use it with consume."
+			: `This was already requested, and is ${status}.`;
 	return { status: 200, body: { id, action, status, digest, message } };
 }
 
@@ -189,7 +189,7 @@ function limited({ remaining, windowMs, retryAfterMs }: Extract<Requested, { kin
 	return {
 		status: 429,
 		body: {
-			error: "too many requests for this action, or in all, within the hour",
+			error: "too many requests within the hour, for this action or in total",
 			remaining,
 			window_seconds: windowMs / 1000,
 			retry_after: seconds,
@@ -221,13 +221,13 @@ async function consume({ confirmations, visitor, id, body }: Call): Promise<Repl
 	if (consumed.kind === "other_digest")
 		return {
 			status: 409,
-			body: { error: "other arguments were approved than these", status: consumed.status },
+			body: { error: "the approved arguments are different from these", status: consumed.status },
 		};
 	return { status: 200, body: toWireConfirmation(consumed.confirmation, { full: false }) };
 }
 
 function settled(status: ConfirmationStatus): Reply {
-	return { status: 409, body: { error: `it is ${status} already`, status } };
+	return { status: 409, body: { error: `it is already ${status}`, status } };
 }
 
 async function show({ confirmations, visitor, id, query, signal }: Call): Promise<Reply> {
@@ -292,7 +292,7 @@ async function addGrant({ confirmations, visitor, body }: Call): Promise<Reply> 
 
 async function revokeGrant({ confirmations, visitor, id: named, query }: Call): Promise<Reply> {
 	const id = named || query.get("id");
-	if (!id) throw new KeryxError("argument.invalid", "id is needed: DELETE /grants?id=", { field: "id" });
+	if (!id) throw new KeryxError("argument.invalid", "id is required: DELETE /grants?id=", { field: "id" });
 	return {
 		status: 200,
 		body: {

@@ -53,7 +53,7 @@ const record = state
 		reason: z.string().nullable(),
 		details_before: details.nullable(),
 		...moments("used_at"),
-		...moments("use_expired_at", "when an approval that nobody used ran out"),
+		...moments("use_expired_at", "when an unused approval expired"),
 		asked_by: z.string(),
 		conversation: z.string().nullable(),
 		told: z.boolean(),
@@ -72,7 +72,7 @@ const asked = z.object({
 	told: z.boolean(),
 	approve_url: z.string().openapi({ description: "a path of this server" }),
 	deny_url: z.string().openapi({ description: "a path of this server" }),
-	review_url: z.string().openapi({ description: "leads to the page; where there is none, to the record" }),
+	review_url: z.string().openapi({ description: "a link to the page; without a page, to the record" }),
 });
 const resolved = z.object({
 	id: z.string(),
@@ -128,7 +128,7 @@ export const confirmCalls = {
 	confirmRequest: {
 		method: "post",
 		path: "/confirm",
-		about: "ask a human; 200 where a grant covers it",
+		about: "ask a person; 200 if a grant covers it",
 		body: z.object({
 			action: z.string(),
 			description: z.string(),
@@ -144,21 +144,21 @@ export const confirmCalls = {
 	confirmList: {
 		method: "get",
 		path: "/confirm",
-		about: "confirmations, newest first; those that it asked for, for an agent",
+		about: "confirmations, newest first; an agent sees its own requests",
 		query: z.object({ status: status.optional(), limit, before: z.string().optional() }),
 		answer: z.object({ count: z.int(), confirmations: z.array(record), next: z.string().nullable() }),
 	},
 	confirmRead: {
 		method: "get",
 		path: "/confirm/{id}",
-		about: "one confirmation; with wait, answers when it is no longer pending or so many seconds have passed",
+		about: "one confirmation; with wait, answers when it is no longer pending or after so many seconds",
 		query: z.object({ wait: z.number().max(60).optional() }),
 		answer: record,
 	},
 	confirmApprove: {
 		method: "post",
 		path: "/confirm/{id}/approve",
-		about: "say yes, once or with a grant, to what was asked or to what you make of it",
+		about: "approve, once or with a grant, with the requested or changed arguments",
 		body: z.object({
 			reason: z.string().nullish(),
 			approver: z.string().nullish(),
@@ -170,34 +170,34 @@ export const confirmCalls = {
 	confirmDeny: {
 		method: "post",
 		path: "/confirm/{id}/deny",
-		about: "say no",
+		about: "deny",
 		body: z.object({ reason: z.string().nullish(), denier: z.string().nullish() }),
 		answer: resolved,
 	},
 	confirmCancel: {
 		method: "post",
 		path: "/confirm/{id}/cancel",
-		about: "take back what was asked; by who asked",
+		about: "withdraw a request; only the caller that made it",
 		answer: z.object({ id: z.string(), status }),
 	},
 	confirmConsume: {
 		method: "post",
 		path: "/confirm/{id}/consume",
-		about: "use an approval, once, for exactly the arguments of that digest; by who asked",
+		about: "use an approval, once, for exactly the arguments with that digest; only the caller that asked",
 		body: z.object({ digest: z.string() }),
 		answer: record,
 	},
 	grantList: {
 		method: "get",
 		path: "/grants",
-		about: "standing consents, newest first",
+		about: "grants, newest first",
 		query: z.object({ limit }),
 		answer: z.object({ count: z.int(), grants: z.array(grant) }),
 	},
 	grantAdd: {
 		method: "post",
 		path: "/grants",
-		about: "consent from now on; session and conversation need session_key and asked_by",
+		about: "approve from now on; session and conversation need session_key and asked_by",
 		body: z.object({
 			scope,
 			action: z.string(),
@@ -225,7 +225,7 @@ export const confirmCalls = {
 	auditLog: {
 		method: "get",
 		path: "/audit/log",
-		about: "every change of state and refused attempt, oldest first, each chained to the one before",
+		about: "every change and refused attempt, oldest first, each chained to the one before",
 		query: z.object({
 			limit,
 			after: z.int().optional(),
@@ -237,13 +237,14 @@ export const confirmCalls = {
 	auditAccept: {
 		method: "post",
 		path: "/audit/accept",
-		about: "after a restore: takes the audit as it is, though its witness saw another; 409 where it did not",
+		about:
+			"after a restore: accept the audit as it is although its witness differs; 409 if it does not differ",
 		answer: z.object({ count: z.int() }),
 	},
 	auditVerify: {
 		method: "get",
 		path: "/audit/verify",
-		about: "looks through the whole chain, and at its witness; bad is the first entry that is wrong",
+		about: "check the whole chain and its witness; bad is the first wrong entry",
 		answer: z.object({
 			ok: z.boolean(),
 			count: z.int(),

@@ -1,5 +1,6 @@
 // Confirmations, grants and the audit on the wire, in the form that clients of the earlier daemon know: times in seconds since 1970,
 // each with its ISO form beside it.
+import { KERYX } from "../../called.ts";
 import type { AuditEntry, Confirmation, Grant } from "../../store/index.ts";
 import type {
 	WireAsked,
@@ -75,14 +76,14 @@ export function toWirePending(confirmation: Confirmation, page: string | null): 
 
 function pendingMessage(confirmation: Confirmation): string {
 	const { id } = confirmation;
-	const how = `\`keryx confirm approve ${id}\` or \`keryx confirm deny ${id}\``;
+	const how = `\`${KERYX} confirm approve ${id}\` or \`${KERYX} confirm deny ${id}\``;
 	if (wasTold(confirmation))
-		return `A human is asked, and has not answered yet. They answer with /approve ${id} or /deny ${id}, or with ${how}.`;
+		return `A person was asked and has not answered yet. They can answer with /approve ${id} or /deny ${id}, or with ${how}.`;
 	const why =
 		confirmation.notices.length === 0
-			? "Nobody was told: confirmations.notify names no chat and no webhook."
-			: "Nobody could be told: nothing that confirmations.notify names can be reached.";
-	return `${why} A human has to answer by themselves, with ${how}.`;
+			? "Nobody was notified: confirmations.notify lists no chat and no webhook."
+			: "Nobody could be notified: nothing in confirmations.notify can be reached.";
+	return `${why} A person has to answer, with ${how}.`;
 }
 
 /** Somebody was told, or still can be. */

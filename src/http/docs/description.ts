@@ -28,15 +28,10 @@ function describe(app: App, version: string): Described {
 /** What is no call of a program, and is answered all the same. */
 function describeRest(app: App): void {
 	const rest = [
-		["home", "/", "the page, to a browser; otherwise a few words about where to go", "text/plain"],
-		[
-			"login",
-			"/login",
-			"where a login link leads: gives a browser its cookie, and sends it to the page",
-			null,
-		],
+		["home", "/", "the page, for a browser; otherwise a short text about where to go", "text/plain"],
+		["login", "/login", "where a login link leads: logs a browser in and sends it to the page", null],
 		["openapi", "/openapi.json", "this description, as OpenAPI 3.1", "application/json"],
-		["docs", "/docs", "this description, to read", "text/html"],
+		["docs", "/docs", "this description as a web page", "text/html"],
 	] as const;
 	for (const [operationId, path, summary, type] of rest)
 		app.openAPIRegistry.registerPath({
@@ -50,7 +45,7 @@ function describeRest(app: App): void {
 			}),
 			responses: type
 				? { 200: { description: summary, content: { [type]: { schema: z.unknown() } } } }
-				: { 303: { description: "the browser is logged in" }, 401: { description: "the link is no good" } },
+				: { 303: { description: "the browser is logged in" }, 401: { description: "the link is not valid" } },
 		});
 }
 

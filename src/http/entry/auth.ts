@@ -144,9 +144,9 @@ export class Access {
 		const [, nonce = "", until = "", signature = ""] =
 			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
 		if (!same(signature, this.#signature(nonce, Number(until))))
-			throw new KeryxError("http.login", "this is not a login link of this Keryx");
+			throw new KeryxError("http.login", "this login link is not from this Keryx");
 		if (Number(until) <= this.#options.now())
-			throw new KeryxError("http.login", "this login link is too old");
+			throw new KeryxError("http.login", "this login link has expired");
 		try {
 			const name = `page-${nonce}`;
 			const { secret } = await this.createToken(
@@ -156,7 +156,7 @@ export class Access {
 			return { secret, key: this.#pageKey(secret, port), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "token.taken")
-				throw new KeryxError("http.login", "this login link was used before");
+				throw new KeryxError("http.login", "this login link was already used");
 			throw error;
 		}
 	}

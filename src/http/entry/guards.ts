@@ -21,11 +21,11 @@ export function assertSound(
 ): void {
 	const { headers, url } = request;
 	if (url.length > LONGEST_URL)
-		throw new KeryxError("http.url_too_long", `an address may have ${LONGEST_URL} characters`);
+		throw new KeryxError("http.url_too_long", `a URL can have at most ${LONGEST_URL} characters`);
 	const host = hostOf(headers.get("host") ?? "");
 	// A foreign name that leads here is how a web page reaches a server on its reader's machine (DNS rebinding).
 	if (!host || !isOurs(host, entrance))
-		throw new KeryxError("http.host", "the Host header names another server than this one");
+		throw new KeryxError("http.host", "the Host header names another server");
 	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request) && !isForAnySite)
 		throw new KeryxError("http.origin", "another site's page sent this");
 	const origin = headers.get("origin");
@@ -36,7 +36,7 @@ export function assertSound(
 /** A cookie is sent by the browser, whoever made it: only our own page may change something with it, or open a terminal. */
 export function assertOwnPage({ headers, method }: Request): void {
 	if ((changes(method) || headers.has("upgrade")) && headers.get("origin") === null)
-		throw new KeryxError("http.origin", "a change with the page's cookie must name its origin");
+		throw new KeryxError("http.origin", "a change made with the page's cookie must name its origin");
 }
 
 /** By what the request says of itself; what it says nothing of is counted while it is read. */
@@ -61,7 +61,7 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
 }
 
 export function tooLarge(limit: number): KeryxError {
-	return new KeryxError("http.too_large", `a body may have ${limit} bytes`);
+	return new KeryxError("http.too_large", `a body can have at most ${limit} bytes`);
 }
 
 export function isJson(contentType: string | null | undefined): boolean {

@@ -11,7 +11,7 @@ export const loginEndpoints = {
 			url: z
 				.string()
 				.nullable()
-				.openapi({ description: "the whole link; null where this Keryx listens on no port" }),
+				.openapi({ description: "the whole link; null if this Keryx listens on no port" }),
 		}),
 	}),
 } as const;

@@ -19,16 +19,16 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 	const query = z.object({
 		after: z.string().max(32).optional().openapi({
 			description:
-				"the id of the last event seen; empty: the oldest kept; left out: only what comes. Last-Event-ID wins",
+				"the id of the last event seen; empty: the oldest stored; left out: only new ones. Last-Event-ID wins",
 		}),
 		conversation: z.string().max(64).optional(),
-		types: z.string().max(1000).optional().openapi({ description: "types of events, with commas between" }),
+		types: z.string().max(1000).optional().openapi({ description: "types of events, separated by commas" }),
 	});
 	const route = createRoute({
 		operationId: "events",
 		method: "get",
 		path: "/events",
-		summary: "every event, live: its id is the cursor to go on from; deltas and heartbeats have none",
+		summary: "every event, live: its id is the cursor to continue from; deltas and heartbeats have none",
 		request: { query },
 		responses: {
 			200: {
@@ -77,7 +77,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 	app.openapi(exportRoute, async (c) => {
 		const { session, conversation, format } = c.req.valid("query");
 		if (session !== undefined && conversation !== undefined)
-			throw new KeryxError("argument.invalid", "give session or conversation, not both", {
+			throw new KeryxError("argument.invalid", "use session or conversation, not both", {
 				field: "session",
 			});
 		const what =
@@ -113,7 +113,7 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 		operationId: "import",
 		method: "post",
 		path: "/api/import",
-		summary: "an export as the body, of any length; what is there already is passed over",
+		summary: "an export as the body, of any length; what is already there is skipped",
 		request: { query: z.object({ origin: z.string().max(100).default("export") }) },
 		responses: {
 			200: {
@@ -131,7 +131,8 @@ export function addTransfer(app: App, host: ApiHost, limit: number): void {
 	});
 	app.post(importRoute.path, (c, next) => (c.env.entrance.kind === "socket" ? next() : limited(c, next)));
 	app.openapi(importRoute, async (c) => {
-		if (!host.gateway) throw new KeryxError("gateway.stopped", "no gateway runs, so nothing can be imported");
+		if (!host.gateway)
+			throw new KeryxError("gateway.stopped", "Keryx is not running, so nothing can be imported");
 		const body: AsyncIterable<Uint8Array> = c.req.raw.body ?? emptyBody();
 		const { origin } = c.req.valid("query");
 		const { leftOut: left_out, ...counts } = await importJsonl(host.store, linesOf(body), { origin });

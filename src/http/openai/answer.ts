@@ -83,7 +83,7 @@ export async function* answerTo(
 			if (frame.kind === "event") yield* rowOf(frame.event, item, said);
 		}
 	if (!hasEnded(item))
-		throw unanswered(id, "Keryx is stopping, or you may no longer follow it; it is not lost");
+		throw unanswered(id, "Keryx is stopping, or you no longer have access; the message is not lost");
 	// The end is known before the events that led to it have been seen.
 	for (let page = await feed.page(after(last)); page.kind === "events" && page.events.length > 0; ) {
 		for (const event of page.events) yield* rowOf(event, item, said);

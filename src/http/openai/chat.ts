@@ -10,15 +10,13 @@ export const chatRequest = z
 		user: z.string().max(128).nullish(),
 		stream: z.boolean().nullish(),
 		stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-		n: z.literal(1, "n: one answer is given").nullish(),
+		n: z.literal(1, "n: only one answer is given").nullish(),
 		response_format: z
-			.looseObject({ type: z.literal("text", "response_format: an answer is text") })
+			.looseObject({ type: z.literal("text", "response_format: answers are text") })
 			.nullish(),
-		tool_choice: z
-			.enum(["auto", "none"], "tool_choice: Keryx calls its own tools, and none of yours")
-			.nullish(),
+		tool_choice: z.enum(["auto", "none"], "tool_choice: Keryx calls its own tools, not yours").nullish(),
 	})
-	.openapi("ChatRequest", { description: "of OpenAI's form; what is not listed is not used" });
+	.openapi("ChatRequest", { description: "OpenAI's format; fields that are not listed are ignored" });
 
 export const chatAnswer = z
 	.looseObject({

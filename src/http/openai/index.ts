@@ -87,7 +87,7 @@ const modelsRoute = createRoute({
 	summary: "Keryx and its profiles, as models of OpenAI's API",
 	responses: {
 		200: {
-			description: "what can be named as model",
+			description: "the names you can use as model",
 			content: {
 				"application/json": {
 					schema: z.object({
@@ -117,15 +117,15 @@ function postRoute<Path extends string, Body extends z.ZodType, Answer extends z
 		operationId,
 		method: "post",
 		path,
-		summary: "talks to the agent in OpenAI's form; what is new is what stands after the last answer",
+		summary: "talk to the agent in OpenAI's format; new messages are those after the last answer",
 		request: {
 			headers: z.object({
 				"x-keryx-conversation": z.string().max(1000).optional().openapi({
 					description:
-						"the id or key of a conversation of the caller's; left out, that of its token and user",
+						"the id or key of one of the caller's conversations; left out: that of its token and user",
 				}),
 				"x-keryx-message-id": z.string().min(1).max(LONGEST_ID).optional().openapi({
-					description: "the same again is answered with what became of the first; or Idempotency-Key",
+					description: "the same value again returns the result of the first; or Idempotency-Key",
 				}),
 			}),
 			body: { content: { "application/json": { schema: body } }, required: true },
@@ -173,7 +173,7 @@ function chosenProfile(byModel: string | null, byPath: string | null): string | 
 	if (byModel !== null && byPath !== null && byModel !== byPath)
 		throw new KeryxError("argument.invalid", `model: the path names the profile ${byPath}`, {
 			field: "model",
-			hint: "name keryx as the model, or leave /p/<profile> out of the path",
+			hint: "use keryx as the model, or remove /p/<profile> from the path",
 		});
 	return byPath ?? byModel;
 }

@@ -30,7 +30,7 @@ export async function newContent(
 	if (pieces.every((piece) => piece.type === "text")) {
 		const content = pieces.map(({ text }) => text).join("\n\n");
 		if (content.trim() !== "") return { content, blobs: [] };
-		throw new KeryxError("argument.invalid", `${field}: no message of a user stands after the last answer`, {
+		throw new KeryxError("argument.invalid", `${field}: there is no user message after the last answer`, {
 			field,
 		});
 	}
@@ -43,7 +43,10 @@ function newPieces(messages: readonly Said[], field: string): Piece[] {
 		const path = `${field}.${from + index}`;
 		if (role === "system" || role === "developer") return [];
 		if (role !== "user")
-			throw unsupported(path, `${role ?? type ?? "this"}: Keryx calls its tools itself, send what users say`);
+			throw unsupported(
+				path,
+				`${role ?? type ?? "this"}: Keryx calls its tools itself, so send only what users say`,
+			);
 		if (typeof content === "string") return [{ type: "text" as const, text: content }];
 		return (content ?? []).map((one, n) => pieceOf(one, `${path}.content.${n}`));
 	});
@@ -53,11 +56,11 @@ function pieceOf(given: Part, path: string): Piece {
 	const { type, text, image_url: image } = given;
 	if ((type === "text" || type === "input_text") && typeof text === "string") return { type: "text", text };
 	if (type !== "image_url" && type !== "input_image")
-		throw unsupported(path, `${type}: text and pictures can be sent`);
+		throw unsupported(path, `${type}: only text and pictures can be sent`);
 	const url = typeof image === "object" && image !== null && "url" in image ? image.url : image;
 	const [, mediaType, data] = /^data:(image\/[\w.+-]{1,64});base64,([\w+/=\s-]+)$/i.exec(String(url)) ?? [];
 	if (mediaType === undefined || data === undefined)
-		throw unsupported(path, "send a picture as a data: URL in base64; Keryx fetches nothing");
+		throw unsupported(path, "send a picture as a data: URL in base64; Keryx does not download anything");
 	return { type: "image", mediaType: mediaType.toLowerCase(), data: Buffer.from(data, "base64") };
 }
 

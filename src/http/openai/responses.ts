@@ -12,20 +12,18 @@ export const responsesRequest = z
 		stream: z.boolean().nullish(),
 		previous_response_id: z
 			.string()
-			.regex(/^resp_\d{1,15}$/, "previous_response_id: must be the id of an answer of this Keryx")
+			.regex(/^resp_\d{1,15}$/, "previous_response_id: must be the id of an answer from this Keryx")
 			.nullish(),
 		conversation: z.null("conversation: name it in the header X-Keryx-Conversation").optional(),
-		background: z.literal(false, "background: an answer is waited for").nullish(),
+		background: z.literal(false, "background: answers are not given in the background").nullish(),
 		text: z
 			.looseObject({
-				format: z.looseObject({ type: z.literal("text", "text.format: an answer is text") }).nullish(),
+				format: z.looseObject({ type: z.literal("text", "text.format: answers are text") }).nullish(),
 			})
 			.nullish(),
-		tool_choice: z
-			.enum(["auto", "none"], "tool_choice: Keryx calls its own tools, and none of yours")
-			.nullish(),
+		tool_choice: z.enum(["auto", "none"], "tool_choice: Keryx calls its own tools, not yours").nullish(),
 	})
-	.openapi("ResponsesRequest", { description: "of OpenAI's form; what is not listed is not used" });
+	.openapi("ResponsesRequest", { description: "OpenAI's format; fields that are not listed are ignored" });
 
 export const responsesAnswer = z
 	.looseObject({ id: z.string(), object: z.literal("response"), status: z.string(), model: z.string() })

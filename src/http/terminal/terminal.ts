@@ -97,7 +97,7 @@ class Terminal {
 		socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
 		const beat = setInterval(() => this.#beat(), BEAT_MS);
 		const onRevoked = () => this.#hangUp(CLOSED.refused, "the token was revoked");
-		const onClosing = () => this.#hangUp(CLOSED.server, "Keryx ends");
+		const onClosing = () => this.#hangUp(CLOSED.server, "Keryx is stopping");
 		revoked.addEventListener("abort", onRevoked, { once: true });
 		closing.addEventListener("abort", onClosing, { once: true });
 		if (revoked.aborted) onRevoked();
@@ -107,7 +107,7 @@ class Terminal {
 			this.#hangUp(CLOSED.done, "the process has ended");
 		} catch (error) {
 			if (!this.#left.signal.aborted) await this.#tellError(error).catch(() => {});
-			this.#hangUp(CLOSED.failed, "it cannot be shown any more");
+			this.#hangUp(CLOSED.failed, "it can no longer be shown");
 		} finally {
 			clearInterval(beat);
 			this.#ready.resolve();
@@ -205,11 +205,11 @@ class Terminal {
 		if (!mayType) {
 			if (!this.#wasRefused) await refused("type into");
 			this.#wasRefused = true;
-			throw new KeryxError("http.forbidden", "your role may look on, and not type");
+			throw new KeryxError("http.forbidden", "your role may watch, but not type");
 		}
 		const control = isBinary ? null : parsed(data);
-		if (!control) throw new KeryxError("argument.invalid", "this is no frame of a terminal", FRAME);
-		if (!backend) throw new KeryxError("process.ended", "it takes no input any more");
+		if (!control) throw new KeryxError("argument.invalid", "this is not a terminal frame", FRAME);
+		if (!backend) throw new KeryxError("process.ended", "it no longer accepts input");
 		if (control.type === "input") await backend.write(this.#id, Buffer.from(control.data));
 		else if (control.type === "end") await backend.endInput(this.#id);
 		else await this.#audience?.resize(backend, this, { rows: control.rows, cols: control.cols });

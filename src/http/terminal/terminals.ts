@@ -27,7 +27,7 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 	const query = z.object({
 		from: z.coerce.number().int().min(0).optional().openapi({
 			description:
-				"a position in the output, to go on from; left out: what the screen shows, or the end of the output, then what comes",
+				"a position in the output to continue from; left out: what the screen shows, or the end of the output, then new output",
 		}),
 	});
 	const route = createRoute({
@@ -46,7 +46,7 @@ export function addTerminals(app: App, host: ApiHost, access: Access, closing: A
 			throw new KeryxError("http.upgrade", "a terminal is a WebSocket");
 		const processes = processesOf(host);
 		const process = await processes.find(OPERATOR, c.req.valid("param").id);
-		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are open already`);
+		if (open >= MOST) throw new KeryxError("http.rate", `${MOST} terminals are already open`);
 		const { from = null } = c.req.valid("query");
 		const visitor = c.get("visitor") as Visitor;
 		const revoked = access.stayOf(visitor);

@@ -126,7 +126,7 @@ export class ManagedProcess {
 		this.#checkInput();
 		const { input } = this.#streams;
 		if (input.writableLength + data.length > MAX_INPUT)
-			throw new KeryxError("process.input_full", `the process ${this.id} does not read its input`);
+			throw new KeryxError("process.input_full", `process ${this.id} is not reading its input`);
 		const written = new Promise<void>((resolve, reject) => {
 			input.write(data, (error) => (error ? reject(this.#inputClosed()) : resolve()));
 		});
@@ -143,7 +143,7 @@ export class ManagedProcess {
 
 	resize(size: PtySize): void {
 		const { resize } = this.#options.started;
-		if (!resize) throw new KeryxError("process.no_pty", `the process ${this.id} has no terminal`);
+		if (!resize) throw new KeryxError("process.no_pty", `process ${this.id} has no terminal`);
 		if (this.#isOutputClosed || this.#exit) throw this.#ended();
 		resize(size);
 		this.#pty = size;
@@ -260,11 +260,11 @@ export class ManagedProcess {
 	}
 
 	#inputClosed(): KeryxError {
-		return new KeryxError("process.input_closed", `the process ${this.id} takes no input any more`);
+		return new KeryxError("process.input_closed", `process ${this.id} no longer accepts input`);
 	}
 
 	#ended(): KeryxError {
-		return new KeryxError("process.ended", `the process ${this.id} has ended`);
+		return new KeryxError("process.ended", `process ${this.id} has ended`);
 	}
 }
 

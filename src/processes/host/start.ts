@@ -116,7 +116,7 @@ export function programOf({ argv, cwd, env }: SpawnRequest): string {
 function checkDirectory(cwd: string): void {
 	const found = statSync(cwd, { throwIfNoEntry: false });
 	if (!found) throw missing(cwd);
-	if (!found.isDirectory()) throw new Error(`${cwd} is no directory`);
+	if (!found.isDirectory()) throw new Error(`${cwd} is not a directory`);
 	accessSync(cwd, constants.X_OK);
 }
 

@@ -88,7 +88,7 @@ export class ProcessTable {
 		const held = this.#held.get(id);
 		if (held && !held.hasEnded) return held;
 		const { status } = await this.get(id);
-		throw new KeryxError("process.ended", `the process ${id} ${status === "lost" ? "is lost" : "has ended"}`);
+		throw new KeryxError("process.ended", `process ${id} ${status === "lost" ? "is lost" : "has ended"}`);
 	}
 
 	async kill(id: string, options: KillOptions): Promise<KillOutcome> {

@@ -83,7 +83,7 @@ export async function bothEnds(
 		const text = hide(terminalText(decode(data, false)));
 		if (text.length <= most && lost === 0) return { text, truncated: false };
 		const over = text.length > most ? [`${text.length - most} characters`] : [];
-		const left = [...over, ...(lost > 0 ? [`${lost} bytes that the log has lost`] : [])].join(", and ");
+		const left = [...over, ...(lost > 0 ? [`${lost} bytes missing from the log`] : [])].join(", and ");
 		return { text: joined(firstOf(text, head), lastOf(text, tail), mark(left, lost === 0)), truncated: true };
 	}
 	const first = hide(terminalText(decode((await bytesBetween(read, id, 0, window)).data, false)));
@@ -133,7 +133,7 @@ export async function logLines(
 			// Half a character before the gap is none with what follows it.
 			rest += decoder.decode();
 			if (rest !== "") add(rest);
-			show(`[${piece.lost} bytes were cut out here]`, false);
+			show(`[${piece.lost} bytes were removed here]`, false);
 			rest = "";
 		}
 		const parts = (rest + decoder.decode(piece.data, { stream: true })).split("\n");

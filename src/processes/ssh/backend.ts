@@ -87,8 +87,8 @@ class SshBackend implements ProcessBackend {
 
 	async spawn(request: SpawnRequest): Promise<ProcessInfo> {
 		if (request.wall)
-			throw new KeryxError("wall.unavailable", "programs on another machine cannot be put behind a wall", {
-				hint: "run it here, or let the account on the other machine be the wall and ask for none",
+			throw new KeryxError("wall.unavailable", "programs on another machine cannot run behind a wall", {
+				hint: "run it here, or let the account on the other machine be the boundary and ask for no wall",
 			});
 		const { id, argv, shownArgv, cwd, pty } = readSpawn({ ...request });
 		const record: RemoteRecord = {
@@ -175,7 +175,7 @@ class SshBackend implements ProcessBackend {
 		if (started?.input && !started.terminal) {
 			const answer = await this.#shell.ask(inputScript(id, started.identity.pid, started.input));
 			if (answer.trim() === "closed")
-				throw new KeryxError("process.input_closed", `the process ${id} takes no input any more`);
+				throw new KeryxError("process.input_closed", `process ${id} no longer accepts input`);
 		}
 		await this.#local.write(id, data);
 	}
@@ -346,12 +346,12 @@ class SshBackend implements ProcessBackend {
 		if (!record.end && !record.isLost) throw stillRuns(record.id);
 		const survivors = await this.#survivorsOf(record);
 		if (survivors.length === 0) return;
-		const problem = `the process ${record.id} left others behind: ${survivors.join(", ")}`;
+		const problem = `process ${record.id} left others behind: ${survivors.join(", ")}`;
 		throw new KeryxError("process.running", problem);
 	}
 }
 
-const NEVER_BEGAN = "the connection ended before it was known to have begun";
+const NEVER_BEGAN = "the connection was lost before it was known to have started";
 const MAX_PIECE = 256 * 1024;
 
 function statusOf(end: ProcessEnd | null, isLost: boolean): ProcessInfo["status"] {
@@ -368,5 +368,5 @@ function isUnknown(error: unknown): boolean {
 }
 
 function ended(id: string): KeryxError {
-	return new KeryxError("process.ended", `the process ${id} has ended`);
+	return new KeryxError("process.ended", `process ${id} has ended`);
 }

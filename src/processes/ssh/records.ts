@@ -59,7 +59,7 @@ export class RemoteRecords {
 			closeSync(openSync(this.toldFile(id), "wx", 0o600));
 		} catch (cause) {
 			if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-			throw new KeryxError("process.taken", `there is a process ${id} already`, { cause });
+			throw new KeryxError("process.taken", `process ${id} already exists`, { cause });
 		}
 		await this.#write(record);
 	}
@@ -121,7 +121,7 @@ export class RemoteRecords {
 
 function checkId(id: string): void {
 	if (ID.test(id)) return;
-	const problem = `a process id is 4 to 40 of a-z, 0-9 and _, not ${JSON.stringify(id)}`;
+	const problem = `a process id must be 4 to 40 of a-z, 0-9 and _, not ${JSON.stringify(id)}`;
 	throw new KeryxError("argument.invalid", problem, { field: "id" });
 }
 

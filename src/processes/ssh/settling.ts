@@ -220,7 +220,7 @@ export class Settling {
 }
 
 const SEAM = "keryx-seam";
-const INTERRUPTED = "Keryx or its connection ended before it began";
+const INTERRUPTED = "Keryx stopped or lost its connection before it started";
 
 function hasCode(error: unknown, code: KeryxError["code"]): boolean {
 	return error instanceof KeryxError && error.code === code;

@@ -236,7 +236,7 @@ export function* beginRestore(context: Context, args: BeginRestoreArgs): Op<Rest
 	const open = yield* get(openRestore, workspace);
 	if (open)
 		throw new KeryxError("checkpoint.busy", `restore ${open.id} of this workspace is not finished`, {
-			hint: "start Keryx again: it finishes what was cut off",
+			hint: "start Keryx again: it finishes the interrupted restore",
 		});
 	const id = context.uuid();
 	const last = (yield* get(newest, workspace)) as CheckpointRow;

@@ -305,7 +305,7 @@ export function* process(args: { readonly scope: ProcessScope; readonly id: stri
 	const [only] = own;
 	if (only && own.length === 1) return toProcess(only);
 	if (own.length > 1)
-		throw new KeryxError("argument.invalid", `${own.length} processes begin with ${id}`, {
+		throw new KeryxError("argument.invalid", `${own.length} processes start with ${id}`, {
 			field: "id",
 			hint: "give more of the id",
 		});

@@ -80,8 +80,8 @@ export class Connection {
 			const { db } = connection;
 			const mode = db.pragma("journal_mode = WAL", { simple: true });
 			if (mode !== "wal" && !db.memory)
-				throw new KeryxError("store.unreachable", `the disk that holds ${path} cannot hold a shared log`, {
-					hint: "put Keryx's home on a disk of this machine",
+				throw new KeryxError("store.unreachable", `the disk with ${path} does not support a shared log`, {
+					hint: "put Keryx's home on a local disk",
 				});
 			// WAL alone would be NORMAL here, which may lose acknowledged commits when the machine dies.
 			db.pragma("synchronous = FULL");
@@ -100,7 +100,7 @@ export class Connection {
 			if (connection.#version() < SCHEMA_VERSION)
 				throw new KeryxError(
 					"store.older",
-					`the store ${path} is of version ${connection.#version()}; this Keryx reads version ${SCHEMA_VERSION}`,
+					`the store ${path} has version ${connection.#version()}; this Keryx reads version ${SCHEMA_VERSION}`,
 				);
 			connection.db.pragma("query_only = ON");
 		});
@@ -201,7 +201,7 @@ export class Connection {
 		if (version > SCHEMA_VERSION)
 			throw new KeryxError(
 				"store.newer",
-				`the store is of version ${version}; this Keryx knows up to ${SCHEMA_VERSION}`,
+				`the store has version ${version}; this Keryx knows versions up to ${SCHEMA_VERSION}`,
 			);
 		const { tables, ours } = this.db
 			.prepare(
@@ -209,9 +209,13 @@ export class Connection {
 			)
 			.get() as { tables: number; ours: number };
 		if (ours !== (version > 0 ? 1 : 0) || (version === 0 && tables > 0))
-			throw new KeryxError("store.corrupt", "the store's file is not a Keryx store: it holds other tables", {
-				hint: "give the path of a store, or of a file that does not exist yet",
-			});
+			throw new KeryxError(
+				"store.corrupt",
+				"the store's file is not a Keryx store: it contains other tables",
+				{
+					hint: "give the path of a store, or of a file that does not exist yet",
+				},
+			);
 	}
 
 	/** Each step in a transaction of its own, after a copy of a store that has data; a new store is made in one. */

@@ -55,7 +55,7 @@ class SqliteEngine implements Engine {
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown> {
 		if (!this.#writer)
 			return Promise.reject(
-				new KeryxError("store.readonly", "the store was opened for reading only", {
+				new KeryxError("store.readonly", "the store is open for reading only", {
 					hint: "open it as its owner",
 				}),
 			);

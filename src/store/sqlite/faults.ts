@@ -4,10 +4,10 @@ import { type ErrorCode, KeryxError } from "../../errors.ts";
 
 /** Longest prefix first: SQLite's extended codes begin with their plain one. */
 const SQLITE: readonly (readonly [prefix: string, code: ErrorCode, message: string])[] = [
-	["SQLITE_FULL", "store.full", "the disk that holds the store is full"],
+	["SQLITE_FULL", "store.full", "the disk with the store is full"],
 	// The shared memory beside the log could not grow, which SQLite does not call full.
-	["SQLITE_IOERR_SHMSIZE", "store.full", "the disk that holds the store is full"],
-	["SQLITE_IOERR", "store.io", "the disk that holds the store cannot be read or written"],
+	["SQLITE_IOERR_SHMSIZE", "store.full", "the disk with the store is full"],
+	["SQLITE_IOERR", "store.io", "the disk with the store cannot be read or written"],
 	["SQLITE_READONLY", "store.readonly", "the store cannot be written"],
 	["SQLITE_PERM", "store.readonly", "the store cannot be written"],
 	["SQLITE_CANTOPEN", "store.unreachable", "the store's file cannot be opened"],
@@ -20,16 +20,16 @@ const SQLITE: readonly (readonly [prefix: string, code: ErrorCode, message: stri
 
 /** Of files that are not opened by SQLite: the folder, the lock's file, the text beside it. */
 const FILES: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
-	ENOSPC: ["store.full", "the disk that holds the store is full"],
-	EDQUOT: ["store.full", "the quota on the disk that holds the store is used up"],
-	EIO: ["store.io", "the disk that holds the store cannot be read or written"],
-	EROFS: ["store.readonly", "the disk that holds the store cannot be written"],
-	EACCES: ["store.unreachable", "this user may not use the store's folder"],
-	EPERM: ["store.unreachable", "this user may not use the store's folder"],
+	ENOSPC: ["store.full", "the disk with the store is full"],
+	EDQUOT: ["store.full", "the quota on the disk with the store is used up"],
+	EIO: ["store.io", "the disk with the store cannot be read or written"],
+	EROFS: ["store.readonly", "the disk with the store cannot be written"],
+	EACCES: ["store.unreachable", "this user has no access to the store's folder"],
+	EPERM: ["store.unreachable", "this user has no access to the store's folder"],
 	ENOENT: ["store.unreachable", "the store's folder does not exist"],
 	ENOTDIR: ["store.unreachable", "the store's folder is not a folder"],
 	EISDIR: ["store.unreachable", "there is a folder where a file of the store should be"],
-	ELOOP: ["store.unreachable", "the links on the way to the store run in a circle"],
+	ELOOP: ["store.unreachable", "the links to the store form a circle"],
 	ENAMETOOLONG: ["store.unreachable", "the store's path is too long"],
 };
 

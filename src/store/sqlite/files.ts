@@ -17,7 +17,7 @@ export function createPrivately(path: string): void {
 			return;
 		}
 		if (code === "EACCES" && may(constants.R_OK | constants.X_OK, dirname(path)))
-			throw new KeryxError("store.readonly", `${path} cannot be made: its folder cannot be written`, {
+			throw new KeryxError("store.readonly", `cannot create ${path}: its folder is not writable`, {
 				cause: error,
 			});
 		throw error;
@@ -27,7 +27,7 @@ export function createPrivately(path: string): void {
 /** SQLite would open a file that it may only read, and leave a log behind that nobody can write afterwards. */
 function assertWritable(path: string): void {
 	if (may(constants.R_OK, path) && !may(constants.W_OK, path))
-		throw new KeryxError("store.readonly", `${path} cannot be written`);
+		throw new KeryxError("store.readonly", `${path} is not writable`);
 }
 
 function may(rights: number, path: string): boolean {

@@ -31,7 +31,7 @@ export function refuseForeignLog(path: string): void {
 	const name = basename(path);
 	throw new KeryxError(
 		"store.replaced",
-		`${path} was overwritten while a Keryx had it open, and ${name}-wal does not belong to it`,
+		`${path} was overwritten while Keryx had it open, and ${name}-wal does not belong to it`,
 		{
 			hint: `delete ${name}-wal and ${name}-shm to use ${name} as it is; delete ${basename(note)} if nothing but its date was changed`,
 		},

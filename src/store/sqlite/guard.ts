@@ -120,23 +120,23 @@ const HOW: Readonly<Record<Loss["how"], string>> = {
 
 function describe(path: string, { file, how }: Loss): KeryxError {
 	const name = basename(path);
-	const what = `${path}${file} ${HOW[how]} while Keryx has it open`;
+	const what = `${path}${file} ${HOW[how]} while Keryx had it open`;
 	if (file === ".owner" && how === "other")
 		return new KeryxError("store.owner_lost", `${what}: the store belongs to ${currentOwner(path)}`);
 	if (file === ".owner")
-		return new KeryxError("store.owner_lost", `${what}: nothing keeps a second Keryx from the store`, {
-			hint: "put it back and Keryx goes on, or stop Keryx and start it again",
+		return new KeryxError("store.owner_lost", `${what}: nothing keeps a second Keryx out of the store`, {
+			hint: "put it back and Keryx continues, or restart Keryx",
 		});
 	if (file === "" && how === "written")
 		return new KeryxError("store.replaced", what, {
-			hint: `stop Keryx, delete ${name}-wal and ${name}-shm, put the right file in place once more, and start Keryx`,
+			hint: `stop Keryx, delete ${name}-wal and ${name}-shm, put the right file in place again, and start Keryx`,
 		});
 	if (file === "-wal" && how === "written")
 		return new KeryxError("store.replaced", what, {
-			hint: "stop Keryx and start it again: what the log held is lost, so restore a backup where that matters",
+			hint: "restart Keryx: what was only in the log is lost, so restore a backup if it matters",
 		});
 	if (file === "") return new KeryxError("store.replaced", what);
 	return new KeryxError("store.replaced", what, {
-		hint: "stop Keryx and start it again: everything that it has acknowledged is kept",
+		hint: "restart Keryx: everything it accepted is still there",
 	});
 }

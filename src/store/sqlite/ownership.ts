@@ -10,7 +10,7 @@ import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 
 /** Two that begin at the same moment can each keep the other from the lock for a moment; then neither would get it. */
 const CONTEST_MS = 250;
-const JUST_BEGUN = "another process, which has just begun";
+const JUST_BEGUN = "another process that has just started";
 
 export interface Ownership {
 	/** The file that the lock is on. */
@@ -28,7 +28,7 @@ export function takeOwnership(path: string, startedAt: number): Ownership {
 		lockExclusively(lock);
 		// A lock on a file that was replaced meanwhile keeps nobody away.
 		if (file === null || !isSameFile(file, fileAt(lockFile)))
-			throw new KeryxError("store.owned", `${lockFile} was replaced while this Keryx took it`, {
+			throw new KeryxError("store.owned", `${lockFile} was replaced while Keryx was locking it`, {
 				hint: "try again",
 			});
 		const since = new Date(startedAt).toISOString();
@@ -98,7 +98,7 @@ function refusal(error: unknown, path: string, lockFile: string, textFile: strin
 			},
 		);
 	if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT"))
-		return new KeryxError("store.corrupt", `${lockFile} is not the file that Keryx put there`, {
+		return new KeryxError("store.corrupt", `${lockFile} is not the file Keryx put there`, {
 			hint: "delete that file, it holds nothing but a lock, then try again",
 			cause: error,
 		});

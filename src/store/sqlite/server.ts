@@ -129,7 +129,7 @@ function openReader({ path, database }: WorkerSettings): Opened {
 	if (!database || (isSameFile(database, before) && isSameFile(database, fileAt(path))))
 		return { connection, database: null };
 	connection.db.close();
-	throw new KeryxError("store.replaced", `${path} is not the file that this Keryx has open`);
+	throw new KeryxError("store.replaced", `${path} is not the file Keryx has open`);
 }
 
 /** Looks again and again, also while nothing is committed. */

@@ -219,13 +219,13 @@ test("a reason names the piece and says why in words", () => {
 				class: "delete",
 				action: "delete_data",
 				segment: "rm -rf /var/data",
-				why: "deletes a folder and all in it: /var/data",
+				why: "deletes a folder and everything in it: /var/data",
 			},
 			{
 				class: "system",
 				action: "run_command",
 				segment: "rm -rf /var/data",
-				why: "writes to a place of the system: /var/data",
+				why: "writes to a system folder: /var/data",
 			},
 		],
 	});

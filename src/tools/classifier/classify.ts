@@ -51,7 +51,7 @@ export function classifyCommand(command: string, facts: CommandFacts): CommandVe
 	} catch (error) {
 		// The stack is the only thing that can run out: functions that call functions, thousands deep.
 		if (!(error instanceof RangeError)) throw error;
-		danger("limit", command, "is nested too deeply to be looked through");
+		danger("limit", command, "is nested too deeply to check");
 	}
 	if (reasons.size > 0) return { kind: "dangerous", reasons: [...reasons.values()] };
 	return { kind: harmless ? "harmless" : "ordinary" };

@@ -148,7 +148,7 @@ async function judgeProcesses({ beside, options }: Scene, say: Say): Promise<voi
 function shownIn({ world, effects, dangers }: Scene): string {
 	const chats = new Map<string, string[]>();
 	for (const { chat, text } of world.visible())
-		if (!text.startsWith("Keryx was away since")) chats.set(chat, [...(chats.get(chat) ?? []), text]);
+		if (!text.startsWith("Keryx was offline since")) chats.set(chat, [...(chats.get(chat) ?? []), text]);
 	const shown = [...chats].sort(([one], [other]) => (one < other ? -1 : 1));
 	return JSON.stringify([shown, effects, dangers])
 		.replace(/\d{8}_\d{6}_[0-9a-f]{8}/g, "<session>")

@@ -1,17 +1,15 @@
 // `keryx checkpoints`: snapshots of the folder that a conversation's agent works in, and the way back.
+
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { addGroup } from "../../io/group.ts";
+import { texts } from "../../texts.ts";
 import { addDiff } from "./diff.ts";
 import { addList } from "./list.ts";
 import { addRestore } from "./restore.ts";
 
 export function addCheckpoints(program: Command, context: CliContext): void {
-	const checkpoints = addGroup(
-		program,
-		"checkpoints",
-		"snapshots of the agent's files: list, compare, go back",
-	);
+	const checkpoints = addGroup(program, "checkpoints", texts.checkpoints.about);
 	addList(checkpoints, context);
 	addDiff(checkpoints, context);
 	addRestore(checkpoints, context);

@@ -1,8 +1,10 @@
 // `keryx checkpoints list`: what one can go back to.
+
 import type { Command } from "commander";
 import { withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
 import { ago, onOneLine } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { changesOf, notSaved } from "./text.ts";
 import { addConversation, type ConversationFlag, conversationOf, shortId } from "./where.ts";
 
@@ -10,22 +12,13 @@ export function addList(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("list")
 		.allowExcessArguments(false)
-		.description("the checkpoints there are, newest first");
+		.description(texts.checkpoints.list.about);
 	addConversation(command)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: ConversationFlag) => runList(context, flags));
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx checkpoints list
-  $ keryx checkpoints list --conversation agent:main:telegram:dm:100
-  $ keryx checkpoints list | head -1 | cut -f1      the whole id of the newest
-  $ keryx checkpoints list --json
-
-Columns: id, when, kind, label, files in it, what changed against the one before. When piped, the last one is three: files changed,
-insertions, deletions; then session and turn follow.
-Exit codes: 0 done, 1 failure (no such conversation), 2 wrong usage.`;
+const EXAMPLES = texts.checkpoints.list.help;
 
 function runList(context: CliContext, flags: ConversationFlag): Promise<void> {
 	return withConnection(context, "read", async (connection) => {
@@ -34,8 +27,7 @@ function runList(context: CliContext, flags: ConversationFlag): Promise<void> {
 		if (output.json) return output.value(found);
 		const { workspace, checkpoints } = found;
 		const [newest] = checkpoints;
-		if (!newest)
-			return output.note(`There is no checkpoint of ${workspace} yet; \`keryx checkpoint\` takes one.`);
+		if (!newest) return output.note(texts.checkpoints.list.none(workspace));
 		if (output.isTerminal)
 			output.table(
 				["id", "taken", "kind", "label", "files", "changed"],
@@ -63,6 +55,6 @@ function runList(context: CliContext, flags: ConversationFlag): Promise<void> {
 					turn ?? "",
 				]),
 			);
-		output.note(`Of ${workspace}. ${notSaved(newest) ?? "Everything in it is saved."}`);
+		output.note(texts.checkpoints.list.of(workspace, notSaved(newest) ?? texts.checkpoints.list.allSaved));
 	});
 }

@@ -1,4 +1,5 @@
 // `keryx checkpoints restore`: the files as they were at a checkpoint, and what became of each.
+
 import type { Command } from "commander";
 import type { Answer } from "../../../http/index.ts";
 import { withConnection } from "../../connect.ts";
@@ -6,6 +7,7 @@ import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting } from "../../io/progress.ts";
 import { EXIT } from "../../io/report.ts";
+import { texts } from "../../texts.ts";
 import { addConversation, type ConversationFlag, conversationOf, shortId } from "./where.ts";
 
 type Plan = Answer<"checkpointPlan">;
@@ -21,27 +23,17 @@ export function addRestore(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("restore")
 		.allowExcessArguments(false)
-		.description("go back to a checkpoint: what the agent changed since, and nothing that you changed")
-		.argument("<id>", "its id, or at least the first 7 digits of it")
-		.argument("[file]", "only this file, or what is in this folder; relative to the workspace")
-		.option("--dry-run", "say what would be done, and change nothing")
-		.option("--force", "take back what you or others changed since, too");
+		.description(texts.checkpoints.restore.about)
+		.argument("<id>", texts.checkpoints.id)
+		.argument("[file]", texts.checkpoints.path)
+		.option("--dry-run", texts.checkpoints.restore.dryRun)
+		.option("--force", texts.checkpoints.restore.force);
 	addConversation(command)
 		.addHelpText("after", EXAMPLES)
 		.action((id: string, file: string | undefined, flags: Flags) => runRestore(context, id, file, flags));
 }
 
-const EXAMPLES = `
-A checkpoint of now is taken first, so that a restore can be undone. Files that are not saved are not touched.
-
-Examples:
-  $ keryx checkpoints restore 1f3a90b --dry-run
-  $ keryx checkpoints restore 1f3a90b
-  $ keryx checkpoints restore 1f3a90b src/main.ts --force
-  $ keryx checkpoints restore 1f3a90b --json
-
-Exit codes: 0 done, also where files that others changed were kept; 1 failure (no such checkpoint, or a file that should have
-gone back could not), 2 wrong usage, a bad id or path.`;
+const EXAMPLES = texts.checkpoints.restore.help;
 
 function runRestore(context: CliContext, id: string, file: string | undefined, flags: Flags): Promise<void> {
 	const { dryRun = false, force = false } = flags;
@@ -49,7 +41,8 @@ function runRestore(context: CliContext, id: string, file: string | undefined, f
 		const { client, output } = connection;
 		const conversation = await conversationOf(connection, flags);
 		const wanted = { conversation, id, ...(file !== undefined && { file }) };
-		const wait = <Result>(work: () => Promise<Result>) => whileWaiting(output, "looking at the files", work);
+		const wait = <Result>(work: () => Promise<Result>) =>
+			whileWaiting(output, texts.checkpoints.looking, work);
 		if (dryRun) {
 			const plan = await wait(() => client.checkpointPlan({ ...wanted, force: force ? "true" : "false" }));
 			if (output.json) output.value(plan);
@@ -71,8 +64,8 @@ function tellPlan(output: Output, plan: Plan): void {
 	];
 	tellFiles(output, rows);
 	if (plan.restore.length + plan.remove.length === 0)
-		output.note(`Going back to ${shortId(plan.target)} would change nothing.`);
-	else output.note("That would be done; nothing was changed. Leave out --dry-run to do it.");
+		output.note(texts.checkpoints.restore.nothingWould(shortId(plan.target)));
+	else output.note(texts.checkpoints.restore.would);
 	noteForce(output, plan);
 }
 
@@ -88,23 +81,23 @@ function tellReport(output: Output, report: Restored, { conversation }: Flags): 
 	const where = conversation === undefined ? "" : ` --conversation ${conversation}`;
 	output.note(
 		restored.length + removed.length === 0
-			? `Nothing had to be changed to go back to ${shortId(target)}.`
-			: `To undo this: keryx checkpoints restore ${shortId(before)}${where}`,
+			? texts.checkpoints.restore.nothing(shortId(target))
+			: texts.checkpoints.restore.undo(shortId(before), where),
 	);
 }
 
 const WHY: Readonly<Record<Reason, string>> = {
-	changed_since: "somebody else than the agent changed it since",
-	changing: "it changed while the restore ran",
-	in_the_way: "something that is kept stands in its way",
-	refused: "the system did not let it be changed",
-	lost: "the checkpoint no longer has its content",
+	changed_since: texts.checkpoints.restore.keptBecause.changedSince,
+	changing: texts.checkpoints.restore.keptBecause.changing,
+	in_the_way: texts.checkpoints.restore.keptBecause.inTheWay,
+	refused: texts.checkpoints.restore.keptBecause.refused,
+	lost: texts.checkpoints.restore.keptBecause.lost,
 };
 
 function rowsOf({ kept, untouched }: Pick<Plan, "kept" | "untouched">, word: "keep" | "kept"): string[][] {
 	return [
 		...kept.map(({ path, reason }) => [word, path, WHY[reason]]),
-		...untouched.map((path) => [word, path, "it is not saved"]),
+		...untouched.map((path) => [word, path, texts.checkpoints.restore.notSaved]),
 	];
 }
 
@@ -113,6 +106,5 @@ function tellFiles(output: Output, rows: readonly (readonly string[])[]): void {
 }
 
 function noteForce(output: Output, { kept }: Pick<Plan, "kept">): void {
-	if (kept.some(({ reason }) => reason === "changed_since"))
-		output.note("--force takes back what somebody else changed, too.");
+	if (kept.some(({ reason }) => reason === "changed_since")) output.note(texts.checkpoints.restore.forceHint);
 }

@@ -1,12 +1,14 @@
 // Checkpoints in words.
+
 import { counted, listed } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import type { WireCheckpoint } from "./where.ts";
 
 const WHY: Readonly<Record<string, string>> = {
-	built_in: "never saved",
-	gitignore: "named in .gitignore",
-	too_large: "too large",
-	special: "no files",
+	built_in: texts.checkpoints.notSaved.never,
+	gitignore: texts.checkpoints.notSaved.ignored,
+	too_large: texts.checkpoints.notSaved.tooLarge,
+	special: texts.checkpoints.notSaved.noFiles,
 	unreadable: "unreadable",
 };
 
@@ -17,7 +19,7 @@ export function notSaved({ excluded }: WireCheckpoint): string | null {
 		({ reason, count, examples }) =>
 			`${count} ${WHY[reason] ?? reason} (${examples[0] ?? ""}${count > 1 ? ", …" : ""})`,
 	);
-	return `Not saved: ${listed(reasons, "and")}.`;
+	return texts.checkpoints.notSaved.list(listed(reasons, "and"));
 }
 
 /** "+12 -3 in 4 files" */

@@ -1,9 +1,11 @@
 // Whose folder is meant, and how a checkpoint is called.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { Answer } from "../../../http/index.ts";
 import type { Connection } from "../../connect.ts";
 import { namedConversation, ownConversation } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 export type WireCheckpoint = Answer<"checkpoints">["checkpoints"][number];
 
@@ -12,10 +14,7 @@ export interface ConversationFlag {
 }
 
 export function addConversation(command: Command): Command {
-	return command.option(
-		"--conversation <id|key>",
-		"the folder of this conversation instead of the terminal's own",
-	);
+	return command.option("--conversation <id|key>", texts.checkpoints.conversation);
 }
 
 export async function conversationOf(
@@ -25,9 +24,9 @@ export async function conversationOf(
 	if (conversation !== undefined) return (await namedConversation(client, conversation)).id;
 	const own = await ownConversation(client, config);
 	if (own) return own.id;
-	throw new KeryxError("store.not_found", "this terminal has no conversation yet, so it has no folder", {
+	throw new KeryxError("store.not_found", texts.checkpoints.noFolder, {
 		field: "conversation",
-		hint: "talk to Keryx first (`keryx chat`), or name a conversation with --conversation",
+		hint: texts.checkpoints.noFolderHint,
 	});
 }
 

@@ -1,6 +1,8 @@
 // Asking the person at the terminal once more.
+
 import { KeryxError } from "../../../errors.ts";
 import type { CliContext } from "../../context.ts";
+import { texts } from "../../texts.ts";
 
 /** A person sits there, and can see what is asked. */
 export function canAsk({ stdin, stdout, json }: CliContext): boolean {
@@ -15,7 +17,7 @@ export async function assertYes(
 ): Promise<void> {
 	stdout.write(`${question} [y/N] `);
 	if (/^y(es)?$/i.test((await firstLine(stdin)).trim())) return;
-	throw new KeryxError("confirmation.refused", "nothing was changed: you did not say yes", { hint: instead });
+	throw new KeryxError("confirmation.refused", texts.confirm.notYes, { hint: instead });
 }
 
 /** What is there when the input ends, where no line does. */

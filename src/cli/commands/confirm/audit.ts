@@ -1,4 +1,5 @@
 // `keryx confirm audit`: every change of state, who, from where and why; and whether the record is as it was written.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { Client, WireAuditEntry } from "../../../http/index.ts";
@@ -8,6 +9,7 @@ import { readCount } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
 import { counted } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { addDbPath, type DbPathFlag, withKeeper } from "../confirmd/reach.ts";
 import { assertYes, canAsk } from "./asking.ts";
 import { ask, PAGE } from "./calls.ts";
@@ -26,35 +28,18 @@ export function addAudit(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("audit")
 		.allowExcessArguments(false)
-		.description("every change of state, and whether the record is whole")
-		.option("--limit <n>", `the last so many entries, 1 to ${PAGE}`, "50")
-		.option("--of <id>", "only those of this confirmation")
-		.option("--verify", "look through the whole chain instead")
-		.option("--accept", "after you restored a backup: take the audit as it is from now on")
-		.option("--yes", "with --accept: do not ask again; needed where nobody can be asked");
+		.description(texts.confirm.audit.about)
+		.option("--limit <n>", texts.confirm.audit.limit(PAGE), "50")
+		.option("--of <id>", texts.confirm.audit.of)
+		.option("--verify", texts.confirm.audit.verify)
+		.option("--accept", texts.confirm.audit.accept)
+		.option("--yes", texts.confirm.audit.yes);
 	addDbPath(command)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runAudit(context, flags));
 }
 
-const EXAMPLES = `
-Every entry holds a code over itself and the one before, made with a key that is not in the store: an altered
-entry, a missing one and a cut tail show. A witness beside the key (audit.witness) holds the number of entries and
-the last code, so that an audit that was deleted or replaced as a whole shows, too. Keep the head that --verify
-prints elsewhere: it proves later that nothing before it was replaced, even by somebody who has the key.
-
-After you restored an older backup, the witness has seen more than the store holds. --accept says that this is
-meant; it is an entry itself.
-
-Examples:
-  $ keryx confirm audit
-  $ keryx confirm audit --of 1f3a90bc77aa
-  $ keryx confirm audit --verify
-  $ keryx confirm audit --verify --json
-  $ keryx confirm audit --accept
-
-Columns: number, time, what, confirmation, who, from where, facts.
-Exit codes: 0 done, 1 failure, or with --verify: an entry is wrong, 2 wrong usage.`;
+const EXAMPLES = texts.confirm.audit.help;
 
 async function runAudit(context: CliContext, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, PAGE]);
@@ -66,7 +51,7 @@ async function runAudit(context: CliContext, flags: Flags): Promise<void> {
 				? await logOf(client, { newest: "true", limit: String(limit) })
 				: (await entriesOf(client, await confirmationId(client, flags.of, "newest"))).slice(-limit);
 		if (output.json) return output.value({ entries });
-		if (entries.length === 0) return output.note("Nothing has happened yet.");
+		if (entries.length === 0) return output.note(texts.confirm.audit.none);
 		printEntries(output, entries, timezone);
 	});
 }
@@ -76,33 +61,28 @@ async function verify(context: CliContext, client: Client, output: Output): Prom
 	const { count, head, bad } = verified;
 	if (bad) context.exitWith(EXIT.failure);
 	if (output.json) return output.value(verified);
-	if (bad)
-		return output.line(
-			`WRONG: entry ${bad.n}: ${bad.problem}. The ${count} before it are as they were written.`,
-		);
+	if (bad) return output.line(texts.confirm.audit.wrong(bad.n, bad.problem, count));
 	output.line(
-		`The audit is whole: ${counted(count, "entry", "entries")}${count === 0 ? "" : `, head ${head}`}.`,
+		texts.confirm.audit.whole(
+			counted(count, "entry", "entries"),
+			count === 0 ? "" : texts.confirm.audit.head(head),
+		),
 	);
 }
 
 async function accept(context: CliContext, flags: Flags): Promise<void> {
 	assertOutside(context);
 	if (!flags.yes && !canAsk(context))
-		throw new KeryxError("usage.invalid", "--yes must be given where nobody can be asked", {
-			hint: "look at it with `keryx confirm audit --verify`, then give --yes",
+		throw new KeryxError("usage.invalid", texts.confirm.yesRequired, {
+			hint: texts.confirm.audit.yesHint,
 		});
 	await withKeeper(context, "change", flags, async ({ client, output }) => {
 		const { bad } = await ask(client, "auditVerify");
-		if (bad && !output.json) output.line(`Entry ${bad.n}: ${bad.problem}.`);
-		if (bad && !flags.yes)
-			await assertYes(
-				context,
-				"Take the audit as it is?",
-				"the audit stays as it was, and so does its alarm",
-			);
+		if (bad && !output.json) output.line(texts.confirm.audit.entry(bad.n, bad.problem));
+		if (bad && !flags.yes) await assertYes(context, texts.confirm.audit.question, texts.confirm.audit.kept);
 		const { count } = await ask(client, "auditAccept", { body: {} });
 		if (output.json) return output.value({ count });
-		output.line(`The audit is taken as it is: ${counted(count, "entry", "entries")}, this one among them.`);
+		output.line(texts.confirm.audit.accepted(counted(count, "entry", "entries")));
 	});
 }
 

@@ -1,7 +1,9 @@
 // The calls about confirmations as the commands make them. What is refused there is the error that the command reports.
+
 import { KeryxError } from "../../../errors.ts";
 import { confirmCalls } from "../../../http/client/index.ts";
 import type { Client, ConfirmAnswer, ConfirmBody, ConfirmCallName } from "../../../http/index.ts";
+import { texts } from "../../texts.ts";
 
 /** The most that one page holds. */
 export const PAGE = 200;
@@ -41,7 +43,7 @@ const CODES = {
 
 function refusal(status: number, body: unknown): KeryxError {
 	const { error } = (body ?? {}) as { error?: unknown };
-	const message = typeof error === "string" ? error : `Keryx answered ${status} without saying why`;
+	const message = typeof error === "string" ? error : texts.confirm.noReason(status);
 	const code = CODES[status as keyof typeof CODES] ?? (status >= 500 ? "store.failed" : "internal");
 	return new KeryxError(code, message);
 }

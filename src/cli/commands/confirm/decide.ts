@@ -1,4 +1,5 @@
 // `keryx confirm approve` and `deny`. An approval is given to exact arguments: they are shown first, and somebody has to say yes to them.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { ConfirmAnswer, WireConfirmation } from "../../../http/index.ts";
@@ -6,6 +7,7 @@ import type { CliContext } from "../../context.ts";
 import { assertOutside } from "../../inside.ts";
 import { readOneOf, readTime } from "../../io/arguments.ts";
 import { readText } from "../../io/read-text.ts";
+import { texts } from "../../texts.ts";
 import { addDbPath, type DbPathFlag, type Reached, withKeeper } from "../confirmd/reach.ts";
 import { assertYes, canAsk } from "./asking.ts";
 import { ask } from "./calls.ts";
@@ -31,60 +33,40 @@ export function addApprove(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("approve")
 		.allowExcessArguments(false)
-		.description("say yes to exactly this")
-		.argument("<id>", "its id, or the beginning of it")
-		.option("--reason <text>", "why; it is kept in the audit")
-		.option("--grant <scope>", `say yes to the same action from now on: ${SCOPES.join(", ")}`)
-		.option("--until <time>", "how long the grant holds: 30m, 2h, 7d, or an ISO 8601 time")
-		.option("--edit <file>", "approve these arguments instead, a JSON object; - reads stdin")
-		.option("--yes", "do not ask again; needed where nobody can be asked");
+		.description(texts.confirm.approve.about)
+		.argument("<id>", texts.confirm.id)
+		.option("--reason <text>", texts.confirm.approve.reason)
+		.option("--grant <scope>", texts.confirm.approve.grant(SCOPES.join(", ")))
+		.option("--until <time>", texts.confirm.approve.until)
+		.option("--edit <file>", texts.confirm.approve.edit)
+		.option("--yes", texts.confirm.approve.yes);
 	addDbPath(command)
 		.addHelpText("after", APPROVE_EXAMPLES)
 		.action((id: string, flags: ApproveFlags) => runApprove(context, id, flags));
 }
 
-const APPROVE_EXAMPLES = `
-On a terminal it shows the exact arguments and asks. In a script, with --json or with --edit - nobody can be
-asked: there --yes is needed.
-
-A grant of scope session holds for the same asker until the conversation's session ends, conversation for the
-same asker in the same conversation, always for the same asker everywhere. Some actions are asked about every
-time: confirmations.always_confirm.
-
-Examples:
-  $ keryx confirm approve 1f3a90bc77aa
-  $ keryx confirm approve 1f3 --reason "after the backup" --yes
-  $ keryx confirm approve 1f3 --grant conversation --until 2h
-  $ keryx confirm approve 1f3 --edit smaller.json
-
-Exit codes: 0 approved, 1 failure (no such confirmation, decided already, its time has passed, you said no),
-2 wrong usage.`;
+const APPROVE_EXAMPLES = texts.confirm.approve.help;
 
 export function addDeny(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("deny")
 		.allowExcessArguments(false)
-		.description("say no")
-		.argument("<id>", "its id, or the beginning of it")
-		.option("--reason <text>", "why; the asker is told");
+		.description(texts.confirm.deny.about)
+		.argument("<id>", texts.confirm.id)
+		.option("--reason <text>", texts.confirm.deny.reason);
 	addDbPath(command)
 		.addHelpText("after", DENY_EXAMPLES)
 		.action((id: string, flags: DenyFlags) => runDeny(context, id, flags));
 }
 
-const DENY_EXAMPLES = `
-Examples:
-  $ keryx confirm deny 1f3a90bc77aa
-  $ keryx confirm deny 1f3 --reason "use the staging system"
-
-Exit codes: 0 denied, 1 failure (no such confirmation, decided already, its time has passed), 2 wrong usage.`;
+const DENY_EXAMPLES = texts.confirm.deny.help;
 
 async function runApprove(context: CliContext, given: string, flags: ApproveFlags): Promise<void> {
 	assertOutside(context);
 	const asks = !flags.yes;
 	if (asks && (flags.edit === "-" || !canAsk(context)))
-		throw new KeryxError("usage.invalid", "--yes must be given where nobody can be asked", {
-			hint: "look at it with `keryx confirm show`, then give --yes",
+		throw new KeryxError("usage.invalid", texts.confirm.yesRequired, {
+			hint: texts.confirm.approve.yesHint,
 		});
 	const grant = readGrant(flags, context.now());
 	const edited = flags.edit === undefined ? undefined : await readDetails(flags.edit, context);
@@ -94,15 +76,11 @@ async function runApprove(context: CliContext, given: string, flags: ApproveFlag
 		const asked = await confirmationOf(client, id);
 		if (!output.json) {
 			printQuestion(output, asked, context.now());
-			if (edited) printArguments(output, "arguments to approve instead", edited);
+			if (edited) printArguments(output, texts.confirm.approve.edited, edited);
 		}
 		// One that is decided already needs no question: the answer below says so.
 		if (asks && asked.status === "pending")
-			await assertYes(
-				context,
-				"Approve exactly this?",
-				`${id} still waits; \`keryx confirm deny ${id}\` says no`,
-			);
+			await assertYes(context, texts.confirm.approve.question, texts.confirm.approve.stillWaiting(id, id));
 		const decided = await ask(client, "confirmApprove", {
 			id,
 			body: {
@@ -132,9 +110,8 @@ function tell(
 ): void {
 	const { id, action, status, resolved_by } = decided;
 	if (output.json) output.value(decided);
-	else output.line(`${id} (${action}) is ${status} by ${resolved_by}.`);
-	if (!isRunning && asked.asked_by.startsWith("agent:"))
-		output.note("Keryx does not run: its agent learns of this when it runs again.");
+	else output.line(texts.confirm.decided(id, action, status, resolved_by));
+	if (!isRunning && asked.asked_by.startsWith("agent:")) output.note(texts.confirm.notRunning);
 }
 
 interface GrantWish {
@@ -146,13 +123,13 @@ interface GrantWish {
 function readGrant({ grant, until }: ApproveFlags, now: number): GrantWish | undefined {
 	if (grant === undefined) {
 		if (until === undefined) return undefined;
-		throw new KeryxError("usage.invalid", "--until says how long a grant holds: give --grant too");
+		throw new KeryxError("usage.invalid", texts.confirm.approve.untilNeedsGrant);
 	}
 	const scope = readOneOf("--grant", grant, SCOPES);
 	if (until === undefined) return { scope };
 	const end = readUntil(until, now);
 	if (end > now) return { scope, until: end / 1000 };
-	throw new KeryxError("argument.invalid", "--until must be a time that is yet to come", {
+	throw new KeryxError("argument.invalid", texts.confirm.approve.untilPast, {
 		field: "--until",
 	});
 }
@@ -170,8 +147,8 @@ async function readDetails(path: string, context: CliContext): Promise<Readonly<
 	const details = parse(await readText(path, context), name);
 	if (typeof details === "object" && details !== null && !Array.isArray(details))
 		return details as Readonly<Record<string, unknown>>;
-	throw new KeryxError("input.invalid", `${name} must hold a JSON object: the arguments`, {
-		hint: "begin with `details` of `keryx confirm show <id> --json`",
+	throw new KeryxError("input.invalid", texts.confirm.approve.notObject(name), {
+		hint: texts.confirm.approve.notObjectHint,
 	});
 }
 
@@ -179,6 +156,8 @@ function parse(text: string, name: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch (cause) {
-		throw new KeryxError("input.invalid", `${name} is not JSON: ${(cause as Error).message}`, { cause });
+		throw new KeryxError("input.invalid", texts.confirm.approve.notJson(name, (cause as Error).message), {
+			cause,
+		});
 	}
 }

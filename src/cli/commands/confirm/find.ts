@@ -1,7 +1,9 @@
 // Which one is meant by the beginning of an id.
+
 import { KeryxError } from "../../../errors.ts";
 import type { Client } from "../../../http/index.ts";
 import { listed } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { ask, PAGE } from "./calls.ts";
 
 const WHOLE = /^[0-9a-f]{12}$/;
@@ -38,17 +40,17 @@ export function theOne(ids: readonly string[], beginning: string): string | unde
 	const found = ids.filter((id) => id.startsWith(beginning));
 	if (found.length <= 1) return found[0];
 	const shown = found.length > 5 ? [...found.slice(0, 5), "others"] : found;
-	throw new KeryxError("argument.invalid", `${beginning} may be ${listed(shown, "or")}`, {
+	throw new KeryxError("argument.invalid", texts.find.ambiguous(beginning, listed(shown, "or")), {
 		field: "id",
-		hint: "give more of the id",
+		hint: texts.find.longer,
 	});
 }
 
 function none(given: string, among: "pending" | "newest"): KeryxError {
-	const which = among === "pending" ? "no confirmation that waits" : "no confirmation";
-	return new KeryxError("store.not_found", `${which} has an id that begins with ${JSON.stringify(given)}`, {
+	const which = among === "pending" ? texts.confirm.noneWaiting : texts.confirm.none;
+	return new KeryxError("store.not_found", texts.find.none(which, JSON.stringify(given)), {
 		field: "id",
-		hint: "`keryx confirm list` shows the ids",
+		hint: texts.confirm.listHint,
 	});
 }
 

@@ -1,9 +1,11 @@
 // `keryx confirm grants`: what was said yes to for longer, and taking it back.
+
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
 import type { Client, WireGrant } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
+import { texts } from "../../texts.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
 import { ask } from "./calls.ts";
 import { theOne } from "./find.ts";
@@ -17,21 +19,14 @@ export function addGrants(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("grants")
 		.allowExcessArguments(false)
-		.description("what was said yes to for longer, newest first")
-		.option("--revoke <id>", "take one back; the beginning of its id is enough");
+		.description(texts.confirm.grants.about)
+		.option("--revoke <id>", texts.confirm.grants.revoke);
 	addDbPath(command)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runGrants(context, flags));
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx confirm grants
-  $ keryx confirm grants --json
-  $ keryx confirm grants --revoke 0198c5d231aa
-
-Columns: id, state (holds, over, revoked), scope, action, for whom, conversation, until, given by.
-Exit codes: 0 done, 1 failure (no such grant), 2 wrong usage.`;
+const EXAMPLES = texts.confirm.grants.help;
 
 function runGrants(context: CliContext, flags: Flags): Promise<void> {
 	const need = flags.revoke === undefined ? "read" : "change";
@@ -40,7 +35,7 @@ function runGrants(context: CliContext, flags: Flags): Promise<void> {
 		if (flags.revoke !== undefined) return revoke(client, output, grants, flags.revoke);
 		if (output.json) return output.value({ grants });
 		if (grants.length === 0) {
-			output.note("There is no grant: everything is asked about.");
+			output.note(texts.confirm.grants.none);
 			return noteOther(context, flags, output);
 		}
 		print(output, grants, context.now(), timezone);
@@ -57,17 +52,17 @@ async function revoke(
 	const id = ids.includes(given) ? given : given === "" ? undefined : theOne(ids, given);
 	const grant = grants.find((each) => each.id === id);
 	if (!grant)
-		throw new KeryxError("store.not_found", `no grant has an id that begins with ${JSON.stringify(given)}`, {
+		throw new KeryxError("store.not_found", texts.confirm.grants.notFound(JSON.stringify(given)), {
 			field: "--revoke",
-			hint: "`keryx confirm grants` shows the ids",
+			hint: texts.confirm.grants.listHint,
 		});
 	if (grant.revoked_at !== null)
-		throw new KeryxError("confirmation.settled", `grant ${grant.id} was revoked before`, {
-			hint: "there is nothing left to do",
+		throw new KeryxError("confirmation.settled", texts.confirm.grants.already(grant.id), {
+			hint: texts.nothingToDo,
 		});
 	const answer = await ask(client, "grantRevoke", { id: grant.id });
 	if (output.json) return output.value(answer);
-	output.line(`Grant ${grant.id} holds no more: ${grant.action} is asked about again.`);
+	output.line(texts.confirm.grants.done(grant.id, grant.action));
 }
 
 function print(output: Output, grants: readonly WireGrant[], now: number, timezone: string): void {
@@ -87,7 +82,7 @@ function print(output: Output, grants: readonly WireGrant[], now: number, timezo
 	);
 }
 
-function stateOf({ until, revoked_at }: WireGrant, now: number): "holds" | "over" | "revoked" {
+function stateOf({ until, revoked_at }: WireGrant, now: number): "valid" | "expired" | "revoked" {
 	if (revoked_at !== null) return "revoked";
-	return until !== null && until * 1000 <= now ? "over" : "holds";
+	return until !== null && until * 1000 <= now ? "expired" : "valid";
 }

@@ -1,7 +1,9 @@
 // `keryx confirm`: what waits for a human, and the human's answer.
+
 import type { Command } from "commander";
 import type { CliContext } from "../../context.ts";
 import { addGroup } from "../../io/group.ts";
+import { texts } from "../../texts.ts";
 import { addAudit } from "./audit.ts";
 import { addApprove, addDeny } from "./decide.ts";
 import { addGrants } from "./grants.ts";
@@ -9,7 +11,7 @@ import { addList } from "./list.ts";
 import { addShow } from "./show.ts";
 
 export function addConfirm(program: Command, context: CliContext): void {
-	const confirm = addGroup(program, "confirm", "what waits for a human's yes: list, answer, audit");
+	const confirm = addGroup(program, "confirm", texts.confirm.about);
 	addList(confirm, context);
 	addShow(confirm, context);
 	addApprove(confirm, context);

@@ -1,10 +1,12 @@
 // `keryx confirm list`: what waits for an answer, and what was answered.
+
 import type { Command } from "commander";
 import type { Client, WireConfirmation } from "../../../http/index.ts";
 import type { CliContext } from "../../context.ts";
 import { readCount, readOneOf } from "../../io/arguments.ts";
 import { cut } from "../../io/width.ts";
 import { onOneLine } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "../confirmd/reach.ts";
 import { ask, PAGE } from "./calls.ts";
 import { isoOf, standing } from "./text.ts";
@@ -31,23 +33,15 @@ export function addList(parent: Command, context: CliContext): void {
 	const command = parent
 		.command("list")
 		.allowExcessArguments(false)
-		.description("what waits for an answer, then the others, newest first")
-		.option("--status <status>", `only those that are ${STATUSES.join(", ")}`)
-		.option("--limit <n>", `at most so many, 1 to ${PAGE}`, "20");
+		.description(texts.confirm.list.about)
+		.option("--status <status>", texts.confirm.list.status(STATUSES.join(", ")))
+		.option("--limit <n>", texts.confirm.list.limit(PAGE), "20");
 	addDbPath(command)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runList(context, flags));
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx confirm list
-  $ keryx confirm list --status denied --limit 5
-  $ keryx confirm list --status pending --json
-  $ keryx confirm list --status pending | cut -f1      the ids alone
-
-Columns: id, state, action, asked by, conversation, what it says. When piped, the state is followed by the deadline.
-Exit codes: 0 done, 1 failure, 2 wrong usage.`;
+const EXAMPLES = texts.confirm.list.help;
 
 async function runList(context: CliContext, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, PAGE]);
@@ -59,7 +53,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 				: (await ask(client, "confirmList", { query: { status, limit: String(limit) } })).confirmations;
 		if (output.json) return output.value({ confirmations: found });
 		if (found.length === 0) {
-			output.note(status === undefined ? "Nothing was asked yet." : `None is ${status}.`);
+			output.note(status === undefined ? texts.confirm.list.nothing : texts.confirm.list.noneWith(status));
 			return noteOther(context, flags, output);
 		}
 		if (output.isTerminal)
@@ -88,10 +82,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 					onOneLine(each.description),
 				]),
 			);
-		if (found.some(({ status: each }) => each === "pending"))
-			output.note(
-				"`keryx confirm show <id>` shows the arguments; `keryx confirm approve` or `deny` answers.",
-			);
+		if (found.some(({ status: each }) => each === "pending")) output.note(texts.confirm.list.howTo);
 	});
 }
 

@@ -1,8 +1,10 @@
 // Confirmations in words. What a requester wrote goes through the output's door like any other text, and its arguments are set in,
 // so that nothing in them can look like a line of ours.
+
 import type { WireConfirmation } from "../../../http/index.ts";
 import { escapeJson, type Output } from "../../io/output.ts";
 import { clockTime, onOneLine } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 
 /** "4m 10s", "1h 5m", "50s". */
 export function countdown(seconds: number): string {
@@ -21,14 +23,14 @@ export function printQuestion(output: Output, asked: WireConfirmation, now: numb
 	output.heading(`${onOneLine(asked.action)}  ${asked.id}`);
 	output.pairs([
 		["state", asked.status === "pending" ? `pending, ${standing(asked, now)}` : asked.status],
-		["asked by", `${asked.asked_by}, which calls itself ${JSON.stringify(asked.requester)}`],
+		["asked by", texts.confirm.show.requester(asked.asked_by, JSON.stringify(asked.requester))],
 		["conversation", asked.session_key === "" ? "none" : asked.session_key],
 		["says", onOneLine(asked.description)],
 		["digest", asked.digest],
 	]);
 	if (asked.details_before) {
-		printArguments(output, "asked about, with these arguments", asked.details_before);
-		printArguments(output, "changed by who approved it, to these", asked.details);
+		printArguments(output, texts.confirm.show.arguments, asked.details_before);
+		printArguments(output, texts.confirm.show.changed, asked.details);
 	} else printArguments(output, "arguments", asked.details);
 }
 

@@ -1,5 +1,6 @@
 // Confirmations with a store of their own, and the part of the API that is about them. Nothing else is served: there is no gateway, and no
 // conversation to look at.
+
 import { existsSync } from "node:fs";
 import { auditKeyAt, openHome, operatorSecret } from "../../../app/home.ts";
 import { type Listening, listen, withoutAddress } from "../../../app/listen.ts";
@@ -20,6 +21,7 @@ import { openStore, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
+import { texts } from "../../texts.ts";
 import { type ConfirmdOptions, socketPathOf } from "./options.ts";
 
 export interface ConfirmdHostOptions {
@@ -45,7 +47,7 @@ export async function openConfirmd(options: ConfirmdHostOptions): Promise<Confir
 	if (options.as === "read" && !existsSync(dbPath))
 		throw new KeryxError("store.not_found", `there is no database ${dbPath}`, {
 			field: "--db-path",
-			hint: "check the path; `keryx confirmd` and `keryx token create` make one",
+			hint: texts.confirmd.noDatabaseHint,
 		});
 	const home = openHome(keryxHome(context.env));
 	const ids = systemIds(systemClock);
@@ -120,12 +122,12 @@ function inOwnWords(cause: unknown): never {
 	if (code === "home.unusable")
 		throw new KeryxError(code, message, {
 			field: "--db-path",
-			hint: "choose a --db-path that is shorter, or in another folder: the socket stands beside it",
+			hint: texts.confirmd.socketTooLong,
 			cause,
 		});
 	if (code !== "http.port") throw cause;
 	const field = cause.field === "http.port" ? "--port" : "--compat-port";
-	const hint = `choose another ${field} or --host, or end the program that has this one`;
+	const hint = texts.confirmd.portTaken(field);
 	throw new KeryxError(code, message, { field, hint, cause });
 }
 
@@ -138,7 +140,7 @@ function confirmationsOnly(api: Api): Api {
 			const { pathname } = new URL(request.url);
 			if (SERVED.test(pathname)) return api.fetch(request, entrance);
 			const error = new KeryxError("http.no_route", `there is no ${request.method} ${pathname}`, {
-				hint: "a confirmd answers /confirm, /grants, /audit, /health and /api/tokens",
+				hint: texts.confirmd.noRoute,
 			});
 			return Response.json({ error }, { status: 404 });
 		},
@@ -151,8 +153,7 @@ function settingsOf(options: ConfirmdHostOptions): ConfirmationSettings {
 	const { problems, chats, webhooks, ...settings } = confirmationSettings(config.values, context.env);
 	if (as === "run") {
 		for (const problem of problems) output.warn(`confirmations.notify: ${problem}`);
-		for (const { platform, chatId } of chats)
-			output.warn(`confirmations.notify: ${platform} ${chatId} is told nothing: a confirmd has no chats`);
+		for (const { platform, chatId } of chats) output.warn(texts.confirmd.noChats(platform, chatId));
 	}
 	return {
 		...settings,

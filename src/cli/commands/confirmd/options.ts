@@ -1,9 +1,11 @@
 // What `keryx confirmd` was told: by its options, then by the environment names of the daemon it replaces, then its own defaults.
+
 import { join, resolve } from "node:path";
 import { type Webhook, weakSecret } from "../../../confirmations/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { CliContext } from "../../context.ts";
 import { readCount } from "../../io/arguments.ts";
+import { texts } from "../../texts.ts";
 
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 7716;
@@ -60,9 +62,9 @@ function readWebhook(
 ): Webhook | undefined {
 	if (url === undefined && name === undefined) return undefined;
 	if (url === undefined || name === undefined)
-		throw new KeryxError("usage.invalid", "--webhook and --webhook-secret-env belong together");
+		throw new KeryxError("usage.invalid", texts.confirmd.webhookTogether);
 	if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-		throw new KeryxError("argument.invalid", `--webhook must be an http or https address, not ${url}`, {
+		throw new KeryxError("argument.invalid", texts.confirmd.webhookAddress(url), {
 			field: "--webhook",
 		});
 	const secret = env[name];
@@ -70,10 +72,10 @@ function readWebhook(
 	if (weak !== null)
 		throw new KeryxError("argument.invalid", weak, {
 			field: "--webhook-secret-env",
-			hint: "make one with `openssl rand -hex 32`, and give it to the receiver too",
+			hint: texts.confirmd.secretHint,
 		});
 	if (secret) return { url, secret };
-	throw new KeryxError("argument.invalid", `${name} is not set: it must hold the secret of the webhook`, {
+	throw new KeryxError("argument.invalid", texts.confirmd.secretMissing(name), {
 		field: "--webhook-secret-env",
 	});
 }

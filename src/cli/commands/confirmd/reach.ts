@@ -1,5 +1,6 @@
 // Who keeps the confirmations that are meant: Keryx, or with --db-path a confirmd. Either is asked over its socket where it runs; where
 // it does not, its database is opened here.
+
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { keryxHome } from "../../../config/index.ts";
@@ -9,6 +10,7 @@ import { asOperator, running, withConnection } from "../../connect.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import { explained } from "../../inside.ts";
 import type { Output } from "../../io/output.ts";
+import { texts } from "../../texts.ts";
 import type { ConfirmdHost, ConfirmdHostOptions } from "./host.ts";
 import { databasePath, socketPathOf } from "./options.ts";
 
@@ -17,7 +19,7 @@ export interface DbPathFlag {
 }
 
 export function addDbPath(command: Command): Command {
-	return command.option("--db-path <file>", "of the confirmd that keeps this database, not of Keryx");
+	return command.option("--db-path <file>", texts.confirmd.dbPathOption);
 }
 
 export interface Reached {
@@ -67,7 +69,7 @@ async function openHere(options: ConfirmdHostOptions): Promise<ConfirmdHost> {
 /** Where nothing was found: it may be that the other one is meant. */
 export function noteOther(context: CliContext, { dbPath }: DbPathFlag, output: Output): void {
 	const other = dbPath === undefined ? otherDatabase(context) : null;
-	if (other !== null) output.note(`A confirmd keeps its own: --db-path ${other} looks there.`);
+	if (other !== null) output.note(texts.confirmd.otherStore(other));
 }
 
 function namingOther(context: CliContext, error: unknown): unknown {
@@ -75,7 +77,7 @@ function namingOther(context: CliContext, error: unknown): unknown {
 	if (other === null || !(error instanceof KeryxError) || error.code !== "store.not_found") return error;
 	return new KeryxError(error.code, error.message, {
 		...(error.field !== undefined && { field: error.field }),
-		hint: `${error.hint}; a confirmd keeps its own: --db-path ${other} looks there`,
+		hint: texts.confirmd.otherStoreHint(error.hint, other),
 		cause: error,
 	});
 }

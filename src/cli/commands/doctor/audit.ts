@@ -1,14 +1,15 @@
 // Whether the audit is as it was written: its chain, and what its witness outside the store saw.
+
 import { existsSync } from "node:fs";
 import { auditKeyIn, auditWitness, type Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
 import { NO_SECRETS, OPERATOR, openStore, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import { counted } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 
-const REMEDY =
-	"`keryx confirm audit --verify` says more. After you restored a backup, `keryx confirm audit --accept` takes it as it is; otherwise somebody altered it: compare with a backup";
+const REMEDY = texts.doctor.audit.remedy;
 
 /** quick: without looking through every entry. */
 export async function lookAtAudit(home: Home, quick: boolean): Promise<Finding[]> {
@@ -27,17 +28,17 @@ export async function lookAtAudit(home: Home, quick: boolean): Promise<Finding[]
 		try {
 			if (!key) {
 				const [entry] = await store.auditLog({ scope: OPERATOR, limit: 1 });
-				if (!entry) return [fine("audit", "nothing was asked about yet")];
-				return [wrong("audit", "its key, audit.key, is not there", "restore it from a backup")];
+				if (!entry) return [fine("audit", texts.doctor.audit.none)];
+				return [wrong("audit", texts.doctor.audit.noKey, texts.doctor.audit.noKeyRemedy)];
 			}
 			const { count, problem } = quick
 				? await store.auditStanding({ scope: OPERATOR })
 				: await store.verifyAudit({ scope: OPERATOR }).then(({ count, bad }) => ({
 						count,
-						problem: bad && `entry ${bad.n}: ${bad.problem}`,
+						problem: bad && texts.doctor.audit.wrong(bad.n, bad.problem),
 					}));
 			if (problem !== null) return [wrong("audit", problem, REMEDY)];
-			return [fine("audit", `${counted(count, "entry", "entries")}, as they were written`)];
+			return [fine("audit", texts.doctor.audit.fine(counted(count, "entry", "entries")))];
 		} finally {
 			await store.close();
 		}

@@ -1,4 +1,5 @@
 // What Keryx stands on: Node, its home, the disk, the configuration. Nothing is made; permissions are changed only to fix them.
+
 import { accessSync, chmodSync, constants, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isOlder, oldestNode } from "../../../app/version.ts";
@@ -10,14 +11,15 @@ import {
 	unreached,
 } from "../../../config/index.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, fixed, remark, wrong } from "./finding.ts";
 
 export function lookAtNode(): Finding {
 	const needed = oldestNode();
 	const { node } = process.versions;
 	return isOlder(node, needed)
-		? wrong("node", `Node ${node} is too old`, `install Node ${needed} or newer`)
-		: fine("node", `Node ${node}; ${needed} is enough`);
+		? wrong("node", texts.doctor.node.old(node), texts.doctor.node.remedy(needed))
+		: fine("node", texts.doctor.node.fine(node, needed));
 }
 
 export function lookAtConfig(home: string, env: Environment): Finding {
@@ -27,17 +29,17 @@ export function lookAtConfig(home: string, env: Environment): Finding {
 		return wrong(
 			"configuration",
 			`${counted(problems.length, "problem")}: ${describeProblem(first)}`,
-			"correct it; `keryx config check` lists every problem",
+			texts.doctor.config.remedy,
 		);
 	const warnings = config?.warnings ?? [];
 	if (warnings[0] !== undefined)
 		return remark("configuration", `${counted(warnings.length, "warning")}: ${warnings[0]}`);
-	return fine("configuration", file ?? "there is no config.yaml, so the defaults hold");
+	return fine("configuration", file ?? texts.doctor.config.none);
 }
 
 /** Entries for platforms that this Keryx cannot speak on. */
 export function lookAtChannels(config: Config): Finding[] {
-	const remedy = "take the entry out of config.yaml, or connect a program that posts for that platform";
+	const remedy = texts.doctor.config.unreached;
 	return unreached(config).map((found) => remark("channels", found, remedy));
 }
 
@@ -46,20 +48,16 @@ export function lookAtHome(home: string, fix: boolean): { findings: Finding[]; i
 	const found = statSync(home, { throwIfNoEntry: false });
 	if (!found)
 		return {
-			findings: [remark("home", `${home} is not there yet: the first start makes it`)],
+			findings: [remark("home", texts.doctor.home.none(home))],
 			isThere: false,
 		};
 	if (!found.isDirectory()) {
-		const finding = wrong(
-			"home",
-			`${home} is not a folder`,
-			"move it away, or set KERYX_HOME to another path",
-		);
+		const finding = wrong("home", texts.doctor.home.notFolder(home), texts.doctor.home.notFolderRemedy);
 		return { findings: [finding], isThere: false };
 	}
 	if (!mayUse(home)) {
-		const remedy = "give it to the user that runs Keryx: chown -R, or set KERYX_HOME to another path";
-		return { findings: [wrong("home", `this user may not write in ${home}`, remedy)], isThere: false };
+		const remedy = texts.doctor.home.notWritableRemedy;
+		return { findings: [wrong("home", texts.doctor.home.notWritable(home), remedy)], isThere: false };
 	}
 	return { findings: [privacyOfHome(home, found, fix), privacyOfFiles(home, fix)], isThere: true };
 }
@@ -76,11 +74,10 @@ function mayUse(folder: string): boolean {
 const FOR_OTHERS = 0o077;
 
 function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
-	if ((mode & FOR_OTHERS) === 0) return fine("home", `${home}, for this user alone`);
-	if (!fix)
-		return wrong("home", `other users can look into ${home}`, `chmod 700 ${home}, or \`keryx doctor --fix\``);
+	if ((mode & FOR_OTHERS) === 0) return fine("home", texts.doctor.home.fine(home));
+	if (!fix) return wrong("home", texts.doctor.home.open(home), texts.doctor.home.openRemedy(home));
 	chmodSync(home, 0o700);
-	return fixed("home", `${home} is for this user alone now`);
+	return fixed("home", texts.doctor.home.fixed(home));
 }
 
 /** The store, its log and lock, the keys, the socket: everything in the home but what a person put there. */
@@ -91,15 +88,10 @@ function privacyOfFiles(home: string, fix: boolean): Finding {
 		const found = OWN.test(name) ? statSync(join(home, name), { throwIfNoEntry: false }) : undefined;
 		return found !== undefined && (found.mode & FOR_OTHERS) !== 0;
 	});
-	if (open.length === 0) return fine("files", "store, keys and socket are for this user alone");
-	if (!fix)
-		return wrong(
-			"files",
-			`other users can open ${open.join(", ")}`,
-			"chmod 600 each of them, or `keryx doctor --fix`",
-		);
+	if (open.length === 0) return fine("files", texts.doctor.files.fine);
+	if (!fix) return wrong("files", texts.doctor.files.open(open.join(", ")), texts.doctor.files.openRemedy);
 	for (const name of open) chmodSync(join(home, name), 0o600);
-	return fixed("files", `${open.join(", ")}: for this user alone now`);
+	return fixed("files", texts.doctor.files.fixed(open.join(", ")));
 }
 
 /** A store that cannot grow loses nothing, but takes nothing any more. */
@@ -109,7 +101,7 @@ const LITTLE = 1e9;
 export function lookAtSpace(home: string): Finding {
 	const { bavail, bsize } = statfsSync(home);
 	const free = bavail * bsize;
-	const found = `${bytesInWords(free)} free on the disk of ${home}`;
-	if (free < TOO_LITTLE) return wrong("space", found, "free some: without space no message can be accepted");
-	return free < LITTLE ? remark("space", found, "free some before it runs out") : fine("space", found);
+	const found = texts.doctor.disk.free(bytesInWords(free), home);
+	if (free < TOO_LITTLE) return wrong("space", found, texts.doctor.disk.full);
+	return free < LITTLE ? remark("space", found, texts.doctor.disk.low) : fine("space", found);
 }

@@ -1,4 +1,5 @@
 // `keryx doctor`: looks at everything Keryx stands on, and says of each that it is fine, or what is wrong and what to do.
+
 import type { Command } from "commander";
 import { homeAt } from "../../../app/home.ts";
 import { checkConfig, keryxHome } from "../../../config/index.ts";
@@ -6,6 +7,7 @@ import { createSecrets } from "../../../secrets/index.ts";
 import type { CliContext } from "../../context.ts";
 import { createOutput, type Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
+import { texts } from "../../texts.ts";
 import { lookAtAudit } from "./audit.ts";
 import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
@@ -26,23 +28,15 @@ export function addDoctor(program: Command, context: CliContext): void {
 	program
 		.command("doctor")
 		.allowExcessArguments(false)
-		.description("find out what is wrong, and what to do")
-		.option("--fix", "put right what can be: permissions, the search index")
-		.option("--quick", "do not call the model, nor look through every row of the store")
-		.option("--rebuild-search", "build the search index anew, whatever its state")
+		.description(texts.doctor.about)
+		.option("--fix", texts.doctor.fix)
+		.option("--quick", texts.doctor.quick)
+		.option("--rebuild-search", texts.doctor.rebuild)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runDoctor(context, flags));
 }
 
-const EXAMPLES = `
-Works beside a running Keryx and without one. Without --fix and --rebuild-search nothing is changed.
-
-Examples:
-  $ keryx doctor
-  $ keryx doctor --quick --json
-  $ keryx doctor --fix
-
-Exit codes: 0 when all is fine or was fixed, 1 when something is wrong, 2 wrong usage.`;
+const EXAMPLES = texts.doctor.help;
 
 async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 	const { env } = context;
@@ -84,7 +78,7 @@ function print(output: Output, { check, state, found, remedy }: Finding): void {
 		{ text: WORDS[state].padEnd(WIDTH), marked: state === "wrong" },
 		{ text: `${check}: ${found}`, marked: false },
 	]);
-	if (remedy !== null) output.line(`${" ".repeat(WIDTH)}what to do: ${remedy}`);
+	if (remedy !== null) output.line(texts.doctor.remedy(" ".repeat(WIDTH), remedy));
 }
 
 function end(context: CliContext, output: Output, checks: readonly Finding[]): void {
@@ -95,5 +89,5 @@ function end(context: CliContext, output: Output, checks: readonly Finding[]): v
 		return;
 	}
 	output.line();
-	output.line(bad === 0 ? "All is fine." : `${bad} of ${checks.length} looks found something wrong.`);
+	output.line(bad === 0 ? texts.doctor.allFine : texts.doctor.someWrong(bad, checks.length));
 }

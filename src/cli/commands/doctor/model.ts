@@ -1,9 +1,11 @@
 // Whether what answers can answer: each model that the configuration names is called once, with a few tokens.
+
 import type { ModelAgent } from "../../../agents/index.ts";
 import { createAgent } from "../../../app/agent.ts";
 import type { Config, Environment } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { NO_SECRETS } from "../../../secrets/index.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, wrong } from "./finding.ts";
 
 const CHECK_MS = 60_000;
@@ -12,16 +14,15 @@ export async function lookAtModels(config: Config, env: Environment): Promise<Fi
 	const named: readonly (readonly [string, Config])[] = [
 		["model", config],
 		...Object.entries(config.profiles).map(
-			([name, { agent }]) => [`model of ${name}`, { ...config, agent }] as const,
+			([name, { agent }]) => [texts.doctor.model.of(name), { ...config, agent }] as const,
 		),
 	];
 	return Promise.all(named.map(([check, one]) => lookAt(check, one, env)));
 }
 
 async function lookAt(check: string, config: Config, env: Environment): Promise<Finding> {
-	if (config.agent.kind === "offline")
-		return fine(check, "none is connected, so the offline agent answers; `keryx setup` connects one");
-	if (config.agent.kind !== "ai-sdk") return fine(check, `the agent is ${config.agent.kind}`);
+	if (config.agent.kind === "offline") return fine(check, texts.doctor.model.none);
+	if (config.agent.kind !== "ai-sdk") return fine(check, texts.doctor.model.agent(config.agent.kind));
 	try {
 		const agent = createAgent(config, {
 			env,
@@ -29,13 +30,12 @@ async function lookAt(check: string, config: Config, env: Environment): Promise<
 		}) as ModelAgent;
 		const found = await agent.check(AbortSignal.timeout(CHECK_MS));
 		const name = `${found.provider} ${found.model}`;
-		if (found.ok) return fine(check, `${name} answered in ${found.ms} ms`);
-		return wrong(check, `${name} did not answer: ${found.failure.kind}, ${found.failure.detail}`, REMEDY);
+		if (found.ok) return fine(check, texts.doctor.model.fine(name, found.ms));
+		return wrong(check, texts.doctor.model.failed(name, found.failure.kind, found.failure.detail), REMEDY);
 	} catch (error) {
 		if (!(error instanceof KeryxError)) throw error;
 		return wrong(check, error.message, error.hint);
 	}
 }
 
-const REMEDY =
-	"check the model's name, the variable that holds the key and the network; `keryx setup` asks for all of them";
+const REMEDY = texts.doctor.model.remedy;

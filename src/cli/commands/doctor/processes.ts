@@ -1,11 +1,13 @@
 // The programs that the agent started, and what holds them: whether all of them are accounted for, what their logs take, and whether
 // what is around them lets them live and be buried.
+
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Home } from "../../../app/home.ts";
 import { connectHost, inspect, listHosts, type ProcessInfo } from "../../../processes/index.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 import { lookAtService } from "./running.ts";
 
@@ -29,8 +31,8 @@ export async function lookAtProcesses({ path }: Home, keryxRuns: boolean): Promi
 		return [
 			wrong(
 				"processes",
-				`they cannot be looked at: ${error instanceof Error ? error.message : String(error)}`,
-				`look into ${join(path, "processes")}: its files belong to the user that runs Keryx`,
+				texts.doctor.processes.unreadable(error instanceof Error ? error.message : String(error)),
+				texts.doctor.processes.unreadableRemedy(join(path, "processes")),
 			),
 		];
 	}
@@ -40,15 +42,17 @@ function describe(hosts: number, processes: readonly ProcessInfo[], logs: number
 	const running = processes.filter(({ status }) => status === "running").length;
 	const left = processes.filter(({ survivors }) => survivors.length > 0).length;
 	const found = [
-		running === 0 ? "none runs" : counted(running, "process runs", "processes run"),
+		running === 0
+			? texts.doctor.processes.none
+			: counted(running, "process is running", "processes are running"),
 		...(hosts > 0 ? [counted(hosts, "host")] : []),
-		`${bytesInWords(logs)} of logs`,
+		texts.doctor.processes.logs(bytesInWords(logs)),
 	].join(", ");
 	if (left === 0) return fine("processes", found);
 	return remark(
 		"processes",
-		`${found}; of ${counted(left, "other one")}, whose end nobody saw or which left something behind, something still runs`,
-		"`keryx ps` names it, `keryx kill <id>` ends it",
+		texts.doctor.processes.left(found, counted(left, "other one")),
+		texts.doctor.processes.leftRemedy,
 	);
 }
 
@@ -56,9 +60,9 @@ function lookAtLogs(taken: number): Finding[] {
 	if (taken < MUCH) return [];
 	return [
 		remark(
-			"process logs",
-			`they take ${bytesInWords(taken)}`,
-			"processes.max_log_mb says how much is kept of each, processes.keep_days for how long",
+			texts.doctor.processes.logsTitle,
+			texts.doctor.processes.logsTake(bytesInWords(taken)),
+			texts.doctor.processes.logsRemedy,
 		),
 	];
 }
@@ -87,8 +91,8 @@ async function lookAtDead(): Promise<Finding[]> {
 	return [
 		remark(
 			"zombies",
-			`${counted(dead, "dead process waits", "dead processes wait")} for process 1 (${nameOf("1")}), which does not collect them`,
-			"give the container an init, such as `docker run --init`",
+			texts.doctor.processes.zombies(counted(dead, "dead process is", "dead processes are"), nameOf("1")),
+			texts.doctor.initRemedy,
 		),
 	];
 }

@@ -1,4 +1,5 @@
 // Whether a Keryx runs here, whether it answers, and how it was started.
+
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -9,6 +10,7 @@ import type { Answer } from "../../../http/index.ts";
 import { ownerOf } from "../../../store/index.ts";
 import { patienceWith } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 type Health = Answer<"health">;
@@ -40,34 +42,33 @@ function describe({ version: theirs, pid, started_at, agent, channels }: Health)
 	const platforms = channels.map(({ platform, state }) =>
 		state === "connected" ? platform : `${platform} (${state})`,
 	);
-	const found = `version ${theirs} runs as process ${pid} since ${started_at}; agent ${agent}; ${platforms.join(", ")}`;
+	const found = texts.doctor.running.fine(theirs, pid, started_at, agent, platforms.join(", "));
 	if (theirs === version()) return fine("keryx", found);
 	return remark(
 		"keryx",
-		`${found}; this command is version ${version()}`,
-		"start Keryx again, so that both are the same",
+		texts.doctor.running.otherVersion(found, version()),
+		texts.doctor.running.otherVersionRemedy,
 	);
 }
 
 function remarksOn({ channels, problem }: Health): Finding[] {
-	const failing = problem === null ? [] : [wrong("keryx", `it takes nothing: ${problem}`, FAILING)];
+	const failing = problem === null ? [] : [wrong("keryx", texts.doctor.running.failing(problem), FAILING)];
 	const silent = channels
 		.filter(({ state }) => state !== "connected" && state !== "starting")
 		.map(({ name, state, detail }) => {
 			const why = detail === null ? "" : `: ${detail}`;
 			return state === "needs_attention"
-				? wrong("channel", `${name} needs you${why}`, "do what it says; Keryx then connects by itself")
+				? wrong("channel", texts.doctor.running.needsYou(name, why), texts.doctor.running.needsYouRemedy)
 				: wrong(
 						"channel",
-						`${name} is ${state}${why}`,
-						"check its keys and the network; Keryx goes on trying",
+						texts.doctor.running.channel(name, state, why),
+						texts.doctor.running.channelRemedy,
 					);
 		});
 	return [...failing, ...silent];
 }
 
-const FAILING =
-	"put the file back, or stop Keryx and start it again; docs/errors.md says what each case needs";
+const FAILING = texts.doctor.running.failingRemedy;
 
 /** Nobody answers: nobody is there, somebody works on the store without listening, or one is stuck. */
 function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): Finding {
@@ -75,44 +76,32 @@ function silent({ storePath, socketPath }: Home, error: NodeJS.ErrnoException): 
 	if (error.name === "TimeoutError" || error.code === "ABORT_ERR")
 		return wrong(
 			"keryx",
-			`the one that listens on ${socketPath} does not answer${owner === null ? "" : `: ${owner}`}`,
-			"end that process, and start Keryx again; nothing is lost",
+			texts.doctor.running.silent(socketPath, owner === null ? "" : `: ${owner}`),
+			texts.doctor.running.silentRemedy,
 		);
 	if (error.code !== "ENOENT" && error.code !== "ECONNREFUSED")
-		return wrong("keryx", `${socketPath} cannot be used: ${error.message}`, "check whose it is");
-	if (owner !== null)
-		return remark(
+		return wrong(
 			"keryx",
-			`none listens, and the store belongs to ${owner}`,
-			"wait until that has ended, or end it",
+			texts.doctor.running.socket(socketPath, error.message),
+			texts.doctor.running.socketRemedy,
 		);
-	return fine(
-		"keryx",
-		existsSync(socketPath)
-			? "none runs; the last one did not end in order, and the next start takes up what it left"
-			: "none runs; commands open the store themselves",
-	);
+	if (owner !== null)
+		return remark("keryx", texts.doctor.running.owned(owner), texts.doctor.running.ownedRemedy);
+	return fine("keryx", existsSync(socketPath) ? texts.doctor.running.crashed : texts.doctor.running.none);
 }
 
 /** How it was started, where that has consequences for its background processes. */
 export async function lookAtService(pid: number): Promise<Finding[]> {
-	if (pid === 1)
-		return [
-			remark(
-				"service",
-				"Keryx is process 1: nothing collects what its background processes leave behind",
-				"give the container an init, such as `docker run --init`",
-			),
-		];
+	if (pid === 1) return [remark("service", texts.doctor.running.pid1, texts.doctor.initRemedy)];
 	const unit = isSystemds() ? unitOf(cgroupOf(pid)) : null;
 	if (!unit) return [];
 	const mode = await killModeOf(unit);
-	if (mode === "process") return [fine("service", `systemd runs it as ${unit.name}`)];
+	if (mode === "process") return [fine("service", texts.doctor.running.systemd(unit.name))];
 	return [
 		remark(
 			"service",
-			`systemd runs it as ${unit.name}${mode === null ? "" : ` with KillMode=${mode}`}, which ends background processes together with it`,
-			`set KillMode=process in ${unit.name}`,
+			texts.doctor.running.killMode(unit.name, mode === null ? "" : ` with KillMode=${mode}`),
+			texts.doctor.running.killModeRemedy(unit.name),
 		),
 	];
 }

@@ -1,5 +1,6 @@
 // The store from inside: whether it opens, whether what must always hold does, whether search finds everything. Looked at beside a
 // Keryx that runs; only the search index is ever built anew, by that Keryx if there is one.
+
 import { existsSync, statSync } from "node:fs";
 import type { Home } from "../../../app/home.ts";
 import { KeryxError } from "../../../errors.ts";
@@ -10,6 +11,7 @@ import { systemClock } from "../../../time/index.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, fixed, wrong } from "./finding.ts";
 
 export interface StoreLook {
@@ -26,7 +28,7 @@ export interface StoreLook {
 
 export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 	const { storePath } = look.home;
-	if (!existsSync(storePath)) return [fine("store", "there is none yet: the first start makes it")];
+	if (!existsSync(storePath)) return [fine("store", texts.doctor.store.none)];
 	let looked: { findings: Finding[]; search: SearchState };
 	try {
 		const store = await open(look, "read");
@@ -64,10 +66,10 @@ async function lookInto(
 	{ output, home, quick }: StoreLook,
 ): Promise<{ findings: Finding[]; search: SearchState }> {
 	const size = bytesInWords(statSync(home.storePath).size);
-	const opened = fine("store", `${home.storePath}, ${size}, schema version ${SCHEMA_VERSION}`);
+	const opened = fine("store", texts.doctor.store.fine(home.storePath, size, SCHEMA_VERSION));
 	const damage = await searching(store);
 	if (quick) return { findings: [opened], search: { problem: damage, isDamaged: damage !== null } };
-	const { problems } = await whileWaiting(output, "looking through the store", () =>
+	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>
 		store.checkIntegrity({ scope: OPERATOR }),
 	);
 	const rows = problems.filter((problem) => !problem.startsWith(ABOUT_SEARCH));
@@ -79,12 +81,12 @@ async function lookInto(
 }
 
 function integrity(problems: readonly string[]): Finding {
-	if (problems.length === 0) return fine("integrity", "every rule that rows can show holds");
-	const more = problems.length > SHOWN ? `; and ${problems.length - SHOWN} more` : "";
+	if (problems.length === 0) return fine("integrity", texts.doctor.store.whole);
+	const more = problems.length > SHOWN ? texts.doctor.store.more(problems.length - SHOWN) : "";
 	return wrong(
 		"integrity",
 		`${counted(problems.length, "problem")}: ${problems.slice(0, SHOWN).join("; ")}${more}`,
-		"export what there is (`keryx sessions export -o all.jsonl`), restore a backup, and report this",
+		texts.doctor.store.remedy,
 	);
 }
 
@@ -101,12 +103,14 @@ async function searching(store: Store): Promise<string | null> {
 async function search({ problem, isDamaged }: SearchState, look: StoreLook): Promise<Finding> {
 	if (!look.rebuild && (problem === null || !look.fix))
 		return problem === null
-			? fine("search", look.quick ? "it answers" : "it answers, and knows every message and title")
-			: wrong("search", problem, "`keryx doctor --fix` builds the search index anew");
+			? fine("search", look.quick ? texts.doctor.store.search : texts.doctor.store.searchWhole)
+			: wrong("search", problem, texts.doctor.store.searchRemedy);
 	try {
 		return fixed(
 			"search",
-			`built anew: ${counted(await rebuild(look, isDamaged), "message or title", "messages and titles")}`,
+			texts.doctor.store.rebuilt(
+				counted(await rebuild(look, isDamaged), "message or title", "messages and titles"),
+			),
 		);
 	} catch (error) {
 		return refused("search", error);
@@ -123,7 +127,7 @@ async function rebuild(look: StoreLook, wipe: boolean): Promise<number> {
 			for (let cursor: string | null = ""; cursor !== null; ) {
 				const { indexed, next } = await step({ wipe, ...(cursor !== "" && { cursor }) });
 				total += indexed;
-				tell(`building the search index: ${counted(total, "row")}`);
+				tell(texts.doctor.store.rebuilding(counted(total, "row")));
 				cursor = next;
 			}
 			return total;

@@ -1,9 +1,11 @@
 // What the agent's commands run behind on this machine, and what weakens it.
+
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../../app/home.ts";
 import type { Config, Environment } from "../../../config/index.ts";
 import { decideWall, probeWalls, type WallProbe, wallsInWords } from "../../../walls/index.ts";
+import { texts } from "../../texts.ts";
 import { type Finding, fine, remark, wrong } from "./finding.ts";
 
 /** Commands saw these before they had an environment of their own. */
@@ -24,16 +26,15 @@ export async function lookAtWalls(home: Home, config: Config, env: Environment):
 function describe({ walls }: Config, probe: WallProbe): Finding {
 	const { mode, limits } = walls;
 	const words = wallsInWords(mode, probe);
-	if (mode === "off")
-		return remark("walls", words, "remove walls.mode from config.yaml, or set it to auto or required");
+	if (mode === "off") return remark("walls", words, texts.doctor.walls.off);
 	const owner = decideWall({ mode, kind: "view", isOwner: true, probe });
 	const member = decideWall({ mode, kind: "box", isOwner: false, probe });
 	const missing = [owner, member].find(({ run }) => run !== "walled");
 	if (missing && missing.run !== "walled")
 		return wrong(
 			"walls",
-			`${words.split(". What to do: ")[0]}; ${mode === "required" ? "no command runs" : "only the owner has a terminal, and it asks"}`,
-			missing.remedy ?? "run Keryx where bubblewrap can make walls",
+			`${words.split(texts.doctor.walls.split)[0]}; ${mode === "required" ? texts.doctor.walls.noCommands : texts.doctor.walls.ownerOnly}`,
+			missing.remedy ?? texts.doctor.walls.remedy,
 		);
 	const limited = [
 		...(limits.open_files === null ? [] : [`${limits.open_files} open files`]),
@@ -41,8 +42,8 @@ function describe({ walls }: Config, probe: WallProbe): Finding {
 	];
 	const found = [
 		words,
-		"a box has no network",
-		limited.length === 0 ? "no limits are set" : `limits of each process: ${limited.join(", ")}`,
+		texts.doctor.walls.noNetwork,
+		limited.length === 0 ? texts.doctor.walls.noLimits : texts.doctor.walls.limits(limited.join(", ")),
 		...rootInWords(walls),
 	];
 	return fine("walls", found.join("; "));
@@ -50,11 +51,7 @@ function describe({ walls }: Config, probe: WallProbe): Finding {
 
 function rootInWords({ root }: Config["walls"]): string[] {
 	if (process.getuid?.() !== 0) return [];
-	return [
-		root === "admin"
-			? "Keryx runs as root, and its owner's commands may administer this machine (walls.root: admin)"
-			: "Keryx runs as root: an ordinary user of its own is safer, since a command behind a mask can plant files that root runs later",
-	];
+	return [root === "admin" ? texts.doctor.walls.rootAdmin : texts.doctor.walls.root];
 }
 
 /** Another name of the same file, outside the home, opens it behind every wall. */
@@ -65,9 +62,13 @@ function lookAtLinks({ path }: Home): Finding[] {
 	if (linked.length === 0) return [];
 	return [
 		wrong(
-			"hard links",
-			`${linked.join(", ")} ${linked.length === 1 ? "has" : "have"} another name, by which a command can read ${linked.length === 1 ? "it" : "them"}`,
-			`find the other name with \`find / -samefile ${join(path, linked[0] as string)}\` and remove it`,
+			texts.doctor.walls.hardLinks,
+			texts.doctor.walls.linked(
+				linked.join(", "),
+				linked.length === 1 ? "has" : "have",
+				linked.length === 1 ? "it" : "them",
+			),
+			texts.doctor.walls.linkedRemedy(join(path, linked[0] as string)),
 		),
 	];
 }
@@ -81,8 +82,8 @@ function lookAtVariables({ walls: { env_pass } }: Config, env: Environment): Fin
 	return [
 		remark(
 			"variables",
-			`commands do not see ${unseen.toSorted().join(", ")}`,
-			`name those that they need: walls.env_pass: [${unseen.toSorted().join(", ")}]`,
+			texts.doctor.walls.unseen(unseen.toSorted().join(", ")),
+			texts.doctor.walls.unseenRemedy(unseen.toSorted().join(", ")),
 		),
 	];
 }

@@ -32,7 +32,7 @@ test("a session that goes on says what each rule saw, and when it would end", ()
 	expect(explain({})).toEqual({
 		kind: "continue",
 		reason: null,
-		text: "The session goes on: last active 3 h ago, idle limit 24 h; the daily boundary of 2026-03-10 04:00 UTC was 5 h before that activity; 12 of 200 messages. If nobody writes after it, the session ends at 2026-03-11 04:00 UTC.",
+		text: "The session continues: last active 3 h ago, idle limit 24 h; the daily boundary at 2026-03-10 04:00 UTC was 5 h before that activity; 12 of 200 messages. If nobody writes again, the session ends at 2026-03-11 04:00 UTC.",
 	});
 });
 
@@ -42,20 +42,20 @@ test.each([
 	[
 		"daily",
 		{ lastActivityAt: now - 10 * HOUR },
-		"the daily boundary of 2026-03-10 04:00 UTC came 2 h after the last activity",
+		"the daily boundary at 2026-03-10 04:00 UTC came 2 h after the last activity",
 	],
 	["message_limit", { messageCount: 200 }, "200 of 200 messages"],
 	["suspended", { suspended: true }, "the session was suspended"],
 	[
 		"resume_expired",
 		{ interruptedAt: now - 2 * HOUR },
-		"a turn was interrupted 2 h ago, limit for taking it up again 1 h",
+		"a turn was interrupted 2 h ago, limit for resuming it 1 h",
 	],
 ])("%s is explained by the rule that decided", (reason, session, fact) => {
 	const decision = explain(session);
 	expect(decision).toMatchObject({ kind: "boundary", reason });
 	expect(decision.text).toBe(
-		`A new session begins (${reason}): ${fact}. The user is told; the last exchange is carried over.`,
+		`A new session starts (${reason}): ${fact}. The user is told; the last exchange is carried over.`,
 	);
 });
 
@@ -68,15 +68,15 @@ test("a process that holds the session is named together with what it holds off"
 	const { kind, text } = explain({ activeProcess: true, messageCount: 200 });
 	expect(kind).toBe("continue");
 	expect(text).toContain(
-		"a background process holds it open. Without it a new one would begin (message_limit)",
+		"a background process keeps it open. Without it, a new one would start (message_limit)",
 	);
-	expect(explain({ activeProcess: true }).text).toContain("holds it open as long as it runs");
+	expect(explain({ activeProcess: true }).text).toContain("keeps it open as long as it runs");
 });
 
 test("mode none names no times", () => {
 	const { text } = explain({}, { mode: "none", max_messages: 0 });
 	expect(text).toBe(
-		"The session goes on: last active 3 h ago, mode none has no idle limit; 12 messages, which are not limited. It does not end by time.",
+		"The session continues: last active 3 h ago, no idle limit in mode none; 12 messages, no limit. It does not end by time.",
 	);
 });
 
@@ -94,7 +94,7 @@ test("the first message of a conversation opens its session", () => {
 
 test("the daily boundary is told on the clock of the zone", () => {
 	const { text } = explain({}, { timezone: "Asia/Kolkata", at_hour: 9 });
-	expect(text).toContain("the daily boundary of 2026-03-10 09:00 Asia/Kolkata");
+	expect(text).toContain("the daily boundary at 2026-03-10 09:00 Asia/Kolkata");
 });
 
 test("what is told is what the domain decides", () => {

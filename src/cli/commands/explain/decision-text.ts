@@ -1,5 +1,6 @@
 // What a message that arrives now does to the session, in plain sentences. The domain decides; here it is only told,
 // from the same numbers that it decided by.
+
 import {
 	type BoundaryReason,
 	carriesOver,
@@ -10,6 +11,7 @@ import {
 	type ResetPolicy,
 } from "../../../domain/index.ts";
 import { clockTime } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 
 /** The state of the live session as the user gave it. */
 export interface SessionState {
@@ -41,31 +43,29 @@ interface DecisionInput extends Moment {
 export function explainDecision(input: DecisionInput): Decision {
 	const { policy, now, session, platform } = input;
 	if (!session) {
-		const text = `The message opens the conversation's first session. ${whenItEnds(policy, now)}`;
+		const text = texts.explain.first(whenItEnds(policy, now));
 		return { kind: "first", reason: null, text };
 	}
 	const facts = describeFacts(input, session);
 	const reason = decide(input, session);
 	if (reason !== null) {
-		const notified = notifiesBoundaries(policy, platform) ? "The user is told" : "The user is not told";
-		const kept = carriesOver(policy, reason)
-			? "the last exchange is carried over"
-			: "nothing is carried over";
+		const notified = notifiesBoundaries(policy, platform) ? texts.explain.told : texts.explain.notTold;
+		const kept = carriesOver(policy, reason) ? texts.explain.carried : texts.explain.notCarried;
 		return {
 			kind: "boundary",
 			reason,
-			text: `A new session begins (${reason}): ${facts[reason]}. ${notified}; ${kept}.`,
+			text: texts.explain.newSession(reason, facts[reason], notified, kept),
 		};
 	}
 	const without = decide(input, { ...session, activeProcess: false });
 	if (without !== null) {
-		const text = `The session goes on: a background process holds it open. Without it a new one would begin (${without}): ${facts[without]}.`;
+		const text = texts.explain.heldOpen(without, facts[without]);
 		return { kind: "continue", reason: null, text };
 	}
 	const { idle, daily, message_limit, resume_expired } = facts;
 	const reasons = [idle, daily, message_limit, resume_expired].filter((fact) => fact !== "");
-	const held = session.activeProcess ? " A background process holds it open as long as it runs." : "";
-	const text = `The session goes on: ${reasons.join("; ")}. ${whenItEnds(policy, now)}${held}`;
+	const held = session.activeProcess ? texts.explain.held : "";
+	const text = texts.explain.goesOn(reasons.join("; "), whenItEnds(policy, now), held);
 	return { kind: "continue", reason: null, text };
 }
 
@@ -98,48 +98,50 @@ function describeFacts(input: DecisionInput, session: SessionState): Record<Boun
 	return {
 		suspended: "the session was suspended",
 		idle: idles
-			? `${active}, idle limit ${exactDuration(idleMinutes * 60_000)}`
-			: `${active}, mode ${mode} has no idle limit`,
+			? texts.explain.idleLimit(active, exactDuration(idleMinutes * 60_000))
+			: texts.explain.noIdleLimit(active, mode),
 		daily: mode === "daily" || mode === "both" ? describeDaily(policy, lastActivityAt, now) : "",
 		message_limit:
 			maxMessages > 0
-				? `${messageCount} of ${maxMessages} messages`
-				: `${messageCount} messages, which are not limited`,
+				? texts.explain.ofMessages(messageCount, maxMessages)
+				: texts.explain.messages(messageCount),
 		resume_expired:
 			interruptedAt === null ? "" : describeInterruption(interruptedAt, autoContinueFreshness, now),
 	};
 }
 
 function describeActivity(lastActivityAt: number, now: number): string {
-	const active = `last active ${describeAgo(lastActivityAt, now)}`;
-	return lastActivityAt > now ? `${active} (a clock that jumped back ends nothing)` : active;
+	const active = texts.explain.lastActive(describeAgo(lastActivityAt, now));
+	return lastActivityAt > now ? texts.explain.clockBack(active) : active;
 }
 
 function describeInterruption(interruptedAt: number, freshness: number, now: number): string {
-	const ago = `a turn was interrupted ${describeAgo(interruptedAt, now)}`;
+	const ago = texts.explain.interrupted(describeAgo(interruptedAt, now));
 	return freshness > 0
-		? `${ago}, limit for taking it up again ${exactDuration(freshness * 1000)}`
-		: `${ago}, never too long`;
+		? texts.explain.freshness(ago, exactDuration(freshness * 1000))
+		: texts.explain.alwaysFresh(ago);
 }
 
 function describeDaily(policy: ResetPolicy, lastActivityAt: number, now: number): string {
 	const boundary = latestDailyBoundary(now, policy.timezone, policy.atHour);
-	const name = `the daily boundary of ${localTime(boundary, policy.timezone)}`;
+	const name = texts.explain.boundary(localTime(boundary, policy.timezone));
 	if (lastActivityAt < boundary)
-		return `${name} came ${exactDuration(boundary - lastActivityAt)} after the last activity`;
-	if (lastActivityAt === boundary) return `${name} was at the moment of that activity`;
-	return `${name} was ${exactDuration(lastActivityAt - boundary)} before that activity`;
+		return texts.explain.boundaryAfter(name, exactDuration(boundary - lastActivityAt));
+	if (lastActivityAt === boundary) return texts.explain.boundaryAt(name);
+	return texts.explain.boundaryBefore(name, exactDuration(lastActivityAt - boundary));
 }
 
 function whenItEnds(policy: ResetPolicy, now: number): string {
 	const due = nextDue({ lastActivityAt: now, policy });
-	if (due === null) return "It does not end by time.";
-	return `If nobody writes after it, the session ends at ${localTime(due, policy.timezone)}.`;
+	if (due === null) return texts.explain.noEnd;
+	return texts.explain.endsAt(localTime(due, policy.timezone));
 }
 
 function describeAgo(instant: number, now: number): string {
 	if (instant === now) return "now";
-	return instant < now ? `${exactDuration(now - instant)} ago` : `${exactDuration(instant - now)} from now`;
+	return instant < now
+		? texts.explain.ago(exactDuration(now - instant))
+		: texts.explain.fromNow(exactDuration(instant - now));
 }
 
 /** `2026-03-10 04:00 Europe/Berlin`. */

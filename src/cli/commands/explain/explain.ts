@@ -9,6 +9,7 @@ import { type CliContext, openConfig } from "../../context.ts";
 import { readTime } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
+import { texts } from "../../texts.ts";
 import type { Moment } from "./decision-text.ts";
 import { type Explanation, explainSource, type SetHomes } from "./explanation.ts";
 import { readSources } from "./read-sources.ts";
@@ -28,28 +29,17 @@ export function addExplain(parent: Command, context: CliContext): void {
 	parent
 		.command("explain")
 		.allowExcessArguments(false)
-		.description("which conversation a message belongs to, which policy holds, and what it would do")
-		.argument("<source.json>", "a source, an array of sources or one a line; - reads stdin")
-		.option("--now <time>", "when the message arrives (default: the present)")
-		.option("--last-activity <time>", "the session's last activity")
-		.option("--messages <count>", "how many messages the session holds")
-		.option("--active-process", "a background process is running")
-		.option("--suspended", "the session was suspended")
-		.option("--interrupted <time>", "when a turn of it was interrupted")
-		.option("--prompt", "print the context block of the system prompt too")
-		.option("--config <file>", "read this file instead of config.yaml in Keryx's home")
-		.addHelpText(
-			"after",
-			`
-Times are ISO 8601 with an offset, such as 2026-03-10T12:00:00Z. Without any of the options about
-the session, the message is the first of its conversation; with one of them, what is not given is
-last active now, 0 messages.
-
-Examples:
-  $ keryx explain message.json
-  $ echo '{"platform": "telegram", "chat_id": "42", "user_name": "Ann"}' | keryx explain -
-  $ keryx explain message.json --now 2026-03-10T12:00:00Z --last-activity 2026-03-09T11:00:00Z --messages 12`,
-		)
+		.description(texts.explain.about)
+		.argument("<source.json>", texts.explain.source)
+		.option("--now <time>", texts.explain.now)
+		.option("--last-activity <time>", texts.explain.lastActivity)
+		.option("--messages <count>", texts.explain.count)
+		.option("--active-process", texts.explain.process)
+		.option("--suspended", texts.explain.suspended)
+		.option("--interrupted <time>", texts.explain.interruptedAt)
+		.option("--prompt", texts.explain.prompt)
+		.option("--config <file>", texts.config.file)
+		.addHelpText("after", texts.explain.help)
 		.action((path: string, flags: Flags) => runExplain(context, path, flags));
 }
 
@@ -111,8 +101,8 @@ function printAll(output: Output, results: readonly (Explanation | KeryxError)[]
 	for (const [index, result] of results.entries()) {
 		if (index > 0) output.line();
 		if (result instanceof KeryxError) {
-			output.heading(`source ${index + 1} is refused: ${result.message}`);
-			output.line(`  what to do: ${result.hint}`);
+			output.heading(texts.explain.refused(index + 1, result.message));
+			output.line(texts.explain.refusedHint(result.hint));
 		} else printExplanation(output, result);
 	}
 }
@@ -123,10 +113,7 @@ export function printExplanation(output: Output, explanation: Explanation): void
 	output.pairs([
 		["key", key],
 		["digest", digest],
-		[
-			"shared",
-			shared ? "yes: everybody in the chat speaks in one conversation" : "no: one person's own conversation",
-		],
+		["shared", shared ? texts.explain.shared : texts.explain.private],
 	]);
 	output.line("Address");
 	output.pairs(
@@ -172,11 +159,7 @@ function readMoment(flags: Flags, present: number): Moment {
 function readCount(option: string, text: string): number {
 	const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 	if (!Number.isNaN(count)) return count;
-	throw new KeryxError(
-		"argument.invalid",
-		`${option} must be a whole number, 0 or more; it is ${JSON.stringify(text)}`,
-		{
-			field: option,
-		},
-	);
+	throw new KeryxError("argument.invalid", texts.explain.wholeNumber(option, JSON.stringify(text)), {
+		field: option,
+	});
 }

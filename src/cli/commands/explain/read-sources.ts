@@ -1,7 +1,9 @@
 // Reads what `keryx explain` is given: one source, an array of them, or one a line.
+
 import { KeryxError } from "../../../errors.ts";
 import type { CliContext } from "../../context.ts";
 import { readText } from "../../io/read-text.ts";
+import { texts } from "../../texts.ts";
 
 export interface Sources {
 	/** What is printed with --json has the same shape. */
@@ -15,12 +17,12 @@ export async function readSources(path: string, context: CliContext): Promise<So
 	const name = path === "-" ? "stdin" : path;
 	const text = await readText(path, context);
 	const trimmed = text.trim();
-	if (trimmed === "") throw new KeryxError("input.invalid", `${name} holds no source`);
+	if (trimmed === "") throw new KeryxError("input.invalid", texts.explain.noSource(name));
 	const whole = parse(trimmed);
 	if (!("problem" in whole)) {
 		if (!Array.isArray(whole.value)) return { shape: "one", sources: [whole.value] };
 		if (whole.value.length > 0) return { shape: "array", sources: whole.value };
-		throw new KeryxError("input.invalid", `${name} holds no source`);
+		throw new KeryxError("input.invalid", texts.explain.noSource(name));
 	}
 	return { shape: "lines", sources: parseLines(text, name, whole.problem) };
 }
@@ -32,8 +34,9 @@ function parseLines(text: string, name: string, problem: string): unknown[] {
 		if (line.trim() === "") continue;
 		const parsed = parse(line);
 		if (!("problem" in parsed)) sources.push(parsed.value);
-		else if (sources.length === 0) throw new KeryxError("input.invalid", `${name} is not JSON: ${problem}`);
-		else throw new KeryxError("input.invalid", `${name}, line ${index + 1}, is not JSON: ${parsed.problem}`);
+		else if (sources.length === 0)
+			throw new KeryxError("input.invalid", texts.explain.notJson(name, problem));
+		else throw new KeryxError("input.invalid", texts.explain.lineNotJson(name, index + 1, parsed.problem));
 	}
 	return sources;
 }

@@ -1,8 +1,10 @@
 // Every process that is anybody's business, put together from what the store says and what stands on the disk. The two can differ:
 // a host that dies tells nobody, and without a gateway nobody records an end. Both sides are shown then, and neither is believed alone.
+
 import type { ProcessInfo } from "../../../processes/index.ts";
 import { OPERATOR, type Process } from "../../../store/index.ts";
 import { found } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 import type { Reach } from "./reach.ts";
 
 export interface Account {
@@ -81,20 +83,20 @@ export function stateOf({ row, info }: Account, machine: string): AccountState {
 /** What one should know of it beside its state. */
 export function remarksOn({ row, info, isUnreachable }: Account, machine: string): string[] {
 	const remarks: string[] = [];
-	if (isUnreachable) remarks.push("its host does not answer: this is what was last known");
+	if (isUnreachable) remarks.push(texts.processes.remarks.unreachable);
 	const survivors = info?.survivors.join(", ") ?? "";
 	if (info?.status === "lost")
 		remarks.push(
-			survivors === "" ? "its host died; nothing of it lives" : `its host died; alive: pid ${survivors}`,
+			survivors === "" ? texts.processes.remarks.hostDied : texts.processes.remarks.hostDiedLeft(survivors),
 		);
-	else if (survivors !== "") remarks.push(`left behind: pid ${survivors}`);
-	if (row === null) remarks.push("not in the store");
+	else if (survivors !== "") remarks.push(texts.processes.remarks.left(survivors));
+	if (row === null) remarks.push(texts.processes.remarks.notStored);
 	else if (info === null) {
 		if (row.backend !== machine) remarks.push(`on ${row.backend}`);
-		else if (row.status === "running") remarks.push("nothing on this machine knows of it");
+		else if (row.status === "running") remarks.push(texts.processes.remarks.unknown);
 	} else if (row.endedAt === null && info.status !== "running")
-		remarks.push("not recorded yet: a Keryx that runs does it");
+		remarks.push(texts.processes.remarks.notRecorded);
 	else if (row.endedAt !== null && info.status === "running")
-		remarks.push(`the store says that it has ended: ${row.status}`);
+		remarks.push(texts.processes.remarks.ended(row.status));
 	return remarks;
 }

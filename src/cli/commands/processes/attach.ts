@@ -1,4 +1,5 @@
 // `keryx attach`: a process in this terminal, as if it had been started here. It goes on when one leaves.
+
 import { constants } from "node:os";
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
@@ -6,6 +7,7 @@ import { endInWords, type ProcessBackend, type ProcessInfo } from "../../../proc
 import type { CliContext } from "../../context.ts";
 import { EXIT } from "../../io/report.ts";
 import { cut } from "../../io/width.ts";
+import { texts } from "../../texts.ts";
 import { rowOf } from "./account.ts";
 import { type AttachOptions, type Leaving, untilLeft } from "./attachment.ts";
 import { readDetachKey } from "./detach-key.ts";
@@ -24,29 +26,20 @@ export function addAttach(program: Command, context: CliContext): void {
 	program
 		.command("attach")
 		.allowExcessArguments(false)
-		.description("use a process in this terminal, and leave it running")
-		.argument("<id>", "its id, or four characters or more of its beginning; proc_ may be left out")
-		.option("--detach-key <key>", "leaves it running: ctrl- and a letter, \\, ], ^ or _", "ctrl-]")
+		.description(texts.processes.attach.about)
+		.argument("<id>", texts.processes.id)
+		.option("--detach-key <key>", texts.processes.attach.detachKey, "ctrl-]")
 		.addHelpText("after", EXAMPLES)
 		.action((id: string, flags: Flags) => runAttach(context, id, flags));
 }
 
-const EXAMPLES = `
-A process on a terminal (pty) gets this one: every key but the detach key, its size, its screen. When you leave it has its own size
-again. One on pipes gets lines; Ctrl-D ends its input, Ctrl-C leaves, too.
-
-Examples:
-  $ keryx attach 4f2a
-  $ keryx attach 4f2a --detach-key ctrl-a
-
-Exit codes: 0 when you left, otherwise those of the process: its own, or 128 and the number of the signal that ended it; 1 when its
-host died or there is no such process, 2 wrong usage, or where there is no terminal.`;
+const EXAMPLES = texts.processes.attach.help;
 
 async function runAttach(context: CliContext, given: string, flags: Flags): Promise<void> {
 	const detachKey = readDetachKey(flags.detachKey);
 	if (context.json || context.stdin.isTTY !== true || context.stdout.isTTY !== true)
-		throw new KeryxError("usage.invalid", "attach needs a terminal, for what you type and for what you see", {
-			hint: `\`keryx logs -f ${given}\` follows the output without one`,
+		throw new KeryxError("usage.invalid", texts.processes.attach.needsTerminal, {
+			hint: texts.processes.attach.needsTerminalHint(given),
 		});
 	await withProcesses(context, { needsStore: false }, async (reach) => {
 		const named = await processNamed(reach, given);
@@ -58,9 +51,12 @@ async function runAttach(context: CliContext, given: string, flags: Flags): Prom
 			const { stdin: input, stdout: output } = process;
 			const attach = info.pty ? attachScreen : attachLines;
 			reach.output.line(
-				`Attached to ${info.id}: ${cut(commandOf({ row: await rowOf(reach, info.id), info }), SHOWN)}`,
+				texts.processes.attach.attached(
+					info.id,
+					cut(commandOf({ row: await rowOf(reach, info.id), info }), SHOWN),
+				),
 			);
-			reach.output.line(`${detachKey.name} leaves it running.`);
+			reach.output.line(texts.processes.attach.leaves(detachKey.name));
 			const options: AttachOptions = { backend, info, input, output, detachKey };
 			const leaving = await untilLeft(options, attach);
 			tell(context, reach, info.id, leaving, ends.heard() ?? (await endOf(reach, info.id)));
@@ -77,28 +73,28 @@ async function hostOf({ machine }: Reach, { id, info }: Named): Promise<ProcessB
 	if (info && info.status !== "running") throw ended(info);
 	const backend = info && (await machine.find());
 	if (backend) return backend;
-	throw new KeryxError("process.ended", `${id} does not run on this machine`, {
-		hint: "`keryx ps --all` says what is known of it",
+	throw new KeryxError("process.ended", texts.processes.attach.elsewhere(id), {
+		hint: texts.processes.attach.elsewhereHint,
 	});
 }
 
 function ended(info: ProcessInfo): KeryxError {
 	return new KeryxError("process.ended", `${info.id} ${endInWords(endedAs(info))}`, {
-		hint: `\`keryx logs ${info.id}\` shows what it printed`,
+		hint: texts.processes.attach.printed(info.id),
 	});
 }
 
 function tell(context: CliContext, { output }: Reach, id: string, leaving: Leaving, end: Ended | null): void {
 	switch (leaving.kind) {
 		case "left":
-			output.note(`Left ${id}, which goes on. \`keryx attach ${id}\` comes back.`);
+			output.note(texts.processes.attach.left(id, id));
 			break;
 		case "told":
 			context.exitWith(128 + constants.signals[leaving.signal]);
 			break;
 		case "host died":
 			context.exitWith(EXIT.failure);
-			output.note(`The host of ${id} died. \`keryx ps\` says what lives.`);
+			output.note(texts.processes.attach.hostDied(id));
 			break;
 		case "ended":
 			context.exitWith(exitCodeOf(end));

@@ -1,5 +1,7 @@
 // The key that leaves a terminal one is attached to, and how it is found in what is typed.
+
 import { KeryxError } from "../../../errors.ts";
+import { texts } from "../../texts.ts";
 
 export interface DetachKey {
 	/** Ctrl-] */
@@ -17,11 +19,9 @@ const NEEDED = "ijm";
 export function readDetachKey(text: string): DetachKey {
 	const key = KEYS.exec(text)?.[1]?.toLowerCase();
 	if (key === undefined || NEEDED.includes(key))
-		throw new KeryxError(
-			"argument.invalid",
-			`--detach-key must be ctrl- and a letter, \\, ], ^ or _, but not ctrl-i, ctrl-j or ctrl-m; it is ${JSON.stringify(text)}`,
-			{ field: "--detach-key" },
-		);
+		throw new KeryxError("argument.invalid", texts.processes.attach.badKey(JSON.stringify(text)), {
+			field: "--detach-key",
+		});
 	const code = key.charCodeAt(0);
 	return {
 		name: `Ctrl-${key.toUpperCase()}`,

@@ -1,13 +1,15 @@
 // How a process has ended. Whoever records ends takes a process off its host's list at once: so an end is heard of while one listens,
 // and otherwise found on the disk or in the store.
+
 import type { endInWords, ProcessBackend, ProcessInfo } from "../../../processes/index.ts";
+import { texts } from "../../texts.ts";
 import { rowOf } from "./account.ts";
 import type { Reach } from "./reach.ts";
 
 /** In the words of the record. */
 export type Ended = Parameters<typeof endInWords>[0];
 
-const LOST = "its host died, so how it went on is not known";
+const LOST = texts.processes.hostDied;
 
 /** Of one that has ended, or is lost. */
 export function endedAs({ status, end }: ProcessInfo): Ended {

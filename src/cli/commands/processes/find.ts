@@ -1,9 +1,11 @@
 // Which process is meant by the beginning of an id.
+
 import { KeryxError } from "../../../errors.ts";
 import type { ProcessInfo } from "../../../processes/index.ts";
 import { OPERATOR } from "../../../store/index.ts";
 import { listed } from "../../io/words.ts";
 import { found } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 import type { Reach } from "./reach.ts";
 
 const PREFIX = "proc_";
@@ -25,9 +27,9 @@ export async function processNamed(reach: Reach, given: string): Promise<Named> 
 		if (info) return { id, info };
 	}
 	if (own.length < SHORTEST)
-		throw new KeryxError("argument.invalid", `${JSON.stringify(given)} is too short for an id`, {
+		throw new KeryxError("argument.invalid", texts.processes.tooShort(JSON.stringify(given)), {
 			field: "id",
-			hint: `give at least ${SHORTEST} characters of it; \`keryx ps --all\` shows the ids`,
+			hint: texts.processes.tooShortHint(SHORTEST),
 		});
 	const store = await reach.store();
 	const row = store && (await found(store.process({ scope: OPERATOR, id: given })));
@@ -35,18 +37,14 @@ export async function processNamed(reach: Reach, given: string): Promise<Named> 
 	const all = [...new Set(row ? [row.id, ...ids] : ids)];
 	const [only, ...others] = all;
 	if (only === undefined)
-		throw new KeryxError(
-			"store.not_found",
-			`no process has an id that begins with ${JSON.stringify(given)}`,
-			{
-				field: "id",
-				hint: "`keryx ps --all` shows the ids",
-			},
-		);
+		throw new KeryxError("store.not_found", texts.processes.notFound(JSON.stringify(given)), {
+			field: "id",
+			hint: texts.processes.listHint,
+		});
 	if (others.length === 0) return { id: only, info: infos.get(only) ?? null };
 	const shown = all.length > SHOWN ? [...all.slice(0, SHOWN), "others"] : all;
-	throw new KeryxError("argument.invalid", `${given} may be ${listed(shown, "or")}`, {
+	throw new KeryxError("argument.invalid", texts.find.ambiguous(given, listed(shown, "or")), {
 		field: "id",
-		hint: "give more of the id",
+		hint: texts.find.longer,
 	});
 }

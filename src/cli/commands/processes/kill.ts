@@ -1,4 +1,5 @@
 // `keryx kill`: ends processes with everything they started, and says of each what was seen to become of it.
+
 import { constants } from "node:os";
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
@@ -6,6 +7,7 @@ import type { KillOutcome, ProcessBackend } from "../../../processes/index.ts";
 import type { CliContext } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
+import { texts } from "../../texts.ts";
 import { accounts, rowOf } from "./account.ts";
 import { type Named, processNamed } from "./find.ts";
 import { conversationNamed, type Reach, withProcesses } from "./reach.ts";
@@ -19,26 +21,16 @@ interface Flags {
 export function addKill(program: Command, context: CliContext): void {
 	program
 		.command("kill")
-		.description("end processes, with everything they started")
-		.argument("[id...]", "their ids, or four characters or more of the beginning of each")
-		.option("--signal <name>", "sent first; what has not ended after five seconds gets SIGKILL", "SIGTERM")
-		.option("--conversation <id|key>", "with --all: those of this conversation")
-		.option("--all", "every one that lives in the conversation")
+		.description(texts.processes.kill.about)
+		.argument("[id...]", texts.processes.kill.ids)
+		.option("--signal <name>", texts.processes.kill.signal, "SIGTERM")
+		.option("--conversation <id|key>", texts.processes.kill.conversation)
+		.option("--all", texts.processes.kill.all)
 		.addHelpText("after", EXAMPLES)
 		.action((ids: readonly string[], flags: Flags) => runKill(context, ids, flags));
 }
 
-const EXAMPLES = `
-Answers when it has been seen that nothing is left, also of what a process started and left behind, and of one whose host died.
-What lives on after all is named by its pid.
-
-Examples:
-  $ keryx kill 4f2a
-  $ keryx kill 4f2a 77aa --signal INT
-  $ keryx kill --conversation agent:main:local:dm:cli --all
-
-With an id that is not there, or that fits several, nothing is killed.
-Exit codes: 0 nothing of them lives, 1 something does or failed, or no such process, 2 wrong usage or an id that fits several.`;
+const EXAMPLES = texts.processes.kill.help;
 
 interface Outcome {
 	readonly id: string;
@@ -51,7 +43,7 @@ function runKill(context: CliContext, ids: readonly string[], flags: Flags): Pro
 	const signal = readSignal(flags.signal);
 	const { conversation, all = false } = flags;
 	if ((conversation !== undefined) !== all || all === ids.length > 0)
-		throw new KeryxError("usage.invalid", "give ids, or --conversation and --all");
+		throw new KeryxError("usage.invalid", texts.processes.kill.usage);
 	return withProcesses(context, { needsStore: all }, async (reach) => {
 		const { output, machine } = reach;
 		const chosen = conversation === undefined ? await named(reach, ids) : await livingIn(reach, conversation);
@@ -71,13 +63,9 @@ function readSignal(text: string): string {
 	const upper = text.toUpperCase();
 	const name = upper.startsWith("SIG") ? upper : `SIG${upper}`;
 	if (name in constants.signals) return name;
-	throw new KeryxError(
-		"argument.invalid",
-		`--signal must be a signal such as TERM, INT or HUP; it is ${JSON.stringify(text)}`,
-		{
-			field: "--signal",
-		},
-	);
+	throw new KeryxError("argument.invalid", texts.processes.kill.badSignal(JSON.stringify(text)), {
+		field: "--signal",
+	});
 }
 
 /** All of them are known before any is touched. */
@@ -117,7 +105,7 @@ async function killOne(
 	}
 }
 
-const NOT_HERE = "nothing on this machine knows of it";
+const NOT_HERE = texts.processes.remarks.unknown;
 
 function failed(id: string, problem: string): Outcome {
 	return { id, result: "failed", survivors: [], problem };
@@ -125,19 +113,19 @@ function failed(id: string, problem: string): Outcome {
 
 function tell(output: Output, outcomes: readonly Outcome[]): void {
 	if (output.json) output.value({ processes: outcomes });
-	else if (outcomes.length === 0) output.note("Nothing runs there.");
+	else if (outcomes.length === 0) output.note(texts.processes.kill.nothing);
 	else for (const outcome of outcomes) output.line(`${outcome.id} ${inWords(outcome)}`);
 }
 
 function inWords({ result, survivors, problem }: Outcome): string {
 	switch (result) {
 		case "killed":
-			return "was killed; nothing of it lives.";
+			return texts.processes.kill.killed;
 		case "already_exited":
-			return "had ended; nothing of it lives.";
+			return texts.processes.kill.ended;
 		case "survived":
-			return `is not gone: pid ${survivors.join(", ")} still lives.`;
+			return texts.processes.kill.survived(survivors.join(", "));
 		case "failed":
-			return `could not be killed: ${problem}`;
+			return texts.processes.kill.failed(problem);
 	}
 }

@@ -1,4 +1,5 @@
 // `keryx logs`: what a process has printed, from its log, and what it goes on to print. The gateway has no part in it.
+
 import { type EventEmitter, once } from "node:events";
 import type { Command } from "commander";
 import { KeryxError } from "../../../errors.ts";
@@ -13,6 +14,7 @@ import type { CliContext } from "../../context.ts";
 import { readCount } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { EXIT } from "../../io/report.ts";
+import { texts } from "../../texts.ts";
 import { type Ended, endOf, listenForEnd } from "./ends.ts";
 import { type Named, processNamed } from "./find.ts";
 import { type Reach, withProcesses } from "./reach.ts";
@@ -31,29 +33,16 @@ export function addLogs(program: Command, context: CliContext): void {
 	program
 		.command("logs")
 		.allowExcessArguments(false)
-		.description("what a process has printed")
-		.argument("<id>", "its id, or four characters or more of its beginning; proc_ may be left out")
-		.option("-f, --follow", "go on with what it prints, until it ends or Ctrl-C")
-		.option("-n, --lines <n>", "the last so many lines; all: from the beginning", "200")
-		.option(
-			"--raw",
-			"on a terminal, too, as it was printed: with colours and everything else a program may do to it",
-		)
+		.description(texts.processes.logs.about)
+		.argument("<id>", texts.processes.id)
+		.option("-f, --follow", texts.processes.logs.follow)
+		.option("-n, --lines <n>", texts.processes.logs.lines, "200")
+		.option("--raw", texts.processes.logs.raw)
 		.addHelpText("after", EXAMPLES)
 		.action((id: string, flags: Flags) => runLogs(context, id, flags));
 }
 
-const EXAMPLES = `
-On a terminal escape sequences are left out, and other control characters are shown as escapes. When piped, bytes are as they were
-printed. Where the log had to be cut, a line says how many bytes are missing.
-
-Examples:
-  $ keryx logs 4f2a
-  $ keryx logs 4f2a -f -n 0            only what is new
-  $ keryx logs 4f2a -n all > build.log
-  $ keryx logs 4f2a --json
-
-Exit codes: 0 done, 1 failure (no such process, or with -f its host died), 2 wrong usage.`;
+const EXAMPLES = texts.processes.logs.help;
 
 function runLogs(context: CliContext, given: string, flags: Flags): Promise<void> {
 	const lines = flags.lines === "all" ? null : readCount("--lines", flags.lines, [0, MOST_LINES]);
@@ -63,7 +52,7 @@ function runLogs(context: CliContext, given: string, flags: Flags): Promise<void
 		const { id } = named;
 		const { size } = await machine.read(id, { from: 0, limit: 0 });
 		const start = lines === null ? 0 : await startOfLast(machine.read, id, lines, size);
-		if (size === 0 && !flags.follow) output.note(`${id} has printed nothing, or its log is gone.`);
+		if (size === 0 && !flags.follow) output.note(texts.processes.logs.nothing(id));
 		if (output.json && !flags.follow)
 			return printAll(output, named, await allBetween(machine.read, id, start, size));
 		const print = printerFor(context, output, flags);

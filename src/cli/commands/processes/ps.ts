@@ -1,11 +1,13 @@
 // `keryx ps`: every process that runs, and what nobody lists otherwise: what an ended one has left behind, what a dead host has, and
 // what only one of store and host knows.
+
 import type { Command } from "commander";
 import { describeDuration } from "../../../domain/index.ts";
 import { OPERATOR, type Process } from "../../../store/index.ts";
 import type { CliContext } from "../../context.ts";
 import { cut } from "../../io/width.ts";
 import { found } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 import { type Account, accounts, remarksOn, startOf, stateOf } from "./account.ts";
 import { conversationNamed, type Reach, withProcesses } from "./reach.ts";
 import { commandOf } from "./text.ts";
@@ -19,25 +21,14 @@ export function addPs(program: Command, context: CliContext): void {
 	program
 		.command("ps")
 		.allowExcessArguments(false)
-		.description("the processes that the agent started and that still run")
-		.option("--all", "those that have ended, too, as long as they are kept")
-		.option("--conversation <id|key>", "only those of this conversation")
+		.description(texts.processes.ps.about)
+		.option("--all", texts.processes.ps.all)
+		.option("--conversation <id|key>", texts.processes.ps.conversation)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runPs(context, flags));
 }
 
-const EXAMPLES = `
-Works with and without a Keryx that runs. Listed are also: what an ended process has left behind, processes whose host died, and
-what only the store or only the host knows.
-
-Examples:
-  $ keryx ps
-  $ keryx ps --all --conversation agent:main:local:dm:cli
-  $ keryx ps --json
-  $ keryx ps | cut -f1                 the ids alone
-
-When piped, one a line: id, state, pid, started, ended, exit code or signal, conversation, remarks, command.
-Exit codes: 0 done, 1 failure (no such conversation, a store that cannot be read), 2 wrong usage.`;
+const EXAMPLES = texts.processes.ps.help;
 
 function runPs(context: CliContext, { all = false, conversation }: Flags): Promise<void> {
 	return withProcesses(context, { needsStore: true }, async (reach) => {
@@ -52,10 +43,7 @@ function runPs(context: CliContext, { all = false, conversation }: Flags): Promi
 			const processes = list.map((account) => wireOf(account, machine.name, keys));
 			return output.value({ processes });
 		}
-		if (list.length === 0)
-			return output.note(
-				all ? "There are no processes." : "No process runs: --all shows those that have ended.",
-			);
+		if (list.length === 0) return output.note(all ? texts.processes.ps.none : texts.processes.ps.noneRunning);
 		if (output.isTerminal) printForPeople(context, reach, list, keys);
 		else
 			output.table(

@@ -1,5 +1,6 @@
 // Reaching processes: what runs them, or what that has left behind, and what the store says of them. A Keryx that runs is not asked:
 // it may be the one that is stuck.
+
 import { existsSync } from "node:fs";
 import { type Home, homeAt } from "../../../app/home.ts";
 import { keryxHome } from "../../../config/index.ts";
@@ -12,6 +13,7 @@ import { systemClock } from "../../../time/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
 import type { Output } from "../../io/output.ts";
 import { found } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 export interface Reach {
 	readonly output: Output;
@@ -34,7 +36,7 @@ export async function withProcesses(
 	const open = () =>
 		storeIn(home, config.secrets).catch((error: unknown) => {
 			if (needsStore || !(error instanceof KeryxError)) throw error;
-			output.warn(`the store cannot be read: ${error.message}`);
+			output.warn(texts.processes.storeUnreadable(error.message));
 			return null;
 		});
 	const store = () => (opened ??= open());
@@ -74,8 +76,8 @@ export async function conversationNamed(reach: Reach, name: string): Promise<Con
 		const there = store && (await found(store.conversation({ scope: OPERATOR, ref })));
 		if (there) return there;
 	}
-	throw new KeryxError("store.not_found", `no conversation ${JSON.stringify(name)}`, {
+	throw new KeryxError("store.not_found", texts.conversation.notFound(JSON.stringify(name)), {
 		field: "conversation",
-		hint: "give its id or its key; `keryx sessions list --json` has both",
+		hint: texts.conversation.notFoundHint,
 	});
 }

@@ -1,5 +1,7 @@
 // What the commands about processes say.
+
 import { onOneLine } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 import type { Account } from "./account.ts";
 
 /** As it was asked for, where the store knows that; else what runs. On one line. */
@@ -9,5 +11,5 @@ export function commandOf({ row, info }: Pick<Account, "row" | "info">): string 
 
 /** Where bytes are no longer in the log. */
 export function cutMark(lost: number): string {
-	return `[${new Intl.NumberFormat("en").format(lost)} bytes were cut out here]`;
+	return texts.processes.cut(new Intl.NumberFormat("en").format(lost));
 }

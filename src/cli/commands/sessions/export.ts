@@ -11,6 +11,7 @@ import type { Output } from "../../io/output.ts";
 import { withProgress } from "../../io/progress.ts";
 import { bytesInWords } from "../../io/words.ts";
 import { namedConversation } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 const FORMATS = ["jsonl", "markdown"] as const;
 
@@ -25,31 +26,23 @@ export function addExport(parent: Command, context: CliContext): void {
 	parent
 		.command("export")
 		.allowExcessArguments(false)
-		.description("one session, one conversation or everything, to read or to import elsewhere")
-		.option("--session <id>", "only this session")
-		.option("--conversation <id|key>", "only this conversation")
-		.option("--format <format>", "jsonl, which can be imported again, or markdown", "jsonl")
-		.option("-o, --output <file>", "write it here; without, to stdout")
+		.description(texts.sessions.export.about)
+		.option("--session <id>", texts.sessions.export.session)
+		.option("--conversation <id|key>", texts.sessions.export.conversation)
+		.option("--format <format>", texts.sessions.export.format, "jsonl")
+		.option("-o, --output <file>", texts.sessions.export.output)
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runExport(context, flags));
 }
 
-const EXAMPLES = `
-The file is private (0600) and there only when it is complete: it is written beside, then renamed.
-
-Examples:
-  $ keryx sessions export -o keryx.jsonl
-  $ keryx sessions export --session 20260310_120000_1f3a90bc --format markdown | less
-  $ keryx sessions export | gzip > keryx.jsonl.gz
-
-Exit codes: 0 done, 1 failure (no such session, no space), 2 wrong usage.`;
+const EXAMPLES = texts.sessions.export.help;
 
 async function runExport(context: CliContext, flags: Flags): Promise<void> {
 	const format = readOneOf("--format", flags.format, FORMATS);
 	if (flags.session !== undefined && flags.conversation !== undefined)
-		throw new KeryxError("usage.invalid", "--session and --conversation exclude each other");
+		throw new KeryxError("usage.invalid", texts.sessions.export.either);
 	if (context.json && format === "markdown" && flags.output === undefined)
-		throw new KeryxError("usage.invalid", "--json and --format markdown exclude each other without -o");
+		throw new KeryxError("usage.invalid", texts.sessions.export.jsonMarkdown);
 	await withConnection(context, "read", async ({ client, output }) => {
 		const within = await exportScope(client, flags);
 		const chunks = client.export({ format, ...within });
@@ -57,7 +50,7 @@ async function runExport(context: CliContext, flags: Flags): Promise<void> {
 			let sum = 0;
 			const written = (chunk: Uint8Array): void => {
 				sum += chunk.length;
-				tell(`exported ${bytesInWords(sum)}`);
+				tell(texts.sessions.export.progress(bytesInWords(sum)));
 			};
 			if (flags.output === undefined) await print(output, chunks, written);
 			else await writePrivately(flags.output, chunks, written);
@@ -123,7 +116,7 @@ async function writing<Value>(file: string, work: Promise<Value>): Promise<Value
 	try {
 		return await work;
 	} catch (cause) {
-		throw new KeryxError("output.failed", `${file} cannot be written: ${(cause as Error).message}`, {
+		throw new KeryxError("output.failed", texts.sessions.export.failed(file, (cause as Error).message), {
 			cause,
 		});
 	}

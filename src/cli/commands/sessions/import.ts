@@ -7,27 +7,20 @@ import type { Output } from "../../io/output.ts";
 import { withProgress } from "../../io/progress.ts";
 import { unreadable } from "../../io/read-text.ts";
 import { bytesInWords, counted, listed } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 
 export function addImport(parent: Command, context: CliContext): void {
 	parent
 		.command("import")
 		.allowExcessArguments(false)
-		.description("take an export back; what is there already is passed over")
-		.argument("<file>", "what `keryx sessions export` wrote; - reads stdin")
-		.option("--origin <name>", "where it comes from, in a word: remembered with what is imported", "export")
+		.description(texts.sessions.import.about)
+		.argument("<file>", texts.sessions.import.file)
+		.option("--origin <name>", texts.sessions.import.origin, "export")
 		.addHelpText("after", EXAMPLES)
 		.action((file: string, flags: { readonly origin: string }) => runImport(context, file, flags.origin));
 }
 
-const EXAMPLES = `
-An import that was cut off is run again. The first wrong line ends it with its number; the
-conversations before it are there.
-
-Examples:
-  $ keryx sessions import keryx.jsonl
-  $ gunzip < keryx.jsonl.gz | keryx sessions import - --origin laptop
-
-Exit codes: 0 done, 1 failure, 2 wrong usage, a file that cannot be read, or a line that is wrong.`;
+const EXAMPLES = texts.sessions.import.help;
 
 async function runImport(context: CliContext, file: string, origin: string): Promise<void> {
 	const size = file === "-" ? undefined : await sizeOf(file);
@@ -55,7 +48,12 @@ async function* counting(
 	for await (const chunk of chunks) {
 		const bytes = Buffer.from(chunk);
 		read += bytes.length;
-		tell(`imported ${bytesInWords(read)}${size ? ` of ${bytesInWords(size)}` : ""}`);
+		tell(
+			texts.sessions.import.progress(
+				bytesInWords(read),
+				size ? texts.sessions.import.of(bytesInWords(size)) : "",
+			),
+		);
 		yield bytes;
 	}
 }
@@ -69,7 +67,6 @@ function printCounts(output: Output, counts: Readonly<Record<string, number>>): 
 		...(blobs > 0 ? [counted(blobs, "attachment")] : []),
 	];
 	output.line(`Added: ${listed(added, "and")}.`);
-	if (present > 0) output.line(`There already: ${counted(present, "message")}.`);
-	if (left_out > 0)
-		output.line(`Left out, since their sessions have gone on here: ${counted(left_out, "message")}.`);
+	if (present > 0) output.line(texts.sessions.import.present(counted(present, "message")));
+	if (left_out > 0) output.line(texts.sessions.import.leftOut(counted(left_out, "message")));
 }

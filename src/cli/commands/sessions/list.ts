@@ -7,6 +7,7 @@ import { textOf } from "../../conversation-view.ts";
 import { readCount } from "../../io/arguments.ts";
 import { ago, onOneLine } from "../../io/words.ts";
 import { namedConversation } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 const MOST = 200;
 
@@ -22,25 +23,17 @@ export function addList(parent: Command, context: CliContext): void {
 	parent
 		.command("list")
 		.allowExcessArguments(false)
-		.description("sessions of all conversations, newest activity first")
-		.option("--conversation <id|key>", "only those of this conversation")
-		.option("--platform <name>", "only those of this platform")
-		.option("--archived", "those of archived conversations")
-		.option("--deleted", "those of deleted conversations, which `keryx sessions restore` brings back")
-		.option("--limit <n>", `at most so many, 1 to ${MOST}`, "20")
+		.description(texts.sessions.list.about)
+		.option("--conversation <id|key>", texts.sessions.list.conversation)
+		.option("--platform <name>", texts.sessions.list.platform)
+		.option("--archived", texts.sessions.list.archived)
+		.option("--deleted", texts.sessions.list.deleted)
+		.option("--limit <n>", texts.sessions.list.limit(MOST), "20")
 		.addHelpText("after", EXAMPLES)
 		.action((flags: Flags) => runList(context, flags));
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx sessions list
-  $ keryx sessions list --platform telegram --limit 5
-  $ keryx sessions list --conversation agent:main:local:dm:cli --json
-  $ keryx sessions list | cut -f2          the ids alone
-
-Columns: conversation, session, title or first words, messages, last active (a time when piped).
-Exit codes: 0 done, 1 failure (no such conversation), 2 wrong usage.`;
+const EXAMPLES = texts.sessions.list.help;
 
 interface Listed {
 	readonly session: WireSession;
@@ -49,8 +42,7 @@ interface Listed {
 
 async function runList(context: CliContext, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, MOST]);
-	if (flags.archived && flags.deleted)
-		throw new KeryxError("usage.invalid", "--archived and --deleted exclude each other");
+	if (flags.archived && flags.deleted) throw new KeryxError("usage.invalid", texts.sessions.list.either);
 	await withConnection(context, "read", async ({ client, output }) => {
 		const listed =
 			flags.conversation === undefined
@@ -68,8 +60,7 @@ async function runList(context: CliContext, flags: Flags): Promise<void> {
 			}));
 			return output.value({ sessions });
 		}
-		if (listed.length === 0)
-			return output.note("There are no sessions yet: `keryx chat` or `keryx send` begins one.");
+		if (listed.length === 0) return output.note(texts.sessions.list.none);
 		output.table(
 			["conversation", "session", "about", "messages", "active"],
 			listed.map(({ session, conversation }, index) => [

@@ -1,43 +1,43 @@
 // Conversations as a whole: named, pinned, archived, deleted, restored.
+
 import type { Command } from "commander";
 import type { Client, WireConversation } from "../../../http/index.ts";
 import { withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
 import { namedConversation } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 export function addPuttingAway(parent: Command, context: CliContext): void {
 	parent
 		.command("rename")
-		.description("name a conversation, for good")
-		.argument("<conversation>", "its id or its key")
-		.argument("<text...>", "the title, at most 100 characters")
+		.description(texts.sessions.rename.about)
+		.argument("<conversation>", texts.sessions.conversation)
+		.argument("<text...>", texts.sessions.rename.title)
 		.addHelpText("after", EXAMPLES)
 		.action((name: string, words: string[]) =>
 			change(context, [name], async (client, [{ id }]) => {
 				const named = await client.renameConversation({ conversation: id, title: words.join(" ") });
-				return `It is called ${JSON.stringify(named.name)} now.`;
+				return texts.sessions.rename.done(JSON.stringify(named.name));
 			}),
 		);
 	for (const pinned of [true, false])
 		parent
 			.command(pinned ? "pin" : "unpin")
 			.allowExcessArguments(false)
-			.description(
-				pinned ? "keep a conversation at the top of the page's list" : "no longer keep it at the top",
-			)
-			.argument("<conversation>", "its id or its key")
+			.description(pinned ? texts.sessions.pin.about : texts.sessions.unpin.about)
+			.argument("<conversation>", texts.sessions.conversation)
 			.addHelpText("after", EXAMPLES)
 			.action((name: string) =>
 				change(context, [name], async (client, [{ id, name: called }]) => {
 					await client.pinConversation({ conversation: id, pinned });
-					return `${called} is ${pinned ? "pinned" : "no longer pinned"}.`;
+					return texts.sessions.pin.done(called, pinned ? "pinned" : "no longer pinned");
 				}),
 			);
 	for (const { verb, state, about, done } of STATES)
 		parent
 			.command(verb)
 			.description(about)
-			.argument("<conversation...>", "ids or keys")
+			.argument("<conversation...>", texts.sessions.conversations)
 			.addHelpText("after", EXAMPLES)
 			.action((names: string[]) =>
 				change(context, names, async (client, found) => {
@@ -54,31 +54,24 @@ const STATES = [
 	{
 		verb: "archive",
 		state: "archived",
-		about: "put conversations away; the next message brings one back",
+		about: texts.sessions.archive.about,
 		done: "archived",
 	},
 	{
 		verb: "delete",
 		state: "deleted",
-		about: "hide conversations; they can be restored until retention removes them",
-		done: "deleted; `keryx sessions restore` brings them back",
+		about: texts.sessions.delete.about,
+		done: texts.sessions.delete.done,
 	},
 	{
 		verb: "restore",
 		state: "open",
-		about: "bring back conversations that were archived or deleted",
+		about: texts.sessions.restore.about,
 		done: "restored",
 	},
 ] as const;
 
-const EXAMPLES = `
-Examples:
-  $ keryx sessions rename agent:main:telegram:dm:100 "Ada, holidays"
-  $ keryx sessions archive 0198c0de-0000-7000-8000-000000000001
-  $ keryx sessions list --deleted
-  $ keryx sessions restore agent:main:telegram:dm:100
-
-Exit codes: 0 done, 1 failure (no such conversation), 2 wrong usage.`;
+const EXAMPLES = texts.sessions.putAwayHelp;
 
 function change(
 	context: CliContext,

@@ -6,6 +6,7 @@ import { readCount, readOneOf } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { clockTime, counted } from "../../io/words.ts";
 import { namedConversation } from "../../named-conversation.ts";
+import { texts } from "../../texts.ts";
 
 const MOST = 100;
 const ROLES = ["user", "assistant", "tool", "title"] as const;
@@ -19,23 +20,16 @@ interface Flags {
 export function addSearch(parent: Command, context: CliContext): void {
 	parent
 		.command("search")
-		.description("find what was said, best first")
-		.argument("<words...>", 'words that must all occur; "a phrase", the beginning of a word: tul*')
-		.option("--conversation <id|key>", "only in this conversation")
-		.option("--role <role>", `only what this one said: ${ROLES.join(", ")}`)
-		.option("--limit <n>", `at most so many, 1 to ${MOST}`, "20")
+		.description(texts.sessions.search.about)
+		.argument("<words...>", texts.sessions.search.words)
+		.option("--conversation <id|key>", texts.sessions.search.conversation)
+		.option("--role <role>", texts.sessions.search.role(ROLES.join(", ")))
+		.option("--limit <n>", texts.sessions.search.limit(MOST), "20")
 		.addHelpText("after", EXAMPLES)
 		.action((words: string[], flags: Flags) => runSearch(context, words.join(" "), flags));
 }
 
-const EXAMPLES = `
-Examples:
-  $ keryx sessions search tulips
-  $ keryx sessions search '"before the frost"' --role user
-  $ keryx sessions search 'tul*' --json
-
-When piped, one hit a line: session, seq, role, time, text.
-Exit codes: 0 done, also when nothing is found, 1 failure, 2 wrong usage.`;
+const EXAMPLES = texts.sessions.search.help;
 
 async function runSearch(context: CliContext, query: string, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, MOST]);
@@ -50,10 +44,7 @@ async function runSearch(context: CliContext, query: string, flags: Flags): Prom
 			...(role !== undefined && { role }),
 		});
 		if (output.json) return output.value(found);
-		if (found.hits.length === 0)
-			return output.note(
-				`Nothing was found for ${JSON.stringify(query)}. Try fewer words, or tul* for tulips.`,
-			);
+		if (found.hits.length === 0) return output.note(texts.sessions.search.nothing(JSON.stringify(query)));
 		if (!output.isTerminal) return output.table([], found.hits.map(toCells));
 		await printHits(client, output, found, config.session_reset.timezone);
 	});
@@ -83,8 +74,6 @@ async function printHits(
 	}
 	const all = `${total.more ? "more than " : ""}${counted(total.count, "hit")}`;
 	output.line(
-		hits.length < total.count || total.more
-			? `The best ${hits.length} of ${all}; --limit shows more.`
-			: `${all}.`,
+		hits.length < total.count || total.more ? texts.sessions.search.more(hits.length, all) : `${all}.`,
 	);
 }

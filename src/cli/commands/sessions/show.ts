@@ -6,6 +6,7 @@ import { textOf } from "../../conversation-view.ts";
 import { readCount } from "../../io/arguments.ts";
 import type { Output } from "../../io/output.ts";
 import { clockTime, counted, onOneLine } from "../../io/words.ts";
+import { texts } from "../../texts.ts";
 
 const MOST = 200;
 const PAGE = 200;
@@ -19,24 +20,15 @@ export function addShow(parent: Command, context: CliContext): void {
 	parent
 		.command("show")
 		.allowExcessArguments(false)
-		.description("what was said in a session, the newest part of it")
-		.argument("<session>", "its id")
-		.option("--all", "from the beginning on")
-		.option("--limit <n>", `the last so many rows, 1 to ${MOST}`, "50")
+		.description(texts.sessions.show.about)
+		.argument("<session>", texts.sessions.session)
+		.option("--all", texts.sessions.show.all)
+		.option("--limit <n>", texts.sessions.show.limit(MOST), "50")
 		.addHelpText("after", EXAMPLES)
 		.action((session: string, flags: Flags) => runShow(context, session, flags));
 }
 
-const EXAMPLES = `
-Tool calls are folded to a line each. What was undone is left out. A session that goes on from another
-one shows that one's messages too.
-
-Examples:
-  $ keryx sessions show 20260310_120000_1f3a90bc
-  $ keryx sessions show 20260310_120000_1f3a90bc --all | less
-  $ keryx sessions show 20260310_120000_1f3a90bc --json
-
-Exit codes: 0 done, 1 failure (no such session), 2 wrong usage.`;
+const EXAMPLES = texts.sessions.show.help;
 
 async function runShow(context: CliContext, id: string, flags: Flags): Promise<void> {
 	const limit = readCount("--limit", flags.limit, [1, MOST]);
@@ -48,7 +40,7 @@ async function runShow(context: CliContext, id: string, flags: Flags): Promise<v
 			: await client.transcript({ session: id, limit });
 		if (output.json) return output.value({ session, messages: await gathered(messages), more });
 		await printHead(connection, session);
-		if (more) output.line("(earlier messages are left out: --all shows them)");
+		if (more) output.line(texts.sessions.show.earlier);
 		for await (const message of messages) printRow(output, message, connection.config.session_reset.timezone);
 	});
 }

@@ -1,24 +1,19 @@
 import type { Command } from "commander";
 import { withConnection } from "../../connect.ts";
 import type { CliContext } from "../../context.ts";
+import { texts } from "../../texts.ts";
 
 export function addTitle(parent: Command, context: CliContext): void {
 	parent
 		.command("title")
-		.description("name a session")
-		.argument("<session>", "its id")
-		.argument("<text...>", "the title, at most 100 characters")
+		.description(texts.sessions.title.about)
+		.argument("<session>", texts.sessions.session)
+		.argument("<text...>", texts.sessions.title.title)
 		.addHelpText("after", EXAMPLES)
 		.action((session: string, words: string[]) => runTitle(context, session, words.join(" ")));
 }
 
-const EXAMPLES = `
-A title that another session of the conversation has already gets a number.
-
-Examples:
-  $ keryx sessions title 20260310_120000_1f3a90bc holiday plans
-
-Exit codes: 0 done, 1 failure (no such session), 2 wrong usage or a title without a visible character.`;
+const EXAMPLES = texts.sessions.title.help;
 
 function runTitle(context: CliContext, session: string, text: string): Promise<void> {
 	return withConnection(context, "change", async ({ client, output }) => {
@@ -26,7 +21,11 @@ function runTitle(context: CliContext, session: string, text: string): Promise<v
 		if (output.json) output.value({ session, title, before });
 		else
 			output.line(
-				`Session ${session} is called ${JSON.stringify(title)} now${before === null ? "" : `; it was ${JSON.stringify(before)}`}.`,
+				texts.sessions.title.done(
+					session,
+					JSON.stringify(title),
+					before === null ? "" : texts.sessions.title.before(JSON.stringify(before)),
+				),
 			);
 	});
 }

@@ -64,7 +64,7 @@ export function* auditHead(): Op<HeadRow | undefined> {
 }
 
 export function headProblem(key: Uint8Array, head: HeadRow): string | null {
-	return isCode(head.mac, headMac(key, head)) ? null : "the head was altered";
+	return isCode(head.mac, headMac(key, head)) ? null : "the head was changed";
 }
 
 /** Must run in the transaction of what it records. Answers the entry's number. */
@@ -73,10 +73,7 @@ export function* audit(context: Context, entry: NewAuditEntry): Op<number> {
 	const head = yield* auditHead();
 	// A head that was tampered with must not be signed over: that would make the damage look right.
 	if (head && headProblem(key, head) !== null)
-		throw new KeryxError(
-			"audit.broken",
-			"the head of the audit does not verify, so nothing can be added to it",
-		);
+		throw new KeryxError("audit.broken", "the head of the audit does not verify, so nothing can be added");
 	const row = {
 		n: (head?.count ?? 0) + 1,
 		at: context.now,
@@ -119,7 +116,7 @@ export function* auditRefusal(
 		facts: {
 			attempt: args.attempt,
 			reason: args.reason,
-			...(n === REFUSALS_AN_HOUR - 1 && { last: "further ones within the hour are not recorded" }),
+			...(n === REFUSALS_AN_HOUR - 1 && { last: "more within the hour are not recorded" }),
 		},
 	});
 }
@@ -171,7 +168,7 @@ export function* verifyChain(key: Uint8Array): Op<Verified> {
 			const bad = (problem: string) => ({ count, head: last, bad: { n: count + 1, problem } });
 			if (row.n !== count + 1) return bad("it is missing");
 			if (!isCode(row.mac, entryMac(key, row, last)))
-				return bad("it was altered, or one before it was replaced");
+				return bad("it was changed, or an earlier one was replaced");
 			last = row.mac;
 			count++;
 		}
@@ -182,9 +179,9 @@ export function* verifyChain(key: Uint8Array): Op<Verified> {
 	const altered = headProblem(key, head);
 	if (altered !== null) return at(count, altered);
 	if (head.count > count)
-		return at(count + 1, `it is missing: the tail was cut, there were ${head.count} entries`);
+		return at(count + 1, `it is missing: the end was cut off, there were ${head.count} entries`);
 	if (head.count < count) return at(head.count + 1, "it was added without the head");
-	if (head.last !== last) return at(count, "the head speaks of another entry");
+	if (head.last !== last) return at(count, "the head belongs to another entry");
 	return { count, head: last, bad: null };
 }
 
@@ -215,5 +212,5 @@ export function isCode(a: string, b: string): boolean {
 
 export function keyOf(key: Uint8Array | null): Uint8Array {
 	if (key) return key;
-	throw new KeryxError("audit.no_key", "this store was opened without the key of its audit");
+	throw new KeryxError("audit.no_key", "this store was opened without its audit key");
 }

@@ -265,7 +265,7 @@ export type Resolved =
 export function* resolveConfirmation(context: Context, args: ResolveArgs): Op<Resolved> {
 	const row = yield* found(args.id);
 	if (row.asked_by === args.by)
-		throw new KeryxError("confirmation.refused", "who asked for a confirmation cannot resolve it");
+		throw new KeryxError("confirmation.refused", "a confirmation cannot be decided by whoever asked for it");
 	const over = yield* endByClock(context, row);
 	if (over) return { kind: "settled", status: "expired", woken: over.woken };
 	if (row.status !== "pending") return { kind: "settled", status: row.status, woken: null };
@@ -305,16 +305,24 @@ function* askerOf(turn: string, standing: Standing = "owner"): Op<Asker> {
 /** For the one who asked, and for nobody else (I18). */
 function* grantFor(row: ConfirmationRow, { scope, until }: NonNullable<ResolveArgs["grant"]>): Op<NewGrant> {
 	if (unseal<AskedBody>(row.body, row.body_key).once)
-		throw new KeryxError("argument.invalid", `${row.action} is asked about every time: no grant covers it`, {
-			field: "grant",
-			hint: "approve it once",
-		});
+		throw new KeryxError(
+			"argument.invalid",
+			`${row.action} must be confirmed every time, so it cannot be granted`,
+			{
+				field: "grant",
+				hint: "approve it once",
+			},
+		);
 	const [principal] = row.turn === null ? [] : (yield* askerOf(row.turn)).persons;
 	if (row.turn !== null && principal === undefined)
-		throw new KeryxError("argument.invalid", "several people asked for this at once: a grant is for one", {
-			field: "grant",
-			hint: "approve it once",
-		});
+		throw new KeryxError(
+			"argument.invalid",
+			"several people asked for this at once, and a grant is for one person",
+			{
+				field: "grant",
+				hint: "approve it once",
+			},
+		);
 	return {
 		...(principal !== undefined && { principal }),
 		scope,
@@ -527,14 +535,14 @@ type Outcome = Extract<ConfirmationStatus, "approved" | "denied" | "expired" | "
 export function outcomeNote(row: ConfirmationRow, status: Outcome, reason?: string): string {
 	const what = `Confirmation ${row.id} (${row.tool ?? "call"}: ${row.action})`;
 	const why = reason ? ` Reason given: ${JSON.stringify(reason)}.` : "";
-	const leave = "It was not done. Do not attempt the same by other means.";
+	const leave = "It was not done. Do not try to do the same in another way.";
 	switch (status) {
 		case "approved":
-			return `${what} was approved by a human.${why}`;
+			return `${what} was approved by a person.${why}`;
 		case "denied":
-			return `${what} was denied by a human.${why} ${leave}`;
+			return `${what} was denied by a person.${why} ${leave}`;
 		case "expired":
-			return `${what} expired: no human answered in time, which is not a denial and not a consent. ${leave}`;
+			return `${what} expired: nobody answered in time, which is neither yes nor no. ${leave}`;
 		case "cancelled":
 			return `${what} was cancelled. ${leave}`;
 	}

@@ -76,11 +76,11 @@ function firstBad(found: WitnessFound, count: number): number {
 /** An audit that is empty is one that never began, or everything was taken out of it. */
 function* emptiedProblem(count: number): Op<string | null> {
 	const begun = (yield* get(mark, BEGUN))?.value;
-	if (begun === undefined) return "the mark that tells whether there is an audit was removed";
-	if (begun === "begun again") return "the audit was emptied, and began again";
+	if (begun === undefined) return "the mark that says whether there is an audit was removed";
+	if (begun === "begun again") return "the audit was emptied and started again";
 	if (count > 0) return null;
 	if (begun !== "none" || (yield* get(anythingAudited)))
-		return "the audit is empty, though there is what it must tell of";
+		return "the audit is empty, but there are confirmations it should list";
 	return null;
 }
 
@@ -89,14 +89,14 @@ export function* witnessProblem(key: Uint8Array, count: number, found: WitnessFo
 	if (found.kind === "unkept") return null;
 	if (found.kind === "missing") return (yield* get(mark, MARK)) ? "the audit's witness was removed" : null;
 	if (found.kind !== "found" || !isCode(found.witness.mac, witnessOf(key, found.witness).mac))
-		return "the audit's witness was altered, or is that of another audit";
+		return "the audit's witness was changed, or belongs to another audit";
 	const { witness } = found;
 	if (witness.count === 0) return null;
 	if (count < witness.count)
-		return `entries are missing: the audit's witness saw ${witness.count} entries, the store holds ${count}`;
+		return `entries are missing: the audit's witness saw ${witness.count}, the store has ${count}`;
 	const entry = yield* get(entryAt, witness.count);
 	if (entry && isCode(entry.mac, witness.last)) return null;
-	return `entry ${witness.count} is not the one that the audit's witness saw`;
+	return `entry ${witness.count} is not the one the audit's witness saw`;
 }
 
 /** Told after the first witness is on the disk. */
@@ -112,7 +112,7 @@ export function* acceptAudit(
 ): Op<AuditStanding> {
 	const { count, problem } = yield* auditStanding({ scope: OPERATOR }, context.auditKey, context.witness);
 	if (problem === null)
-		throw new KeryxError("audit.sound", "the audit holds what its witness saw: there is nothing to accept");
+		throw new KeryxError("audit.sound", "the audit matches its witness: there is nothing to accept");
 	yield* audit(context, { kind: "audit_accepted", who: by, via, facts: { entries: count, problem } });
 	// After the entry, which may be the first once more.
 	yield* run(setMark, BEGUN, "begun");

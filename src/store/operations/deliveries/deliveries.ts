@@ -266,7 +266,7 @@ export function* releaseClaims(context: Context, args: { readonly holding: reado
 			yield* settleRow(context, row, {
 				kind: "retry",
 				at: context.now,
-				reason: "it was claimed and never sent",
+				reason: "it was picked up and never sent",
 				pause: true,
 			});
 }
@@ -311,7 +311,7 @@ export function* claimedRow({ id, claim }: { readonly id: string; readonly claim
 	const row = yield* get(deliveryById, id);
 	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
 	if (row.state !== "sending" || row.claim !== claim)
-		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}; this claim does not hold it`, {
+		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}; this claim no longer holds it`, {
 			field: "claim",
 		});
 	return row;

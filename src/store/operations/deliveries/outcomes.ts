@@ -75,7 +75,7 @@ export function* recordLookup(
 	const { found } = args;
 	if (found.kind === "sent") return yield* settleSend(context, row, found);
 	if (found.kind === "absent") {
-		const reason = "looked up: the platform has not taken it";
+		const reason = "looked up: the platform did not receive it";
 		return yield* settleSend(context, row, { kind: "absent", reason });
 	}
 	if (row.due_at === null) return;
@@ -104,11 +104,11 @@ function* decidable(id: string, states: readonly DeliveryRow["state"][]): Op<Del
 	const row = yield* get(deliveryById, id);
 	if (!row) throw new KeryxError("store.not_found", `no delivery ${id}`, { field: "id" });
 	if (!states.includes(row.state))
-		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}: there is nothing to resolve`, {
+		throw new KeryxError("delivery.stale", `delivery ${id} is ${row.state}: there is nothing to decide`, {
 			field: "id",
 		});
 	if ((yield* finalText(row)) === "later")
-		throw new KeryxError("delivery.stale", `delivery ${id} belongs to a turn that goes on with it`, {
+		throw new KeryxError("delivery.stale", `delivery ${id} belongs to a turn that still uses it`, {
 			field: "id",
 		});
 	return row;

@@ -210,7 +210,7 @@ export function* accept(context: Context, args: AcceptArgs): Op<Accepted> {
 	};
 }
 
-const TOO_MANY_BOTS = "too many messages of bots without a person";
+const TOO_MANY_BOTS = "too many messages from bots without a person";
 
 /** The chat has been heard from. Of bots, only so many are answered until a person writes. */
 function* hear(

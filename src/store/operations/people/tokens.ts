@@ -50,7 +50,7 @@ export interface CreateTokenArgs {
 
 export function* createToken(context: Context, args: CreateTokenArgs): Op<Token> {
 	if (yield* get(byName, args.name))
-		throw new KeryxError("token.taken", `there is or was a token called ${args.name}`, { field: "name" });
+		throw new KeryxError("token.taken", `there is or was a token named ${args.name}`, { field: "name" });
 	const principal = args.principal ?? context.uuid();
 	if (args.principal === undefined) yield* run(addPrincipal, principal, context.now);
 	else if (!(yield* get(findPrincipal, principal)))

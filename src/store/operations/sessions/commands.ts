@@ -127,7 +127,7 @@ export function* continueSession(
 					previous: last,
 				});
 	if (live.base_session !== null)
-		throw new KeryxError("session.continued", `session ${live.id} continues an earlier one already`, {
+		throw new KeryxError("session.continued", `session ${live.id} already continues an earlier one`, {
 			field: "conversation",
 		});
 	const base = yield* previousOf(live);

@@ -59,7 +59,7 @@ export function* cover(context: Context, args: CoverArgs): Op<Message> {
 				field: "ranges",
 			});
 		if (yield* get(hiddenIn, segment.session, range.fromSeq, range.toSeq))
-			throw new KeryxError("transcript.changed", "a row of the range has been hidden meanwhile", {
+			throw new KeryxError("transcript.changed", "a row in the range has been hidden in the meantime", {
 				field: "ranges",
 			});
 	}

@@ -45,7 +45,7 @@ export function judgeCode(text: string, facts: CommandFacts, templates = true): 
 	if (ENVIRONMENT.test(code))
 		return { class: "credentials", why: "runs code that shows the whole environment" };
 	return BUILT.test(code) || joinsTexts(code) || (!templates && SHELL_QUOTES.test(code))
-		? { why: "runs code whose effect cannot be seen before it runs" }
+		? { why: "runs code whose effect cannot be checked before it runs" }
 		: null;
 }
 
@@ -82,7 +82,7 @@ function namedPath(code: string, facts: CommandFacts): Finding | null {
 	const writes = WRITES.test(code);
 	let left = MOST_PATHS;
 	for (const [, , text = ""] of code.matchAll(/(['"])([~./][^'"\n]{1,300})\1/g)) {
-		if (left-- === 0) return { why: "runs code that names more files than can be looked at" };
+		if (left-- === 0) return { why: "runs code that names too many files to check" };
 		const path =
 			absolutePath(
 				text.replace(/^~(?=\/)/, () => facts.home),
@@ -92,9 +92,9 @@ function namedPath(code: string, facts: CommandFacts): Finding | null {
 			return { class: "keryx", why: "runs code that names Keryx's own files" };
 		if (isSecretPath(path)) return { class: "credentials", why: "runs code that names a file with secrets" };
 		if (writes && (runsLater(path, facts) || mayRunLater(text)))
-			return { class: "persistence", why: "runs code that may write a file which runs later by itself" };
+			return { class: "persistence", why: "runs code that may write a file that runs automatically later" };
 		if (writes && isSystemPath(path, facts))
-			return { class: "system", why: "runs code that may write to a place of the system" };
+			return { class: "system", why: "runs code that may write to a system folder" };
 	}
 	return null;
 }

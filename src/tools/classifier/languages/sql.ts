@@ -10,7 +10,7 @@ const DESTRUCTIVE: readonly (readonly [readonly RegExp[], string])[] = [
 	],
 	[[/\balter table\b/i, /\bdrop\b/i], "drops parts of a table"],
 	[[/\balter (user|role|system|database)\b/i], "changes users or settings of a database"],
-	[[/\b(grant|revoke) [\w ,]+ (on|to|from) /i], "changes rights in a database"],
+	[[/\b(grant|revoke) [\w ,]+ (on|to|from) /i], "changes permissions in a database"],
 	[[/\btruncate\b/i], "empties a table"],
 	[[/\b(flushall|flushdb|shutdown|debug segfault)\b/i], "empties or stops a database"],
 	[[/\b(config set|module load|slaveof|replicaof|script flush|acl setuser)\b/i], "changes a database server"],
@@ -36,7 +36,7 @@ const DESTRUCTIVE: readonly (readonly [readonly RegExp[], string])[] = [
 		[/(^|[\s;'"])(\\!|\\o ?\||\\g ?\||\\w ?\||\\setenv|system )/],
 		"runs a program from inside a database client",
 	],
-	[[/\bexecute\b/i, /\|\||\bconcat\b|\bformat\b/i], "runs a statement that is put together as it runs"],
+	[[/\bexecute\b/i, /\|\||\bconcat\b|\bformat\b/i], "runs a statement that is built while it runs"],
 	[[/--(prefix|from-key)\b/, /\bdel\b/], "deletes a range of keys"],
 ];
 

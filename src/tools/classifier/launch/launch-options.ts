@@ -62,7 +62,11 @@ export const LAUNCH_OPTIONS: readonly LaunchOption[] = [
 	},
 	{ names: /^nmap$/, word: /^--script|^--interactive/, why: LOADS },
 	{ names: /^wget2?$/, word: /^--(use-askpass|config|execute)|^-e /, why: RUNS },
-	{ names: /^curl$/, word: /^(-K|--config)|^--engine/, why: "takes its orders from a file that is not seen" },
+	{
+		names: /^curl$/,
+		word: /^(-K|--config)|^--engine/,
+		why: "takes its instructions from a file that cannot be checked",
+	},
 	{
 		names: /^pandoc$/,
 		word: /^(--filter|-F|--lua-filter|-L|--pdf-engine=?[./]|--extract-media=\/)/,
@@ -82,7 +86,7 @@ export const LAUNCH_OPTIONS: readonly LaunchOption[] = [
 	{
 		names: /^ffmpeg$/,
 		word: /^(concat|subfile|file|pipe):|\/dev\//,
-		why: "reads files or devices that are hard to see",
+		why: "reads files or devices that are hard to check",
 	},
 	{ names: /^(hg|svn|bzr|fossil)$/, word: /^--config(-option)?[= ]/, why: RUNS },
 	{ names: /^openssl$/, word: /^(engine|-engine|-provider|-provider-path) /, why: LOADS },

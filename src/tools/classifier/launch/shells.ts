@@ -20,8 +20,8 @@ const DOWNLOADS: ReadonlySet<string> = new Set(
 	rsync`.split(/\s+/),
 );
 
-const HIDDEN = "runs text that cannot be seen before it runs";
-const FETCHED = "runs what it gets from the network, unseen";
+const HIDDEN = "runs text that cannot be checked before it runs";
+const FETCHED = "runs code straight from the network";
 
 export function isDownload(names: readonly string[]): boolean {
 	return names.some((name) => DOWNLOADS.has(name));
@@ -44,7 +44,7 @@ export function shellInner(invocation: Invocation, files: ReadonlyMap<string, Wr
 	for (let index = 0; index < args.length; index++) {
 		const arg = args[index] as Field;
 		if (/^--?(rcfile|init-file)(=|$)/.test(arg.text))
-			return [unseen([], "has a shell run a file of its own first")];
+			return [unseen([], "makes a shell run another file first")];
 		if (/^[-+][oO]$/.test(arg.text)) {
 			index++;
 			continue;

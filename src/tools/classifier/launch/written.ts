@@ -149,7 +149,7 @@ function makeInner(invocation: Invocation, files: Files): Inner[] {
 			...(recipes ?? []),
 			unseen(
 				inline.flatMap(({ from }) => from),
-				"has make run rules that are in no file",
+				"makes make run rules that are not in a file",
 			),
 		];
 	}

@@ -103,17 +103,17 @@ function runner({ args, stdin }: Invocation, facts: CommandFacts): Finding | nul
 
 function hidden(from: readonly string[]): Finding {
 	return isDownload(from)
-		? { class: "download", why: "runs code that comes from the network, unseen" }
-		: { class: "unseen", why: "runs code that cannot be seen before it runs" };
+		? { class: "download", why: "runs code straight from the network" }
+		: { class: "unseen", why: "runs code that cannot be checked before it runs" };
 }
 
 function sed({ args }: Invocation): Finding | null {
 	for (const script of sedWords(args).scripts) {
 		if (isDark(script.text) && (script.from.length > 0 || script.text.startsWith(UNKNOWN)))
-			return { class: "unseen", why: "gives sed a program that cannot be seen before it runs" };
+			return { class: "unseen", why: "gives sed a program that cannot be checked before it runs" };
 		const { runs, understood } = readSed(script.text);
 		if (runs) return { why: "has sed run a command" };
-		if (!understood) return { why: "gives sed a program that cannot be followed" };
+		if (!understood) return { why: "gives sed a program that cannot be checked" };
 	}
 	return null;
 }
@@ -127,7 +127,7 @@ function awk({ args }: Invocation): Finding | null {
 				program.text.startsWith(UNKNOWN) ||
 				program.text.replace(/\s+/g, "").includes(`{${UNKNOWN}`))
 		)
-			return { class: "unseen", why: "gives awk a program that cannot be seen before it runs" };
+			return { class: "unseen", why: "gives awk a program that cannot be checked before it runs" };
 		if (readAwk(program.text).runs || /\bsystem\s*\(|\/inet\d?\/|@load/.test(program.text))
 			return { why: "has awk run a command or use the network" };
 	}

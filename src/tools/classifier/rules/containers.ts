@@ -53,12 +53,12 @@ export function judgeContainer(invocation: Invocation, facts: CommandFacts): Fin
 	if (names(args, REMOVALS)) return removes;
 	if (names(args, ["compose down"]) && hasVolumes(args)) return removes;
 	if (names(args, ["stop", "restart", "pause", "container stop"]) && operands(args).some((arg) => arg.splits))
-		return { why: "stops containers that cannot be seen before it runs", action: "shutdown_service" };
+		return { why: "stops containers that cannot be checked before it runs", action: "shutdown_service" };
 	if (
 		args.some((arg) => /^(-H|--host)(=|$)|^(ssh|tcp):\/\//.test(arg.text)) ||
 		(hasShort(args.slice(0, 1), "H") && !names(args, ["build"]))
 	)
-		return { why: "gives orders to an engine on another machine" };
+		return { why: "controls a container engine on another machine" };
 	if (names(args, ["build", "buildx build", "image build"])) return judgeBuild(invocation);
 	if (names(args, ["cp", "container cp"])) return null;
 	if (!names(args, STARTS)) return null;
@@ -86,7 +86,7 @@ export function judgeCompose(args: readonly Field[]): Finding | null {
 /** What is built from another machine's text runs that text; a secret or a key may go into it. */
 function judgeBuild({ args }: Invocation): Finding | null {
 	if (args.some(({ text }) => /^(https?|git|ssh):\/\/|^git@|^github\.com\//.test(text)))
-		return { class: "download", action: "run_command", why: "builds and runs what comes from the network" };
+		return { class: "download", action: "run_command", why: "builds and runs code from the network" };
 	return args.some(({ text }) => /^--ssh/.test(text))
 		? { class: "credentials", action: "run_command", why: "gives a build the user's keys" }
 		: null;

@@ -91,7 +91,7 @@ export const credentialsRule: Rule = {
 		if (finding) return finding;
 		for (const path of readWords(invocation)) {
 			const secret = secretPath(path, invocation.cwd);
-			if (secret) return { why: `reads or copies what may hold a secret: ${shownOperand(secret)}` };
+			if (secret) return { why: `reads or copies a file that may contain a secret: ${shownOperand(secret)}` };
 		}
 		if (SHELLS.has(name) || interpreterOf(name)) {
 			const text = args.find((arg) => SECRET_IN_TEXT.test(arg.text));
@@ -99,21 +99,19 @@ export const credentialsRule: Rule = {
 				return { why: "runs code that names a file with secrets" };
 		}
 		const whole = wholeHome(invocation, facts);
-		return whole
-			? { why: `reads a whole home folder, with the secrets in it: ${shownOperand(whole)}` }
-			: null;
+		return whole ? { why: `reads a whole home folder, including its secrets: ${shownOperand(whole)}` } : null;
 	},
 };
 
 function tells({ name, args }: Invocation): Finding | null {
-	if (ALWAYS.test(name)) return { why: "shows or makes a secret" };
-	if (names(args, TELLERS.get(name) ?? [])) return { why: "shows or makes a secret" };
+	if (ALWAYS.test(name)) return { why: "shows or creates a secret" };
+	if (names(args, TELLERS.get(name) ?? [])) return { why: "shows or creates a secret" };
 	const texts = args.map((arg) => arg.text);
 	if (
 		/^gpg2?$/.test(name) &&
 		texts.some((text) => /^--(export-secret|delete-secret|decrypt)|^-[a-z]*d$/.test(text))
 	)
-		return { why: "takes secret keys out of the key store, or uses them" };
+		return { why: "exports or uses secret keys from the key store" };
 	if (/^(age|rage|sops)$/.test(name) && texts.some((text) => /^(-d|--decrypt)$/.test(text)))
 		return { why: "decrypts a secret" };
 	if (name === "ps" && showsEnvironments(texts)) return { why: "shows the environment of other programs" };
@@ -124,11 +122,11 @@ function tells({ name, args }: Invocation): Finding | null {
 		texts.some((text) => /^http\..*extraheader$|\b(password|token)\b/i.test(text)) &&
 		texts.includes("config")
 	)
-		return { why: "shows or makes a secret" };
+		return { why: "shows or creates a secret" };
 	if (name === "npm" && texts.includes("config") && texts.some((text) => /_auth|_password/i.test(text)))
-		return { why: "shows or makes a secret" };
+		return { why: "shows or creates a secret" };
 	if (/^(dbus-send|gdbus|busctl)$/.test(name) && texts.some((text) => /secrets|kwallet|keyring/i.test(text)))
-		return { why: "asks the user's key store" };
+		return { why: "reads from the user's key store" };
 	return texts.some((text) => METADATA.test(text)) ? { why: "asks a cloud for this machine's keys" } : null;
 }
 

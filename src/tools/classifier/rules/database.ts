@@ -71,13 +71,13 @@ export const databaseRule: Rule = {
 		if (ALWAYS.test(name)) return { why: "drops a database or its users" };
 		if (names(args, TOOLS.get(name) ?? [])) return { why: "resets or drops a database" };
 		if (names(args, MIGRATIONS.get(name) ?? []))
-			return { why: "changes the layout of a database", action: "migrate_database" };
+			return { why: "changes a database schema", action: "migrate_database" };
 		if (args.some((arg) => /^--(force-reset|accept-data-loss)$/.test(arg.text)))
 			return { why: "resets a database" };
 		if (name === "pg_restore" && args.some((arg) => /^(-[a-zA-Z]*c|--clean)$/.test(arg.text)))
-			return { why: "drops what is in a database before it restores" };
+			return { why: "drops the contents of a database before restoring" };
 		if (/^mongo(import|restore)$/.test(name) && args.some((arg) => arg.text === "--drop"))
-			return { why: "drops what is in a database before it restores" };
+			return { why: "drops the contents of a database before restoring" };
 		const framework = /(^|\/)(manage\.py|artisan)$/;
 		const script = args.findIndex((arg) => framework.test(arg.text));
 		if (
@@ -92,7 +92,7 @@ export const databaseRule: Rule = {
 function statements(invocation: Invocation): Finding | null {
 	const { name, args, stdin, many } = invocation;
 	if (many && args.some((arg) => /^(del|unlink)$/i.test(arg.text)))
-		return { why: "deletes every key that it is given" };
+		return { why: "deletes every key it is given" };
 	const given = args.map((arg) => arg.text).join(" ");
 	const text = stdin.kind === "text" ? `${given} ; ${stdin.text}` : given;
 	const found = judgeSql(text) ?? (FILES.test(name) ? sqliteShell(invocation) : null);
@@ -105,9 +105,9 @@ function statements(invocation: Invocation): Finding | null {
 	if (WORDS.test(name) && args.some((arg) => /^(eval|evalsha|--eval|fcall|script)$/i.test(arg.text)))
 		return { why: "runs a program inside a database" };
 	if (FILES.test(name) && args.some((arg) => /^-init$/.test(arg.text)))
-		return { why: "gives a database statements that cannot be seen before it runs" };
+		return { why: "gives a database statements that cannot be checked before it runs" };
 	return isHidden(invocation)
-		? { why: "gives a database a statement that cannot be seen before it runs" }
+		? { why: "gives a database a statement that cannot be checked before it runs" }
 		: null;
 }
 

@@ -82,7 +82,7 @@ export const environmentRule: Rule = {
 				/script-shell|^shell$|registry|authToken|_auth|ignore-scripts|node-options|prefix/.test(arg.text),
 			)
 		)
-			return { why: "changes where npm gets or runs things" };
+			return { why: "changes where npm gets or runs code" };
 		if (names(args, SETTINGS.get(name) ?? [])) return { why: `changes where ${name} gets or runs things` };
 		if (
 			/^(make|gmake)$/.test(name) &&

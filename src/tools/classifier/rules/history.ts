@@ -22,15 +22,14 @@ export const historyRule: Rule = {
 		if (name === "bfg" || name === "git-filter-repo") return { why: "rewrites the history of a repository" };
 		if (name !== "git") return null;
 		if (names(args, ["push"]))
-			return pushes(args) ? { why: "overwrites or deletes what others see in a repository" } : null;
+			return pushes(args) ? { why: "overwrites or deletes shared history in a repository" } : null;
 		if (names(args, REWRITES)) return { why: "rewrites or drops parts of a repository's history" };
 		if (names(args, ["gc"]) && hasLong(args, "prune"))
-			return { why: "drops what only the repository's log still holds" };
+			return { why: "drops commits that only the reflog still has" };
 		if (names(args, ["reset"]) && (hasLong(args, "hard", 1) || hasLong(args, "merge", 2)))
-			return { why: "throws away changes that are not committed" };
-		if (names(args, ["branch"]) && deletesUnmerged(args))
-			return { why: "deletes a branch whatever is on it" };
-		return discards(args) ? { why: "throws away changes that are not committed" } : null;
+			return { why: "discards uncommitted changes" };
+		if (names(args, ["branch"]) && deletesUnmerged(args)) return { why: "force-deletes a branch" };
+		return discards(args) ? { why: "discards uncommitted changes" } : null;
 	},
 };
 

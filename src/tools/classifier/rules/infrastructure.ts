@@ -88,11 +88,11 @@ export const infrastructureRule: Rule = {
 		if (name === "gh" && names(args, ["api"]) && changesAccount(args))
 			return { why: "changes things in an account", action: "run_command" };
 		if (name === "vercel" && args.some((arg) => arg.text === "--prod"))
-			return { why: "puts something into production: vercel", action: "deploy_production" };
+			return { why: "deploys to production: vercel", action: "deploy_production" };
 		const deployed = names(args, DEPLOYS.get(name) ?? []);
 		if (deployed)
 			return {
-				why: `puts something into production: ${shownOperand(`${name} ${deployed}`)}`,
+				why: `deploys to production: ${shownOperand(`${name} ${deployed}`)}`,
 				action: "deploy_production",
 			};
 		return CLOUDS.test(name) ? cloud(name, args) : null;

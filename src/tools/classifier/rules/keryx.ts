@@ -27,7 +27,7 @@ export const keryxRule: Rule = {
 	look(invocation, facts) {
 		const set = invocation.sets.find(({ name }) => name.startsWith("KERYX_"));
 		if (set) return { why: `sets a variable of Keryx: ${shownOperand(set.name)}` };
-		if (commands(invocation)) return { why: "gives orders to Keryx itself" };
+		if (commands(invocation)) return { why: "controls Keryx itself" };
 		if (usesProgram(invocation, facts)) return { why: "runs or changes Keryx's own program" };
 		const texts = [
 			...invocation.args.map((arg) => arg.text),

@@ -32,7 +32,7 @@ export const networkRule: Rule = {
 		)
 			return { why: "listens on the network or hands a program to it" };
 		if (/^(telnetd|sshd|in\.telnetd|dropbear|rshd|vncserver|x11vnc|xrdp)$/.test(name))
-			return { why: "lets others onto this machine" };
+			return { why: "gives others access to this machine" };
 		if (TUNNELS.test(name) && operands(args).length > 0 && !names(args, ["status", "version", "ip"]))
 			return { why: "opens this machine to the internet" };
 		if (

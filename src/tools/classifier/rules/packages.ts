@@ -34,9 +34,8 @@ export const packagesRule: Rule = {
 			name === "xbps-remove";
 		if (removes) return { why: "removes programs from the system" };
 		const source = elsewhere(name, args);
-		if (source)
-			return { class: "download", why: `installs from a place of its own: ${shownOperand(source)}` };
-		return installsFile(name, args) ? { why: "installs a package that comes from no list" } : null;
+		if (source) return { class: "download", why: `installs from an unusual source: ${shownOperand(source)}` };
+		return installsFile(name, args) ? { why: "installs a package from outside the package list" } : null;
 	},
 };
 

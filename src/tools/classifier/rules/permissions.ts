@@ -17,9 +17,8 @@ export const permissionsRule: Rule = {
 			return { why: `changes permissions, owners or users: ${name} ${target}`.trimEnd() };
 		}
 		if (name === "sysctl" && (hasShort(args, "wp") || args.some((arg) => arg.text.includes("="))))
-			return { why: "changes settings of the system's kernel" };
-		if (/^(insmod|rmmod|modprobe|kextload)$/.test(name))
-			return { why: "loads or removes a part of the system's kernel" };
+			return { why: "changes kernel settings" };
+		if (/^(insmod|rmmod|modprobe|kextload)$/.test(name)) return { why: "loads or removes a kernel module" };
 		return null;
 	},
 };

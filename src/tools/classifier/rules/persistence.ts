@@ -37,13 +37,13 @@ export const persistenceRule: Rule = {
 	look(invocation, facts) {
 		const { name, args } = invocation;
 		if (name === "crontab" && !(hasShort(args, "l") && operands(args).length === 0))
-			return { why: "changes what runs by the clock" };
+			return { why: "changes scheduled jobs" };
 		if (/^(at|batch|systemd-run|update-rc\.d|chkconfig|schtasks|sched)$/.test(name) && !hasShort(args, "l"))
-			return { why: "has a command run later or on its own" };
-		if (names(args, ENABLERS.get(name) ?? [])) return { why: "has a service run on its own" };
+			return { why: "schedules a command to run later or automatically" };
+		if (names(args, ENABLERS.get(name) ?? [])) return { why: "makes a service run automatically" };
 		const written = [...fileUse(invocation).writes, ...copies(invocation)];
 		const path = written.find((field) => startsLater(field.text, invocation.cwd, facts));
-		return path ? { why: `writes a file that runs later by itself: ${shownOperand(path.text)}` } : null;
+		return path ? { why: `writes a file that runs automatically later: ${shownOperand(path.text)}` } : null;
 	},
 };
 

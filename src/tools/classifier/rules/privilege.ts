@@ -14,8 +14,8 @@ export const privilegeRule: Rule = {
 	class: "privilege",
 	action: "run_command",
 	look({ name, args }) {
-		if (TOOLS.has(name)) return { why: `runs a command with other rights (${name})` };
+		if (TOOLS.has(name)) return { why: `runs a command with different privileges (${name})` };
 		const order = names(args, SOME_ORDERS.get(name) ?? []);
-		return order ? { why: `runs a command with other rights (${name} ${order})` } : null;
+		return order ? { why: `runs a command with different privileges (${name} ${order})` } : null;
 	},
 };

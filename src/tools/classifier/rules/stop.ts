@@ -79,7 +79,7 @@ export const stopRule: Rule = {
 				return killed(invocation);
 			case "skill":
 			case "snice":
-				return { why: "ends programs by a pattern that may hit Keryx or much else" };
+				return { why: "ends programs by a pattern that may match Keryx or others" };
 			case "renice":
 				return hasShort(args, "ug") ? { why: "slows down every program of a user" } : null;
 			case "cpulimit":
@@ -91,7 +91,7 @@ export const stopRule: Rule = {
 				return swept(name, args);
 			case "fuser":
 				return hasShort(args, "k") || hasLong(args, "kill")
-					? { why: "ends programs that cannot be seen before it runs" }
+					? { why: "ends programs that cannot be checked before it runs" }
 					: null;
 			default:
 				return null;
@@ -101,19 +101,19 @@ export const stopRule: Rule = {
 
 function killed({ args, many }: Invocation): Finding | null {
 	if (args[0] && /^-(l|L|-list|-table)/.test(args[0].text)) return null;
-	if (many) return { why: "ends every program that it is given" };
+	if (many) return { why: "ends every program it is given" };
 	const targets = args.filter((arg, index) => arg.text !== "--" && !(index === 0 && /^-/.test(arg.text)));
 	const signalled = /^(-s|-n|--signal)$/.test(args[0]?.text ?? "") ? targets.slice(1) : targets;
 	if (signalled.some((target) => !isKnown(target.text)))
-		return { why: "ends a program that cannot be seen before it runs" };
+		return { why: "ends a program that cannot be checked before it runs" };
 	const all = signalled.find((target) => /^-?0*1$|^0+$/.test(target.text));
-	if (all) return { why: "ends all programs of this user, Keryx with them" };
+	if (all) return { why: "ends all of this user's programs, including Keryx" };
 	return null;
 }
 
 function swept(name: string, args: readonly Field[]): Finding | null {
 	const patterns = operands(args).filter((_, index, all) => index === all.length - 1 || name !== "pkill");
-	const broad: Finding = { why: "ends programs by a pattern that may hit Keryx or much else" };
+	const broad: Finding = { why: "ends programs by a pattern that may match Keryx or others" };
 	if (name === "killall5" || name === "xkill" || patterns.length === 0) return broad;
 	if (
 		optionTexts(args).some((text) =>

@@ -11,7 +11,7 @@ export const systemRule: Rule = {
 		for (const field of fileUse(invocation).writes) {
 			const path = absolutePath(field.text, invocation.cwd);
 			if (path !== null && isSystemPath(path, facts))
-				return { why: `writes to a place of the system: ${shownOperand(path)}` };
+				return { why: `writes to a system folder: ${shownOperand(path)}` };
 		}
 		return null;
 	},

@@ -25,7 +25,7 @@ export const unseenRule: Rule = {
 			const verbs = subcommands(args);
 			const hidden =
 				verbs.length === CANDIDATES || verbs.some(([verb]) => verb !== undefined && !isKnown(verb));
-			if (hidden) return { why: `gives ${name} an order that cannot be seen before it runs` };
+			if (hidden) return { why: `gives ${name} an order that cannot be checked before it runs` };
 		}
 		return unseenPath(invocation);
 	},
@@ -56,8 +56,8 @@ function takesList({ name, args, stdin }: Invocation): boolean {
 
 function unseenPath(invocation: Invocation): Finding | null {
 	if (NAMES_PATHS.test(invocation.name) && fileUse(invocation).maybe.some(isBuiltPath))
-		return { why: "uses a file whose path cannot be seen before it runs" };
-	if (takesList(invocation)) return { why: "takes files by a list that cannot be seen before it runs" };
+		return { why: "uses a file whose path cannot be checked before it runs" };
+	if (takesList(invocation)) return { why: "takes files by a list that cannot be checked before it runs" };
 	const { reads, writes, lists } = fileUse(invocation);
 	for (const [fields, does] of [
 		[writes, "writes"],
@@ -65,7 +65,7 @@ function unseenPath(invocation: Invocation): Finding | null {
 		[lists, "looks at"],
 	] as const) {
 		const hidden = fields.find((field) => isHiddenPath(field, invocation));
-		if (hidden) return { why: `${does} a file whose path cannot be seen before it runs` };
+		if (hidden) return { why: `${does} a file whose path cannot be checked before it runs` };
 		const linked = fields.find((field) => leadsAnywhere(field, invocation));
 		if (linked)
 			return { why: `${does} a file through a link that may lead anywhere: ${shownOperand(linked.text)}` };

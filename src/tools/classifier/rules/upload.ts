@@ -40,14 +40,14 @@ export const uploadRule: Rule = {
 		const { name, args } = invocation;
 		const sends = SENDERS.get(name);
 		if (sends && (sends.length === 0 ? args.length > 0 : names(args, sends)))
-			return { why: `hands files to others with ${name}` };
+			return { why: `shares files with others, using ${name}` };
 		if (name === "ftp" && args.some((arg) => arg.text === "-u"))
-			return { why: "hands files to others with ftp" };
+			return { why: "shares files with others, using ftp" };
 		if (name === "curl") return curl(invocation);
 		if (/^wget2?$/.test(name)) return wget(invocation);
 		if (/^(http|https|xh|xhs)$/.test(name)) return httpie(invocation);
 		if (LOOKUPS.test(name) && args.some((arg) => isDark(arg.text) && arg.from.length > 0))
-			return { why: "sends what a command prints to another machine, as a name" };
+			return { why: "sends command output to another machine, hidden in a name" };
 		if (PIPES.test(name)) return piped(invocation);
 		if (name === "git") return pushed(invocation);
 		return null;
@@ -76,7 +76,7 @@ function curl(invocation: Invocation): Finding | null {
 			/^(telnet|gopher|dict|smtps?|scp|sftp|ldaps?|imaps?|pop3s?|mqtt|ftps?):/i.test(text),
 		)
 	)
-		return { why: "talks to another machine in a way that is hard to see" };
+		return { why: "talks to another machine in a way that is hard to check" };
 	if (words.addresses.some(({ text }) => text.startsWith("@")))
 		return { why: "sends a file to another machine" };
 	if (words.valuesOf("--quote", "-Q").some(({ text }) => /\b(dele|rmd|rm)\b/i.test(text))) return deletes;
@@ -94,11 +94,11 @@ function sent(words: HttpWords, files: readonly Field[], { args, stdin }: Invoca
 	const elsewhere = words.addresses.length === 0 || words.addresses.some(({ text }) => isElsewhere(text));
 	const fromInput = files.some(({ text }) => text === "-" || text === ".");
 	const unseenInput = fromInput && (stdin.kind === "pipe" || (stdin.kind === "file" && elsewhere));
-	if (unseenInput) return { why: "sends what another command prints to a server" };
+	if (unseenInput) return { why: "sends command output to a server" };
 	const [file] = files.filter(({ text }) => text !== "-" && text !== ".");
 	if (file && elsewhere) return { why: `sends a file to another machine: ${shownOperand(file.text)}` };
 	const hidden = args.some((arg) => isDark(arg.text) && arg.from.length > 0);
-	return hidden && elsewhere ? { why: "sends what another command prints to another machine" } : null;
+	return hidden && elsewhere ? { why: "sends command output to another machine" } : null;
 }
 
 function httpie({ args, stdin }: Invocation): Finding | null {
@@ -119,9 +119,7 @@ function piped({ name, args, stdin }: Invocation): Finding | null {
 			? optionValue(args, "-connect")?.text
 			: operands(args).find(({ text }) => text !== "-")?.text;
 	const host = (target ?? "").replace(/^(tcp|udp|ssl|openssl)[46]?(-connect)?:/i, "");
-	return isElsewhere(host)
-		? { why: "sends what another command prints, or a file, to another machine" }
-		: null;
+	return isElsewhere(host) ? { why: "sends command output or a file to another machine" } : null;
 }
 
 /** To an address that stands in the command, and not to one that the repository knows. */

@@ -71,9 +71,9 @@ export function changeState(invocation: Invocation, state: ShellState): StateCha
 		if (hasShort(args, "i"))
 			for (const arg of operands(args)) scope.integers.add(arg.text.split("=", 1)[0] ?? "");
 		if (name !== "export" && hasShort(args, "n"))
-			return { ...same, hidden: "gives a variable a second name, so what it holds cannot be followed" };
+			return { ...same, hidden: "gives a variable a second name, so its value cannot be checked" };
 		if (args.some((arg) => arg.text.startsWith(UNKNOWN)))
-			return { ...same, hidden: "sets variables that cannot be seen before it runs" };
+			return { ...same, hidden: "sets variables that cannot be checked before it runs" };
 		return same;
 	}
 	if (READERS.has(name)) {
@@ -115,7 +115,8 @@ function aliases(args: readonly Field[], scope: Scope): Pick<StateChange, "scrip
 	const scripts: string[] = [];
 	for (const arg of operands(args)) {
 		const set = /^([^=]+)=(.*)$/s.exec(arg.text);
-		if (!isKnown(arg.text)) return { scripts, hidden: "gives a command another meaning that cannot be seen" };
+		if (!isKnown(arg.text))
+			return { scripts, hidden: "gives a command another meaning that cannot be checked" };
 		if (!set) continue;
 		const [, name = "", text = ""] = set;
 		scope.aliases.set(name, text);

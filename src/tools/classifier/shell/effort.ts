@@ -21,10 +21,10 @@ export class Effort {
 	/** Why this text is not read at all. One pass over it, before the parser sees it. */
 	refuseText(text: string, depth: number): string | null {
 		this.#read += text.length;
-		if (text.length > MAX_LENGTH || this.#read > MAX_READ) return "is too long to be looked through";
-		if (depth > MAX_DEPTH) return "holds scripts in scripts, too many to be looked through";
-		if (!isKnown(text)) return "holds a character that no command holds";
-		return isTooDeep(text) ? "is nested too deeply to be looked through" : null;
+		if (text.length > MAX_LENGTH || this.#read > MAX_READ) return "is too long to check";
+		if (depth > MAX_DEPTH) return "contains too many nested scripts to check";
+		if (!isKnown(text)) return "contains a character that does not belong in a command";
+		return isTooDeep(text) ? "is nested too deeply to check" : null;
 	}
 
 	/** Why this invocation is not looked at. */
@@ -32,7 +32,7 @@ export class Effort {
 		this.#words += stdin.kind === "text" ? cost(stdin.text) : 0;
 		for (const word of words) this.#words += cost(word.text);
 		const most = ++this.#invocations > MAX_INVOCATIONS || this.#words > MAX_WORDS || depth > MAX_DEPTH;
-		return most ? "holds more commands than can be looked through" : null;
+		return most ? "contains more commands than can be checked" : null;
 	}
 }
 

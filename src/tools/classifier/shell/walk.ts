@@ -97,7 +97,7 @@ class Walker {
 		try {
 			parsed = parse(text);
 		} catch {
-			return this.#stop(text, "is nested too deeply to be looked through");
+			return this.#stop(text, "is nested too deeply to check");
 		}
 		return this.#parsed(parsed, text, context);
 	}
@@ -191,7 +191,7 @@ class Walker {
 		const always = clause && !more && /^(true|:)$/.test(context.source.slice(clause.pos, clause.end).trim());
 		const waits = commandNames(node.body).some((name) => /^(wait|sleep|read)$/.test(name));
 		if (always && !waits && node.body.commands.some((statement) => statement.background))
-			this.#sink.danger("bomb", context.source.slice(node.pos, node.end), "starts programs without end");
+			this.#sink.danger("bomb", context.source.slice(node.pos, node.end), "starts programs endlessly");
 	}
 
 	#substitution(script: ParsedScript | undefined, text: string, context: Context): Value | null {
@@ -244,7 +244,7 @@ class Walker {
 			this.#sink.danger(
 				"bomb",
 				context.source.slice(node.pos, node.end),
-				"starts itself again and again until the machine stops",
+				"starts copies of itself until the machine stops",
 			);
 		// One that is called is looked at with the words it gets there; one that is not may be called by something else.
 		this.#deferred.push(() => {
@@ -263,7 +263,7 @@ class Walker {
 		const { redirections, stdin } = this.#redirections(node.redirects, context);
 		if (node.name && isComposed(node.name)) {
 			const rule = isDownload(commandNames(node.name)) ? "download" : "unseen";
-			this.#sink.danger(rule, segment, "runs a program whose name is put together as it runs");
+			this.#sink.danger(rule, segment, "runs a program whose name is built while it runs");
 		}
 		let printed: Value | null = null;
 		const choices = commandLines(node, reading);
@@ -343,7 +343,11 @@ class Walker {
 		if (made.kind === "invocation") return made.invocation;
 		if (made.kind === "nothing") this.#sink.doubt();
 		else
-			this.#sink.danger(made.class, call.segment, "runs a program whose name cannot be seen before it runs");
+			this.#sink.danger(
+				made.class,
+				call.segment,
+				"runs a program whose name cannot be checked before it runs",
+			);
 		return null;
 	}
 

@@ -13,9 +13,12 @@ export interface AskedQuestion {
 	readonly text: string;
 }
 
-/** From the first line of a question to its last, as Keryx writes it. What the asker wrote in between can hold no code mark. */
+/**
+ * From the first line of a question to its last, as Keryx writes it, and as it used to: stored chats hold both. What the asker wrote in
+ * between can hold no code mark.
+ */
 const QUESTION =
-	/(?:^|\n)[^\n]* asks for your confirmation: [\s\S]*?\nAnswer with `?\/approve ([0-9a-f]{6,64})`? or `?\/deny \1`?[^\n]*(?:\nOnly the owner can answer[^\n]*)?/g;
+	/(?:^|\n)[^\n]* (?:wants to run [^\n]* and needs your approval\.|asks for your confirmation: )[\s\S]*?\nAnswer with `?\/approve ([0-9a-f]{6,64})`? or `?\/deny \1`?[^\n]*(?:\nOnly the owner can answer[^\n]*)?/g;
 
 export function questionsIn(text: string): Asked {
 	if (!text.includes("/approve ")) return { rest: text, questions: NONE };

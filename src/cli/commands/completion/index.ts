@@ -1,0 +1,22 @@
+// `keryx completion`: a script that teaches a shell to complete Keryx's commands. Made from the commands themselves.
+
+import { Argument, type Command } from "commander";
+import type { CliContext } from "../../context.ts";
+import { texts } from "../../texts.ts";
+import { completionScript, SHELLS, type Shell } from "./scripts.ts";
+import { placesOf } from "./tree.ts";
+
+/** `whole`: the program with all of its commands. */
+export function addCompletion(program: Command, context: CliContext, whole: () => Promise<Command>): void {
+	program
+		.command("completion")
+		.allowExcessArguments(false)
+		.description(texts.completion.about)
+		.addArgument(new Argument("<shell>", texts.completion.shell).choices(SHELLS))
+		.addHelpText("after", EXAMPLES)
+		.action(async (shell: Shell) => {
+			context.stdout.write(completionScript(shell, placesOf(await whole())));
+		});
+}
+
+const EXAMPLES = texts.completion.help;

@@ -1,0 +1,120 @@
+// Completion for three shells. Each script knows at which command the cursor is by following the words before it, and offers what may
+// come there. Pure. What a command says of itself is quoted: it never becomes part of the script.
+import type { Place, Word } from "./tree.ts";
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
+
+export function completionScript(shell: Shell, places: readonly Place[]): string {
+	return { bash, zsh, fish }[shell](places);
+}
+
+function bash(places: readonly Place[]): string {
+	const offers = places.map(
+		({ path, words, options }) =>
+			`\t\t${quoted(keyOf(path))}) words=${quoted(words.map(nameOf).join(" "))}; options=${quoted(options.map(nameOf).join(" "))} ;;`,
+	);
+	return `# Completion of keryx for bash. To load it: source <(keryx completion bash)
+_keryx() {
+	local cur place word words options i
+	cur="\${COMP_WORDS[COMP_CWORD]}"
+	place=""
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word="\${COMP_WORDS[i]}"
+		case "$place $word" in
+		${followed(places)}) place="$place $word" ;;
+		esac
+	done
+	case "$place" in
+${offers.join("\n")}
+	esac
+	if [[ "$cur" == -* ]]; then
+		COMPREPLY=($(compgen -W "$options" -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "$words" -- "$cur"))
+	fi
+}
+complete -o default -F _keryx keryx
+`;
+}
+
+function zsh(places: readonly Place[]): string {
+	const listed = (words: readonly Word[]) =>
+		words.map(({ word, about }) => quoted(`${word.replaceAll(":", "\\:")}:${about}`)).join(" ");
+	const offers = places.map(
+		({ path, words, options }) =>
+			`\t\t${quoted(keyOf(path))}) entries=(${listed(words)}); options=(${listed(options)}) ;;`,
+	);
+	return `#compdef keryx
+# Completion of keryx for zsh. To load it: source <(keryx completion zsh)
+_keryx() {
+	local place="" word
+	local -a entries options
+	for word in "\${(@)words[2,CURRENT-1]}"; do
+		case "$place $word" in
+		${followed(places)}) place="$place $word" ;;
+		esac
+	done
+	case "$place" in
+${offers.join("\n")}
+	esac
+	if [[ "$PREFIX" == -* ]]; then
+		_describe 'option' options
+	elif (( \${#entries} )); then
+		_describe 'command' entries
+	else
+		_files
+	fi
+}
+compdef _keryx keryx
+`;
+}
+
+function fish(places: readonly Place[]): string {
+	const lines = places.flatMap(({ path, words, options }) => {
+		const here = `complete -c keryx -n ${fishQuoted(`__keryx_at ${fishQuoted(keyOf(path))}`)}`;
+		return [
+			...words.map(({ word, about }) => `${here} -f -a ${fishQuoted(word)} -d ${fishQuoted(about)}`),
+			...options.map(({ word, about }) => `${here} -l ${fishQuoted(word.slice(2))} -d ${fishQuoted(about)}`),
+		];
+	});
+	return `# Completion of keryx for fish. To load it: keryx completion fish | source
+function __keryx_at
+	set -l place ''
+	for word in (commandline -opc)[2..-1]
+		if contains -- "$place $word" ${pathsOf(places).map(fishQuoted).join(" ")}
+			set place "$place $word"
+		end
+	end
+	test "$place" = "$argv[1]"
+end
+${lines.join("\n")}
+`;
+}
+
+/** The patterns of a case: the paths that a word may lead to. */
+function followed(places: readonly Place[]): string {
+	return pathsOf(places).map(quoted).join(" | ");
+}
+
+function pathsOf(places: readonly Place[]): readonly string[] {
+	return places.filter(({ path }) => path.length > 0).map(({ path }) => keyOf(path));
+}
+
+/** As the scripts build it: each word with a space before it. */
+function keyOf(path: readonly string[]): string {
+	return path.map((word) => ` ${word}`).join("");
+}
+
+function nameOf({ word }: Word): string {
+	return word;
+}
+
+/** For bash and zsh. */
+function quoted(text: string): string {
+	return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function fishQuoted(text: string): string {
+	return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
