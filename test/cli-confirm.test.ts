@@ -230,7 +230,7 @@ describe.each([
 		const [{ id: grant, until }] = grants;
 		expect(Math.abs(until - (Date.now() / 1000 + 7200))).toBeLessThan(60);
 		expect((await run(["confirm", "grants"])).stdout).toMatch(
-			/^\w+\tholds\tconversation\tdrop_table\ttoken:ci\tagent:main:local:dm:cli\t20.*Z\toperator\n$/,
+			/^\w+\tvalid\tconversation\tdrop_table\ttoken:ci\tagent:main:local:dm:cli\t20.*Z\toperator\n$/,
 		);
 		const revoked = await run(["confirm", "grants", "--revoke", grant.slice(0, 12)]);
 		expect(revoked.stdout).toBe(`Revoked grant ${grant}: drop_table is asked about again.\n`);
@@ -256,7 +256,7 @@ describe.each([
 		);
 		const asPhone = createClient(socketTransport(homeAt(home).socketPath, { bearer: made.stdout.trim() }));
 		if (running) expect((await asPhone.confirm("GET", "/confirm")).status).toBe(200);
-		expect((await run(["token", "revoke", "phone"])).stdout).toContain("The token phone is revoked");
+		expect((await run(["token", "revoke", "phone"])).stdout).toContain("Revoked the token phone.");
 		if (running) expect((await asPhone.confirm("GET", "/confirm")).status).toBe(401);
 		expect(await refusal("token", "revoke", "phone")).toEqual([1, "store.not_found"]);
 		expect((await run(["token", "list"])).stdout).toMatch(/^phone\trevoked\tapprover\t/m);
@@ -366,7 +366,7 @@ test("as processes of their own", async () => {
 	});
 	expect(await keryx(["confirm", "approve", one, "--yes", "--json"], { env })).toMatchObject({ code: 0 });
 	expect((await keryx(["confirm", "deny", two.slice(0, 10)], { env })).stdout).toBe(
-		`${two} (two) is denied by operator.\n`,
+		`${two} (two) was denied by operator.\n`,
 	);
 	expect((await keryx(["confirm", "list"], { env })).stdout).toMatch(/\tdenied\t[\s\S]*\tapproved\t/);
 });
@@ -395,7 +395,7 @@ test("what is empty says so, and a beginning that fits several names them", asyn
 	const several = await call(["confirm", "deny", first, "--json"], { env });
 	expect([several.code, asJson(several).error.message]).toEqual([
 		2,
-		expect.stringMatching(new RegExp(`^${first} may be ${first}\\w{11}.* or `)),
+		expect.stringMatching(new RegExp(`^${first} could be ${first}\\w{11}.* or `)),
 	]);
 });
 

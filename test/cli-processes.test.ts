@@ -315,7 +315,7 @@ describe("keryx ps", () => {
 			]);
 		expect(await lookedAt(here.home)).toMatchObject({
 			state: "remark",
-			found: expect.stringMatching(/^none runs, /),
+			found: expect.stringMatching(/^none is running, /),
 		});
 		expect(await call(["logs", dead], at(here.home))).toMatchObject({ code: 0, stdout: "last words\n" });
 		expect((await call(["kill", alive], at(here.home))).stdout).toBe(

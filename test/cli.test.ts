@@ -63,7 +63,7 @@ describe.concurrent("keryx", () => {
 
 	test.each([
 		[["explian"], /unknown command "explian"; did you mean explain\?/],
-		[["config"], /config needs a command: check or show/],
+		[["config"], /config needs a command: check, show or set/],
 		[["config", "shwo"], /unknown command "shwo"; did you mean show\?/],
 		[["explain"], /missing required argument 'source\.json'/],
 		[["explain", "a", "b"], /too many arguments/],
@@ -286,7 +286,7 @@ describe.concurrent("keryx explain", () => {
 			env: { KERYX_NONSENSE: "1" },
 		});
 		expect(asJson(run)).toMatchObject({ key: "agent:main:irc:group:#x", shared: true });
-		expect(run.stderr).toMatch(/^keryx: warning: KERYX_NONSENSE is not read/);
+		expect(run.stderr).toMatch(/^keryx: warning: KERYX_NONSENSE is ignored/);
 	});
 
 	test("the value of a secret never appears", async () => {

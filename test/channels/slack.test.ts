@@ -419,7 +419,7 @@ describe("what only a human can mend", () => {
 
 	test.each([
 		["swapped tokens", () => ({ token: "xapp-1-A0001-1001-secret" }), /wrong kind.*xoxb-/],
-		["wrong app tokens", () => ({ appToken: "xapp-wrong" }), /refuses the app's token/],
+		["wrong app tokens", () => ({ appToken: "xapp-wrong" }), /does not accept the app's token/],
 	])("%s are named with the remedy", async (_, wrong, said) => {
 		const given = Object.entries(wrong()).map(([name, value]) => [name, () => Promise.resolve(value)]);
 		const channel = channelOn(scene.peer, Object.fromEntries(given));

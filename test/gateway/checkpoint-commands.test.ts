@@ -76,7 +76,7 @@ describe("/checkpoint", () => {
 	test("with the others says so where this Keryx takes none", async () => {
 		await desk.start({ on: null });
 		for (const command of ["/checkpoint", "/rollback", "/rollback 1", "/diff"])
-			expect(await desk.ask(command), command).toContain("This Keryx takes no checkpoints.");
+			expect(await desk.ask(command), command).toContain("Checkpoints are off.");
 	});
 
 	test("with the others is not for guests", async () => {
@@ -122,7 +122,7 @@ describe("/rollback", () => {
 		expect(said).toContain("Removed: made");
 		expect(said).toContain("- both: someone other than the agent changed it");
 		const [, undo] = /\/rollback (\w+) undoes this/.exec(said) ?? [];
-		const [, force] = /\/rollback (\w+) --force takes back/.exec(said) ?? [];
+		const [, force] = /\/rollback (\w+) --force also undoes/.exec(said) ?? [];
 		await desk.ask(`/rollback ${undo}`);
 		expect([desk.read("theirs"), desk.read("made"), desk.read("both")]).toEqual([
 			"new\n",
@@ -262,7 +262,7 @@ describe("/undo --files", () => {
 		expect((await visible(id)).length).toBe(4);
 		const [, undo] = /\/rollback (\w+) undoes this/.exec(said) ?? [];
 		await desk.ask(`/rollback ${undo}`);
-		expect(await desk.ask("/redo")).toContain("Brought back: 6 messages.");
+		expect(await desk.ask("/redo")).toContain("Brought back 6 messages.");
 		expect([desk.read("a"), desk.read("b")]).toEqual(["2", "2"]);
 		expect((await visible(id)).length).toBe(12);
 	});

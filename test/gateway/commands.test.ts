@@ -71,7 +71,7 @@ describe("/sessions and /resume", () => {
 		await scene.say("a third thing");
 		expect((await ask("/sessions")).split("\n")).toEqual([
 			"Earlier sessions, newest first:",
-			"1. build trouble (2 h ago, 2 messages, ended idle)",
+			"1. build trouble (2 h ago, 2 messages, ended after no activity)",
 			"2. plant *tulips* in the yard (2 h ago, 2 messages, ended by /new)",
 			"",
 			"To go back to one, send /resume and its number. To search, send /sessions and some words.",
@@ -166,7 +166,7 @@ describe("/sessions and /resume", () => {
 		expect(await ask("/sessions", group)).toContain("no earlier session");
 		expect(await ask("/sessions private", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
-		expect(await ask(`/resume ${id}`, group)).toMatch(/^No session/);
+		expect(await ask(`/resume ${id}`, group)).toMatch(/^There is no session/);
 		expect(await ask(`/why ${scene.inbox(dm)}`, group)).toMatch(/^No inbound message/);
 	});
 
@@ -178,7 +178,7 @@ describe("/sessions and /resume", () => {
 		expect(await ask("/sessions", group)).toContain("no earlier session");
 		expect(await ask("/sessions dm", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
-		expect(await ask(`/resume ${id}`, group)).toContain("was found. /sessions lists");
+		expect(await ask(`/resume ${id}`, group)).toContain("There is no session");
 	});
 
 	test("in a conversation that others share, nothing of the writer's other ones is shown", async () => {
@@ -190,7 +190,7 @@ describe("/sessions and /resume", () => {
 		expect(await ask("/sessions", group)).toContain("no earlier session");
 		expect(await ask("/sessions private", group)).toContain("Nothing found");
 		const [{ id } = { id: "" }] = await scene.sessions(dm);
-		expect(await ask(`/resume ${id}`, group)).toMatch(/^No session/);
+		expect(await ask(`/resume ${id}`, group)).toMatch(/^There is no session/);
 		expect(await ask(`/why ${scene.inbox(dm)}`, group)).toMatch(/^No inbound message/);
 	});
 

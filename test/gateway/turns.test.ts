@@ -81,7 +81,7 @@ describe("deadlines", () => {
 
 describe("failures", () => {
 	const SENTENCES = {
-		rate_limited: "asks for a pause",
+		rate_limited: "limiting requests right now",
 		key_missing: "key is missing or was refused",
 		context_too_large: "too long for the model",
 		provider_down: "cannot be reached",
@@ -434,7 +434,7 @@ describe("previews", () => {
 		await scene.clock.advance(MINUTE);
 		expect(scene.texts().map((text) => text.slice(0, 13))).toEqual([
 			"one two three",
-			"A new session",
+			"New session: ",
 			"one two three",
 		]);
 	});

@@ -248,7 +248,7 @@ describe("what is asked and granted", () => {
 		expect(status).toBe(202);
 		expect(body).toMatchObject({
 			told: false,
-			message: expect.stringMatching(/nobody was told.*keryx confirm approve/is),
+			message: expect.stringMatching(/nobody was notified.*keryx confirm approve/is),
 			expires_at: keryx.clock.now() / 1000 + 60,
 			expires_at_iso: new Date(keryx.clock.now() + 60_000).toISOString(),
 			approve_url: `${base}/approve`,

@@ -241,7 +241,7 @@ describe("chat completions with the official client", () => {
 		expect(whole.choices[0]?.message.content).toMatch(/^I would\.[\s\S]*wipe_everything[\s\S]*\/approve/);
 		expect(whole.choices[0]?.finish_reason).toBe("stop");
 		const approved = await openai(secret).chat.completions.create(say("/approve"));
-		expect(approved.choices[0]?.message.content).toContain("did not say who you are");
+		expect(approved.choices[0]?.message.content).toContain("does not say who you are");
 		expect(wiped).toBe(0);
 		const other = openai((await token()).secret);
 		const chunks = await collect(await other.chat.completions.create({ ...say("wipe it"), stream: true }));

@@ -588,7 +588,7 @@ describe("while the host does not answer", () => {
 			giving.abort();
 			expect(await given).toMatchObject({
 				status: "failed_start",
-				cause: expect.stringContaining("given up"),
+				cause: expect.stringContaining("cancelled before the process host started it"),
 			});
 		});
 		// What is asked for later is read later.
