@@ -119,7 +119,7 @@ describe.each([
 		expect(hits[0].snippet).toContainEqual({ text: "tulips", marked: true });
 		expect(asJson(user as Run).hits).toMatchObject([{ role: "user", session: past.tulips }]);
 		expect(asJson(elsewhere as Run).hits).toEqual([]);
-		expect(none).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("Nothing was found") });
+		expect(none).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("Nothing found") });
 	});
 
 	test("an export is a private file that appears whole, and goes into another store once", async () => {
@@ -190,7 +190,7 @@ describe.each([
 		await call(["send", "hello"], { env });
 		const [{ id }] = asJson(await sessions(["list", "--platform", "local", "--json"])).sessions;
 		const named = await sessions(["title", id, "holiday", "plans"]);
-		expect(named.stdout).toBe(`Session ${id} is called "holiday plans" now.\n`);
+		expect(named.stdout).toBe(`Session ${id} is now named "holiday plans".\n`);
 		expect(asJson(await sessions(["title", id, "Plans", "--json"]))).toEqual({
 			session: id,
 			title: "Plans",
@@ -260,7 +260,7 @@ test.each([
 		/--role must be one of user, assistant, tool, title; it is "cook"/,
 	],
 	[["sessions", "export", "--format", "pdf"], /--format must be one of jsonl, markdown/],
-	[["sessions", "export", "--session", "a", "--conversation", "b"], /exclude each other/],
+	[["sessions", "export", "--session", "a", "--conversation", "b"], /not both/],
 	[["sessions", "title", "x"], /missing required argument 'text'/],
 ])("%j is wrong usage", async (args, message) => {
 	const run = await call(args);

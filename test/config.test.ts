@@ -130,7 +130,7 @@ describe("defaults, file and environment", () => {
 	test("an unknown KERYX_ variable is a warning with the nearest one, and reserved ones are none", () => {
 		const env = { KERYX_SESION_RESET_MODE: "idle", KERYX_HOME: "/x", KERYX_DEBUG: "1", OTHER: "x" };
 		expect(load(undefined, env).warnings).toEqual([
-			expect.stringContaining("KERYX_SESSION_RESET_MODE is one"),
+			expect.stringContaining("did you mean KERYX_SESSION_RESET_MODE?"),
 		]);
 	});
 
@@ -197,7 +197,7 @@ describe("problems", () => {
 	});
 
 	test("a key like no other gets the list of what there is", () => {
-		expect(problemsOf("privacy: {zzzzzz: 1}\n")[0]).toContain("it may be redact_pii");
+		expect(problemsOf("privacy: {zzzzzz: 1}\n")[0]).toContain("it can be redact_pii");
 	});
 
 	test("an unknown key is an error even when it is null", () => {
@@ -216,13 +216,13 @@ describe("problems", () => {
 	test("a mistake inside a list of maps, and a key that is missing, have their place too", () => {
 		expect(problemsOf("hooks:\n  - {on: [turn.ended], command: [x]}\n  - {on: 5, comand: [x]}\n")).toEqual([
 			"config.yaml:3:5: hooks.1.on must be a list; it is 5",
-			"config.yaml:3:5: hooks.1.command must be a list; it is not given",
+			"config.yaml:3:5: hooks.1.command must be a list; it is not set",
 			"config.yaml:3:5: hooks.1 has no key comand; it is a map",
 		]);
 		expect(problemsOf("home_channels:\n  irc: {}\n  sms: {name: x}\n")).toEqual([
-			"config.yaml:2:8: home_channels.irc.chat_id must be text; it is not given",
-			"config.yaml:2:8: home_channels.irc.name must be text; it is not given",
-			"config.yaml:3:15: home_channels.sms.chat_id must be text; it is not given",
+			"config.yaml:2:8: home_channels.irc.chat_id must be text; it is not set",
+			"config.yaml:2:8: home_channels.irc.name must be text; it is not set",
+			"config.yaml:3:15: home_channels.sms.chat_id must be text; it is not set",
 		]);
 	});
 

@@ -409,8 +409,8 @@ describe.each([
 			);
 			expect(failures).toMatchObject([
 				{ failure: { kind: "program_failed", detail: expect.stringContaining("not found") } },
-				{ failure: { kind: "program_failed", detail: expect.stringContaining("cannot be started") } },
-				{ failure: { kind: "key_missing", detail: expect.stringContaining("login") } },
+				{ failure: { kind: "program_failed", detail: expect.stringContaining("could not start") } },
+				{ failure: { kind: "key_missing", detail: expect.stringContaining("log in") } },
 				{ failure: { kind: "malformed", detail: expect.stringContaining("version 99") } },
 			]);
 		});

@@ -70,7 +70,7 @@ test("a program that is killed in mid-turn is told to the user, and the next one
 	expect((await life.rows(id)).map(({ role, content }) => [role, content])).toEqual([
 		["user", "die"],
 		["assistant", "I am about to"],
-		["meta", expect.stringContaining("ended by SIGKILL")],
+		["meta", expect.stringContaining("stopped by SIGKILL")],
 	]);
 	const shown = await told(life);
 	expect(shown).toMatchObject({ sessions: 1, prompts: 1 });

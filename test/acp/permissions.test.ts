@@ -175,7 +175,7 @@ test("requests side by side are each decided on their own, in any order", async 
 	const results = rows.filter((row) => (row as string[])[0] === "tool");
 	expect(results).toHaveLength(3);
 	expect(results).toContainEqual(["tool", "gone: a.txt", false]);
-	expect(results).toContainEqual(["tool", expect.stringContaining("b.txt. It was denied"), true]);
+	expect(results).toContainEqual(["tool", expect.stringContaining("b.txt. A person denied it"), true]);
 	expect(results).toContainEqual(["tool", "gone: c.txt", false]);
 	const statuses = (await confirmations(life)).map(({ description, status }) => [description, status]);
 	expect(Object.fromEntries(statuses)).toEqual({
@@ -214,7 +214,7 @@ test("/stop cancels what the program waits for, and the program stays for the ne
 	await ended(life, next);
 	expect(JSON.parse(String((await life.rows(next)).at(-1)?.content))).toMatchObject({ prompts: 2 });
 	await life.say(`/approve ${asked?.id}`);
-	await soon(life, () => expect(life.texts().at(-1)).toContain("waits here"));
+	await soon(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
 });
 
 test("a crash while it waits: the request is cancelled, the turn interrupted and resumed, and asks anew", async () => {
@@ -229,7 +229,7 @@ test("a crash while it waits: the request is cancelled, the turn interrupted and
 		{ id: asked?.id, status: "pending" },
 	]);
 	await life.say(`/approve ${before?.id}`);
-	await soon(life, () => expect(life.texts().at(-1)).toContain("waits here"));
+	await soon(life, () => expect(life.texts().at(-1)).toContain("is not waiting here"));
 	await life.say(`/approve ${asked?.id}`);
 	await ended(life, id);
 	expect(life.shown.map(({ turn }) => turn)).toEqual([asked?.turn, asked?.turn]);
@@ -258,7 +258,7 @@ test("a program that dies while it waits fails the turn, and its request is canc
 		["user", "say who you are, and ask", false],
 		["assistant", `${pid}.`, false],
 		["tool", expect.stringContaining("everything. It was cancelled"), true],
-		["meta", expect.stringContaining("ended by SIGKILL"), false],
+		["meta", expect.stringContaining("stopped by SIGKILL"), false],
 	]);
 	expect(await confirmations(life)).toMatchObject([{ status: "cancelled" }]);
 	expect(await audited(life)).toEqual([["requested", "cancelled"]]);

@@ -103,7 +103,7 @@ describe("asking", () => {
 		expect(last()).toContain("heard: ");
 		expect((await scene.rows(id)).find(({ role }) => role === "tool")).toMatchObject({
 			isError: true,
-			content: expect.stringContaining("readonly"),
+			content: expect.stringContaining("read-only"),
 		});
 	});
 
@@ -237,7 +237,7 @@ describe("answers", () => {
 		await scene.say("/approve", { chat: "eve", user: "eve" });
 		expect(scene.texts("eve").at(-1)).toContain("You cannot use /");
 		await scene.say(`/approve ${asked}`, { chat: "bob", user: "bob" });
-		expect(scene.texts("bob").at(-1)).toContain("waits here");
+		expect(scene.texts("bob").at(-1)).toContain("waiting here");
 		expect(scene.dangers).toEqual([]);
 		await scene.say(`/approve ${asked}`);
 		expect(scene.dangers).toEqual(["harm"]);
@@ -270,7 +270,7 @@ describe("answers", () => {
 		await start();
 		const id = await scene.say("do harm");
 		await scene.say("/stop");
-		expect(last()).toContain("1 open confirmation cancelled");
+		expect(last()).toContain("Cancelled 1 open confirmation");
 		expect(JSON.stringify(await scene.rows(id))).toContain("was cancelled");
 		await scene.say("do more");
 		await scene.say("/new");
@@ -350,7 +350,7 @@ describe("grants", () => {
 		await start();
 		const id = await scene.say("do one:delete_data");
 		await scene.say("/approve always");
-		expect(last()).toContain("is asked about every time");
+		expect(last()).toContain("must be confirmed every time");
 		expect(scene.dangers).toEqual([]);
 		expect(await open(id)).toHaveLength(1);
 	});

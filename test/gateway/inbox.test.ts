@@ -21,7 +21,7 @@ describe("authorisation", () => {
 		const id = await scene.say("let me in");
 		const item = await scene.item(id);
 		expect(item).toMatchObject({
-			disposition: { kind: "refused", reason: "not allowed" },
+			disposition: { kind: "refused", reason: "not on the allow-list" },
 			content: null,
 			conversation: null,
 		});

@@ -36,7 +36,7 @@ describe("outbox", () => {
 			expect(pause).toBeLessThanOrEqual(1.5 * SECOND * 2 ** n);
 		}
 		expect(await deliveriesOf(id)).toMatchObject([{ state: "dead", reason: "too many attempts: no route" }]);
-		expect(await scene.why(id)).toContain("Part 1 was given up: too many attempts: no route.");
+		expect(await scene.why(id)).toContain("Keryx gave up on part 1: too many attempts: no route.");
 	});
 
 	test("a pause that the platform asks for is kept to, however often, until the message is too old", async () => {
@@ -111,7 +111,7 @@ describe("outbox", () => {
 		scene.world.behave = () => ({ retryAfterMs: 2 * HOUR });
 		const id = await scene.say("go");
 		expect(await deliveriesOf(id)).toMatchObject([{ state: "dead" }]);
-		expect(await scene.why(id)).toContain("given up: too old: the platform asks for a pause.");
+		expect(await scene.why(id)).toContain("gave up on part 1: too old: the platform asks for a pause.");
 	});
 
 	test("a refusal by the platform is final, and what follows still arrives", async () => {

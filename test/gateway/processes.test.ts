@@ -111,7 +111,7 @@ describe("terminal", () => {
 	test("in readonly only what changes nothing runs", async () => {
 		await start({ config: { approvals: { mode: "readonly" } } });
 		const id = await settled(call("terminal", { command: "touch x" }), 1);
-		expect((await rowsWith(id, "tool"))[0]).toContain("readonly");
+		expect((await rowsWith(id, "tool"))[0]).toContain("read-only");
 		await settled(call("terminal", { command: "ls" }), 2);
 		expect(await answered(id)).toMatchObject({ exit_code: 0 });
 		expect(await all()).toHaveLength(1);
@@ -324,7 +324,7 @@ describe("commands", () => {
 		const first = await background("sleep 1000");
 		const second = await background("sleep 2000");
 		await settled("/processes", 4);
-		expect(scene.texts().at(-1)).toMatch(/^2 programs run here:\n. .*sleep 2000.*: running for/);
+		expect(scene.texts().at(-1)).toMatch(/^2 programs are running here:\n. .*sleep 2000.*: running for/);
 		await scene.say(`/kill ${first.id}`);
 		await replies(5);
 		expect(scene.texts().at(-1)).toContain(`Killed: ${first.id}`);

@@ -240,7 +240,7 @@ describe("settings of a conversation", () => {
 		await scene.say("/busy interrupt", { chat: "bob", user: "bob" });
 		expect(scene.texts("bob").at(-1)).toMatch(/^From now on/);
 		await scene.say("/busy", { ...THREAD, user: "bob" });
-		expect(scene.texts("room").at(-1)).toMatch(/^While an answer/);
+		expect(scene.texts("room").at(-1)).toMatch(/^While Keryx is answering/);
 	});
 });
 
@@ -258,7 +258,7 @@ describe("grants", () => {
 		await scene.say(ask, { chat: "bob", user: "bob" });
 		for (const scope of ["conversation", "always"]) {
 			await scene.say(`/approve ${scope}`, { chat: "bob", user: "bob" });
-			expect(scene.texts("bob").at(-1)).toContain("only the owner");
+			expect(scene.texts("bob").at(-1)).toContain("Only the owner");
 		}
 		expect(scene.dangers).toEqual([]);
 		await scene.say("/approve session", { chat: "bob", user: "bob" });

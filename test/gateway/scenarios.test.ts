@@ -105,7 +105,7 @@ describe("scenario 4: crash between send and receipt", () => {
 			const { deliveries } = await scene.store.turn({ scope: OPERATOR, id: turn });
 			expect(deliveries).toMatchObject([{ state: lookup ? "sent" : "unknown" }]);
 			expect(scene.world.attempts.length).toBe(1);
-			expect(await scene.why(id)).toMatch(lookup ? /Part 1 was delivered/ : /unknown whether Part 1 arrived/);
+			expect(await scene.why(id)).toMatch(lookup ? /Part 1 was delivered/ : /unknown whether part 1 arrived/);
 			expect(await scene.disposition(id)).toBe("answered");
 		});
 

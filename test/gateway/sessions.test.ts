@@ -33,7 +33,7 @@ describe("commands", () => {
 			"birds",
 		]);
 		await scene.say("/continue");
-		expect(last()).toMatch(/continues an earlier one already/);
+		expect(last()).toMatch(/already continues an earlier one/);
 	});
 
 	test("/new during a turn ends it, says so, and what it still writes is refused; what waits goes to the new session", async () => {

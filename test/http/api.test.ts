@@ -39,7 +39,7 @@ describe("the API", () => {
 		const where = { platform: "local", chat: "cli" };
 		expect(await client.findConversation({ message, ...where })).toEqual(found);
 		for (const wrong of [{ message }, { message, platform: "local" }, { message, key: found.key, ...where }])
-			await expect(client.findConversation(wrong)).rejects.toThrow(/give one of|looked up with/);
+			await expect(client.findConversation(wrong)).rejects.toThrow(/one of|needs its platform and chat/);
 		await expect(client.findConversation({ message: "another", ...where })).rejects.toMatchObject({
 			code: "store.not_found",
 		});

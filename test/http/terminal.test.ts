@@ -81,7 +81,7 @@ describe("a terminal", () => {
 		expect(await terminal.closed).toBe(1000);
 		expect(terminal.frames("size")).toEqual([{ type: "size", cols: 80, rows: 24 }]);
 		expect(terminal.frames("exit")).toEqual([
-			{ type: "exit", state: "exited", exit_code: 4, signal: null, cause: "exited by itself" },
+			{ type: "exit", state: "exited", exit_code: 4, signal: null, cause: "exited" },
 		]);
 	});
 

@@ -361,7 +361,7 @@ describe("process", () => {
 		const huge = act("wait", { id, timeout: 1e12 });
 		expect(await huge).toMatchObject({
 			status: "timeout",
-			note: expect.stringContaining("at most 2 seconds"),
+			note: expect.stringContaining("the longest wait is 2 seconds"),
 		});
 		const interrupted = AbortSignal.abort();
 		expect(await act("wait", { id, timeout: 2 }, { interrupted })).toMatchObject({ status: "interrupted" });
