@@ -61,7 +61,7 @@ describe("checkpoints from the command line", () => {
 		expect(asJson(await here.run("checkpoints", "diff", "--json"))).toEqual({ files: [] });
 
 		const taken = await here.run("checkpoint", "before", "the", "change");
-		expect(taken.stdout).toMatch(/^Checkpoint [0-9a-f]{7} holds 1 file\.\n$/);
+		expect(taken.stdout).toMatch(/^Saved checkpoint [0-9a-f]{7} with 1 file\.\n$/);
 		expect(taken.stderr).toBe("Not saved: 1 never saved (debug.log).\n");
 		const again = await here.run("checkpoint", "--json");
 		expect(asJson(again)).toMatchObject({
@@ -84,7 +84,7 @@ describe("checkpoints from the command line", () => {
 		expect(first).toContain("\\u001b[2J");
 		expect(first).toMatch(/ {2}\+1 -0 in 1 file$/);
 		expect(second).toMatch(/ago {2}manual {2}before the change {2}1$/);
-		expect(table.stderr).toContain(`Of ${here.workspace}.`);
+		expect(table.stderr).toContain(`Workspace: ${here.workspace}.`);
 		const lines = (await here.run("checkpoints", "list")).stdout.split("\n").map((line) => line.split("\t"));
 		expect(lines[0]?.slice(2)).toEqual(["manual", "\\u001b[2J", "1", "1", "1", "0", expect.any(String), ""]);
 		expect(asJson(await here.run("checkpoints", "list", "--json")).checkpoints).toMatchObject([

@@ -64,7 +64,7 @@ test("a message that was on its way when Keryx hung is sent again under its id, 
 	await once(silent, "listening");
 	const { stderr } = await call(["--timeout", "4", "send", "--id", "mine", "hello"], { env });
 	silent.close();
-	expect(stderr).toContain("has said nothing for 4 s, and may have accepted the message");
+	expect(stderr).toContain("has not responded for 4 s, and may have accepted the message");
 	expect(stderr).toContain("send it again with --id mine: it is accepted only once");
 });
 

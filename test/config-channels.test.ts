@@ -63,7 +63,7 @@ confirmations: { notify: [{ platform: telegram, chat_id: "3" }, { platform: tele
 		["channels: { tg: { platform: telegram, token_env: A, token_file: b } }", "one of the two"],
 		["channels: { fax: { platform: fax, token_env: A } }", "any other platform needs a module"],
 		["channels: { x: { platform: web, token_env: A } }", "this one needs no channel"],
-		["channels: { local: { platform: telegram, token_env: A } }", "Keryx uses it itself"],
+		["channels: { local: { platform: telegram, token_env: A } }", "a name that Keryx uses itself"],
 		[
 			"channels: { x: { platform: telegram, token_env: A, profile: work } }",
 			"must be one of the names in profiles",

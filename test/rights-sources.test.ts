@@ -104,7 +104,7 @@ async function tableOf(platform: string, sources: PlatformSources): Promise<stri
 
 function decides(said: string | null): string {
 	if (said === null) return "no answer";
-	return /waits for a confirmation/.test(said) ? "yes" : "no";
+	return /is waiting for confirmation/.test(said) ? "yes" : "no";
 }
 
 describe("who speaks, as a platform tells it", () => {

@@ -387,7 +387,7 @@ async function warnOfGrants(store: Store, report: Report): Promise<void> {
 	const dated = await store.takeGrantsDated();
 	if (dated === 0) return;
 	report.warn(
-		`${dated} grant${dated === 1 ? "" : "es"} from before this version now ${dated === 1 ? "ends" : "end"} within 30 days. \`${KERYX} confirm grants\` lists them.`,
+		`${dated} grant${dated === 1 ? "" : "s"} from before this version now ${dated === 1 ? "ends" : "end"} within 30 days. \`${KERYX} confirm grants\` lists them.`,
 	);
 }
 

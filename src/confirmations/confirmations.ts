@@ -467,7 +467,7 @@ class StoredConfirmations implements Confirmations {
 		if (this.#isAlwaysAsked(action))
 			throw new KeryxError(
 				"argument.invalid",
-				`${action} must be confirmed every time, so it cannot be granted`,
+				`the action ${action} must be confirmed every time, so it cannot be granted`,
 				{
 					field: "grant",
 					hint: "approve it once; confirmations.always_confirm lists such actions",

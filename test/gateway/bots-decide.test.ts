@@ -43,7 +43,7 @@ describe("a bot that may write as an owner", () => {
 		await scene.say(`/approve ${id}`, ROBOT);
 		expect(await status(id)).toBe("pending");
 		expect(scene.dangers).toEqual([]);
-		expect(scene.texts("robot").at(-1)).toMatch(/bot/);
+		expect(scene.texts("robot").at(-1)).toMatch(/Bots cannot decide/);
 	});
 
 	test("denies nothing, and changes no setting", async () => {
@@ -62,7 +62,7 @@ describe("a bot that may write as an owner", () => {
 			transport: { isBot: true },
 		});
 		await scene.clock.advance(0);
-		expect(await pressed).toMatch(/not yours/);
+		expect(await pressed).toMatch(/Only the person who was asked/);
 		expect(await status(id)).toBe("pending");
 	});
 });

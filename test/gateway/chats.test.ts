@@ -100,7 +100,7 @@ describe("bots", () => {
 			"refused",
 			"refused",
 		]);
-		const notices = scene.texts("g").filter((text) => text.includes("without a person"));
+		const notices = scene.texts("g").filter((text) => text.includes("Bots have sent"));
 		expect(notices).toHaveLength(1);
 		expect(await scene.disposition(await scene.say("elsewhere", { ...bot, chat: "g2" }))).toBe("answered");
 		await scene.say("stop it", group());

@@ -144,7 +144,7 @@ describe("a turn", () => {
 		letGo();
 		await desk.answers(1);
 		await until(async () =>
-			expect(await desk.scene.why(id)).toContain("taken before its changes (checkpoint.failed)"),
+			expect(await desk.scene.why(id)).toContain("saved before its changes (checkpoint.failed)"),
 		);
 		expect(await desk.list()).toEqual([]);
 	});
@@ -331,7 +331,7 @@ describe("scenario 18: marathon", () => {
 		expect(desk.scene.texts().at(-1)).toContain("No checkpoint was saved: it took too long");
 		letGo();
 		await until(async () =>
-			expect(await desk.scene.why(id)).toContain("taken at the end of the session (checkpoint.failed)"),
+			expect(await desk.scene.why(id)).toContain("saved at the end of the session (checkpoint.failed)"),
 		);
 		expect(await desk.list()).toEqual([]);
 	});

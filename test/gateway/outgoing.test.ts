@@ -165,7 +165,7 @@ describe("traits and notices", () => {
 		scene.world.say({ chat: "ada", text: "hi", sentAt: scene.clock.now() });
 		scene.world.say({ ...group, text: "hi", sentAt: scene.clock.now() });
 		await scene.open(scene.clock.now() + HOUR / 2);
-		const isTold = (chat: string) => scene.texts(chat).some((text) => text.includes("away"));
+		const isTold = (chat: string) => scene.texts(chat).some((text) => text.includes("was offline"));
 		expect([isTold("ada"), isTold("room")]).toEqual([true, false]);
 	});
 

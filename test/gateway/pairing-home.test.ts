@@ -43,7 +43,7 @@ test("the owner lets somebody in by a button, and the code of the question is th
 	expect(await press("Let in")).toContain("can now write here as a member");
 	expect(await paired()).toEqual([["zoe", "approved", "member", "telegram:ada"]]);
 	expect(scene.texts("zoe").at(-1)).toContain("You are in");
-	expect(await press("Let in")).toContain("pressed already");
+	expect(await press("Let in")).toContain("already used");
 	await scene.say("hello", { chat: "zoe" });
 	expect(scene.texts("zoe").at(-1)).toContain("hello");
 });
@@ -54,7 +54,7 @@ test("as a guest, refused, and what was decided before stays decided", async () 
 	await press("Let in as a guest");
 	expect(await paired()).toEqual([["zoe", "approved", "guest", "telegram:ada"]]);
 	await ask("yan");
-	expect(await press("Refuse")).toContain("is refused");
+	expect(await press("Deny")).toContain("was denied");
 	expect(await press("Let in")).toContain("is denied");
 	expect(await paired()).toEqual([["zoe", "approved", "guest", "telegram:ada"]]);
 });
@@ -63,7 +63,7 @@ test("nobody but an owner lets anybody in: not the stranger, a member, a guest, 
 	await start();
 	await ask("zoe");
 	for (const user of ["zoe", "bob", "eve"])
-		expect(await press("Let in", { user, chat: "ada" })).toMatch(/not yours/);
+		expect(await press("Let in", { user, chat: "ada" })).toMatch(/Only the person who was asked/);
 	for (const chat of ["bob", "eve", "zoe"]) await scene.say("/pair approve 1", { chat });
 	expect(await paired()).toEqual([["zoe", "open", null, null]]);
 	await scene.clock.advance(HOUR);
@@ -77,7 +77,7 @@ test("by command, where there are no buttons: listed by number, never as an owne
 	expect(scene.texts().at(-1)).toBe("Nobody is waiting to be let in.");
 	await ask("zoe");
 	await scene.say("/pair");
-	expect(scene.texts().at(-1)).toMatch(/1 person waits[\s\S]*1: [\s\S]*zoe/);
+	expect(scene.texts().at(-1)).toMatch(/1 person is waiting[\s\S]*1: [\s\S]*zoe/);
 	for (const wrong of ["/pair approve 1 owner", "/pair approve", "/pair deny 1 guest", "/pair approve 99"])
 		await scene.say(wrong);
 	expect(await paired()).toEqual([["zoe", "open", null, null]]);
@@ -109,6 +109,6 @@ test("in a home channel that others read, the code is not shown", async () => {
 	const [code = "?"] = /[A-Z2-9]{8}/.exec(scene.texts("zoe")[0] ?? "") ?? [];
 	expect(scene.texts("room").at(-1)).toContain("wants to talk to your agent");
 	expect(JSON.stringify(scene.texts("room"))).not.toContain(code);
-	expect(await press("Let in", { user: "bob", chat: "room" })).toMatch(/not yours/);
+	expect(await press("Let in", { user: "bob", chat: "room" })).toMatch(/Only the person who was asked/);
 	expect(await press("Let in", { user: "ada", chat: "room" })).toContain("can now write here as a member");
 });

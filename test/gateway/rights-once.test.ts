@@ -37,7 +37,7 @@ test.each([
 	});
 	for (const scope of ["session", "conversation", "always"]) {
 		await scene.say(`/approve ${scope}`);
-		expect(scene.texts().at(-1)).toContain("is asked about every time");
+		expect(scene.texts().at(-1)).toContain("must be confirmed every time");
 	}
 	expect(await open()).toHaveLength(1);
 });

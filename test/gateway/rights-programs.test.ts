@@ -93,7 +93,7 @@ describe.each([
 test("the owner ends what anybody started", async () => {
 	const program = await started("guest");
 	expect(await say("owner", call("process", { action: "kill", id: program.id }))).not.toContain(
-		"greater role",
+		"higher role",
 	);
 	expect(lives(program)).toBe(false);
 });
@@ -105,7 +105,7 @@ test.each(["member", "guest"] as const)(
 		const program = await started("owner");
 		expect(await say(lesser, call("process", { action: "poll", id: program.id }))).toContain("running");
 		for (const more of [{ action: "kill" }, { action: "write", data: "x" }, { action: "close" }])
-			expect(await say(lesser, call("process", { ...more, id: program.id }))).toContain("greater role");
+			expect(await say(lesser, call("process", { ...more, id: program.id }))).toContain("higher role");
 		await say(lesser, `/kill ${program.id}`);
 		await say(lesser, "/stop all");
 		expect(lives(program)).toBe(true);

@@ -37,7 +37,7 @@ test.each(["/sessions", "/resume"])(
 		await scene.say(command, { chat: "bob" });
 		expect(labels()).toEqual(["1. roses", "2. tulips"]);
 		expect(scene.texts("bob").at(-1)).toMatch(/1\. roses[\s\S]*2\. tulips/);
-		expect(await press("2. tulips", "ada")).toMatch(/not yours/);
+		expect(await press("2. tulips", "ada")).toMatch(/Only the person who was asked/);
 		expect(await press("2. tulips", "bob")).toContain("You are now in session");
 		expect(scene.texts("bob").at(-1)).toContain("You are now in session");
 		expect(await press("2. tulips", "bob")).toContain("pressed already");

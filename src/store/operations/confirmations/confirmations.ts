@@ -307,7 +307,7 @@ function* grantFor(row: ConfirmationRow, { scope, until }: NonNullable<ResolveAr
 	if (unseal<AskedBody>(row.body, row.body_key).once)
 		throw new KeryxError(
 			"argument.invalid",
-			`${row.action} must be confirmed every time, so it cannot be granted`,
+			`the action ${row.action} must be confirmed every time, so it cannot be granted`,
 			{
 				field: "grant",
 				hint: "approve it once",
