@@ -31,7 +31,7 @@ describe.each(SPELLINGS)("%j", (spelling) => {
 	test("cannot be granted beforehand", async () => {
 		const { status, body } = await grant(spelling);
 		expect(status).toBe(400);
-		expect(body.error).toMatch(/is asked about every time/);
+		expect(body.error).toMatch(/must be confirmed every time/);
 	});
 
 	test("is asked about, by a visible name, and cannot be granted with the answer", async () => {

@@ -46,12 +46,16 @@ describe("an approval that is not used in time", () => {
 			use_expired_at_iso: new Date((approvedAt + 900) * 1000).toISOString(),
 		};
 		expect(await show(id)).toMatchObject(lapsed);
-		const { body } = await keryx.call("GET", `/audit/log?confirmation=${id}`, { bearer: approver });
-		expect(body.entries).toMatchObject([
-			{ kind: "requested" },
-			{ kind: "approved", who: "token:approver" },
-			{ kind: "expired", who: "system:timeout", facts: { was: "approved" } },
-		]);
+		const audited = async () =>
+			(await keryx.call("GET", `/audit/log?confirmation=${id}`, { bearer: approver })).body.entries;
+		// The watcher writes it down when it next looks.
+		await expect
+			.poll(audited)
+			.toMatchObject([
+				{ kind: "requested" },
+				{ kind: "approved", who: "token:approver" },
+				{ kind: "expired", who: "system:timeout", facts: { was: "approved" } },
+			]);
 		const { digest } = (await show(id)) as { digest: string };
 		const used = await keryx.call("POST", `/confirm/${id}/consume`, { bearer: agent, body: { digest } });
 		expect([used.status, used.body.status]).toEqual([409, "expired"]);

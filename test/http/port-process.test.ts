@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const READY =
-	/Open Keryx in your browser: (http:\S+)\n`keryx link` prints a link .+\n$|listens on (http:\S+)\. .+\n.+\n$/;
+	/Open Keryx in your browser: (http:\S+)\nTo log in a browser, .+\n$|listens on (http:\S+)\. .+\n.+\n$/;
 
 /** Answers what it said on stderr, once its socket is there. */
 async function start(home: string, env: Readonly<Record<string, string>>) {

@@ -57,7 +57,7 @@ describe("processes", () => {
 
 	test("say how they ended", async () => {
 		const failed = await ended(await here.start("exit 3"));
-		expect(failed).toMatchObject({ state: "exited", exit_code: 3, signal: null, cause: "exited by itself" });
+		expect(failed).toMatchObject({ state: "exited", exit_code: 3, signal: null, cause: "exited" });
 		await expect(here.keryx.client.process({ id: "proc_000000000000" })).rejects.toMatchObject({
 			code: "store.not_found",
 		});

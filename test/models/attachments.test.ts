@@ -138,11 +138,11 @@ const REFUSALS: readonly (readonly [string, Reply, RegExp])[] = [
 	[
 		"500 image input is not supported",
 		refuses(500, { message: "image input is not supported" }),
-		/does not take/,
+		/does not accept/,
 	],
 	["400 invalid content type", refuses(400, { message: "invalid content type" }), /refused/],
 	["422", refuses(422, { message: "Unprocessable Entity" }), /refused/],
-	["415", refuses(415, { message: "Unsupported Media Type" }), /does not take/],
+	["415", refuses(415, { message: "Unsupported Media Type" }), /does not accept/],
 	["a moderated 400", refuses(400, { message: "Your input was flagged by moderation" }), /refused/],
 	["a 500 without reason", refuses(500, { message: "Internal server error" }), /refused/],
 	["a body that is no JSON", plain(413, "<html>413 Request Entity Too Large</html>"), /too large/],
@@ -262,7 +262,7 @@ describe("where leaving out does not help", () => {
 	test("a failure of another kind in the middle of it ends the turn, and nothing is left out", async () => {
 		server.next(refuses(413, { message: "Payload Too Large" }), refuses(429, { message: "slow down" }));
 		const { texts, rows } = await say("look", image("a.png"), image("b.png"));
-		expect(texts).toEqual([expect.stringContaining("asks for a pause")]);
+		expect(texts).toEqual([expect.stringContaining("limiting requests")]);
 		expect(leftOut(rows)).toEqual([]);
 	});
 });

@@ -168,7 +168,7 @@ test("what a tool brings is read from the store and shown to the model", async (
 const FAILURES: readonly (readonly [string, Reply, RegExp])[] = [
 	["500", refuses(500, { message: "oops" }), /cannot be reached right now/],
 	["401", refuses(401, { message: `wrong key ${KEY}` }), /key is missing or was refused/],
-	["429", refuses(429, { message: "slow down" }), /asks for a pause/],
+	["429", refuses(429, { message: "slow down" }), /limiting requests/],
 	["400 for length", refuses(400, { message: "maximum context length" }), /too long for the model/],
 	["another 400", refuses(400, { message: "no" }), /refused this request/],
 	["a stall", stalls(), /took too long/],

@@ -83,5 +83,5 @@ async function* reading(
 }
 
 function silent(waitedMs: number): KeryxError {
-	return new KeryxError("gateway.silent", `Keryx has said nothing for ${Math.round(waitedMs / 1000)} s`);
+	return new KeryxError("gateway.silent", `Keryx has not responded for ${Math.round(waitedMs / 1000)} s`);
 }
