@@ -47,10 +47,10 @@ describe("a script", () => {
 		["otherwise: [{}, { delay_ms: -1 }]", "otherwise[1].delay_ms", "whole number from 0"],
 		["otherwise: [{ delay_ms: soon }]", "otherwise[0].delay_ms", "whole number from 0"],
 		["otherwise: [{ texd: a }]", "otherwise[0]", "texd"],
-		["otherwise: [{ text: a, chunks: [b] }]", "otherwise[0].chunks", "beside text"],
+		["otherwise: [{ text: a, chunks: [b] }]", "otherwise[0].chunks", "combined with text"],
 		["otherwise: [{ hang: true, throws: a }]", "otherwise[0].throws", "one way"],
 		["otherwise: [{ fail: { kind: broken } }]", "otherwise[0].fail.kind", "must be one of rate_limited"],
-		["otherwise: [{ hang: true, tools: [{ name: a }] }]", "otherwise[0].tools", "beside hang"],
+		["otherwise: [{ hang: true, tools: [{ name: a }] }]", "otherwise[0].tools", "combined with hang"],
 		["otherwise: [{ tools: [{ input: {} }] }]", "otherwise[0].tools[0].name", "must be text"],
 		["otherwise: [{ usage: { input_tokens: 1.5 } }]", "otherwise[0].usage.input_tokens", "whole number"],
 	])("that says %j is refused by the name of the field", (text, field, words) => {

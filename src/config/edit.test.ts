@@ -67,7 +67,7 @@ describe("editing config.yaml", () => {
 
 	test("what is no configuration is left alone", () => {
 		for (const text of ["- a list\n", "a: [\n", "just text\n"])
-			expect(() => editConfig(text, { "agent.kind": "x" })).toThrow(/not right YAML/);
+			expect(() => editConfig(text, { "agent.kind": "x" })).toThrow(/not valid YAML/);
 	});
 
 	test("whatever is written is read back", () => {

@@ -160,7 +160,7 @@ describe("mistakes are refused, naming the key and what it may be", () => {
 		[{ carry_over: "some" }, "session_reset.carry_over", "all, limit or none"],
 		[{ by_type: { dm: { idle_minutes: 0 } } }, "session_reset.by_type.dm.idle_minutes", "from 1"],
 		[{ by_type: { dms: {} } }, "session_reset.by_type.dms", "dm, group, channel, thread, forum, webhook"],
-		[{ by_type: { dm: { by_type: {} } } }, "session_reset.by_type.dm.by_type", "known are mode"],
+		[{ by_type: { dm: { by_type: {} } } }, "session_reset.by_type.dm.by_type", "the settings are mode"],
 		[{ by_type: { dm: 5 } }, "session_reset.by_type.dm", "section"],
 		[{ by_type: [] }, "session_reset.by_type", "section"],
 		[

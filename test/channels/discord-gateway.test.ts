@@ -123,7 +123,7 @@ describe("Discord through a real gateway", () => {
 		await expect.poll(question).toBeDefined();
 		const { id, buttons } = question() ?? { id: "", buttons: [] };
 		const approve = buttons.flat().find(({ label }) => /approve/i.test(label))?.id ?? "";
-		expect(await peer.press(peer.user("Eve"), plans, id, approve)).toMatch(/not yours/);
+		expect(await peer.press(peer.user("Eve"), plans, id, approve)).toMatch(/Only the person who was asked/);
 		expect(dangers).toEqual([]);
 		expect(await peer.press(ada, plans, id, approve)).toContain("Approved");
 		await expect.poll(() => dangers).toEqual(["it"]);

@@ -120,7 +120,7 @@ describe.each(PLATFORMS)("on %s", (_, create) => {
 		await said("dare");
 		await said("and now");
 		peer.say("/status");
-		await shows("Starts fresh: ");
+		await shows("Starts a new session: ");
 		await said("once more");
 		await shows(`number ${shown.length}`);
 		// They were planted: the agent was shown each of them.

@@ -79,7 +79,7 @@ describe("Slack through a real gateway", () => {
 		await expect.poll(question).toBeDefined();
 		const { ts, buttons } = question() ?? { ts: "", buttons: [] };
 		const approve = buttons.find(({ label }) => /approve/i.test(label))?.id ?? "";
-		expect(await peer.press(carol, team, ts, approve)).toContain("not yours");
+		expect(await peer.press(carol, team, ts, approve)).toContain("Only the person who was asked");
 		expect(dangers).toEqual([]);
 		expect(await peer.press(ada, team, ts, approve)).toContain("Approved");
 		await expect.poll(() => dangers).toEqual(["it"]);

@@ -63,7 +63,7 @@ test("a token that Slack refuses, or of the wrong kind, writes nothing and is na
 	const add = ["channels", "add", "slack", "--api-root", peer.apiRoot];
 	const swapped = await keryxCommand(add, `${peer.appToken}\n${peer.botToken}\n`);
 	expect(swapped.code).toBe(1);
-	expect(swapped.stderr).toMatch(/bot token \(xoxb-\).*another kind/s);
+	expect(swapped.stderr).toMatch(/bot token \(xoxb-\).*different kind/s);
 	const wrong = await keryxCommand(add, `${peer.botToken}\nxapp-wrong\n`);
 	expect(wrong.stderr).toContain("Slack does not accept the app-level token (xapp-)");
 	const missing = await keryxCommand(add, `${peer.botToken}\n`);

@@ -81,7 +81,7 @@ describe("Telegram through a real gateway", () => {
 		await expect.poll(question).toBeDefined();
 		const { id, buttons } = question() ?? { id: 0, buttons: [] };
 		const approve = buttons.flat().find(({ label }) => /approve/i.test(label))?.id ?? "";
-		expect(await peer.press(carol, group, id, approve)).toContain("not yours");
+		expect(await peer.press(carol, group, id, approve)).toContain("Only the person who was asked");
 		expect(dangers).toEqual([]);
 		expect(await peer.press(ada, group, id, approve)).toContain("Approved");
 		await expect.poll(() => dangers).toEqual(["it"]);
