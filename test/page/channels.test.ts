@@ -43,7 +43,7 @@ test("every channel says how it is, and an event brings what has changed", async
 
 test("what waits says where it goes and why it waits", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
-	const waiting = page.getByRole("region", { name: "On their way" });
+	const waiting = page.getByRole("region", { name: "Outbox" });
 	const item = waiting.getByRole("listitem").filter({ hasText: "it waits" });
 	await item.getByText("no channel for telegram").waitFor();
 	await waiting.getByText("There is no channel for Telegram: what goes there waits.").waitFor();
@@ -89,17 +89,17 @@ test("what was given up can be sent again, and what goes wrong with that is said
 	await item.getByRole("button", { name: "Send again" }).click();
 	await item.waitFor({ state: "detached" });
 	await page
-		.getByRole("region", { name: "On their way" })
+		.getByRole("region", { name: "Outbox" })
 		.getByRole("listitem")
 		.filter({ hasText: "nobody took it" })
 		.waitFor();
 	expect(await keryx.client.delivery({ delivery: "dead:1" })).toMatchObject({ state: "pending" });
-	await page.getByText("Nothing: everything that was sent has arrived.").waitFor();
+	await page.getByText("None. Everything that was sent has arrived.").waitFor();
 	await leave(/503/);
 });
 
 function toDecide(page: Page, text: string) {
-	return page.getByRole("region", { name: "To decide" }).getByRole("listitem").filter({ hasText: text });
+	return page.getByRole("region", { name: "Needs your decision" }).getByRole("listitem").filter({ hasText: text });
 }
 
 /** Three answers: of one nobody knows whether it arrived, one was given up, one waits for a channel that there is not. */

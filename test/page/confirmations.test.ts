@@ -60,7 +60,7 @@ const question = (page: Page, action: string): Locator => page.getByRole("articl
 describe("the queue of confirmations", () => {
 	test("shows a question of the agent as it arrives, and runs the command once it is approved", async () => {
 		const page = await sit("/confirmations");
-		await page.getByText("Nothing waits for you").waitFor();
+		await page.getByText("Nothing needs your decision").waitFor();
 		const { conversation } = await keryx.client.send({
 			text: "run mkdir -p old/deep && rm -rf old && echo swept",
 			client_message_id: "delete",
@@ -76,8 +76,8 @@ describe("the queue of confirmations", () => {
 			const { hits } = await keryx.client.search({ q: "swept", role: "assistant" });
 			return hits.length;
 		}).toBeGreaterThan(0);
-		await page.getByRole("button", { name: "Put away what is decided" }).click();
-		await page.getByText("Nothing waits for you").waitFor();
+		await page.getByRole("button", { name: "Hide decided questions" }).click();
+		await page.getByText("Nothing needs your decision").waitFor();
 	});
 
 	test("sends a denial with its reason, and says it only when the server has", async () => {
