@@ -30,14 +30,14 @@ test("every channel says how it is, and an event brings what has changed", async
 	await soon(() => cards.count()).toBe(read.channels.length);
 	for (const text of await cards.allTextContents()) {
 		expect(text).toContain("Connected");
-		expect(text).toContain("Last sign of lifemoments ago");
+		expect(text).toContain("Last heard frommoments ago");
 	}
 	const silent = { state: "down", alive_at: new Date(Date.now() - 90_000).toISOString(), age_seconds: 90 };
 	await page.route("**/api/channels", (route) =>
 		route.fulfill({ json: { ...read, channels: read.channels.map((one) => ({ ...one, ...silent })) } }),
 	);
 	await tell(keryx, "channels", "something is sent");
-	await soon(() => cards.first().textContent()).toMatch(/DownLast sign of life1 min \d+ s ago/);
+	await soon(() => cards.first().textContent()).toMatch(/DownLast heard from1 min \d+ s ago/);
 	await leave();
 });
 
@@ -46,7 +46,7 @@ test("what waits says where it goes and why it waits", async () => {
 	const waiting = page.getByRole("region", { name: "Outbox" });
 	const item = waiting.getByRole("listitem").filter({ hasText: "it waits" });
 	await item.getByText("no channel for telegram").waitFor();
-	await waiting.getByText("There is no channel for Telegram: what goes there waits.").waitFor();
+	await waiting.getByText("There is no channel for Telegram, so messages to it are waiting.").waitFor();
 	await leave();
 });
 

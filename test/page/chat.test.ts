@@ -353,7 +353,7 @@ describe("an answer", () => {
 		await soon(() => rows(conversation)).toHaveLength(4);
 		await page.getByRole("button", { name: "Stop the answer" }).waitFor({ state: "detached" });
 		expect([...new Set(await places())]).toHaveLength(1);
-		await button(/new message|To the end/).click();
+		await button(/new message|Jump to the end/).click();
 		await soon(() => fromEnd()).toBeLessThan(2);
 		await message(page, "tell a story again").getByText("Answered").waitFor({ state: "attached" });
 	});
@@ -517,7 +517,7 @@ describe("versions", () => {
 		await soon(() => texts(page)).toEqual(["one", "You said: one", "two", "You said: two"]);
 		await choose(answer(page, "You said: one"), "Branch from here");
 		await soon(() => texts(page)).toEqual(["one", "You said: one"]);
-		await transcript(page).getByText("A branch begins here.").waitFor();
+		await transcript(page).getByText("A branch starts here.").waitFor();
 		await write(page, "three");
 		await answer(page, "You said: three").waitFor();
 		await soon(() => versions().textContent()).toBe("3 / 3");
@@ -546,10 +546,10 @@ describe("a question", () => {
 		expect(await transcript(page).getByText("/approve").count()).toBe(0);
 		await page.reload();
 		await card().getByRole("button", { name: "Approve" }).click();
-		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		await decided("It was approved by someone on the page and has been used.").waitFor();
 		await soon(() => call.locator("summary").textContent()).toMatch(/done$/);
 		await page.reload();
-		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		await decided("It was approved by someone on the page and has been used.").waitFor();
 		expect(await card().count()).toBe(0);
 	});
 
@@ -557,7 +557,7 @@ describe("a question", () => {
 		const conversation = await open();
 		await write(page, "delete the beds");
 		await card().getByRole("button", { name: "Deny" }).click();
-		await decided("It was denied by somebody on the page.").waitFor();
+		await decided("It was denied by someone on the page.").waitFor();
 		await write(page, "delete the beds again");
 		await card().getByRole("button", { name: "Deny" }).waitFor();
 		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");
@@ -577,7 +577,7 @@ describe("sessions", () => {
 		await button("More actions for this conversation").click();
 		await page.getByRole("menuitem", { name: "New session" }).click();
 		const divider = transcript(page).getByRole("region", { name: "Session boundary" });
-		await divider.getByText("New session: the one before ended because a new one was asked for").waitFor();
+		await divider.getByText("New session. The previous one ended because you asked for a new one.").waitFor();
 		await write(page, "what was the plan?");
 		await answer(page, "what was the plan?").waitFor();
 		await divider.getByRole("button", { name: "Continue the previous session" }).click();
@@ -604,7 +604,7 @@ describe("sessions", () => {
 		await answer(page, "You said: the last").waitFor();
 		await transcript(page)
 			.getByRole("region", { name: "Session boundary" })
-			.getByText("New session: the one before ended at its limit of messages")
+			.getByText("New session. The previous one ended at its message limit.")
 			.waitFor();
 		expect(conversation).not.toBe(full);
 	});

@@ -90,7 +90,7 @@ describe("the checkpoints", () => {
 		await soon(() => timeline(page).count()).toBe(had + 1);
 		await timeline(page).nth(1).click();
 		await soon(() => files(page).allTextContents()).toHaveLength(3);
-		const diff = page.getByRole("region", { name: "Changes of notes.txt" });
+		const diff = page.getByRole("region", { name: "Changes to notes.txt" });
 		await files(page).filter({ hasText: "notes.txt" }).click();
 		await diff.waitFor();
 		await expect(diff.textContent()).resolves.toMatch(/-two[\s\d]*\+2[\s\d]*three[\s\d]*\+four/);
@@ -103,7 +103,7 @@ describe("the checkpoints", () => {
 		await page.getByText("No differences").waitFor();
 		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the previous one" });
 		await files(page).filter({ hasText: "added.txt" }).click();
-		await page.getByRole("region", { name: "Changes of added.txt" }).getByText("new").waitFor();
+		await page.getByRole("region", { name: "Changes to added.txt" }).getByText("new").waitFor();
 		expect(new URL(page.url()).searchParams.get("with")).toBe(await lastBefore());
 	});
 
@@ -112,7 +112,7 @@ describe("the checkpoints", () => {
 		const page = await sit(`/checkpoints?conversation=${elsewhere}`);
 		await timeline(page).first().click();
 		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the previous one" });
-		const diff = page.getByRole("region", { name: "Changes of long.txt" });
+		const diff = page.getByRole("region", { name: "Changes to long.txt" });
 		await diff.getByText("1", { exact: true }).first().waitFor();
 		expect(await diff.locator("[data-index]").count()).toBeLessThan(400);
 		await diff.evaluate((one) => one.scrollTo({ top: one.scrollHeight }));
@@ -128,7 +128,7 @@ describe("the checkpoints", () => {
 		await plan.getByRole("region", { name: "Will be restored" }).getByText("notes.txt").waitFor();
 		await plan.getByRole("button", { name: "Continue" }).click();
 		const sure = page.getByRole("dialog", { name: "Restore this file?" });
-		await sure.getByText("1 file goes back.").waitFor();
+		await sure.getByText("1 file will be restored.").waitFor();
 		expect(read("notes.txt")).toBe("one\n2\nthree\nfour\n");
 		await sure.getByRole("button", { name: "Restore now" }).click();
 		const report = page.getByRole("dialog", { name: "Restored" });
@@ -150,11 +150,11 @@ describe("the checkpoints", () => {
 		await page.getByRole("button", { name: "Restore", exact: true }).click();
 		const plan = page.getByRole("dialog", { name: "Preview of the restore" });
 		await plan
-			.getByRole("region", { name: /^Goes back/ })
+			.getByRole("region", { name: /^Will be restored/ })
 			.getByText("notes.txt")
 			.waitFor();
 		await plan
-			.getByRole("region", { name: /^Is removed/ })
+			.getByRole("region", { name: /^Will be removed/ })
 			.getByText("added.txt")
 			.waitFor();
 		const kept = plan.getByRole("region", { name: "Will be left alone" });
@@ -168,7 +168,7 @@ describe("the checkpoints", () => {
 		await plan.getByRole("button", { name: "Continue" }).click();
 		await page.getByRole("button", { name: "Restore now" }).click();
 		const report = page.getByRole("dialog", { name: "Restored" });
-		await report.getByText("2 files go back, 1 file is removed, 1 file stays as it is.").waitFor();
+		await report.getByText("2 files will be restored, 1 file will be removed, 1 file will be left alone.").waitFor();
 		expect([read("notes.txt"), read("plan.txt")]).toEqual(["one\ntwo\nthree\n", "mine now\n"]);
 		expect(existsSync(join(workspace, "added.txt"))).toBe(false);
 		await report.getByRole("button", { name: "Undo this restore" }).click();
@@ -186,7 +186,7 @@ describe("the checkpoints", () => {
 		await timeline(page).filter({ hasText: "with my draft" }).waitFor();
 		await page.getByRole("button", { name: "Take a checkpoint" }).click();
 		await dialog.getByRole("button", { name: "Save" }).click();
-		await dialog.getByText(/No file has changed since the last one/).waitFor();
+		await dialog.getByText(/Nothing has changed since the last checkpoint/).waitFor();
 	});
 
 	test("a conversation without any says so", async () => {
@@ -214,7 +214,7 @@ describe("how it looks", () => {
 				if (name === "phone") await screenshot(page, "checkpoints-timeline-phone");
 				expect(await axeFindings(page)).toEqual([]);
 				await page.goto(`${keryx.url}/checkpoints?conversation=${conversation}&id=${id}&file=notes.txt`);
-				await page.getByRole("region", { name: "Changes of notes.txt" }).waitFor();
+				await page.getByRole("region", { name: "Changes to notes.txt" }).waitFor();
 				expect(await axeFindings(page)).toEqual([]);
 				await screenshot(page, `checkpoints-${name}`);
 			});

@@ -112,7 +112,7 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 	await step("Connect a model").getByLabel("Address").fill(model.url);
 	await step("Connect a model").getByLabel("API key").fill(KEY);
 	await page.getByRole("button", { name: "List models" }).click();
-	await page.getByText("2 to choose from.").waitFor();
+	await page.getByText("2 available.").waitFor();
 	await page.getByRole("combobox", { name: "Model" }).fill("seer");
 	await looks("1-model");
 	await page.getByRole("button", { name: "Test and connect" }).click();

@@ -134,7 +134,7 @@ test("it looks right with hits, without, and before", async () => {
 		{
 			path: "/search?q=aubergine",
 			name: "search",
-			ready: (page) => page.getByText("found, best first").waitFor(),
+			ready: (page) => page.getByText("results, best first").waitFor(),
 		},
 		{
 			path: "/search?q=nowhere",

@@ -87,7 +87,7 @@ test("a setting is changed once its difference was seen; a wrong value is said a
 	await dialog.waitFor({ state: "detached" });
 	expect(text()).toBe(`${before}session_reset:\n  max_messages: 120\ndisplay:\n  tool_progress: off\n`);
 	const change = page.getByRole("list", { name: "Setting changes" }).getByRole("listitem").first();
-	await change.getByText("by somebody on the page").waitFor();
+	await change.getByText("by someone on the page").waitFor();
 	await change.getByText("session_reset.max_messages").waitFor();
 	await soon(
 		async () =>

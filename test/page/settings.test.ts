@@ -78,7 +78,7 @@ test("a change of the file is shown at once, a bad one as what it is", async () 
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_messages: 151 }\n");
 	await page.getByText("151", { exact: true }).waitFor();
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_mesages: 152 }\n");
-	await page.getByRole("alert").getByText("The last good one is in force").waitFor();
+	await page.getByRole("alert").getByText("Keryx keeps using the last valid version").waitFor();
 	await page.getByRole("list", { name: "Problems" }).getByText("2:18").waitFor();
 	await page.getByText("151", { exact: true }).waitFor();
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_messages: 150 }\n");
@@ -165,7 +165,7 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 		response.end(JSON.stringify({ data: [{ id: "tiny" }] }));
 	});
 	await page.getByRole("button", { name: "List models" }).click();
-	await page.getByText("1 to choose from.").waitFor();
+	await page.getByText("1 available.").waitFor();
 	await page.getByRole("combobox", { name: "Model" }).fill("tiny");
 	server.next(refuses(401, { message: "who are you" }));
 	await page.getByRole("button", { name: "Test and connect" }).click();

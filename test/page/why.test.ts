@@ -47,7 +47,7 @@ test("it leads to the row, the conversation and what was sent", async () => {
 	await page.getByRole("region", { name: "Turn" }).getByText("completed").waitFor();
 	const conversation = page.getByRole("region", { name: "Conversation" }).getByRole("link");
 	expect(await conversation.getAttribute("href")).toBe(`/c/${asked.conversation}`);
-	await page.getByRole("link", { name: "Show row 1 in the conversation" }).click();
+	await page.getByRole("link", { name: "Show message 1 in the conversation" }).click();
 	await page.waitForURL((url) => url.pathname === `/c/${asked.conversation}` && url.searchParams.has("m"));
 	await leave();
 });
