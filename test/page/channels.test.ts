@@ -99,7 +99,10 @@ test("what was given up can be sent again, and what goes wrong with that is said
 });
 
 function toDecide(page: Page, text: string) {
-	return page.getByRole("region", { name: "Needs your decision" }).getByRole("listitem").filter({ hasText: text });
+	return page
+		.getByRole("region", { name: "Needs your decision" })
+		.getByRole("listitem")
+		.filter({ hasText: text });
 }
 
 /** Three answers: of one nobody knows whether it arrived, one was given up, one waits for a channel that there is not. */

@@ -168,7 +168,9 @@ describe("the checkpoints", () => {
 		await plan.getByRole("button", { name: "Continue" }).click();
 		await page.getByRole("button", { name: "Restore now" }).click();
 		const report = page.getByRole("dialog", { name: "Restored" });
-		await report.getByText("2 files will be restored, 1 file will be removed, 1 file will be left alone.").waitFor();
+		await report
+			.getByText("2 files will be restored, 1 file will be removed, 1 file will be left alone.")
+			.waitFor();
 		expect([read("notes.txt"), read("plan.txt")]).toEqual(["one\ntwo\nthree\n", "mine now\n"]);
 		expect(existsSync(join(workspace, "added.txt"))).toBe(false);
 		await report.getByRole("button", { name: "Undo this restore" }).click();
