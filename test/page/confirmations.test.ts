@@ -185,7 +185,7 @@ describe("the queue of confirmations", () => {
 		await asked.getByRole("button", { name: "Approve always" }).click();
 		await asked
 			.getByRole("alert")
-			.getByText(/no grant covers it/)
+			.getByText(/cannot be granted/)
 			.waitFor();
 		expect(await statusOf(id)).toMatchObject({ status: "pending" });
 		await asked.getByRole("combobox").selectOption("once");
