@@ -644,7 +644,6 @@ Exit codes: 0 done, 1 failure, or with --verify: an entry is wrong, 2 wrong usag
 			accepted: (entries: Shown) => `Accepted the audit: ${entries}, including this one.`,
 		},
 		yesRequired: "--yes is required when there is nobody to ask",
-		noReason: (status: Shown) => `Keryx returned ${status} without a reason`,
 		approve: {
 			about: "approve exactly this request",
 			reason: "why; stored in the audit",

@@ -15,10 +15,15 @@ export type {
 	WebhookRoute,
 } from "./call.ts";
 export {
+	type AskAnswer,
+	type AskInput,
+	type Asking,
 	apiTransport,
 	type Client,
+	type ConfirmationCalls,
 	createClient,
 	type Followed,
+	httpTransport,
 	type Patience,
 	socketTransport,
 	type Transport,

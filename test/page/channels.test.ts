@@ -30,23 +30,23 @@ test("every channel says how it is, and an event brings what has changed", async
 	await soon(() => cards.count()).toBe(read.channels.length);
 	for (const text of await cards.allTextContents()) {
 		expect(text).toContain("Connected");
-		expect(text).toContain("Last sign of lifemoments ago");
+		expect(text).toContain("Last heard frommoments ago");
 	}
 	const silent = { state: "down", alive_at: new Date(Date.now() - 90_000).toISOString(), age_seconds: 90 };
 	await page.route("**/api/channels", (route) =>
 		route.fulfill({ json: { ...read, channels: read.channels.map((one) => ({ ...one, ...silent })) } }),
 	);
 	await tell(keryx, "channels", "something is sent");
-	await soon(() => cards.first().textContent()).toMatch(/DownLast sign of life1 min \d+ s ago/);
+	await soon(() => cards.first().textContent()).toMatch(/DownLast heard from1 min \d+ s ago/);
 	await leave();
 });
 
 test("what waits says where it goes and why it waits", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/channels" });
-	const waiting = page.getByRole("region", { name: "On their way" });
+	const waiting = page.getByRole("region", { name: "Outbox" });
 	const item = waiting.getByRole("listitem").filter({ hasText: "it waits" });
 	await item.getByText("no channel for telegram").waitFor();
-	await waiting.getByText("There is no channel for Telegram: what goes there waits.").waitFor();
+	await waiting.getByText("There is no channel for Telegram, so messages to it are waiting.").waitFor();
 	await leave();
 });
 
@@ -89,17 +89,20 @@ test("what was given up can be sent again, and what goes wrong with that is said
 	await item.getByRole("button", { name: "Send again" }).click();
 	await item.waitFor({ state: "detached" });
 	await page
-		.getByRole("region", { name: "On their way" })
+		.getByRole("region", { name: "Outbox" })
 		.getByRole("listitem")
 		.filter({ hasText: "nobody took it" })
 		.waitFor();
 	expect(await keryx.client.delivery({ delivery: "dead:1" })).toMatchObject({ state: "pending" });
-	await page.getByText("Nothing: everything that was sent has arrived.").waitFor();
+	await page.getByText("None. Everything that was sent has arrived.").waitFor();
 	await leave(/503/);
 });
 
 function toDecide(page: Page, text: string) {
-	return page.getByRole("region", { name: "To decide" }).getByRole("listitem").filter({ hasText: text });
+	return page
+		.getByRole("region", { name: "Needs your decision" })
+		.getByRole("listitem")
+		.filter({ hasText: text });
 }
 
 /** Three answers: of one nobody knows whether it arrived, one was given up, one waits for a channel that there is not. */

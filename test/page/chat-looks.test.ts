@@ -141,7 +141,7 @@ test("dialogs, menus, completions and failures", async () => {
 	for (const colorScheme of ["light", "dark"] as const) {
 		await page.emulateMedia({ colorScheme });
 		await look(seat, `chat-menu-${colorScheme}`, async () => {
-			await page.getByRole("button", { name: "More about this conversation" }).click();
+			await page.getByRole("button", { name: "More actions for this conversation" }).click();
 			await page.getByRole("menuitem", { name: "Earlier sessions" }).waitFor();
 		});
 		await look(seat, `chat-sessions-${colorScheme}`, async () => {

@@ -353,7 +353,7 @@ describe("an answer", () => {
 		await soon(() => rows(conversation)).toHaveLength(4);
 		await page.getByRole("button", { name: "Stop the answer" }).waitFor({ state: "detached" });
 		expect([...new Set(await places())]).toHaveLength(1);
-		await button(/new message|To the end/).click();
+		await button(/new message|Jump to the end/).click();
 		await soon(() => fromEnd()).toBeLessThan(2);
 		await message(page, "tell a story again").getByText("Answered").waitFor({ state: "attached" });
 	});
@@ -377,7 +377,7 @@ describe("an answer", () => {
 		const failure = transcript(page).getByRole("complementary", { name: "Notice" });
 		await failure.getByText("The model's provider cannot be reached right now.").waitFor();
 		await message(page, "break it").getByText("Could not be answered", { exact: true }).waitFor();
-		await failure.getByText("What the provider said").click();
+		await failure.getByText("The provider's message").click();
 		await failure.getByText("provider_down: the cable is cut").waitFor();
 		await failure.getByRole("button", { name: "Try again" }).click();
 		await soon(() => failure.count()).toBe(2);
@@ -385,10 +385,10 @@ describe("an answer", () => {
 		await page.reload();
 		await failure.last().getByRole("button", { name: "Try again" }).waitFor();
 		expect(await transcript(page).getByText("Note to the agent").count()).toBe(0);
-		await button("More about this conversation").click();
+		await button("More actions for this conversation").click();
 		await page.getByRole("menuitem", { name: "Show notes to the agent" }).click();
 		await transcript(page).getByText("Note to the agent").first().waitFor();
-		await button("More about this conversation").click();
+		await button("More actions for this conversation").click();
 		await page.getByRole("menuitem", { name: "Hide notes to the agent" }).click();
 		await soon(() => transcript(page).getByText("Note to the agent").count()).toBe(0);
 	});
@@ -399,7 +399,7 @@ describe("an answer", () => {
 		await answer(page, "You said").hover();
 		await answer(page, "You said").getByRole("button", { name: "Copy message" }).click();
 		await soon(() => page.evaluate("globalThis.copied")).toBe("You said: tulips before the frost");
-		await button("More about this conversation").click();
+		await button("More actions for this conversation").click();
 		await page.getByRole("menuitem", { name: "Copy as Markdown" }).click();
 		await soon(() => page.evaluate("globalThis.copied")).toMatch(
 			/^# [\s\S]*tulips before the frost[\s\S]*You said: tulips before the frost/,
@@ -445,7 +445,7 @@ describe("an answer", () => {
 	test("is given by the model that the head names, or by another one that is chosen there", async () => {
 		const conversation = await open();
 		await button("scripted").click();
-		const dialog = page.getByRole("dialog", { name: "Which model answers here" });
+		const dialog = page.getByRole("dialog", { name: "Model for this conversation" });
 		await dialog.getByRole("textbox", { name: /^Model/ }).fill("ollama:llama3:8b");
 		await dialog.getByRole("button", { name: "Use this model" }).click();
 		await button("llama3:8b").waitFor();
@@ -454,7 +454,7 @@ describe("an answer", () => {
 			model: "llama3:8b",
 		});
 		await button("llama3:8b").click();
-		await dialog.getByRole("button", { name: "As configured" }).click();
+		await dialog.getByRole("button", { name: "Use the default" }).click();
 		await button("scripted").waitFor();
 	});
 
@@ -477,7 +477,7 @@ describe("versions", () => {
 	const versions = () => transcript(page).getByRole("group", { name: "Versions" });
 	const choose = async (article: Locator, action: string): Promise<void> => {
 		await article.hover();
-		await article.getByRole("button", { name: "More about this message" }).click();
+		await article.getByRole("button", { name: "More actions for this message" }).click();
 		await page.getByRole("menuitem", { name: action }).click();
 	};
 
@@ -491,7 +491,7 @@ describe("versions", () => {
 		await answer(page, "You said: plant garlic").waitFor();
 		await soon(() => texts(page)).toEqual(["plant garlic", "You said: plant garlic"]);
 		await soon(() => versions().textContent()).toBe("2 / 2");
-		await button("Version before").click();
+		await button("Previous version").click();
 		await soon(() => texts(page)).toEqual([
 			"plant tulips",
 			"You said: plant tulips",
@@ -515,9 +515,9 @@ describe("versions", () => {
 		await choose(answer(page, "You said: two"), "Answer again");
 		await soon(() => versions().textContent()).toBe("2 / 2");
 		await soon(() => texts(page)).toEqual(["one", "You said: one", "two", "You said: two"]);
-		await choose(answer(page, "You said: one"), "Branch off here");
+		await choose(answer(page, "You said: one"), "Branch from here");
 		await soon(() => texts(page)).toEqual(["one", "You said: one"]);
-		await transcript(page).getByText("A branch begins here.").waitFor();
+		await transcript(page).getByText("A branch starts here.").waitFor();
 		await write(page, "three");
 		await answer(page, "You said: three").waitFor();
 		await soon(() => versions().textContent()).toBe("3 / 3");
@@ -525,7 +525,7 @@ describe("versions", () => {
 		await soon(() => box(page).inputValue()).toBe("three");
 		await soon(() => texts(page)).toEqual(["one", "You said: one"]);
 		await box(page).fill("");
-		await button("Version before").click();
+		await button("Previous version").click();
 		await soon(() => texts(page)).toEqual(["one", "You said: one", "two", "You said: two"]);
 	});
 });
@@ -546,10 +546,10 @@ describe("a question", () => {
 		expect(await transcript(page).getByText("/approve").count()).toBe(0);
 		await page.reload();
 		await card().getByRole("button", { name: "Approve" }).click();
-		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		await decided("It was approved by someone on the page and has been used.").waitFor();
 		await soon(() => call.locator("summary").textContent()).toMatch(/done$/);
 		await page.reload();
-		await decided("It was approved by somebody on the page, and has been used.").waitFor();
+		await decided("It was approved by someone on the page and has been used.").waitFor();
 		expect(await card().count()).toBe(0);
 	});
 
@@ -557,7 +557,7 @@ describe("a question", () => {
 		const conversation = await open();
 		await write(page, "delete the beds");
 		await card().getByRole("button", { name: "Deny" }).click();
-		await decided("It was denied by somebody on the page.").waitFor();
+		await decided("It was denied by someone on the page.").waitFor();
 		await write(page, "delete the beds again");
 		await card().getByRole("button", { name: "Deny" }).waitFor();
 		const { body } = await keryx.client.confirm("GET", "/confirm?status=pending");
@@ -574,13 +574,13 @@ describe("a question", () => {
 describe("sessions", () => {
 	test("end with a divider that says why, and the one before can be continued", async () => {
 		const conversation = await open("the plan is to sail");
-		await button("More about this conversation").click();
+		await button("More actions for this conversation").click();
 		await page.getByRole("menuitem", { name: "New session" }).click();
 		const divider = transcript(page).getByRole("region", { name: "Session boundary" });
-		await divider.getByText("New session: the one before ended because a new one was asked for").waitFor();
+		await divider.getByText("New session. The previous one ended because you asked for a new one.").waitFor();
 		await write(page, "what was the plan?");
 		await answer(page, "what was the plan?").waitFor();
-		await divider.getByRole("button", { name: "Continue previous" }).click();
+		await divider.getByRole("button", { name: "Continue the previous session" }).click();
 		await divider.getByText("Continued").last().waitFor();
 		await write(page, "and on we go");
 		await answer(page, "and on we go").waitFor();
@@ -604,7 +604,7 @@ describe("sessions", () => {
 		await answer(page, "You said: the last").waitFor();
 		await transcript(page)
 			.getByRole("region", { name: "Session boundary" })
-			.getByText("New session: the one before ended at its limit of messages")
+			.getByText("New session. The previous one ended at its message limit.")
 			.waitFor();
 		expect(conversation).not.toBe(full);
 	});

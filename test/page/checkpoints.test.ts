@@ -73,7 +73,7 @@ async function sit(path: string): Promise<Page> {
 }
 
 const timeline = (page: Page) => page.getByRole("navigation", { name: "Checkpoints" }).getByRole("link");
-const files = (page: Page) => page.getByRole("navigation", { name: "Files that differ" }).getByRole("link");
+const files = (page: Page) => page.getByRole("navigation", { name: "Changed files" }).getByRole("link");
 const read = (name: string) => readFileSync(join(workspace, name), "utf8");
 /** Of the checkpoint that was taken before the last turn that changed something. */
 async function lastBefore(): Promise<string> {
@@ -90,20 +90,20 @@ describe("the checkpoints", () => {
 		await soon(() => timeline(page).count()).toBe(had + 1);
 		await timeline(page).nth(1).click();
 		await soon(() => files(page).allTextContents()).toHaveLength(3);
-		const diff = page.getByRole("region", { name: "Changes of notes.txt" });
+		const diff = page.getByRole("region", { name: "Changes to notes.txt" });
 		await files(page).filter({ hasText: "notes.txt" }).click();
 		await diff.waitFor();
 		await expect(diff.textContent()).resolves.toMatch(/-two[\s\d]*\+2[\s\d]*three[\s\d]*\+four/);
 		await files(page).filter({ hasText: "logo.bin" }).click();
-		await page.getByText("Not text").waitFor();
+		await page.getByText("Not a text file").waitFor();
 	});
 
 	test("are compared with one another, the older one first", async () => {
 		const page = await sit(`/checkpoints?conversation=${conversation}`);
-		await page.getByText("Nothing differs").waitFor();
-		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the one before" });
+		await page.getByText("No differences").waitFor();
+		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the previous one" });
 		await files(page).filter({ hasText: "added.txt" }).click();
-		await page.getByRole("region", { name: "Changes of added.txt" }).getByText("new").waitFor();
+		await page.getByRole("region", { name: "Changes to added.txt" }).getByText("new").waitFor();
 		expect(new URL(page.url()).searchParams.get("with")).toBe(await lastBefore());
 	});
 
@@ -111,8 +111,8 @@ describe("the checkpoints", () => {
 		const elsewhere = await say("much", "long");
 		const page = await sit(`/checkpoints?conversation=${elsewhere}`);
 		await timeline(page).first().click();
-		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the one before" });
-		const diff = page.getByRole("region", { name: "Changes of long.txt" });
+		await page.getByRole("combobox", { name: "Compared with" }).selectOption({ label: "the previous one" });
+		const diff = page.getByRole("region", { name: "Changes to long.txt" });
 		await diff.getByText("1", { exact: true }).first().waitFor();
 		expect(await diff.locator("[data-index]").count()).toBeLessThan(400);
 		await diff.evaluate((one) => one.scrollTo({ top: one.scrollHeight }));
@@ -124,11 +124,11 @@ describe("the checkpoints", () => {
 			`/checkpoints?conversation=${conversation}&id=${await lastBefore()}&file=notes.txt`,
 		);
 		await page.getByRole("button", { name: "Restore this file" }).click();
-		const plan = page.getByRole("dialog", { name: "What a restore would do" });
-		await plan.getByRole("region", { name: "Goes back to how it was" }).getByText("notes.txt").waitFor();
-		await plan.getByRole("button", { name: "Go on" }).click();
+		const plan = page.getByRole("dialog", { name: "Preview of the restore" });
+		await plan.getByRole("region", { name: "Will be restored" }).getByText("notes.txt").waitFor();
+		await plan.getByRole("button", { name: "Continue" }).click();
 		const sure = page.getByRole("dialog", { name: "Restore this file?" });
-		await sure.getByText("1 file goes back.").waitFor();
+		await sure.getByText("1 file will be restored.").waitFor();
 		expect(read("notes.txt")).toBe("one\n2\nthree\nfour\n");
 		await sure.getByRole("button", { name: "Restore now" }).click();
 		const report = page.getByRole("dialog", { name: "Restored" });
@@ -148,27 +148,29 @@ describe("the checkpoints", () => {
 		writeFileSync(join(workspace, "plan.txt"), "mine now\n");
 		const page = await sit(`/checkpoints?conversation=${conversation}&id=${id}`);
 		await page.getByRole("button", { name: "Restore", exact: true }).click();
-		const plan = page.getByRole("dialog", { name: "What a restore would do" });
+		const plan = page.getByRole("dialog", { name: "Preview of the restore" });
 		await plan
-			.getByRole("region", { name: /^Goes back/ })
+			.getByRole("region", { name: /^Will be restored/ })
 			.getByText("notes.txt")
 			.waitFor();
 		await plan
-			.getByRole("region", { name: /^Is removed/ })
+			.getByRole("region", { name: /^Will be removed/ })
 			.getByText("added.txt")
 			.waitFor();
-		const kept = plan.getByRole("region", { name: "Stays as it is" });
-		await kept.getByText("somebody else than the agent has changed it since").waitFor();
+		const kept = plan.getByRole("region", { name: "Will be left alone" });
+		await kept.getByText("someone other than the agent has changed it since").waitFor();
 		await screenshot(page, "checkpoints-plan-light");
 		expect(await axeFindings(page)).toEqual([]);
 		await plan.getByRole("checkbox").check();
 		await kept.waitFor({ state: "detached" });
 		await plan.getByRole("checkbox").uncheck();
 		await kept.waitFor();
-		await plan.getByRole("button", { name: "Go on" }).click();
+		await plan.getByRole("button", { name: "Continue" }).click();
 		await page.getByRole("button", { name: "Restore now" }).click();
 		const report = page.getByRole("dialog", { name: "Restored" });
-		await report.getByText("2 files go back, 1 file is removed, 1 file stays as it is.").waitFor();
+		await report
+			.getByText("2 files will be restored, 1 file will be removed, 1 file will be left alone.")
+			.waitFor();
 		expect([read("notes.txt"), read("plan.txt")]).toEqual(["one\ntwo\nthree\n", "mine now\n"]);
 		expect(existsSync(join(workspace, "added.txt"))).toBe(false);
 		await report.getByRole("button", { name: "Undo this restore" }).click();
@@ -182,11 +184,11 @@ describe("the checkpoints", () => {
 		await page.getByRole("button", { name: "Take a checkpoint" }).click();
 		const dialog = page.getByRole("dialog", { name: "Take a checkpoint" });
 		await dialog.getByRole("textbox").fill("with my draft");
-		await dialog.getByRole("button", { name: "Take it" }).click();
+		await dialog.getByRole("button", { name: "Save" }).click();
 		await timeline(page).filter({ hasText: "with my draft" }).waitFor();
 		await page.getByRole("button", { name: "Take a checkpoint" }).click();
-		await dialog.getByRole("button", { name: "Take it" }).click();
-		await dialog.getByText(/No file has changed since the last one/).waitFor();
+		await dialog.getByRole("button", { name: "Save" }).click();
+		await dialog.getByText(/Nothing has changed since the last checkpoint/).waitFor();
 	});
 
 	test("a conversation without any says so", async () => {
@@ -214,7 +216,7 @@ describe("how it looks", () => {
 				if (name === "phone") await screenshot(page, "checkpoints-timeline-phone");
 				expect(await axeFindings(page)).toEqual([]);
 				await page.goto(`${keryx.url}/checkpoints?conversation=${conversation}&id=${id}&file=notes.txt`);
-				await page.getByRole("region", { name: "Changes of notes.txt" }).waitFor();
+				await page.getByRole("region", { name: "Changes to notes.txt" }).waitFor();
 				expect(await axeFindings(page)).toEqual([]);
 				await screenshot(page, `checkpoints-${name}`);
 			});

@@ -60,7 +60,7 @@ const question = (page: Page, action: string): Locator => page.getByRole("articl
 describe("the queue of confirmations", () => {
 	test("shows a question of the agent as it arrives, and runs the command once it is approved", async () => {
 		const page = await sit("/confirmations");
-		await page.getByText("Nothing waits for you").waitFor();
+		await page.getByText("Nothing needs your decision").waitFor();
 		const { conversation } = await keryx.client.send({
 			text: "run mkdir -p old/deep && rm -rf old && echo swept",
 			client_message_id: "delete",
@@ -76,8 +76,8 @@ describe("the queue of confirmations", () => {
 			const { hits } = await keryx.client.search({ q: "swept", role: "assistant" });
 			return hits.length;
 		}).toBeGreaterThan(0);
-		await page.getByRole("button", { name: "Put away what is decided" }).click();
-		await page.getByText("Nothing waits for you").waitFor();
+		await page.getByRole("button", { name: "Hide decided questions" }).click();
+		await page.getByText("Nothing needs your decision").waitFor();
 	});
 
 	test("sends a denial with its reason, and says it only when the server has", async () => {
@@ -98,7 +98,7 @@ describe("the queue of confirmations", () => {
 		expect(await asked.getByText("It was denied").count()).toBe(0);
 		expect(await statusOf(id)).toMatchObject({ status: "pending" });
 		release();
-		await asked.getByText("It was denied by somebody on the page. “not on a Friday”").waitFor();
+		await asked.getByText("It was denied by someone on the page. “not on a Friday”").waitFor();
 		expect(await statusOf(id)).toMatchObject({ status: "denied", reason: "not on a Friday" });
 	});
 
@@ -155,7 +155,7 @@ describe("the queue of confirmations", () => {
 		const asked = question(page, "edit_file");
 		await page.locator("article:focus", { hasText: "edit_file" }).waitFor();
 		await asked.getByText("U+202E").waitFor();
-		const diff = asked.getByRole("region", { name: "Changes of src/app.ts" });
+		const diff = asked.getByRole("region", { name: "Changes to src/app.ts" });
 		await diff.getByText("const b = 2;").waitFor();
 		await diff.getByText("const b = 3;").waitFor();
 		await expect(diff.textContent()).resolves.toMatch(/-const b = 2;[\s\d]*\+const b = 3;/);
@@ -185,7 +185,7 @@ describe("the queue of confirmations", () => {
 		await asked.getByRole("button", { name: "Approve always" }).click();
 		await asked
 			.getByRole("alert")
-			.getByText(/no grant covers it/)
+			.getByText(/cannot be granted/)
 			.waitFor();
 		expect(await statusOf(id)).toMatchObject({ status: "pending" });
 		await asked.getByRole("combobox").selectOption("once");
@@ -198,7 +198,7 @@ describe("the queue of confirmations", () => {
 		const table = page.getByRole("table", { name: "Audit" });
 		await table.getByText("Grant revoked").first().waitFor();
 		await page.getByRole("button", { name: "Verify the chain" }).click();
-		await page.getByText(/^The chain is whole: \d+ entries\.$/).waitFor();
+		await page.getByText(/^The chain is intact: \d+ entries\.$/).waitFor();
 		await table
 			.getByRole("row", { name: /restart_database/ })
 			.first()

@@ -81,7 +81,7 @@ test("what the model thought first is folded away, and opens where one wants to 
 	for (const again of [false, true]) {
 		if (again) await page.reload();
 		await answer(page, "So it is.").first().waitFor();
-		const folded = transcript(page).locator("details").filter({ hasText: "What it thought first" }).first();
+		const folded = transcript(page).locator("details").filter({ hasText: "Reasoning" }).first();
 		expect(await folded.getByText("Let me think.").isVisible()).toBe(false);
 		await folded.locator("summary").click();
 		await folded.getByText("Let me think.").waitFor();
@@ -121,7 +121,7 @@ test("a message that was not taken is sent again with its files, once; edited, i
 });
 
 test("whether to notify is asked once: a no and a yes are both remembered", async () => {
-	const question = (of: Page) => of.getByText("Notify you while you look elsewhere?");
+	const question = (of: Page) => of.getByText("Show notifications while you are elsewhere?");
 	await question(page).waitFor();
 	await page.getByRole("button", { name: "No", exact: true }).click();
 	await question(page).waitFor({ state: "detached" });
@@ -154,6 +154,6 @@ test("whether to notify is asked once: a no and a yes are both remembered", asyn
 
 async function more(article: Locator, action: string): Promise<void> {
 	await article.hover();
-	await article.getByRole("button", { name: "More about this message" }).click();
+	await article.getByRole("button", { name: "More actions for this message" }).click();
 	await page.getByRole("menuitem", { name: action }).click();
 }

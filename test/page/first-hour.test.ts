@@ -112,10 +112,10 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 	await step("Connect a model").getByLabel("Address").fill(model.url);
 	await step("Connect a model").getByLabel("API key").fill(KEY);
 	await page.getByRole("button", { name: "List models" }).click();
-	await page.getByText("2 to choose from.").waitFor();
+	await page.getByText("2 available.").waitFor();
 	await page.getByRole("combobox", { name: "Model" }).fill("seer");
 	await looks("1-model");
-	await page.getByRole("button", { name: "Try and connect" }).click();
+	await page.getByRole("button", { name: "Test and connect" }).click();
 	await step("Connect a model").getByText("Done").waitFor();
 
 	// Resumed where it was, also after the page was closed.
@@ -130,9 +130,9 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 	const ada = telegram.user("Ada");
 	const dm = telegram.dm(ada);
 	telegram.say(ada, dm, "let me in");
-	await step("Say hello").getByRole("button", { name: "It is me" }).waitFor();
+	await step("Say hello").getByRole("button", { name: "This is me" }).waitFor();
 	await looks("3-pair");
-	await step("Say hello").getByRole("button", { name: "It is me" }).click();
+	await step("Say hello").getByRole("button", { name: "This is me" }).click();
 	// All three are done: what to try stands there instead, and the steps never come back.
 	await page.getByRole("heading", { name: "Keryx is running" }).waitFor();
 	await page.reload();
@@ -187,7 +187,7 @@ test("a first hour: set up, talk with a picture, approve, undo, find again, expo
 		.click();
 	await answer(page, "one red pixel").waitFor();
 
-	await page.getByRole("button", { name: "More about this conversation" }).click();
+	await page.getByRole("button", { name: "More actions for this conversation" }).click();
 	const downloading = page.waitForEvent("download");
 	await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
 	const file = await (await downloading).path();

@@ -38,7 +38,7 @@ test("the tables have the numbers of what happened", async () => {
 	const days = EXCHANGES.map((_, index) => dayName(index + 1));
 
 	const messages = await tableOf(page, "Messages");
-	expect(messages[0]).toEqual(["Day", "Written by people", "Written by the agent", "Results of tools"]);
+	expect(messages[0]).toEqual(["Day", "Written by people", "Written by the agent", "Tool results"]);
 	expect(messages.slice(1)).toEqual([
 		...EXCHANGES.map((n, index) => [days[index], String(index === 2 ? n + 1 : n), String(n), "0"]),
 		[dayName(21), "1", "100", "100"],
@@ -54,16 +54,16 @@ test("the tables have the numbers of what happened", async () => {
 	expect((await tableOf(page, "Cost"))[3]).toEqual([days[2], "$0.50", "1"]);
 
 	const errors = await tableOf(page, "Tool errors by position in the session");
-	expect(errors[0]).toEqual(["Messages", "Calls that failed", "Failed", "Results"]);
+	expect(errors[0]).toEqual(["Messages", "Failed calls", "Failed", "Results"]);
 	expect(errors.at(-1)).toEqual(["Messages 1–20", "0%", "0", "9"]);
 	expect(errors[1]).toEqual(["Messages 201–220", "100%", "1", "1"]);
 
 	expect(await tableOf(page, "Why sessions ended")).toEqual([
 		["Reason", "Sessions"],
-		["Somebody began a new one", "4"],
+		["Someone started a new one", "4"],
 	]);
 	const waits = await tableOf(page, "How long people waited");
-	expect(waits[0]).toEqual(["Share of the answers", "Within"]);
+	expect(waits[0]).toEqual(["Share of answers", "Within"]);
 	expect(waits[1]).toEqual(["p50, half", "10 s"]);
 
 	const spent = async (of: string) =>
@@ -95,7 +95,7 @@ test("period and platform narrow it, and stand in the address", async () => {
 test("the cap on sessions is told beside the errors of marathons", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/insights" });
 	const place = figure(page, "Tool errors by position in the session");
-	await place.getByText("that is why marathons are capped. The cap is 120 messages now.").waitFor();
+	await place.getByText("That is why sessions have a message limit. The limit is 120 messages.").waitFor();
 	await leave();
 });
 
@@ -132,7 +132,7 @@ test("it looks right with a lot and with nothing", async () => {
 			path: "/insights?platform=slack",
 			name: "insights-empty",
 			atAGlance: true,
-			ready: (page) => page.getByRole("heading", { name: "Nothing happened in this time" }).waitFor(),
+			ready: (page) => page.getByRole("heading", { name: "Nothing happened in this period" }).waitFor(),
 		},
 	]);
 });

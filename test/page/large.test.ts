@@ -72,7 +72,7 @@ test.each([
 		await scroll(page, wheel, async () => (await passed()) > FAR_IN_TRANSCRIPT);
 		expectSomething(await frames(), 0.6);
 		expect(await transcript(page).getByRole("article").count()).toBeLessThan(100);
-		await page.getByRole("button", { name: "To the end" }).click();
+		await page.getByRole("button", { name: "Jump to the end" }).click();
 		await transcript(page).getByText(`This is row ${ROWS}.`).waitFor();
 		await leave();
 	},

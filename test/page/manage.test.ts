@@ -61,13 +61,13 @@ async function looks(name: string): Promise<void> {
 
 test("a conversation is renamed for good, pinned to the top, and called the same everywhere", async () => {
 	await page.goto(`${keryx.url}/c/${ids.Rome}`);
-	await page.getByRole("button", { name: "More about this conversation" }).click();
+	await page.getByRole("button", { name: "More actions for this conversation" }).click();
 	await looks("menu");
 	await menu("Rename").click();
 	await page.getByRole("textbox", { name: "Title" }).fill("Holiday in Rome");
 	await page.getByRole("textbox", { name: "Title" }).press("Enter");
 	await page.getByRole("heading", { name: "Holiday in Rome" }).waitFor();
-	await page.getByRole("button", { name: "More about this conversation" }).click();
+	await page.getByRole("button", { name: "More actions for this conversation" }).click();
 	await menu("Pin to the top").click();
 	await soon(async () => (await names())[0]).toBe("Holiday in Rome");
 	await keryx.client.newSession({ conversation: ids.Rome as string });
@@ -104,7 +104,7 @@ test("several are archived at once, undone, archived again, and found under Arch
 
 test("a deleted one leaves the list and the search, is saved first, and can be restored", async () => {
 	await page.goto(`${keryx.url}/c/${ids.Vienna}`);
-	await page.getByRole("button", { name: "More about this conversation" }).click();
+	await page.getByRole("button", { name: "More actions for this conversation" }).click();
 	await menu("Delete").click();
 	await looks("delete");
 	const saved = page.waitForEvent("download");
@@ -125,13 +125,13 @@ test("words are found inside a conversation, one place after the other", async (
 	for (const word of ["pelican", "heron", "pelican again"]) await tell(keryx, "Lisbon", word);
 	await page.goto(`${keryx.url}/c/${ids.Lisbon}`);
 	await answer(page, "You said: pelican again").waitFor();
-	await page.getByRole("button", { name: "More about this conversation" }).click();
-	await menu("Find in it").click();
+	await page.getByRole("button", { name: "More actions for this conversation" }).click();
+	await menu("Find in this conversation").click();
 	await page.getByRole("searchbox", { name: "Words to find" }).fill("pelican");
 	await page.getByText("1 of 4").waitFor();
 	await page.waitForURL(/\?m=/);
 	const first = page.url();
-	await page.getByRole("button", { name: "Older place" }).click();
+	await page.getByRole("button", { name: "Older match" }).click();
 	await page.getByText("2 of 4").waitFor();
 	await soon(() => page.url()).not.toBe(first);
 	await looks("find");
@@ -141,7 +141,7 @@ test("words are found inside a conversation, one place after the other", async (
 test("Ctrl-K leads to views, conversations, commands and settings", async () => {
 	await page.goto(`${keryx.url}/c/${ids.Lisbon}`);
 	await answer(page, "You said: pelican again").waitFor();
-	const box = page.getByRole("combobox", { name: "What to look for" });
+	const box = page.getByRole("combobox", { name: "Search for" });
 	await page.keyboard.press("Control+k");
 	await box.fill("rome");
 	await page.getByRole("option", { name: /Holiday in Rome/ }).waitFor();

@@ -102,13 +102,13 @@ test("notices, commands, their answers and failures are the same after a reload,
 	await message(page, "/new").getByText("Done").waitFor();
 
 	const expected = [
-		"The conversation begins here",
+		"Start of the conversation",
 		"Today",
 		"good day",
 		"You said: good day",
 		"tulips",
 		"You said: tulips",
-		"New session: the one before ended at its limit of messages",
+		"New session. The previous one ended at its message limit.",
 		"New session: the last one reached",
 		"/status",
 		"Keryx is idle",
@@ -117,7 +117,7 @@ test("notices, commands, their answers and failures are the same after a reload,
 		"/title Garden",
 		"is now named",
 		"/new",
-		"New session: the one before ended because a new one was asked for",
+		"New session. The previous one ended because you asked for a new one.",
 		"Started a new session",
 		"roses",
 		"You said: roses",
@@ -156,7 +156,7 @@ test("what was said beside older rows comes with them, at its place, once", asyn
 	const scroller = transcript(page);
 	await soon(async () => {
 		await scroller.evaluate((element) => element.scrollTo(0, 0));
-		return scroller.getByText("The conversation begins here").isVisible();
+		return scroller.getByText("Start of the conversation").isVisible();
 	}).toBe(true);
 	const items = new Map<number, string>();
 	await soon(async () => {

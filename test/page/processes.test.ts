@@ -113,7 +113,7 @@ describe("the processes", () => {
 		const rows = page.getByRole("table", { name: "Processes" }).getByRole("row");
 		await rows.filter({ hasText: "Exited 4" }).first().waitFor();
 		expect(await rows.filter({ hasText: "echo quick" }).count()).toBe(0);
-		await page.getByRole("checkbox", { name: "Foreground commands too" }).check();
+		await page.getByRole("checkbox", { name: "Include foreground commands" }).check();
 		await rows.filter({ hasText: "echo quick" }).first().waitFor();
 	});
 
@@ -146,12 +146,12 @@ describe("the processes", () => {
 	test("a program on pipes takes lines, and the end of its input ends it", async () => {
 		const id = await start("a cat");
 		const page = await sit(`/processes/${id}`);
-		const line = page.getByRole("textbox", { name: "A line for its input" });
+		const line = page.getByRole("textbox", { name: "Send it a line of input" });
 		await line.fill("one line");
 		await line.press("Enter");
 		await shows(page, /one line/);
 		await soon(() => line.inputValue()).toBe("");
-		await page.getByRole("button", { name: "End input" }).click();
+		await page.getByRole("button", { name: "Close input" }).click();
 		await page.getByText("Exited 0").waitFor();
 		await page.getByText("exited by itself").waitFor();
 		expect(await page.getByRole("button", { name: "Kill" }).count()).toBe(0);
@@ -190,7 +190,7 @@ describe("the processes", () => {
 		await page.getByRole("button", { name: "Kill" }).click();
 		const dialog = page.getByRole("dialog", { name: "Kill this process?" });
 		await dialog.getByText("exec sleep 1000").waitFor();
-		await dialog.getByRole("button", { name: "Let it run" }).click();
+		await dialog.getByRole("button", { name: "Cancel" }).click();
 		expect((await keryx.client.process({ id })).state).toBe("running");
 		await page.getByRole("button", { name: "Kill" }).click();
 		await dialog.getByRole("button", { name: "Kill", exact: true }).click();

@@ -49,7 +49,7 @@ test("what is typed is found and marked, with its neighbours, and stands in the 
 
 test("what looks like a number is searched for as it was typed", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/search?q=007" });
-	await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
+	await page.getByRole("heading", { name: "No results" }).waitFor();
 	expect(await page.getByRole("searchbox").inputValue()).toBe("007");
 	await page.getByRole("searchbox").fill("1e3");
 	await page.waitForURL((url) => url.search === "?q=1e3");
@@ -70,7 +70,7 @@ test("filters narrow what is found, stand in the address, and can be cleared", a
 	await page.getByLabel("Where", { exact: true }).selectOption("user");
 	await soon(() => hits(page).count()).toBe(2);
 	await page.getByLabel("To", { exact: true }).fill("2020-01-01");
-	await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
+	await page.getByRole("heading", { name: "No results" }).waitFor();
 	await leave();
 });
 
@@ -134,13 +134,13 @@ test("it looks right with hits, without, and before", async () => {
 		{
 			path: "/search?q=aubergine",
 			name: "search",
-			ready: (page) => page.getByText("found, best first").waitFor(),
+			ready: (page) => page.getByText("results, best first").waitFor(),
 		},
 		{
 			path: "/search?q=nowhere",
 			name: "search-none",
 			atAGlance: true,
-			ready: (page) => page.getByRole("heading", { name: "Nothing was found" }).waitFor(),
+			ready: (page) => page.getByRole("heading", { name: "No results" }).waitFor(),
 		},
 		{
 			path: "/search",

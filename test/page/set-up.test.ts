@@ -77,17 +77,17 @@ test("a setting is changed once its difference was seen; a wrong value is said a
 	await field.fill("120");
 	await page.getByRole("combobox", { name: "Tools at work" }).selectOption("off");
 	await page.getByRole("button", { name: "Review 2 changes" }).click();
-	const dialog = page.getByRole("dialog", { name: "Write these changes?" });
+	const dialog = page.getByRole("dialog", { name: "Save these changes?" });
 	await dialog
 		.getByRole("region", { name: "Differences in config.yaml" })
 		.getByText("max_messages: 120")
 		.waitFor();
 	expect(text()).toBe(before);
-	await dialog.getByRole("button", { name: "Write config.yaml" }).click();
+	await dialog.getByRole("button", { name: "Save config.yaml" }).click();
 	await dialog.waitFor({ state: "detached" });
 	expect(text()).toBe(`${before}session_reset:\n  max_messages: 120\ndisplay:\n  tool_progress: off\n`);
-	const change = page.getByRole("list", { name: "Changes of settings" }).getByRole("listitem").first();
-	await change.getByText("by somebody on the page").waitFor();
+	const change = page.getByRole("list", { name: "Setting changes" }).getByRole("listitem").first();
+	await change.getByText("by someone on the page").waitFor();
 	await change.getByText("session_reset.max_messages").waitFor();
 	await soon(
 		async () =>
@@ -107,17 +107,17 @@ test("a file that was saved in an editor meanwhile is not written over", async (
 	await page.goto(`${keryx.url}/settings?tab=general`);
 	await page.getByRole("textbox", { name: "Pause, in minutes" }).fill("30");
 	await page.getByRole("button", { name: "Review 1 change" }).click();
-	const dialog = page.getByRole("dialog", { name: "Write these changes?" });
+	const dialog = page.getByRole("dialog", { name: "Save these changes?" });
 	await dialog.getByText("idle_minutes: 30").waitFor();
 	const theirs = `${text()}# theirs\n`;
 	writeFileSync(file(), theirs);
-	await dialog.getByRole("button", { name: "Write config.yaml" }).click();
+	await dialog.getByRole("button", { name: "Save config.yaml" }).click();
 	await dialog.getByRole("alert").getByText("has changed since").waitFor();
 	expect(text()).toBe(theirs);
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	// What was typed is still there, and is made for the file as it is now.
 	await page.getByRole("button", { name: "Review 1 change" }).click();
-	await dialog.getByRole("button", { name: "Write config.yaml" }).click();
+	await dialog.getByRole("button", { name: "Save config.yaml" }).click();
 	await dialog.waitFor({ state: "detached" });
 	expect(text()).toContain("# theirs\n");
 	expect(text()).toContain("session_reset:\n  idle_minutes: 30\n");
@@ -155,7 +155,7 @@ test("the model is named in the header, and another is chosen from those that th
 	await write(page, "who are you?");
 	await answer(page, "from the model").waitFor();
 	await page.getByRole("button", { name: "tiny", exact: true }).click();
-	const choices = page.getByRole("list", { name: "Models to choose from" });
+	const choices = page.getByRole("list", { name: "Available models" });
 	await choices.getByRole("button", { name: "openai-compatible:large" }).click();
 	await page.getByRole("button", { name: "large", exact: true }).waitFor();
 	await write(page, "and now?");
@@ -170,7 +170,7 @@ test("it looks right", async () => {
 			path: "/settings?tab=general",
 			name: "settings-general",
 			ready: (at) =>
-				at.getByRole("list", { name: "Changes of settings" }).getByRole("listitem").first().waitFor(),
+				at.getByRole("list", { name: "Setting changes" }).getByRole("listitem").first().waitFor(),
 		},
 		{
 			path: "/settings?tab=profiles",

@@ -61,7 +61,7 @@ test("the settings can be filtered, and those that were changed stand alone", as
 	await soon(() => page.locator("dl > div").allTextContents()).toEqual(["drain_seconds30default"]);
 	expect(new URL(page.url()).searchParams.get("q")).toBe("drain");
 	await page.getByRole("searchbox", { name: "Filter" }).fill("nothing like this");
-	await page.getByRole("heading", { name: "No setting fits" }).waitFor();
+	await page.getByRole("heading", { name: "No matching setting" }).waitFor();
 	await page.getByRole("searchbox", { name: "Filter" }).fill("");
 	await page.getByRole("checkbox").check();
 	await soon(() => page.getByText("default", { exact: true }).count()).toBe(0);
@@ -78,7 +78,7 @@ test("a change of the file is shown at once, a bad one as what it is", async () 
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_messages: 151 }\n");
 	await page.getByText("151", { exact: true }).waitFor();
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_mesages: 152 }\n");
-	await page.getByRole("alert").getByText("The last good one is in force").waitFor();
+	await page.getByRole("alert").getByText("Keryx keeps using the last valid version").waitFor();
 	await page.getByRole("list", { name: "Problems" }).getByText("2:18").waitFor();
 	await page.getByText("151", { exact: true }).waitFor();
 	writeFileSync(file, "http: { port: 0 }\nsession_reset: { max_messages: 150 }\n");
@@ -146,7 +146,7 @@ test("the theme is chosen here, and kept", async () => {
 test("it says which Keryx this is", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=about" });
 	const { version, agent } = await keryx.client.health();
-	const facts = page.getByRole("region", { name: "What runs" });
+	const facts = page.getByRole("region", { name: "What is running" });
 	await facts.getByText(`Keryx ${version}`).waitFor();
 	await facts.getByText(agent, { exact: false }).first().waitFor();
 	await facts.getByText(keryx.home).waitFor();
@@ -165,12 +165,12 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 		response.end(JSON.stringify({ data: [{ id: "tiny" }] }));
 	});
 	await page.getByRole("button", { name: "List models" }).click();
-	await page.getByText("1 to choose from.").waitFor();
+	await page.getByText("1 available.").waitFor();
 	await page.getByRole("combobox", { name: "Model" }).fill("tiny");
 	server.next(refuses(401, { message: "who are you" }));
-	await page.getByRole("button", { name: "Try and connect" }).click();
+	await page.getByRole("button", { name: "Test and connect" }).click();
 	await page.getByRole("alert").waitFor();
-	await page.getByRole("button", { name: "Try and connect" }).click();
+	await page.getByRole("button", { name: "Test and connect" }).click();
 	await page.getByText("tiny of Another server").waitFor();
 	await soon(async () => (await keryx.client.health()).agent).toBe("ai-sdk");
 	expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-of-the-page-0123456789");

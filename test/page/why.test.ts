@@ -36,7 +36,7 @@ test("a message's steps stand there as the story tells them, with what became of
 		expect(shown[index]).toContain(events[index]?.type);
 	}
 	expect(shown.slice(1).every((step) => /\+\d/.test(step))).toBe(true);
-	const verdict = page.getByRole("region", { name: "What became of it" });
+	const verdict = page.getByRole("region", { name: "What happened" });
 	expect(await verdict.textContent()).toMatch(/It was answered\./);
 	await leave();
 });
@@ -47,7 +47,7 @@ test("it leads to the row, the conversation and what was sent", async () => {
 	await page.getByRole("region", { name: "Turn" }).getByText("completed").waitFor();
 	const conversation = page.getByRole("region", { name: "Conversation" }).getByRole("link");
 	expect(await conversation.getAttribute("href")).toBe(`/c/${asked.conversation}`);
-	await page.getByRole("link", { name: "Show row 1 in the conversation" }).click();
+	await page.getByRole("link", { name: "Show message 1 in the conversation" }).click();
 	await page.waitForURL((url) => url.pathname === `/c/${asked.conversation}` && url.searchParams.has("m"));
 	await leave();
 });
@@ -55,7 +55,7 @@ test("it leads to the row, the conversation and what was sent", async () => {
 test("why opens from a message in its conversation", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: `/c/${asked.conversation}` });
 	await page.getByRole("region", { name: "Transcript" }).getByText("what about the roof?").first().hover();
-	await page.getByRole("button", { name: "More about this message" }).first().click();
+	await page.getByRole("button", { name: "More actions for this message" }).first().click();
 	await page.getByRole("menuitem", { name: /^Why/ }).click();
 	await page.waitForURL((url) => url.pathname === `/why/${asked.id}`);
 	await page.getByRole("list", { name: "Steps" }).waitFor();
@@ -65,7 +65,7 @@ test("why opens from a message in its conversation", async () => {
 test("what happens to a message while one looks appears by itself", async () => {
 	const { id, conversation } = await send("hold the line");
 	const { page, leave } = await takeSeat(browser, keryx, { path: `/why/${id}` });
-	const verdict = page.getByRole("region", { name: "What became of it" });
+	const verdict = page.getByRole("region", { name: "What happened" });
 	await verdict.getByText("Keryx is working on it.").waitFor();
 	await keryx.client.stop({ conversation });
 	await verdict.getByText("The user stopped the answer.").waitFor();

@@ -1,4 +1,5 @@
 // First: it takes the login out of the address before anything else reads that.
+import { texts } from "./texts/app.ts";
 import "./api/page-key.ts";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
@@ -28,7 +29,7 @@ keepForOffline();
 await began(startLive());
 
 const place = document.getElementById("root");
-if (!place) throw new Error("the page has no place to be drawn in");
+if (!place) throw new Error(texts.main.thePageHasNoRoot);
 createRoot(place).render(
 	<StrictMode>
 		<QueryClientProvider client={queryClient}>

@@ -13,6 +13,8 @@ import { type Answer, type CallInput, type EndpointName, endpoints } from "../en
 import { framesOf } from "../events/sse.ts";
 import type { WireDelta, WireEvent } from "../schemas.ts";
 import { event } from "../schemas.ts";
+import { type AskInput, type Asking, ask } from "./ask.ts";
+import { type ConfirmationCalls, confirmationCalls } from "./confirmations.ts";
 import { type Patience, watchSilence } from "./patience.ts";
 
 /** How one request travels. */
@@ -47,6 +49,10 @@ export interface FollowInput {
 }
 
 export interface Client extends Calls {
+	/** Sends one message; its answer can be read while it is written, or as a whole. */
+	ask(input: AskInput): Promise<Asking>;
+	/** Ask for approval before an action, wait for the decision, use it once; or decide. */
+	readonly confirmations: ConfirmationCalls;
 	/** Events from a cursor on, across cuts and restarts of Keryx, each once, until the signal. */
 	follow(input: FollowInput): AsyncGenerator<Followed>;
 	/** The lines of an export, as they come. */
@@ -79,8 +85,12 @@ export function createClient(transport: Transport): Client {
 	const calls: Record<string, unknown> = {};
 	for (const name of Object.keys(endpoints) as EndpointName[])
 		calls[name] = (input: Record<string, unknown> = {}) => call(transport, endpoints[name], input);
-	return {
+	const client: Client = {
 		...(calls as unknown as Calls),
+		ask: (input) => ask(client, input),
+		get confirmations() {
+			return confirmationCalls(client);
+		},
 		follow: (input) => follow(transport, input),
 		export: async function* (input) {
 			const path = `/api/export${queryOf(input)}`;
@@ -108,13 +118,14 @@ export function createClient(transport: Transport): Client {
 			return { status: answer.status, body: flatAnswer(text, answer.status) };
 		},
 	};
+	return client;
 }
 
 function flatAnswer(text: string, status: number): Readonly<Record<string, unknown>> {
 	try {
 		return JSON.parse(text) as Record<string, unknown>;
 	} catch (cause) {
-		throw new KeryxError("internal", `Keryx answered ${status} and no JSON`, { cause });
+		throw new KeryxError("internal", `Keryx answered ${status}, but not in JSON`, { cause });
 	}
 }
 
@@ -277,7 +288,7 @@ function errorOf(text: string, status: number): KeryxError {
 			...(error.field !== undefined && { field: error.field }),
 		});
 	} catch (cause) {
-		return new KeryxError("internal", `Keryx answered ${status} without saying why`, { cause });
+		return new KeryxError("internal", `Keryx answered ${status} without a reason`, { cause });
 	}
 }
 

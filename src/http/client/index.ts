@@ -1,6 +1,7 @@
 // The API's client without its server, for a program that only calls. How the API answers never comes in here.
 
 export { confirmCalls } from "../confirm/schemas.ts";
+export type { AskAnswer, AskInput, Asking } from "./ask.ts";
 export {
 	apiTransport,
 	type Client,
@@ -10,4 +11,6 @@ export {
 	type Transport,
 	type TransportOptions,
 } from "./client.ts";
+export { type ConfirmationCalls, type ConfirmCallInput, callConfirm } from "./confirmations.ts";
 export type { Patience } from "./patience.ts";
+export { httpTransport } from "./transports.ts";

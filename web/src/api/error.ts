@@ -1,5 +1,7 @@
 // What went wrong with a call, as the server says it; or that it could not be asked.
 
+import { texts } from "../texts/app.ts";
+
 interface Told {
 	readonly code: string;
 	readonly message: string;
@@ -29,7 +31,7 @@ export const UNREACHABLE = "page.unreachable";
 
 export function unreachable(cause: unknown): ApiError {
 	const error = new ApiError(
-		{ code: UNREACHABLE, message: "Keryx cannot be reached", hint: "Is it running? `npm start` starts it." },
+		{ code: UNREACHABLE, message: texts.error.keryxCannotBeReached, hint: texts.error.isItRunningStartIt },
 		0,
 	);
 	error.cause = cause;
@@ -46,7 +48,7 @@ export function errorIn(body: unknown, status: number): ApiError {
 	if (typeof told === "string") return new ApiError({ code: `http.${status}`, message: told }, status);
 	if (isTold(told)) return new ApiError(told, status);
 	return new ApiError(
-		{ code: `http.${status}`, message: `Keryx answered ${status} without saying why` },
+		{ code: `http.${status}`, message: texts.error.keryxAnsweredWithStatusAnd(status) },
 		status,
 	);
 }

@@ -1,4 +1,5 @@
 // Files to and from the server. A file on its way up tells how far it is, which fetch cannot.
+import { texts } from "../texts/app.ts";
 import { ApiError, errorIn, unreachable } from "./error.ts";
 import { pageHeaders } from "./page-key.ts";
 import { readBlob } from "./request.ts";
@@ -23,8 +24,9 @@ export function upload(
 			request.status === 200
 				? resolve(request.response as Stored)
 				: reject(errorIn(request.response, request.status));
-		request.onerror = () => reject(unreachable(new Error("the connection was cut")));
-		request.onabort = () => reject(new ApiError({ code: "page.aborted", message: "It was removed" }, 0));
+		request.onerror = () => reject(unreachable(new Error(texts.upload.theConnectionWasLost)));
+		request.onabort = () =>
+			reject(new ApiError({ code: "page.aborted", message: texts.upload.theFileWasRemoved }, 0));
 		signal.addEventListener("abort", () => request.abort());
 		request.send(file);
 	});

@@ -1,21 +1,31 @@
 // What is known of the connection, no more: whoever looks at an old state must be able to tell.
+
 import { classes } from "../lib/classes.ts";
 import { type ConnectionState as State, useConnection } from "../live/index.ts";
+import { texts } from "../texts/app.ts";
 import { Tooltip } from "../ui/index.ts";
 
 const WORDS: Readonly<
 	Record<State, { readonly name: string; readonly about: string; readonly dot: string }>
 > = {
-	connecting: { name: "Connecting", about: "The page asks for live events", dot: "bg-ink-3 pulse" },
-	live: { name: "Live", about: "What happens is shown as it happens", dot: "bg-ok" },
+	connecting: {
+		name: texts.connectionState.connecting,
+		about: texts.connectionState.connectingToKeryx,
+		dot: "bg-ink-3 pulse",
+	},
+	live: {
+		name: texts.connectionState.live,
+		about: texts.connectionState.updatesAppearAsTheyHappen,
+		dot: "bg-ok",
+	},
 	reconnecting: {
-		name: "Reconnecting",
-		about: "The connection was cut; nothing is lost",
+		name: texts.connectionState.reconnecting,
+		about: texts.connectionState.theConnectionDroppedNothingIs,
 		dot: "bg-warn pulse",
 	},
 	offline: {
-		name: "Offline",
-		about: "Keryx does not answer. What you see may be old; the page goes on trying",
+		name: texts.connectionState.offline,
+		about: texts.connectionState.keryxDoesNotAnswerWhat,
 		dot: "bg-danger",
 	},
 };
@@ -26,7 +36,7 @@ export function ConnectionState() {
 		<Tooltip text={about} side="right">
 			<div
 				role="status"
-				aria-label={`Connection: ${name}`}
+				aria-label={texts.connectionState.connection(name)}
 				className="flex items-center gap-2 px-2 text-xs text-ink-3"
 			>
 				<span aria-hidden className={classes("size-2 rounded-full", dot)} />

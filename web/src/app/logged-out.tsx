@@ -1,3 +1,4 @@
+import { texts } from "../texts/app.ts";
 import { Command } from "../ui/index.ts";
 import { Mark } from "./mark.tsx";
 
@@ -9,13 +10,10 @@ export function LoggedOut() {
 				<span className="text-accent">
 					<Mark size={32} />
 				</span>
-				<h1 className="text-xl font-semibold tracking-[-0.015em]">You are not logged in</h1>
-				<p className="text-ink-2">
-					This browser has no login, or it has ended. Run this where Keryx runs, and open the link that it
-					prints here. It works once, within ten minutes, and holds for 30 days.
-				</p>
+				<h1 className="text-xl font-semibold tracking-[-0.015em]">{texts.loggedOut.youAreNotLoggedIn}</h1>
+				<p className="text-ink-2">{texts.loggedOut.thisBrowserIsNotLogged}</p>
 				<Command text="keryx link" />
-				<p className="text-ink-2">The conversations are where they were; nothing is lost.</p>
+				<p className="text-ink-2">{texts.loggedOut.yourConversationsAreSafe}</p>
 			</div>
 		</main>
 	);

@@ -1,4 +1,5 @@
 import { BellRing } from "lucide-react";
+import { texts } from "../texts/app.ts";
 import { Button } from "../ui/index.ts";
 import { chooseNotifications, useNotifyChoice } from "./notify.ts";
 
@@ -8,13 +9,13 @@ export function NotifyQuestion() {
 	return (
 		<p className="flex shrink-0 flex-wrap items-center gap-2 border-t bg-panel px-4 py-2 text-sm text-ink-2">
 			<BellRing size={15} aria-hidden className="shrink-0" />
-			<span className="min-w-32 flex-1">Notify you while you look elsewhere?</span>
+			<span className="min-w-32 flex-1">{texts.notifyQuestion.showNotificationsWhileYouAre}</span>
 			<span className="flex shrink-0 gap-1">
 				<Button size="sm" onClick={() => void chooseNotifications(true)}>
-					Yes
+					{texts.notifyQuestion.yes}
 				</Button>
 				<Button size="sm" look="quiet" onClick={() => void chooseNotifications(false)}>
-					No
+					{texts.notifyQuestion.no}
 				</Button>
 			</span>
 		</p>

@@ -1,10 +1,12 @@
 // Tells a person who looks elsewhere that a question waits or an answer is there: by a notification of the browser and a short sound.
 // The person is asked once. Of several tabs one does this; it keeps its connection while it is hidden.
+
 import { api } from "../api/index.ts";
 import type { LiveEvent } from "../api/types.ts";
 import { readLocal, writeLocal } from "../lib/storage.ts";
 import { createValue } from "../lib/value.ts";
 import { onFrames, stayConnected } from "../live/index.ts";
+import { texts } from "../texts/app.ts";
 
 type Choice = "unasked" | "on" | "off";
 
@@ -43,13 +45,13 @@ async function tell({ type, conversation, facts }: LiveEvent): Promise<void> {
 	if (conversation === null) return;
 	const what =
 		type === "confirmation.requested"
-			? "asks you for a yes or a no"
+			? texts.notify.needsYourDecision
 			: type === "turn.ended" && facts.outcome === "completed"
-				? "has answered"
+				? texts.notify.hasAnswered
 				: null;
 	if (what === null) return;
 	const { name, preview } = await api.conversation({ conversation });
-	const body = type === "turn.ended" ? preview : "Open it to decide.";
+	const body = type === "turn.ended" ? preview : texts.notify.openItToDecide;
 	const notice = new Notification(`${name} ${what}`, {
 		body,
 		tag: `${conversation} ${type}`,

@@ -1,9 +1,11 @@
 // One box that leads everywhere: views, conversations, what can be commanded, settings.
+
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command, MessageSquarePlus, Search, Settings2 } from "lucide-react";
 import { type ReactNode, useDeferredValue, useId, useMemo, useRef, useState } from "react";
 import { api, useApi } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
+import { texts } from "../texts/app.ts";
 import { Dialog, Input, PlatformIcon } from "../ui/index.ts";
 import { send, useConversationList } from "../views/conversations/index.tsx";
 import { places } from "./places.ts";
@@ -32,15 +34,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 		list.current?.children[next]?.scrollIntoView({ block: "nearest" });
 	};
 	return (
-		<Dialog open onOpenChange={onClose} title="Go anywhere">
+		<Dialog open onOpenChange={onClose} title={texts.palette.goAnywhere}>
 			<Input
 				autoFocus
 				role="combobox"
-				aria-label="What to look for"
+				aria-label={texts.palette.searchFor}
 				aria-expanded
 				aria-controls={listId}
 				aria-activedescendant={entries[active] ? `${listId}-${active}` : undefined}
-				placeholder="A view, a conversation, a command, a setting"
+				placeholder={texts.palette.viewConversationCommandOrSetting}
 				value={words}
 				onChange={({ target }) => {
 					setWords(target.value);
@@ -54,7 +56,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 					event.preventDefault();
 				}}
 			/>
-			<div ref={list} id={listId} role="listbox" aria-label="Found" className="-mx-2 mt-2">
+			<div ref={list} id={listId} role="listbox" aria-label={texts.palette.results} className="-mx-2 mt-2">
 				{entries.map(({ id, name, about, icon, run }, index) => (
 					<div
 						key={id}
@@ -96,8 +98,8 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 			[
 				{
 					id: "new",
-					name: "New chat",
-					about: "an empty conversation of its own",
+					name: texts.palette.newChat,
+					about: texts.palette.aSeparateEmptyConversation,
 					icon: <MessageSquarePlus size={16} />,
 					run: does(() => navigate({ to: "/c/$conversation", params: { conversation: "new" } })),
 				},
@@ -122,14 +124,14 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 				.map(({ name, about }) => ({
 					id: `/${name}`,
 					name: `/${name}`,
-					about: `${about}, in the open conversation`,
+					about: texts.palette.inTheOpenConversation(about),
 					icon: <Command size={16} />,
 					run: does(() => void say(open as string, `/${name}`)),
 				})),
 			(config?.entries ?? []).map(({ key, value }) => ({
-				id: `setting ${key}`,
+				id: texts.palette.setting(key),
 				name: key,
-				about: `setting, ${JSON.stringify(value)}`,
+				about: texts.palette.settingWith(JSON.stringify(value)),
 				icon: <Settings2 size={16} />,
 				run: does(() => navigate({ to: "/settings", search: { tab: "configuration", q: key } })),
 			})),
@@ -144,7 +146,7 @@ function useEntries(wanted: string, onClose: () => void): readonly Entry[] {
 			...kinds.flatMap((kind) => kind.filter(fits).slice(0, MOST_OF_KIND)),
 			{
 				id: "search",
-				name: `Search all messages for \u201c${wanted}\u201d`,
+				name: texts.palette.searchAllMessagesFor(wanted),
 				about: "",
 				icon: <Search size={16} />,
 				run: does(() => navigate({ to: "/search", search: { q: wanted } })),

@@ -1,4 +1,5 @@
 // Where one can go, in the order of the rail.
+
 import {
 	Archive,
 	ChartNoAxesColumn,
@@ -10,6 +11,7 @@ import {
 	ShieldQuestionMark,
 	SquareTerminal,
 } from "lucide-react";
+import { texts } from "../texts/app.ts";
 
 export interface Place {
 	readonly to:
@@ -27,12 +29,12 @@ export interface Place {
 }
 
 export const places: readonly Place[] = [
-	{ to: "/", name: "Conversations", icon: MessagesSquare, keys: "g c" },
-	{ to: "/confirmations", name: "Confirmations", icon: ShieldQuestionMark, keys: "g a" },
-	{ to: "/processes", name: "Processes", icon: SquareTerminal, keys: "g p" },
-	{ to: "/checkpoints", name: "Checkpoints", icon: Archive, keys: "g k" },
-	{ to: "/insights", name: "Insights", icon: ChartNoAxesColumn, keys: "g i" },
-	{ to: "/channels", name: "Channels", icon: Plug, keys: "g h" },
-	{ to: "/search", name: "Search", icon: Search, keys: "g s" },
-	{ to: "/settings", name: "Settings", icon: Settings, keys: "g ," },
+	{ to: "/", name: texts.places.conversations, icon: MessagesSquare, keys: "g c" },
+	{ to: "/confirmations", name: texts.places.confirmations, icon: ShieldQuestionMark, keys: "g a" },
+	{ to: "/processes", name: texts.places.processes, icon: SquareTerminal, keys: "g p" },
+	{ to: "/checkpoints", name: texts.places.checkpoints, icon: Archive, keys: "g k" },
+	{ to: "/insights", name: texts.places.insights, icon: ChartNoAxesColumn, keys: "g i" },
+	{ to: "/channels", name: texts.places.channels, icon: Plug, keys: "g h" },
+	{ to: "/search", name: texts.places.search, icon: Search, keys: "g s" },
+	{ to: "/settings", name: texts.places.settings, icon: Settings, keys: "g ," },
 ];

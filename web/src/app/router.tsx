@@ -1,4 +1,5 @@
 // Which view stands behind which address. The conversations are there from the start; the rest is loaded when it is opened.
+
 import {
 	createRootRoute,
 	createRoute,
@@ -7,6 +8,7 @@ import {
 	Link,
 	lazyRouteComponent,
 } from "@tanstack/react-router";
+import { texts } from "../texts/app.ts";
 import { Empty, ErrorState, SkeletonRows } from "../ui/index.ts";
 import { ConversationsView, ConversationView, NoConversationView } from "../views/conversations/index.tsx";
 import { Shell } from "./shell.tsx";
@@ -26,20 +28,20 @@ const noConversation = createRoute({
 const conversation = createRoute({
 	getParentRoute: () => conversations,
 	path: "/c/$conversation",
-	validateSearch: texts("m", "profile"),
+	validateSearch: textFields("m", "profile"),
 	component: ConversationView,
 });
 
 const confirmations = createRoute({
 	getParentRoute: () => root,
 	path: "/confirmations",
-	validateSearch: texts("id", "tab"),
+	validateSearch: textFields("id", "tab"),
 	component: lazyRouteComponent(() => import("../views/confirmations/index.tsx"), "ConfirmationsView"),
 });
 const processes = createRoute({
 	getParentRoute: () => root,
 	path: "/processes",
-	validateSearch: texts("tab", "conversation"),
+	validateSearch: textFields("tab", "conversation"),
 	component: lazyRouteComponent(() => import("../views/processes/index.tsx"), "ProcessesView"),
 });
 const process = createRoute({
@@ -50,13 +52,13 @@ const process = createRoute({
 const checkpoints = createRoute({
 	getParentRoute: () => root,
 	path: "/checkpoints",
-	validateSearch: texts("conversation", "id", "with", "file"),
+	validateSearch: textFields("conversation", "id", "with", "file"),
 	component: lazyRouteComponent(() => import("../views/checkpoints/index.tsx"), "CheckpointsView"),
 });
 const insights = createRoute({
 	getParentRoute: () => root,
 	path: "/insights",
-	validateSearch: texts("period", "platform"),
+	validateSearch: textFields("period", "platform"),
 	component: lazyRouteComponent(() => import("../views/insights/index.tsx"), "InsightsView"),
 });
 const channels = createRoute({
@@ -67,13 +69,13 @@ const channels = createRoute({
 const settings = createRoute({
 	getParentRoute: () => root,
 	path: "/settings",
-	validateSearch: texts("tab", "q"),
+	validateSearch: textFields("tab", "q"),
 	component: lazyRouteComponent(() => import("../views/settings/index.tsx"), "SettingsView"),
 });
 const search = createRoute({
 	getParentRoute: () => root,
 	path: "/search",
-	validateSearch: texts("q", "platform", "role", "from", "to", "conversation"),
+	validateSearch: textFields("q", "platform", "role", "from", "to", "conversation"),
 	component: lazyRouteComponent(() => import("../views/search/index.tsx"), "SearchView"),
 });
 const why = createRoute({
@@ -115,7 +117,7 @@ declare module "@tanstack/react-router" {
 }
 
 /** What an address may say behind its question mark: these words, each a text. */
-function texts<Name extends string>(...names: readonly Name[]) {
+function textFields<Name extends string>(...names: readonly Name[]) {
 	return (given: Readonly<Record<string, unknown>>): { [Key in Name]?: string } =>
 		Object.fromEntries(
 			names.filter((name) => given[name] !== undefined).map((name) => [name, String(given[name])]),
@@ -125,18 +127,18 @@ function texts<Name extends string>(...names: readonly Name[]) {
 function NotFound() {
 	return (
 		<Empty
-			title="There is nothing here"
+			title={texts.router.pageNotFound}
 			action={
 				<Link to="/" className="text-accent underline">
-					To the conversations
+					{texts.router.goToConversations}
 				</Link>
 			}
 		>
-			The address leads to no view of this page.
+			{texts.router.noPageHasThisAddress}
 		</Empty>
 	);
 }
 
 function Failed({ error, reset }: ErrorComponentProps) {
-	return <ErrorState error={error} title="This view failed" onRetry={reset} />;
+	return <ErrorState error={error} title={texts.router.couldNotBeShown} onRetry={reset} />;
 }

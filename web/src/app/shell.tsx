@@ -1,9 +1,11 @@
 // What stands around every view: the rail, or the bar of a phone, and the keys that go places.
+
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { Command, Ellipsis, Keyboard, Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useApi } from "../api/index.ts";
 import { classes } from "../lib/classes.ts";
+import { texts } from "../texts/app.ts";
 import { IconButton, Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/index.ts";
 import { useConversationList, useUnreadCount } from "../views/conversations/index.tsx";
 import { ConnectionBanner, ConnectionState } from "./connection-state.tsx";
@@ -25,22 +27,22 @@ export function Shell() {
 	const waiting = useWaiting();
 	useNews(waiting);
 	usePaletteKey(() => setPalette(true));
-	useShortcut("Ctrl k", "Go anywhere: views, conversations, commands, settings", () => setPalette(true));
-	useShortcut("?", "Show these shortcuts", () => setSheet(true));
+	useShortcut("Ctrl k", texts.shell.goAnywhereViewsConversationsCommands, () => setPalette(true));
+	useShortcut("?", texts.shell.showTheseShortcuts, () => setSheet(true));
 	return (
 		<div className="flex h-full flex-col md:flex-row">
 			<a
 				href="#main"
 				className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-sm focus:bg-accent focus:px-3 focus:py-1.5 focus:text-on-accent"
 			>
-				Skip to the content
+				{texts.shell.skipToContent}
 			</a>
 			{places.map((place) => (
 				<PlaceKeys key={place.to} place={place} />
 			))}
 			<SearchKey />
 			<nav
-				aria-label="Main"
+				aria-label={texts.shell.main}
 				className="hidden w-24 shrink-0 flex-col gap-0.5 overflow-y-auto border-r bg-panel p-2 md:flex lg:w-46 lg:px-3"
 			>
 				<Link
@@ -48,7 +50,9 @@ export function Shell() {
 					className="mb-3 flex h-9 items-center justify-center gap-2 rounded-sm text-accent lg:justify-start lg:px-2"
 				>
 					<Mark />
-					<span className="text-lg font-semibold tracking-[-0.015em] text-ink max-lg:sr-only">Keryx</span>
+					<span className="text-lg font-semibold tracking-[-0.015em] text-ink max-lg:sr-only">
+						{texts.shell.keryx}
+					</span>
 				</Link>
 				{places.map((place) => (
 					<RailLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
@@ -56,11 +60,21 @@ export function Shell() {
 				<div className="mt-auto flex flex-col gap-1 pt-4 max-lg:items-center">
 					<ConnectionState />
 					<div className="flex gap-1">
-						<IconButton label="Go anywhere" keys="Ctrl K" size="sm" onClick={() => setPalette(true)}>
+						<IconButton
+							label={texts.shell.goAnywhere}
+							keys="Ctrl K"
+							size="sm"
+							onClick={() => setPalette(true)}
+						>
 							<Command size={16} />
 						</IconButton>
 						<ThemeMenu />
-						<IconButton label="Keyboard shortcuts" keys="?" size="sm" onClick={() => setSheet(true)}>
+						<IconButton
+							label={texts.shell.keyboardShortcuts}
+							keys="?"
+							size="sm"
+							onClick={() => setSheet(true)}
+						>
 							<Keyboard size={16} />
 						</IconButton>
 					</div>
@@ -89,7 +103,7 @@ function useNews(waiting: number): void {
 	const conversations = useMemo(() => data?.pages.flatMap((page) => page.conversations) ?? [], [data]);
 	const news = waiting + useUnreadCount(conversations);
 	useEffect(() => {
-		document.title = news > 0 ? `(${news}) Keryx` : "Keryx";
+		document.title = news > 0 ? texts.shell.keryx2(news) : texts.shell.keryx;
 		const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
 		if (icon) icon.href = news > 0 ? "/favicon-news.svg" : "/favicon.svg";
 	}, [news]);
@@ -118,13 +132,13 @@ function usePaletteKey(open: () => void): void {
 
 function PlaceKeys({ place }: { readonly place: Place }) {
 	const navigate = useNavigate();
-	useShortcut(place.keys, `Go to ${place.name}`, () => void navigate({ to: place.to }));
+	useShortcut(place.keys, texts.shell.goTo(place.name), () => void navigate({ to: place.to }));
 	return null;
 }
 
 function SearchKey() {
 	const navigate = useNavigate();
-	useShortcut("/", "Search everything", () => void navigate({ to: "/search" }));
+	useShortcut("/", texts.shell.searchEverything, () => void navigate({ to: "/search" }));
 	return null;
 }
 
@@ -162,7 +176,7 @@ function Count({ count, className }: { readonly count: number; readonly classNam
 			)}
 		>
 			{count}
-			<span className="sr-only"> waiting</span>
+			<span className="sr-only">{texts.shell.waiting}</span>
 		</span>
 	);
 }
@@ -172,7 +186,7 @@ function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly o
 	const theme = useTheme();
 	return (
 		<nav
-			aria-label="Main"
+			aria-label={texts.shell.main}
 			className="flex shrink-0 items-stretch border-t bg-panel pb-[env(safe-area-inset-bottom)] md:hidden"
 		>
 			{places
@@ -181,14 +195,14 @@ function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly o
 					<BarLink key={place.to} place={place} count={place.to === "/confirmations" ? waiting : 0} />
 				))}
 			<Menu
-				label="More"
+				label={texts.shell.more}
 				trigger={
 					<button
 						type="button"
 						className="flex h-13 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-ink-2"
 					>
 						<Ellipsis size={19} strokeWidth={1.75} aria-hidden />
-						<span className="text-[10px] tracking-tight">More</span>
+						<span className="text-[10px] tracking-tight">{texts.shell.more}</span>
 					</button>
 				}
 			>
@@ -200,7 +214,7 @@ function PhoneBar({ waiting, onPalette }: { readonly waiting: number; readonly o
 						</MenuItem>
 					))}
 				<MenuItem icon={<Search size={16} />} onSelect={onPalette}>
-					Go anywhere
+					{texts.shell.goAnywhere}
 				</MenuItem>
 				<MenuSeparator />
 				<MenuChoice value={theme} choices={THEMES} onChange={setTheme} />

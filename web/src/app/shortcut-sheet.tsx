@@ -1,3 +1,4 @@
+import { texts } from "../texts/app.ts";
 import { Dialog, Kbd } from "../ui/index.ts";
 import { useShortcuts } from "./shortcuts.ts";
 
@@ -5,7 +6,7 @@ import { useShortcuts } from "./shortcuts.ts";
 export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
 	const known = new Map(useShortcuts().map((shortcut) => [shortcut.keys, shortcut]));
 	return (
-		<Dialog open onOpenChange={onClose} title="Keyboard shortcuts">
+		<Dialog open onOpenChange={onClose} title={texts.shortcutSheet.keyboardShortcuts}>
 			<dl className="grid grid-cols-1 gap-x-8 sm:grid-cols-2">
 				{[...known.values()].map(({ keys, what }) => (
 					<div key={keys} className="flex h-8 items-center justify-between gap-4 border-b border-line/60">

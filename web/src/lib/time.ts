@@ -1,4 +1,5 @@
 // Times as people say them.
+import { texts } from "../texts/app.ts";
 import { createValue } from "./value.ts";
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" });
@@ -36,8 +37,8 @@ export function fullTime(at: number): string {
 }
 
 export function dayName(at: number, from: number): string {
-	if (isSameDay(at, from)) return "Today";
-	if (isSameDay(at, from - DAY)) return "Yesterday";
+	if (isSameDay(at, from)) return texts.time.today;
+	if (isSameDay(at, from - DAY)) return texts.time.yesterday;
 	return dayOfYear.format(at);
 }
 

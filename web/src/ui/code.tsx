@@ -1,11 +1,12 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { classes } from "../lib/classes.ts";
+import { texts } from "../texts/app.ts";
 import { IconButton } from "./button.tsx";
 
 export function CopyButton({
 	text,
-	label = "Copy",
+	label = texts.code.copy,
 	className,
 }: {
 	readonly text: string;
@@ -20,7 +21,7 @@ export function CopyButton({
 	}, [copied]);
 	return (
 		<IconButton
-			label={copied ? "Copied" : label}
+			label={copied ? texts.code.copied : label}
 			size="sm"
 			{...(className !== undefined && { className })}
 			onClick={() => void copyText(text).then(setCopied)}
@@ -55,7 +56,7 @@ function copyBySelection(text: string): boolean {
 /** A block of code or output, as it is. */
 export function Code({
 	text,
-	label = "Code",
+	label = texts.code.code,
 	wrap = false,
 	copy = true,
 	caption,
@@ -95,7 +96,7 @@ export function Code({
 			{copy && (
 				<CopyButton
 					text={text}
-					label="Copy code"
+					label={texts.code.copyCode}
 					className={classes(
 						"absolute right-1 bg-panel",
 						caption === undefined
@@ -113,7 +114,7 @@ export function Command({ text }: { readonly text: string }) {
 	return (
 		<div className="flex h-9 items-center justify-between gap-2 rounded-sm border bg-panel pr-1 pl-3">
 			<code className="truncate font-[ui-monospace,monospace] text-sm">{text}</code>
-			<CopyButton text={text} label="Copy command" />
+			<CopyButton text={text} label={texts.code.copyCommand} />
 		</div>
 	);
 }

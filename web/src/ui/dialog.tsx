@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { classes } from "../lib/classes.ts";
+import { texts } from "../texts/app.ts";
 import { IconButton } from "./button.tsx";
 
 export interface DialogProps {
@@ -35,7 +36,7 @@ export function Dialog({ open, onOpenChange, title, about, children, actions, wi
 							{about !== undefined && <Radix.Description className="text-ink-2">{about}</Radix.Description>}
 						</div>
 						<Radix.Close asChild>
-							<IconButton label="Close" size="sm" className="-mr-1.5">
+							<IconButton label={texts.dialog.close} size="sm" className="-mr-1.5">
 								<X size={16} />
 							</IconButton>
 						</Radix.Close>

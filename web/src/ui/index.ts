@@ -7,6 +7,7 @@ export { Diff } from "./diff.tsx";
 export { Field } from "./field.tsx";
 export { Input, Select, TextArea } from "./input.tsx";
 export { Kbd } from "./kbd.tsx";
+export { Marked } from "./marked.tsx";
 export { Menu, MenuChoice, MenuItem, MenuSeparator } from "./menu.tsx";
 export { Page } from "./page.tsx";
 export { PlainText } from "./plain-text.tsx";

@@ -1,8 +1,10 @@
 // What stands where there is nothing to show yet, nothing at all, or something that went wrong.
+
 import { RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/error.ts";
 import { classes } from "../lib/classes.ts";
+import { texts } from "../texts/app.ts";
 import { Button } from "./button.tsx";
 
 /** Says what will appear here, and how it gets there. */
@@ -31,7 +33,7 @@ export function Empty({
 export function ErrorState({
 	error,
 	onRetry,
-	title = "This could not be read",
+	title = texts.states.thisCouldNotBeLoaded,
 }: {
 	readonly error: unknown;
 	readonly onRetry?: () => void;
@@ -50,7 +52,7 @@ export function ErrorState({
 			{code !== undefined && <p className="font-mono text-xs text-ink-3">{code}</p>}
 			{onRetry && (
 				<Button className="mt-3" icon={<RotateCw size={14} />} onClick={onRetry}>
-					Try again
+					{texts.states.tryAgain}
 				</Button>
 			)}
 		</div>
@@ -91,7 +93,7 @@ export function Skeleton({ className }: { readonly className?: string }) {
 /** Rows that are being read, for lists and tables. */
 export function SkeletonRows({
 	rows = 6,
-	label = "Loading",
+	label = texts.states.loading,
 }: {
 	readonly rows?: number;
 	readonly label?: string;

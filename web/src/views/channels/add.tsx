@@ -1,20 +1,20 @@
 // Connecting a chat platform: the bot's token is tried before anything is written.
+
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api, useApi } from "../../api/index.ts";
-import { Button, Dialog, ErrorLine, Field, Input, platformName, Select } from "../../ui/index.ts";
+import { texts } from "../../texts/channels.ts";
+import { Button, Dialog, ErrorLine, Field, Input, Marked, platformName, Select } from "../../ui/index.ts";
 
 /** Where a token comes from, by platform. */
 const WHERE: Readonly<Record<string, string>> = {
-	telegram: "In Telegram, write /newbot to @BotFather. It answers with the token.",
-	discord:
-		"In the Developer Portal (discord.com/developers), create an application. Under Bot, turn on Message Content Intent and press Reset Token.",
-	slack: "At api.slack.com/apps, under Install App: it begins with xoxb-.",
+	telegram: texts.add.inTelegramSendNewbotTo,
+	discord: texts.add.inTheDeveloperPortalDiscord,
+	slack: texts.add.onApiSlackComApps,
 };
 
 /** Where the second one comes from. */
-const WHERE_APP =
-	"Under Basic Information, App-Level Tokens, with the scope connections:write: it begins with xapp-.";
+const WHERE_APP = texts.add.onTheSameSiteUnder;
 
 /** The token is known to this form alone, and gone when it is left. */
 export function useChannelForm() {
@@ -46,7 +46,7 @@ export function useChannelForm() {
 	};
 	const fields = (
 		<form id={form} className="flex flex-col gap-3" onSubmit={submit}>
-			<Field label="Platform">
+			<Field label={texts.add.platform}>
 				{(id) => (
 					<Select id={id} value={platform} onChange={({ target }) => setPlatform(target.value)}>
 						{(known?.platforms ?? [platform]).map((name) => (
@@ -57,7 +57,7 @@ export function useChannelForm() {
 					</Select>
 				)}
 			</Field>
-			<Field label="Bot token" about={WHERE[platform]}>
+			<Field label={texts.add.botToken} about={WHERE[platform]}>
 				{(id) => (
 					<Input
 						id={id}
@@ -70,7 +70,7 @@ export function useChannelForm() {
 				)}
 			</Field>
 			{needsApp && (
-				<Field label="App-level token" about={WHERE_APP}>
+				<Field label={texts.add.appLevelToken} about={WHERE_APP}>
 					{(id) => (
 						<Input
 							id={id}
@@ -85,10 +85,10 @@ export function useChannelForm() {
 			)}
 			<details>
 				<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">
-					A second bot, or another API server
+					{texts.add.aSecondBotOrAnother}
 				</summary>
 				<div className="mt-2 flex flex-col gap-3">
-					<Field label="Account" about="Only for a second bot on the same platform.">
+					<Field label={texts.add.account} about={texts.add.onlyForASecondBot}>
 						{(id) => (
 							<Input
 								id={id}
@@ -100,10 +100,7 @@ export function useChannelForm() {
 							/>
 						)}
 					</Field>
-					<Field
-						label="API address"
-						about="Only for an API server of your own, such as http://127.0.0.1:8081."
-					>
+					<Field label={texts.add.aPIAddress} about={texts.add.onlyIfYouRunYour}>
 						{(id) => (
 							<Input
 								id={id}
@@ -128,22 +125,18 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 		<Dialog
 			open
 			onOpenChange={(open) => !open && onClose()}
-			title={data ? `${data.who} is connected` : "Add a channel"}
-			about={
-				data
-					? `Write to it in ${platformName(platform)}. The first message shows here as a request to be let in.`
-					: "Talk to your agent in a chat app."
-			}
+			title={data ? texts.add.isConnected(data.who) : texts.add.addAChannel}
+			about={data ? texts.add.nowSendItAMessage(platformName(platform)) : texts.add.talkToYourAgentIn}
 			actions={
 				data ? (
 					<Button look="primary" onClick={onClose}>
-						Done
+						{texts.add.done}
 					</Button>
 				) : (
 					<>
-						<Button onClick={onClose}>Cancel</Button>
+						<Button onClick={onClose}>{texts.add.cancel}</Button>
 						<Button look="primary" type="submit" form={form} disabled={isPending || !isComplete}>
-							{isPending ? "Trying the token…" : "Connect"}
+							{isPending ? texts.add.checkingTheToken : texts.add.connect}
 						</Button>
 					</>
 				)
@@ -152,7 +145,7 @@ export function AddChannel({ onClose }: { readonly onClose: () => void }) {
 			{data ? (
 				data.remarks.length === 0 ? (
 					<p>
-						Saved as <code className="font-mono text-sm">channels.{data.name}</code> in config.yaml.
+						<Marked text={texts.add.savedAsChannelsInConfig(data.name)} />
 					</p>
 				) : (
 					<ul className="list-disc pl-5">

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { duration, fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/channels.ts";
 
 /** How long ago, by the server's clock, counted on from when that was read: it ticks by itself. */
 export function Age({
@@ -16,11 +17,11 @@ export function Age({
 		const timer = setInterval(() => setNow(Date.now()), 1000);
 		return () => clearInterval(timer);
 	}, []);
-	if (seconds === null || at === null) return <>none yet</>;
+	if (seconds === null || at === null) return <>{texts.age.noneYet}</>;
 	const age = seconds * 1000 + Math.max(0, now - readAt);
 	return (
 		<time dateTime={at} title={fullTime(Date.parse(at))}>
-			{age < 1500 ? "now" : `${duration(Math.floor(age / 1000) * 1000)} ago`}
+			{age < 1500 ? "now" : texts.age.ago(duration(Math.floor(age / 1000) * 1000))}
 		</time>
 	);
 }

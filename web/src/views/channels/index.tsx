@@ -1,7 +1,9 @@
 // The ways in and out for chats: whether each is there, what waits to be sent, and what nobody knows the end of.
+
 import { Plug, Plus } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/channels.ts";
 import {
 	Badge,
 	Button,
@@ -20,12 +22,12 @@ import { Unsettled } from "./unsettled.tsx";
 import { Waiting } from "./waiting.tsx";
 
 const STATES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
-	connected: { name: "Connected", tone: "ok" },
-	starting: { name: "Starting", tone: "accent" },
-	degraded: { name: "Degraded", tone: "warn" },
-	down: { name: "Down", tone: "danger" },
-	needs_attention: { name: "Needs attention", tone: "danger" },
-	stopped: { name: "Stopped", tone: "danger" },
+	connected: { name: texts.view.connected, tone: "ok" },
+	starting: { name: texts.view.starting, tone: "accent" },
+	degraded: { name: texts.view.degraded, tone: "warn" },
+	down: { name: texts.view.down, tone: "danger" },
+	needs_attention: { name: texts.view.needsAttention, tone: "danger" },
+	stopped: { name: texts.view.stopped, tone: "danger" },
 };
 
 export function ChannelsView() {
@@ -37,11 +39,11 @@ export function ChannelsView() {
 	);
 	return (
 		<Page
-			title="Channels"
-			about="the ways in and out for chats"
+			title={texts.view.channels}
+			about={texts.view.theChatPlatformsKeryxIs}
 			actions={
 				<Button size="sm" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
-					Add a channel
+					{texts.view.addAChannel}
 				</Button>
 			}
 		>
@@ -50,11 +52,11 @@ export function ChannelsView() {
 				<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
 					<section aria-labelledby="channels-heading">
 						<h2 id="channels-heading" className="sr-only">
-							Connections
+							{texts.view.connections}
 						</h2>
 						{data.channels.length === 0 && (
-							<Empty icon={<Plug size={24} />} title="No channel is connected">
-								The chats that Keryx is connected to will stand here, each with its last sign of life.
+							<Empty icon={<Plug size={24} />} title={texts.view.noChannelIsConnected}>
+								{texts.view.connectAChatPlatformAnd}
 							</Empty>
 						)}
 						<ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">
@@ -76,18 +78,18 @@ export function ChannelsView() {
 											</span>
 										</p>
 										<dl className="grid grid-cols-[minmax(0,1fr)_auto] gap-y-1 text-sm">
-											<dt className="text-ink-3">Last sign of life</dt>
+											<dt className="text-ink-3">{texts.view.lastHeardFrom}</dt>
 											<dd className="text-right tabular-nums">
 												{channel.state === "connected" && channel.alive_at !== null ? (
-													"moments ago"
+													texts.view.momentsAgo
 												) : (
 													<Age seconds={channel.age_seconds} readAt={dataUpdatedAt} at={channel.alive_at} />
 												)}
 											</dd>
-											<dt className="text-ink-3">Waits to be sent</dt>
+											<dt className="text-ink-3">{texts.view.waitingToBeSent}</dt>
 											<dd className="text-right tabular-nums">
 												{channel.pending}
-												{data.counted ? "" : " or more"}
+												{data.counted ? "" : texts.view.orMore}
 											</dd>
 										</dl>
 										{channel.detail !== null && (

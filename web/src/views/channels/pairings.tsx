@@ -1,6 +1,8 @@
 // People who wrote first and were sent a code, and those who were let in.
+
 import { useMutation } from "@tanstack/react-query";
 import { api, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/channels.ts";
 import { Badge, Button, ErrorLine, PlatformIcon, platformName, RelativeTime } from "../../ui/index.ts";
 
 type Pairing = Awaited<ReturnType<typeof api.pairings>>["pairings"][number];
@@ -12,9 +14,9 @@ export function Pairings() {
 	return (
 		<section aria-labelledby="pairings-heading">
 			<h2 id="pairings-heading" className="font-semibold">
-				People
+				{texts.pairings.people}
 			</h2>
-			<p className="text-sm text-ink-2">Who asked to talk to your agent, and who may.</p>
+			<p className="text-sm text-ink-2">{texts.pairings.peopleWhoAskedToTalk}</p>
 			{error && <ErrorLine error={error} />}
 			<ul>
 				{shown.map((pairing) => (
@@ -39,21 +41,21 @@ function Person({ pairing }: { readonly pairing: Pairing }) {
 			<span className="min-w-0 truncate text-sm text-ink-3">
 				{platformName(platform)}, {id}
 			</span>
-			<Badge tone={isOpen ? "warn" : "ok"}>{isOpen ? "Wants to talk" : (role ?? "member")}</Badge>
+			<Badge tone={isOpen ? "warn" : "ok"}>{isOpen ? texts.pairings.wantsToTalk : (role ?? "member")}</Badge>
 			<RelativeTime at={asked_at} className="text-xs text-ink-3" />
 			<span className="ml-auto flex gap-2">
 				{isOpen && (
 					<>
 						<Button size="sm" disabled={isPending} onClick={() => mutate("member")}>
-							Let in
+							{texts.pairings.letIn}
 						</Button>
 						<Button size="sm" disabled={isPending} onClick={() => mutate("owner")}>
-							It is me
+							{texts.pairings.thisIsMe}
 						</Button>
 					</>
 				)}
 				<Button size="sm" look="quiet" disabled={isPending} onClick={() => mutate("no")}>
-					{isOpen ? "Refuse" : "Remove"}
+					{isOpen ? texts.pairings.refuse : texts.pairings.remove}
 				</Button>
 			</span>
 			{error && <ErrorLine error={error} />}

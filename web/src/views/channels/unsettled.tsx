@@ -1,8 +1,10 @@
 // Deliveries that ended without success. Keryx never resends by itself what may have arrived, so a person decides.
+
 import { useMutation } from "@tanstack/react-query";
 import { Check, RotateCw, Trash2 } from "lucide-react";
 import { api } from "../../api/index.ts";
 import type { Delivery } from "../../api/types.ts";
+import { texts } from "../../texts/channels.ts";
 import { Badge, Button, ErrorLine, SkeletonRows } from "../../ui/index.ts";
 import { useDeliveries } from "./deliveries.ts";
 import { DeliveryItem } from "./delivery.tsx";
@@ -12,17 +14,14 @@ export function Unsettled() {
 	return (
 		<section aria-labelledby="unsettled-heading">
 			<h2 id="unsettled-heading" className="font-semibold">
-				To decide
+				{texts.unsettled.needsYourDecision}
 			</h2>
-			<p className="text-sm text-ink-2">
-				What was given up, and what may or may not have arrived. Keryx does not send such things again by
-				itself.
-			</p>
+			<p className="text-sm text-ink-2">{texts.unsettled.messagesThatKeryxGaveUp}</p>
 			{error && <ErrorLine error={error} />}
 			{!deliveries && !error && <SkeletonRows rows={2} />}
 			{deliveries?.length === 0 && (
 				<p className="mt-2 rounded-md border border-dashed px-4 py-3 text-ink-3">
-					Nothing: everything that was sent has arrived.
+					{texts.unsettled.noneEverythingThatWasSent}
 				</p>
 			)}
 			<ul>
@@ -32,7 +31,7 @@ export function Unsettled() {
 			</ul>
 			{more && (
 				<Button size="sm" onClick={more}>
-					Show more
+					{texts.unsettled.showMore}
 				</Button>
 			)}
 		</section>
@@ -47,11 +46,17 @@ function ToDecide({ delivery }: { readonly delivery: Delivery }) {
 	return (
 		<DeliveryItem
 			delivery={delivery}
-			badge={isUnknown ? <Badge tone="warn">May have arrived</Badge> : <Badge tone="danger">Given up</Badge>}
+			badge={
+				isUnknown ? (
+					<Badge tone="warn">{texts.unsettled.mayHaveArrived}</Badge>
+				) : (
+					<Badge tone="danger">{texts.unsettled.givenUp}</Badge>
+				)
+			}
 		>
 			<div className="mt-1 flex flex-wrap items-center gap-2">
 				<Button size="sm" icon={<RotateCw size={13} />} disabled={isPending} onClick={() => mutate("retry")}>
-					Send again
+					{texts.unsettled.sendAgain}
 				</Button>
 				<Button
 					size="sm"
@@ -60,7 +65,7 @@ function ToDecide({ delivery }: { readonly delivery: Delivery }) {
 					disabled={isPending}
 					onClick={() => mutate("sent")}
 				>
-					It arrived
+					{texts.unsettled.itArrived}
 				</Button>
 				<Button
 					size="sm"
@@ -69,11 +74,9 @@ function ToDecide({ delivery }: { readonly delivery: Delivery }) {
 					disabled={isPending}
 					onClick={() => mutate("drop")}
 				>
-					Drop
+					{texts.unsettled.drop}
 				</Button>
-				{isUnknown && (
-					<p className="text-xs text-ink-3">Look in the chat first: sent again, it may be there twice.</p>
-				)}
+				{isUnknown && <p className="text-xs text-ink-3">{texts.unsettled.checkTheChatFirstIf}</p>}
 			</div>
 			{error && <ErrorLine error={error} />}
 		</DeliveryItem>

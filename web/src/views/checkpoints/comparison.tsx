@@ -1,4 +1,5 @@
 // What differs between a checkpoint and another one, or now; the older always stands first.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowLeft, FileDiff as FileIcon, RotateCw, Undo2 } from "lucide-react";
@@ -6,6 +7,7 @@ import { useId, useMemo, useState } from "react";
 import { api } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
 import { unifiedLines } from "../../lib/diff.ts";
+import { texts } from "../../texts/checkpoints.ts";
 import { Badge, Button, Diff, Empty, ErrorState, IconButton, Select, SkeletonRows } from "../../ui/index.ts";
 import { Changes } from "./changes.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
@@ -33,7 +35,7 @@ export function Comparison(compared: Compared) {
 		placeholderData: keepPreviousData,
 	});
 	return (
-		<section aria-label="Comparison" className="flex h-full min-h-0 min-w-0 flex-1 flex-col">
+		<section aria-label={texts.comparison.comparison} className="flex h-full min-h-0 min-w-0 flex-1 flex-col">
 			<Heading
 				{...compared}
 				onRefresh={() => void diff.refetch()}
@@ -99,7 +101,7 @@ function Heading({
 				<Link
 					to="/checkpoints"
 					search={{ conversation }}
-					aria-label="All checkpoints"
+					aria-label={texts.comparison.allCheckpoints}
 					className="-ml-1.5 inline-flex size-8 shrink-0 items-center justify-center rounded-sm text-ink-2 hover:bg-hover md:hidden"
 				>
 					<ArrowLeft size={16} aria-hidden />
@@ -112,12 +114,12 @@ function Heading({
 					</p>
 				</div>
 				<Button look="primary" icon={<Undo2 size={15} />} onClick={onRestore}>
-					Restore
+					{texts.comparison.restore}
 				</Button>
 			</div>
 			<div className="flex items-center gap-2 text-sm text-ink-2">
 				<label htmlFor={field} className="shrink-0">
-					Compared with
+					{texts.comparison.comparedWith}
 				</label>
 				<div className="min-w-0">
 					<Select
@@ -129,8 +131,8 @@ function Heading({
 							})
 						}
 					>
-						<option value="now">now</option>
-						{before && <option value={before.id}>the one before</option>}
+						<option value="now">{texts.comparison.now}</option>
+						{before && <option value={before.id}>{texts.comparison.thePreviousOne}</option>}
 						{checkpoints
 							.filter(({ id }) => id !== checkpoint.id && id !== before?.id)
 							.map((one) => (
@@ -140,17 +142,22 @@ function Heading({
 							))}
 					</Select>
 				</div>
-				<IconButton label="Compare again" size="sm" disabled={isRefreshing} onClick={onRefresh}>
+				<IconButton
+					label={texts.comparison.compareAgain}
+					size="sm"
+					disabled={isRefreshing}
+					onClick={onRefresh}
+				>
 					<RotateCw size={14} />
 				</IconButton>
 			</div>
 			{excluded.length > 0 && (
 				<p className="text-xs text-ink-3">
-					Not saved:{" "}
+					{texts.comparison.notSaved}
 					{excluded
 						.map(
 							({ reason, count: n, examples }) =>
-								`${examples[0] ?? ""}${n > 1 ? ` and ${n - 1} more` : ""} (${reason})`,
+								`${examples[0] ?? ""}${n > 1 ? andMore(n - 1) : ""} (${reason})`,
 						)
 						.join(", ")}
 				</p>
@@ -177,16 +184,14 @@ function Files({
 	const shown = files.find(({ path }) => path === selected) ?? files[0];
 	if (!shown)
 		return (
-			<Empty icon={<FileIcon size={24} />} title="Nothing differs">
-				{other === undefined
-					? "The files are as they were at this checkpoint."
-					: "The files were the same at both checkpoints."}
+			<Empty icon={<FileIcon size={24} />} title={texts.comparison.noDifferences}>
+				{other === undefined ? texts.comparison.theFilesAreTheSame : texts.comparison.theFilesWereTheSame}
 			</Empty>
 		);
 	return (
 		<div className="flex min-h-0 flex-1 flex-col xl:flex-row">
 			<nav
-				aria-label="Files that differ"
+				aria-label={texts.comparison.changedFiles}
 				className="max-h-40 shrink-0 overflow-y-auto border-b bg-panel py-1 xl:max-h-none xl:w-64 xl:border-r xl:border-b-0"
 			>
 				<ul>
@@ -255,23 +260,25 @@ function OneFile({ file, onRestore }: { readonly file: FileDiff; readonly onRest
 					{MARKS[status].name}
 				</Badge>
 				<Button size="sm" icon={<Undo2 size={14} />} onClick={onRestore}>
-					Restore this file
+					{texts.comparison.restoreThisFile}
 				</Button>
 			</div>
 			{binary ? (
-				<Empty title="Not text">
-					The file's bytes differ. They are saved, and can be restored, but not shown.
-				</Empty>
+				<Empty title={texts.comparison.notATextFile}>{texts.comparison.theContentsDifferTheyAre}</Empty>
 			) : lines.length === 0 ? (
-				<Empty title="No lines differ">Only its name, its permissions or its being empty has changed.</Empty>
+				<Empty title={texts.comparison.noChangedLines}>{texts.comparison.onlyTheNameOrThe}</Empty>
 			) : (
-				<Diff label={`Changes of ${path}`} lines={lines} className="min-h-0 flex-1 pb-4" />
+				<Diff label={texts.comparison.changesTo(path)} lines={lines} className="min-h-0 flex-1 pb-4" />
 			)}
 			{cut && (
 				<p role="note" className="shrink-0 border-t bg-warn-soft px-4 py-1.5 text-sm text-warn">
-					The difference is longer than this: its end is not shown. A restore is about all of it.
+					{texts.comparison.onlyTheFirstPartOf}
 				</p>
 			)}
 		</div>
 	);
+}
+
+function andMore(others: number): string {
+	return texts.comparison.andMore(others);
 }

@@ -2,7 +2,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Archive, ArchiveX } from "lucide-react";
 import { useApi } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
-import { Empty, ErrorState, Page, Select, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/checkpoints.ts";
+import { Empty, ErrorState, Marked, Page, Select, SkeletonRows } from "../../ui/index.ts";
 import { Comparison } from "./comparison.tsx";
 import { TakeCheckpoint } from "./take-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -20,7 +21,7 @@ export function CheckpointsView() {
 	const conversation = named ?? data?.conversations[0]?.id;
 	return (
 		<Page
-			title="Checkpoints"
+			title={texts.view.checkpoints}
 			actions={
 				conversation !== undefined && (
 					<>
@@ -35,9 +36,8 @@ export function CheckpointsView() {
 			) : error ? (
 				<ErrorState error={error} onRetry={() => void refetch()} />
 			) : data ? (
-				<Empty icon={<Archive size={24} />} title="No checkpoints">
-					Before and after the agent changes files, their folder is saved. Begin a conversation, and what was
-					saved of its folder stands here.
+				<Empty icon={<Archive size={24} />} title={texts.view.noCheckpoints}>
+					{texts.view.keryxSavesAFolderBefore}
 				</Empty>
 			) : (
 				<SkeletonRows />
@@ -59,7 +59,7 @@ function Choice({
 	return (
 		<div className="w-56 max-sm:w-40">
 			<Select
-				aria-label="The folder of this conversation"
+				aria-label={texts.view.theFolderOfThisConversation}
 				value={value}
 				onChange={({ target }) => void navigate({ search: { conversation: target.value } })}
 			>
@@ -78,9 +78,8 @@ function OfConversation({ conversation }: { readonly conversation: string }) {
 	const { data, error, refetch } = useApi("checkpoints", { conversation }, { on: ["checkpoint", "restore"] });
 	if (error && !data)
 		return error.code === "checkpoint.disabled" ? (
-			<Empty icon={<ArchiveX size={24} />} title="This Keryx takes no checkpoints">
-				Set <code className="font-mono text-sm">checkpoints.enabled</code> to true, and folders are saved
-				before and after the agent changes them.
+			<Empty icon={<ArchiveX size={24} />} title={texts.view.checkpointsAreTurnedOff}>
+				<Marked text={texts.view.setCheckpointsEnabledToTrue} />
 			</Empty>
 		) : (
 			<ErrorState error={error} onRetry={() => void refetch()} />
@@ -89,9 +88,8 @@ function OfConversation({ conversation }: { readonly conversation: string }) {
 	const { checkpoints, workspace } = data;
 	if (checkpoints.length === 0)
 		return (
-			<Empty icon={<Archive size={24} />} title="No checkpoints of this folder yet">
-				<code className="font-mono text-xs wrap-anywhere">{workspace}</code> is saved before and after the
-				agent changes its files, and when you take a checkpoint.
+			<Empty icon={<Archive size={24} />} title={texts.view.noCheckpointsOfThisFolder}>
+				<Marked text={texts.view.keryxSavesBeforeAndAfter(workspace)} />
 			</Empty>
 		);
 	const chosen = checkpoints.find((one) => one.id === id);
@@ -111,9 +109,7 @@ function OfConversation({ conversation }: { readonly conversation: string }) {
 			</div>
 			<div className={classes("min-h-0 min-w-0 flex-1", !chosen && "max-md:hidden")}>
 				{id !== undefined && !chosen ? (
-					<Empty title="This checkpoint is not there any more">
-						Beyond a number of them the oldest go. Choose another one.
-					</Empty>
+					<Empty title={texts.view.thisCheckpointNoLongerExists}>{texts.view.keryxKeepsALimitedNumber}</Empty>
 				) : (
 					shown && (
 						<Comparison

@@ -1,9 +1,11 @@
 // Going back, in three steps: what would be done, a question, and what was done. What is shown as done is what the server reports.
+
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api, queryClient } from "../../api/index.ts";
-import { Button, Dialog, ErrorLine, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/checkpoints.ts";
+import { Button, Dialog, ErrorLine, Marked, SkeletonRows } from "../../ui/index.ts";
 import { type Checkpoint, count, KEPT, nameOf, type Plan, type Restored, timeOf } from "./words.ts";
 
 /** Of each kind. */
@@ -44,7 +46,7 @@ export function RestoreDialog({
 	const report = undoing.data ?? restoring.data;
 	const isBusy = restoring.isPending || undoing.isPending;
 	const changes = (plan.data?.restore.length ?? 0) + (plan.data?.remove.length ?? 0);
-	const what = file ?? "the whole folder";
+	const what = file ?? texts.restoreDialog.theWholeFolder;
 	const common = { open: true, onOpenChange: (open: boolean) => !open && onClose() } as const;
 
 	if (report)
@@ -52,17 +54,17 @@ export function RestoreDialog({
 			<Dialog
 				{...common}
 				wide
-				title={undoing.data ? "The restore was undone" : "Restored"}
-				about={`${what} is as it was: ${nameOf(report.target)}, ${timeOf(report.target)}.`}
+				title={undoing.data ? texts.restoreDialog.theRestoreWasUndone : texts.restoreDialog.restored}
+				about={texts.restoreDialog.restoredFrom(what, nameOf(report.target), timeOf(report.target))}
 				actions={
 					<>
 						{!undoing.data && restoring.data && (
 							<Button disabled={isBusy} onClick={() => undoing.mutate(restoring.data.before)}>
-								{isBusy ? "Undoing" : "Undo this restore"}
+								{isBusy ? texts.restoreDialog.undoing : texts.restoreDialog.undoThisRestore}
 							</Button>
 						)}
 						<Button look="primary" onClick={onClose}>
-							Done
+							{texts.restoreDialog.done}
 						</Button>
 					</>
 				}
@@ -75,21 +77,25 @@ export function RestoreDialog({
 		return (
 			<Dialog
 				{...common}
-				title={file === undefined ? "Go back to this checkpoint?" : "Restore this file?"}
+				title={
+					file === undefined
+						? texts.restoreDialog.goBackToThisCheckpoint
+						: texts.restoreDialog.restoreThisFile
+				}
 				about={`${nameOf(target)}, ${timeOf(target)}`}
 				actions={
 					<>
 						<Button disabled={isBusy} onClick={() => setSure(false)}>
-							Back to the plan
+							{texts.restoreDialog.back}
 						</Button>
 						<Button look="danger" disabled={isBusy} onClick={() => restoring.mutate()}>
-							{isBusy ? "Restoring" : "Restore now"}
+							{isBusy ? texts.restoreDialog.restoring : texts.restoreDialog.restoreNow}
 						</Button>
 					</>
 				}
 			>
 				<p>{summary(plan.data)}</p>
-				<p className="mt-2 text-ink-2">A checkpoint of now is taken first, so that this can be undone.</p>
+				<p className="mt-2 text-ink-2">{texts.restoreDialog.keryxTakesACheckpointOf}</p>
 				{restoring.isError && <ErrorLine error={restoring.error} />}
 			</Dialog>
 		);
@@ -97,17 +103,17 @@ export function RestoreDialog({
 		<Dialog
 			{...common}
 			wide
-			title="What a restore would do"
-			about={`${what}, back to: ${nameOf(target)}, ${timeOf(target)}`}
+			title={texts.restoreDialog.previewOfTheRestore}
+			about={texts.restoreDialog.restoresFrom(what, nameOf(target), timeOf(target))}
 			actions={
 				<>
-					<Button onClick={onClose}>Leave it as it is</Button>
+					<Button onClick={onClose}>{texts.restoreDialog.cancel}</Button>
 					<Button
 						look="primary"
 						disabled={!plan.data || plan.isFetching || changes === 0}
 						onClick={() => setSure(true)}
 					>
-						Go on
+						{texts.restoreDialog.continue}
 					</Button>
 				</>
 			}
@@ -129,10 +135,12 @@ function isOfFiles(name: unknown): boolean {
 
 function summary({ restore, remove, kept }: Plan): string {
 	const parts = [
-		restore.length > 0 && `${count(restore.length, "file goes", "files go")} back`,
-		remove.length > 0 && `${count(remove.length, "file is", "files are")} removed`,
+		restore.length > 0 &&
+			count(restore.length, texts.restoreDialog.fileWillBeRestored, texts.restoreDialog.filesWillBeRestored),
+		remove.length > 0 &&
+			count(remove.length, texts.restoreDialog.fileWillBeRemoved, texts.restoreDialog.filesWillBeRemoved),
 		kept.length > 0 &&
-			`${count(kept.length, "file stays", "files stay")} as ${kept.length === 1 ? "it is" : "they are"}`,
+			count(kept.length, texts.restoreDialog.fileWillBeLeftAlone, texts.restoreDialog.filesWillBeLeftAlone),
 	].filter(Boolean);
 	return `${parts.join(", ")}.`;
 }
@@ -150,15 +158,15 @@ function PlanShown({
 	const hasForeign = force || plan.kept.some(({ reason }) => reason === "changed_since");
 	return (
 		<div className="flex flex-col gap-4">
-			{isNothing && <p>Nothing would change: the files are as they were.</p>}
-			<Paths title="Goes back to how it was" paths={plan.restore} />
-			<Paths title="Is removed, because it was not there" paths={plan.remove} />
+			{isNothing && <p>{texts.restoreDialog.nothingWouldChangeTheFiles}</p>}
+			<Paths title={texts.restoreDialog.willBeRestored} paths={plan.restore} />
+			<Paths title={texts.restoreDialog.willBeRemovedDidNot} paths={plan.remove} />
 			<Paths
-				title="Stays as it is"
+				title={texts.restoreDialog.willBeLeftAlone}
 				paths={plan.kept.map(({ path }) => path)}
 				why={(path) => KEPT[plan.kept.find((one) => one.path === path)?.reason ?? "refused"]}
 			/>
-			<Paths title="Differs, but is not saved, and so is not touched" paths={plan.untouched} />
+			<Paths title={texts.restoreDialog.changedButNotPartOf} paths={plan.untouched} />
 			{hasForeign && (
 				<label className="flex items-start gap-2">
 					<input
@@ -168,10 +176,8 @@ function PlanShown({
 						className="mt-1 accent-accent"
 					/>
 					<span>
-						Take back what others have changed, too
-						<span className="block text-sm text-ink-3">
-							A person's own edits since then are lost from the folder; the checkpoint of now keeps them.
-						</span>
+						{texts.restoreDialog.alsoUndoChangesMadeBy}
+						<span className="block text-sm text-ink-3">{texts.restoreDialog.editsThatPeopleMadeSince}</span>
 					</span>
 				</label>
 			)}
@@ -187,17 +193,16 @@ function Report({ report }: { readonly report: Restored }) {
 				<Check size={16} aria-hidden className="shrink-0 text-ok" />
 				{summary({ restore: restored, remove: removed, kept, untouched, target: report.target })}
 			</p>
-			<Paths title="Restored" paths={restored} />
-			<Paths title="Removed" paths={removed} />
+			<Paths title={texts.restoreDialog.restored} paths={restored} />
+			<Paths title={texts.restoreDialog.removed} paths={removed} />
 			<Paths
-				title="Kept"
+				title={texts.restoreDialog.kept}
 				paths={kept.map(({ path }) => path)}
 				why={(path) => KEPT[kept.find((one) => one.path === path)?.reason ?? "refused"]}
 			/>
-			<Paths title="Not touched" paths={untouched} />
+			<Paths title={texts.restoreDialog.leftAlone} paths={untouched} />
 			<p className="text-sm text-ink-3">
-				What was there before is the checkpoint{" "}
-				<code className="font-mono text-xs">{report.before.id.slice(0, 12)}</code>.
+				<Marked text={texts.restoreDialog.theFilesAsTheyWere(report.before.id.slice(0, 12))} />
 			</p>
 		</div>
 	);
@@ -227,7 +232,7 @@ function Paths({
 				))}
 				{paths.length > MOST_LISTED && (
 					<li className="px-3 py-0.5 text-xs leading-5 text-ink-3">
-						and {(paths.length - MOST_LISTED).toLocaleString()} more
+						{texts.restoreDialog.andMore((paths.length - MOST_LISTED).toLocaleString())}
 					</li>
 				)}
 			</ul>

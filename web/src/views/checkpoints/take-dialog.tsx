@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Camera } from "lucide-react";
 import { useId, useState } from "react";
 import { api, queryClient } from "../../api/index.ts";
+import { texts } from "../../texts/checkpoints.ts";
 import { Button, Dialog, ErrorLine, Input } from "../../ui/index.ts";
 import { nameOf } from "./words.ts";
 
@@ -22,7 +23,7 @@ export function TakeCheckpoint({ conversation }: { readonly conversation: string
 	return (
 		<>
 			<Button icon={<Camera size={15} />} onClick={() => setOpen(true)}>
-				<span className="max-sm:sr-only">Take a checkpoint</span>
+				<span className="max-sm:sr-only">{texts.takeDialog.takeACheckpoint}</span>
 			</Button>
 			<Dialog
 				open={open}
@@ -30,13 +31,13 @@ export function TakeCheckpoint({ conversation }: { readonly conversation: string
 					setOpen(next);
 					taking.reset();
 				}}
-				title="Take a checkpoint"
-				about="A snapshot of the folder as it is now, to compare with and to go back to."
+				title={texts.takeDialog.takeACheckpoint}
+				about={texts.takeDialog.aSnapshotOfTheFolder}
 				actions={
 					<>
-						<Button onClick={() => setOpen(false)}>Not now</Button>
+						<Button onClick={() => setOpen(false)}>{texts.takeDialog.cancel}</Button>
 						<Button look="primary" type="submit" form="take-checkpoint" disabled={taking.isPending}>
-							{taking.isPending ? "Taking it" : "Take it"}
+							{taking.isPending ? texts.takeDialog.saving : texts.takeDialog.save}
 						</Button>
 					</>
 				}
@@ -50,7 +51,7 @@ export function TakeCheckpoint({ conversation }: { readonly conversation: string
 					}}
 				>
 					<label htmlFor={field} className="text-sm text-ink-2">
-						What to call it, if you like
+						{texts.takeDialog.nameOptional}
 					</label>
 					<Input
 						id={field}
@@ -60,7 +61,7 @@ export function TakeCheckpoint({ conversation }: { readonly conversation: string
 					/>
 					{unchanged && (
 						<p role="status" className="text-ink-2">
-							No file has changed since the last one, {nameOf(unchanged)}: that one holds everything.
+							{texts.takeDialog.nothingHasChangedSinceThe(nameOf(unchanged))}
 						</p>
 					)}
 					{taking.isError && <ErrorLine error={taking.error} />}

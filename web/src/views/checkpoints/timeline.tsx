@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { classes } from "../../lib/classes.ts";
 import { clockTime, dayName, fullTime, useNow } from "../../lib/time.ts";
+import { texts } from "../../texts/checkpoints.ts";
 import { Changes } from "./changes.tsx";
 import { type Checkpoint, count, KINDS, nameOf } from "./words.ts";
 
@@ -17,7 +18,7 @@ export function Timeline({
 	const now = useNow();
 	const days = Map.groupBy(checkpoints, ({ created_at }) => dayName(Date.parse(created_at), now));
 	return (
-		<nav aria-label="Checkpoints" className="flex flex-col pb-4">
+		<nav aria-label={texts.timeline.checkpoints} className="flex flex-col pb-4">
 			{[...days].map(([day, ofDay]) => (
 				<section key={day} aria-label={day}>
 					<h2 className="px-4 pt-4 pb-1 text-xs font-medium text-ink-3 lg:pl-6">{day}</h2>
@@ -66,7 +67,7 @@ function Entry({
 			<span className="flex items-baseline gap-2 text-xs text-ink-2">
 				<span className="min-w-0 flex-1 truncate">
 					{label !== "" && kind !== "restore" && `${KINDS[kind]} · `}
-					{changed === null ? count(files, "file") : `${count(changed.files, "file")} changed`}
+					{changed === null ? count(files, "file") : texts.timeline.changed(count(changed.files, "file"))}
 				</span>
 				{changed !== null && <Changes {...changed} />}
 			</span>

@@ -1,6 +1,8 @@
 // What checkpoints and their outcomes are called.
+
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { clockTime, dayName } from "../../lib/time.ts";
+import { texts } from "../../texts/checkpoints.ts";
 
 export type Checkpoint = Answer<"checkpoints">["checkpoints"][number];
 export type FileDiff = Answer<"checkpointDiff">["files"][number];
@@ -8,19 +10,19 @@ export type Plan = Answer<"checkpointPlan">;
 export type Restored = Answer<"restoreCheckpoint">;
 
 export const KINDS: Readonly<Record<Checkpoint["kind"], string>> = {
-	before: "Before a turn",
-	after: "After a turn",
-	rotation: "At the end of a session",
-	manual: "By hand",
-	restore: "At a restore",
+	before: texts.words.beforeATurn,
+	after: texts.words.afterATurn,
+	rotation: texts.words.atTheEndOfA,
+	manual: texts.words.takenByHand,
+	restore: texts.words.atARestore,
 };
 
 export const KEPT: Readonly<Record<Plan["kept"][number]["reason"], string>> = {
-	changed_since: "somebody else than the agent has changed it since",
-	changing: "it was changed while the restore looked at it",
-	in_the_way: "something that is kept stands in its place",
-	refused: "the system does not allow it",
-	lost: "the checkpoint no longer has its content",
+	changed_since: texts.words.someoneOtherThanTheAgent,
+	changing: texts.words.itChangedDuringTheRestore,
+	in_the_way: texts.words.somethingElseThatIsKept,
+	refused: texts.words.theOperatingSystemDoesNot,
+	lost: texts.words.theCheckpointNoLongerHolds,
 };
 
 export function nameOf({ label, kind }: Checkpoint): string {

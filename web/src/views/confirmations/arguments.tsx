@@ -1,5 +1,7 @@
 // The exact arguments: what stands here is what was hashed and what will be done. Nothing is shortened, nothing is left out.
+
 import { linesBetween } from "../../lib/diff.ts";
+import { texts } from "../../texts/confirmations.ts";
 import { CopyButton, Diff, PlainText } from "../../ui/index.ts";
 import { type Edit, editsIn } from "./edits.ts";
 import type { Details } from "./wire.ts";
@@ -18,9 +20,9 @@ export function Arguments({ details }: { readonly details: Details }) {
 				<EditShown key={`${edit.path ?? ""}${String(n)}`} edit={edit} />
 			))}
 			{names.length === 0 ? (
-				<p className="text-sm text-ink-3">It has no arguments.</p>
+				<p className="text-sm text-ink-3">{texts.arguments.noArguments}</p>
 			) : (
-				<dl aria-label="Arguments" className="overflow-hidden rounded-sm border bg-panel">
+				<dl aria-label={texts.arguments.arguments} className="overflow-hidden rounded-sm border bg-panel">
 					{names.map((name) => (
 						<Argument key={name} name={name} value={details[name]} />
 					))}
@@ -44,18 +46,28 @@ function Argument({ name, value }: { readonly name: string; readonly value: unkn
 				<span className="wrap-anywhere">
 					<PlainText text={name} />
 				</span>
-				{isLong && <span className="block font-sans">{text.length.toLocaleString()} characters; scroll</span>}
+				{isLong && (
+					<span className="block font-sans">
+						{texts.arguments.charactersScrollToRead(text.length.toLocaleString())}
+					</span>
+				)}
 			</dt>
 			<dd className="relative min-w-0 flex-1">
 				<pre
 					{...(isLong && { tabIndex: 0 })}
 					className={`${isLong ? "max-h-96 overflow-auto " : ""}whitespace-pre-wrap break-words px-3 py-2 pr-9 font-mono text-xs leading-[18px] wrap-anywhere`}
 				>
-					<code>{text === "" ? <span className="text-ink-3">(empty)</span> : <PlainText text={text} />}</code>
+					<code>
+						{text === "" ? (
+							<span className="text-ink-3">{texts.arguments.empty}</span>
+						) : (
+							<PlainText text={text} />
+						)}
+					</code>
 				</pre>
 				<CopyButton
 					text={text}
-					label={`Copy ${name}`}
+					label={texts.arguments.copy(name)}
 					className="absolute top-0.5 right-0.5 opacity-0 focus-visible:opacity-100 group-hover/argument:opacity-100 pointer-coarse:opacity-100"
 				/>
 			</dd>
@@ -65,14 +77,15 @@ function Argument({ name, value }: { readonly name: string; readonly value: unkn
 
 function EditShown({ edit }: { readonly edit: Edit }) {
 	const lines = linesBetween(edit.before, edit.after);
+	const path = edit.path ?? texts.arguments.theText;
 	return (
 		<figure className="overflow-hidden rounded-sm border">
 			<figcaption className="flex items-center gap-2 border-b bg-panel px-3 py-1 font-mono text-xs">
-				<span className="min-w-0 flex-1 truncate">{edit.path ?? "the text"}</span>
+				<span className="min-w-0 flex-1 truncate">{path}</span>
 				<span className="text-ok">+{lines.filter(({ kind }) => kind === "added").length}</span>
 				<span className="text-danger">-{lines.filter(({ kind }) => kind === "removed").length}</span>
 			</figcaption>
-			<Diff label={`Changes of ${edit.path ?? "the text"}`} lines={lines} className="max-h-96 py-1" />
+			<Diff label={texts.arguments.changesTo(path)} lines={lines} className="max-h-96 py-1" />
 		</figure>
 	);
 }

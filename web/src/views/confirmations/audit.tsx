@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { ScrollText, ShieldAlert, ShieldCheck } from "lucide-react";
 import { useState } from "react";
+import { texts } from "../../texts/confirmations.ts";
 import {
 	Badge,
 	Button,
@@ -9,6 +10,7 @@ import {
 	Empty,
 	ErrorLine,
 	ErrorState,
+	Marked,
 	PlainText,
 	RelativeTime,
 	SkeletonRows,
@@ -31,19 +33,19 @@ export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
 		<>
 			<Chain />
 			{!data || data.length === 0 ? (
-				<Empty icon={<ScrollText size={24} />} title="The audit is empty">
-					Every question, every answer and every refused attempt becomes an entry here.
+				<Empty icon={<ScrollText size={24} />} title={texts.audit.theAuditIsEmpty}>
+					{texts.audit.everyQuestionAnswerAndRefused}
 				</Empty>
 			) : (
-				<Table label="Audit" columns={columns(onOpen)} rows={data} rowKey={({ n }) => n} />
+				<Table label={texts.audit.audit} columns={columns(onOpen)} rows={data} rowKey={({ n }) => n} />
 			)}
 			{oldest > 1 && (
 				<div className="flex justify-center p-4">
 					{count < MOST ? (
-						<Button onClick={() => setCount(Math.min(MOST, count * 2))}>Show earlier ones</Button>
+						<Button onClick={() => setCount(Math.min(MOST, count * 2))}>{texts.audit.showEarlier}</Button>
 					) : (
 						<p className="text-sm text-ink-2">
-							All of it: <code className="font-mono text-xs">keryx confirm audit</code>
+							<Marked text={texts.audit.keryxConfirmAuditShowsThe} />
 						</p>
 					)}
 				</div>
@@ -55,15 +57,20 @@ export function Audit({ onOpen }: { readonly onOpen: (id: string) => void }) {
 function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
 	return [
 		{
-			name: "What",
+			name: texts.audit.what,
 			cell: ({ kind }) => {
 				const { name, tone } = entryWords(kind);
 				return <Badge tone={tone}>{name}</Badge>;
 			},
 		},
-		{ name: "No.", align: "right", wideOnly: true, cell: ({ n }) => <span className="text-ink-3">{n}</span> },
 		{
-			name: "About",
+			name: texts.audit.no,
+			align: "right",
+			wideOnly: true,
+			cell: ({ n }) => <span className="text-ink-3">{n}</span>,
+		},
+		{
+			name: texts.audit.about,
 			cell: ({ confirmation, facts, who }) => (
 				<div className="py-1.5">
 					{typeof (facts.action ?? facts.token ?? facts.grant) === "string" && (
@@ -80,7 +87,7 @@ function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
 							{confirmation}
 						</button>
 					)}
-					<span className="block text-sm text-ink-2 md:hidden">by {whoOf(who)}</span>
+					<span className="block text-sm text-ink-2 md:hidden">{texts.audit.by(whoOf(who))}</span>
 					{typeof facts.attempt === "string" && <span className="block text-sm">{facts.attempt}</span>}
 					{typeof facts.reason === "string" && (
 						<span className="block text-sm text-ink-2 wrap-anywhere">
@@ -90,10 +97,14 @@ function columns(onOpen: (id: string) => void): readonly Column<AuditEntry>[] {
 				</div>
 			),
 		},
-		{ name: "Who", wideOnly: true, cell: ({ who }) => <span className="wrap-anywhere">{whoOf(who)}</span> },
-		{ name: "From", wideOnly: true, cell: ({ via }) => <span className="text-ink-2">{via}</span> },
 		{
-			name: "When",
+			name: texts.audit.who,
+			wideOnly: true,
+			cell: ({ who }) => <span className="wrap-anywhere">{whoOf(who)}</span>,
+		},
+		{ name: texts.audit.from, wideOnly: true, cell: ({ via }) => <span className="text-ink-2">{via}</span> },
+		{
+			name: texts.audit.when,
 			align: "right",
 			cell: ({ at }) => <RelativeTime at={at * 1000} className="whitespace-nowrap text-ink-2" />,
 		},
@@ -105,40 +116,38 @@ function Chain() {
 	const verifying = useMutation({ mutationFn: verifyAudit });
 	return (
 		<section
-			aria-label="Chain"
+			aria-label={texts.audit.chain}
 			className="flex flex-wrap items-start gap-x-4 gap-y-2 border-b px-4 py-3 lg:px-6"
 		>
 			<div role="status" className="min-w-60 flex-1">
 				{verifying.data ? (
 					<Found verified={verifying.data} />
 				) : (
-					<p className="max-w-prose text-ink-2">
-						Each entry holds a code over itself and the one before, made with a key that is not in the store.
-						An entry that was altered, left out or cut off shows when the chain is verified.
-					</p>
+					<p className="max-w-prose text-ink-2">{texts.audit.eachEntryCarriesACode}</p>
 				)}
 				{verifying.isError && <ErrorLine error={verifying.error} />}
 			</div>
 			<Button disabled={verifying.isPending} onClick={() => verifying.mutate()}>
-				{verifying.isPending ? "Verifying" : verifying.data ? "Verify again" : "Verify the chain"}
+				{verifying.isPending
+					? texts.audit.verifying
+					: verifying.data
+						? texts.audit.verifyAgain
+						: texts.audit.verifyTheChain}
 			</Button>
 		</section>
 	);
 }
 
 function Found({ verified: { ok, count, head, bad } }: { readonly verified: Verified }) {
+	const entry = bad?.n ?? count + 1;
+	const problem = bad?.problem ?? texts.audit.itCannotBeVerified;
 	if (!ok)
 		return (
 			<div className="flex gap-2.5">
 				<ShieldAlert size={18} aria-hidden className="mt-px shrink-0 text-danger" />
 				<div>
-					<p className="font-medium text-danger">
-						The chain is broken at entry {bad?.n ?? count + 1}: {bad?.problem ?? "it cannot be verified"}.
-					</p>
-					<p className="max-w-prose text-ink-2">
-						The {count} entries before it are as they were written. Somebody has changed the store from
-						outside, or it was restored from a copy: compare it with your backups.
-					</p>
+					<p className="font-medium text-danger">{texts.audit.theChainIsBrokenAt(entry, problem)}</p>
+					<p className="max-w-prose text-ink-2">{texts.audit.theEntriesBeforeItAre(count)}</p>
 				</div>
 			</div>
 		);
@@ -146,14 +155,13 @@ function Found({ verified: { ok, count, head, bad } }: { readonly verified: Veri
 		<div className="flex gap-2.5">
 			<ShieldCheck size={18} aria-hidden className="mt-px shrink-0 text-ok" />
 			<div className="min-w-0">
-				<p className="font-medium">The chain is whole: {count === 1 ? "1 entry" : `${count} entries`}.</p>
-				<p className="max-w-prose text-ink-2">
-					Nothing was altered, left out or cut off. Keep the head elsewhere: it proves later that nothing
-					before it was replaced.
+				<p className="font-medium">
+					{count === 1 ? texts.audit.theChainIsIntact1 : texts.audit.theChainIsIntactEntries(count)}
 				</p>
+				<p className="max-w-prose text-ink-2">{texts.audit.nothingWasChangedOrRemoved}</p>
 				<p className="flex min-w-0 items-center gap-1">
 					<code className="truncate font-mono text-xs text-ink-2">{head}</code>
-					<CopyButton text={head} label="Copy the head" />
+					<CopyButton text={head} label={texts.audit.copyTheHead} />
 				</p>
 			</div>
 		</div>

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { classes } from "../../lib/classes.ts";
 import { useSecond } from "../../lib/seconds.ts";
 import { fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/confirmations.ts";
 
 const SOON_MS = 60_000;
 
@@ -24,13 +25,13 @@ export function Countdown({
 	return (
 		<time
 			dateTime={new Date(until).toISOString()}
-			title={`until ${fullTime(until)}`}
+			title={texts.countdown.until(fullTime(until))}
 			className={classes(
 				"shrink-0 whitespace-nowrap text-sm tabular-nums",
 				left < SOON_MS ? "font-medium text-warn" : "text-ink-2",
 			)}
 		>
-			{isOver ? "time is up" : `${clock(left)} left`}
+			{isOver ? texts.countdown.timeIsUp : texts.countdown.left(clock(left))}
 		</time>
 	);
 }

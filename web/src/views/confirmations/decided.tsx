@@ -1,4 +1,5 @@
 import { History } from "lucide-react";
+import { texts } from "../../texts/confirmations.ts";
 import {
 	Button,
 	type Column,
@@ -22,13 +23,13 @@ export function Decided({ onOpen }: { readonly onOpen: (id: string) => void }) {
 		.filter(({ status }) => status !== "pending");
 	if (!rows || rows.length === 0)
 		return (
-			<Empty icon={<History size={24} />} title="Nothing was decided yet">
-				What was approved, denied or ran out of time stands here, with who decided and why.
+			<Empty icon={<History size={24} />} title={texts.decided.nothingHasBeenDecidedYet}>
+				{texts.decided.approvedDeniedAndExpiredRequests}
 			</Empty>
 		);
 	const columns: readonly Column<Confirmation>[] = [
 		{
-			name: "Question",
+			name: texts.decided.question,
 			cell: (one) => (
 				<button
 					type="button"
@@ -42,15 +43,15 @@ export function Decided({ onOpen }: { readonly onOpen: (id: string) => void }) {
 				</button>
 			),
 		},
-		{ name: "State", cell: (one) => <StatusBadge confirmation={one} /> },
-		{ name: "Asked by", wideOnly: true, cell: (one) => whoOf(one.asked_by) },
+		{ name: texts.decided.state, cell: (one) => <StatusBadge confirmation={one} /> },
+		{ name: texts.decided.askedBy, wideOnly: true, cell: (one) => whoOf(one.asked_by) },
 		{
-			name: "Decided by",
+			name: texts.decided.decidedBy,
 			wideOnly: true,
 			cell: (one) => whoOf(one.resolved_by),
 		},
 		{
-			name: "When",
+			name: texts.decided.when,
 			align: "right",
 			cell: (one) => (
 				<RelativeTime
@@ -62,11 +63,16 @@ export function Decided({ onOpen }: { readonly onOpen: (id: string) => void }) {
 	];
 	return (
 		<>
-			<Table label="Decided confirmations" columns={columns} rows={rows} rowKey={({ id }) => id} />
+			<Table
+				label={texts.decided.decidedConfirmations}
+				columns={columns}
+				rows={rows}
+				rowKey={({ id }) => id}
+			/>
 			{hasNextPage && (
 				<div className="flex justify-center p-4">
 					<Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-						Show earlier ones
+						{texts.decided.showEarlier}
 					</Button>
 				</div>
 			)}

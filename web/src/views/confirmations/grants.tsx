@@ -3,6 +3,7 @@ import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { queryClient } from "../../api/index.ts";
 import { useNow } from "../../lib/time.ts";
+import { texts } from "../../texts/confirmations.ts";
 import {
 	Badge,
 	Button,
@@ -11,6 +12,7 @@ import {
 	Empty,
 	ErrorLine,
 	ErrorState,
+	Marked,
 	RelativeTime,
 	SkeletonRows,
 	Table,
@@ -26,57 +28,52 @@ export function Grants() {
 	if (isPending) return <SkeletonRows />;
 	if (!data || data.length === 0)
 		return (
-			<Empty icon={<KeyRound size={24} />} title="No grants">
-				Approve something for a session, a conversation or always, and the standing yes is listed here, to be
-				taken back at any time.
+			<Empty icon={<KeyRound size={24} />} title={texts.grants.noGrants}>
+				{texts.grants.whenYouApproveSomethingFor}
 			</Empty>
 		);
 	const columns: readonly Column<Grant>[] = [
 		{
-			name: "Action",
+			name: texts.grants.action,
 			cell: (grant) => (
 				<div className="py-1.5">
 					<span className="block font-mono text-sm font-medium wrap-anywhere">{grant.action}</span>
 					<span className="text-sm text-ink-2">
-						{grant.asked_by === null ? "whoever asks" : whoOf(grant.asked_by)}, {SCOPES[grant.scope]}
-						{grant.pattern !== null && (
-							<>
-								, where the arguments are like <code className="font-mono text-xs">{grant.pattern}</code>
-							</>
-						)}
+						{grant.asked_by === null ? texts.grants.anyone : whoOf(grant.asked_by)}, {SCOPES[grant.scope]}
+						{grant.pattern !== null && <Marked text={texts.grants.ifTheArgumentsMatch(grant.pattern)} />}
 					</span>
 				</div>
 			),
 		},
 		{
-			name: "Conversation",
+			name: texts.grants.conversation,
 			wideOnly: true,
 			cell: ({ session_key }) => (
 				<code className="font-mono text-xs wrap-anywhere">{session_key ?? "any"}</code>
 			),
 		},
-		{ name: "Given by", wideOnly: true, cell: ({ by }) => whoOf(by) },
+		{ name: texts.grants.grantedBy, wideOnly: true, cell: ({ by }) => whoOf(by) },
 		{
-			name: "Since",
+			name: texts.grants.since,
 			wideOnly: true,
 			cell: ({ created_at }) => <RelativeTime at={created_at * 1000} className="text-ink-2" />,
 		},
 		{
-			name: "State",
+			name: texts.grants.state,
 			align: "right",
 			cell: (grant) =>
 				holds(grant, now) ? (
 					<Button size="sm" look="danger" onClick={() => setRevoking(grant)}>
-						Revoke
+						{texts.grants.revoke}
 					</Button>
 				) : (
-					<Badge>{grant.revoked_at === null ? "ran out" : "revoked"}</Badge>
+					<Badge>{grant.revoked_at === null ? texts.grants.expired : "revoked"}</Badge>
 				),
 		},
 	];
 	return (
 		<>
-			<Table label="Grants" columns={columns} rows={data} rowKey={({ id }) => id} />
+			<Table label={texts.grants.grants} columns={columns} rows={data} rowKey={({ id }) => id} />
 			<RevokeDialog grant={revoking} onClose={() => setRevoking(null)} />
 		</>
 	);
@@ -100,23 +97,22 @@ function RevokeDialog({ grant, onClose }: { readonly grant: Grant | null; readon
 				revoking.reset();
 				onClose();
 			}}
-			title="Revoke this grant?"
+			title={texts.grants.revokeThisGrant}
 			actions={
 				<>
-					<Button onClick={onClose}>Keep it</Button>
+					<Button onClick={onClose}>{texts.grants.keepIt}</Button>
 					<Button
 						look="danger"
 						disabled={revoking.isPending}
 						onClick={() => grant && revoking.mutate(grant.id)}
 					>
-						Revoke
+						{texts.grants.revoke}
 					</Button>
 				</>
 			}
 		>
 			<p className="text-ink-2">
-				<code className="font-mono text-sm text-ink">{grant?.action}</code> is asked about again from now on.
-				What was approved by it before stays approved.
+				<Marked text={texts.grants.needsApprovalAgainFromNow(grant?.action ?? "")} />
 			</p>
 			{revoking.isError && <ErrorLine error={revoking.error} />}
 		</Dialog>

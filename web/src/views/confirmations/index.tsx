@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { texts } from "../../texts/confirmations.ts";
 import { Page, Tabs } from "../../ui/index.ts";
 import { Audit } from "./audit.tsx";
 import { Decided } from "./decided.tsx";
@@ -25,16 +26,16 @@ export function ConfirmationsView() {
 	// One that waits is answered in the queue, and stays there then; only what was settled before it was opened is shown in front.
 	const isElsewhere = value !== "waiting" || (inQueue !== id && (named !== undefined || error !== null));
 	return (
-		<Page title="Confirmations" about="What asks before it acts">
+		<Page title={texts.view.confirmations} about={texts.view.actionsThatNeedYourApproval}>
 			<Tabs
-				label="Confirmations"
+				label={texts.view.confirmations}
 				value={value}
 				onChange={(next) => void navigate({ search: next === "waiting" ? {} : { tab: next } })}
 				tabs={[
-					{ name: "waiting", label: "Waiting", content: <Waiting wanted={id} /> },
-					{ name: "decided", label: "Decided", content: <Decided onOpen={open} /> },
-					{ name: "grants", label: "Grants", content: <Grants /> },
-					{ name: "audit", label: "Audit", content: <Audit onOpen={open} /> },
+					{ name: "waiting", label: texts.view.waiting, content: <Waiting wanted={id} /> },
+					{ name: "decided", label: texts.view.decided, content: <Decided onOpen={open} /> },
+					{ name: "grants", label: texts.view.grants, content: <Grants /> },
+					{ name: "audit", label: texts.view.audit, content: <Audit onOpen={open} /> },
 				]}
 			/>
 			<OneDialog id={isElsewhere ? id : undefined} onClose={() => open(undefined)} />

@@ -1,3 +1,4 @@
+import { texts } from "../../texts/confirmations.ts";
 import { Dialog, ErrorLine, SkeletonRows } from "../../ui/index.ts";
 import { Arguments } from "./arguments.tsx";
 import { Origin } from "./origin.tsx";
@@ -20,7 +21,7 @@ export function OneDialog({
 			onOpenChange={(open) => {
 				if (!open) onClose();
 			}}
-			title={data?.action ?? "A confirmation"}
+			title={data?.action ?? texts.oneDialog.confirmation}
 			{...(data && { about: data.description })}
 		>
 			{data ? (
@@ -31,8 +32,8 @@ export function OneDialog({
 					</div>
 					<Arguments details={data.details} />
 					{data.details_before && (
-						<section aria-label="What was asked for first" className="flex flex-col gap-1">
-							<h3 className="text-sm font-medium">What was asked for first</h3>
+						<section aria-label={texts.oneDialog.originalRequest} className="flex flex-col gap-1">
+							<h3 className="text-sm font-medium">{texts.oneDialog.originalRequest}</h3>
 							<Arguments details={data.details_before} />
 						</section>
 					)}

@@ -1,3 +1,4 @@
+import { texts } from "../../texts/confirmations.ts";
 import { ConversationLink, PlainText, RelativeTime } from "../../ui/index.ts";
 import type { Confirmation } from "./wire.ts";
 import { whoOf } from "./words.ts";
@@ -8,15 +9,15 @@ export function Origin({ confirmation }: { readonly confirmation: Confirmation }
 	return (
 		<p className="flex flex-wrap items-center gap-x-1.5 gap-y-0.5 text-sm text-ink-2">
 			<span>
-				{sentence(whoOf(asked_by))} asks
+				{texts.origin.asks(sentence(whoOf(asked_by)))}
 				{requester !== "agent" && (
 					<span className="text-ink-3">
 						{" "}
-						(calls itself <PlainText text={requester} />)
+						<PlainText text={texts.origin.callsItself(requester)} />
 					</span>
 				)}
 			</span>
-			{(conversation !== null || session_key !== "") && <span>in</span>}
+			{(conversation !== null || session_key !== "") && <span>{texts.origin.in}</span>}
 			{conversation !== null ? (
 				<ConversationLink id={conversation} />
 			) : (

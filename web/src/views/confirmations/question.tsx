@@ -1,9 +1,11 @@
 // One question and its answer. It is decided by the server alone: what stands here changes when that has answered.
+
 import { useMutation } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import { useCallback, useId, useState } from "react";
 import { ApiError, queryClient } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/confirmations.ts";
 import { Badge, Button, ErrorLine, Input, PlainText, Select } from "../../ui/index.ts";
 import { Arguments } from "./arguments.tsx";
 import { Countdown } from "./countdown.tsx";
@@ -43,7 +45,9 @@ export function Question({
 			<div className="flex flex-col gap-2.5 px-4 pt-1 pb-3">
 				{!inChat && <Origin confirmation={confirmation} />}
 				<p className="max-w-prose text-ink wrap-anywhere">
-					<span className="text-ink-3">{isOwn(confirmation) ? "Why: " : "It says: "}</span>
+					<span className="text-ink-3">
+						{isOwn(confirmation) ? texts.question.why : texts.question.itSays}
+					</span>
 					<PlainText text={description} />
 				</p>
 				<Arguments details={details} />
@@ -80,8 +84,10 @@ export function Outcome({ confirmation }: { readonly confirmation: Confirmation 
 					<PlainText text={`“${reason}”`} />
 				</span>
 			)}
-			{resolved_label !== null && <span className="text-ink-3"> ({resolved_label}, not verified)</span>}
-			{details_before !== null && <span> The arguments were changed at approval.</span>}
+			{resolved_label !== null && (
+				<span className="text-ink-3">{texts.question.notVerified(resolved_label)}</span>
+			)}
+			{details_before !== null && <span>{texts.question.theArgumentsWereChangedOn}</span>}
 		</footer>
 	);
 }
@@ -112,8 +118,8 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 		<footer className="flex flex-wrap items-center gap-2 border-t bg-panel/60 px-4 py-2.5">
 			<div className="min-w-40 flex-1">
 				<Input
-					aria-label={`Reason for the answer to ${action}`}
-					placeholder="Reason, if you like"
+					aria-label={texts.question.reasonForYourDecisionOn(action)}
+					placeholder={texts.question.reasonOptional}
 					maxLength={10_000}
 					value={reason}
 					onChange={(event) => setReason(event.target.value)}
@@ -121,13 +127,13 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 			</div>
 			<div className="max-sm:flex-1">
 				<Select
-					aria-label="How long an approval holds"
+					aria-label={texts.question.howLongTheApprovalLasts}
 					value={scope}
 					onChange={(event) => setScope(event.target.value as Scope)}
 				>
 					{scopes.map((one) => (
 						<option key={one} value={one}>
-							{one === "once" ? "this once" : SCOPES[one]}
+							{one === "once" ? texts.question.once : SCOPES[one]}
 						</option>
 					))}
 				</Select>
@@ -140,7 +146,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 					disabled={decision.isPending}
 					onClick={() => send("deny")}
 				>
-					Deny
+					{texts.question.deny}
 				</Button>
 				<Button
 					look="primary"
@@ -149,7 +155,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 					disabled={decision.isPending}
 					onClick={() => send("approve")}
 				>
-					{scope === "once" ? "Approve" : `Approve ${SCOPES[scope]}`}
+					{scope === "once" ? texts.question.approve : texts.question.approve2(SCOPES[scope])}
 				</Button>
 			</div>
 			{decision.isError && (
@@ -163,10 +169,10 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 
 /** Flat errors bring no hint of their own. */
 function refusal(error: Error, action: string): Error {
-	if (!(error instanceof ApiError) || error.status !== 400 || !error.message.includes("no grant"))
+	if (!(error instanceof ApiError) || error.status !== 400 || !/\bgrant/.test(error.message))
 		return error;
 	return new ApiError(
-		{ code: error.code, message: error.message, hint: `Choose "this once" to approve ${action}.` },
+		{ code: error.code, message: error.message, hint: texts.question.chooseOnceToApprove(action) },
 		error.status,
 	);
 }

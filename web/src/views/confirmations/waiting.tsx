@@ -1,11 +1,13 @@
 // The queue. What is answered, expires or is taken back while somebody looks stays where it was and says so, until they leave or put
 // it away: nothing moves under a pointer that is about to approve something else.
+
 import { useQueries } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { request } from "../../api/index.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
-import { Button, Empty, ErrorState, Kbd, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/confirmations.ts";
+import { Button, Empty, ErrorState, Marked, SkeletonRows } from "../../ui/index.ts";
 import { Question } from "./question.tsx";
 import { type Confirmation, useWaitingQuestions } from "./wire.ts";
 
@@ -24,25 +26,27 @@ export function Waiting({ wanted }: { readonly wanted: string | undefined }) {
 				className={shown.length === 0 ? "sr-only" : "flex min-h-7 items-center gap-2 text-sm text-ink-2"}
 			>
 				<span className="flex-1">
-					{count === 0 ? "Nothing waits." : count === 1 ? "1 question waits." : `${count} questions wait.`}
+					{count === 0
+						? texts.waiting.nothingIsWaiting
+						: count === 1
+							? texts.waiting.n1QuestionIsWaiting
+							: texts.waiting.questionsAreWaiting(count)}
 					{count > 0 && (
 						<span className="text-ink-3 pointer-coarse:hidden">
 							{" "}
-							<Kbd keys="j" /> <Kbd keys="k" /> to go, then <Kbd keys="a" /> or <Kbd keys="d" />, and{" "}
-							<Kbd keys="Enter" />
+							<Marked text={texts.waiting.jAndKMoveA} />
 						</span>
 					)}
 				</span>
 				{settled > 0 && (
 					<Button look="quiet" size="sm" onClick={putAway}>
-						Put away what is decided
+						{texts.waiting.hideDecidedQuestions}
 					</Button>
 				)}
 			</p>
 			{shown.length === 0 ? (
-				<Empty icon={<ShieldCheck size={24} />} title="Nothing waits for you">
-					When the agent or another program asks before it does something dangerous, the question stands here,
-					with its exact arguments and the time you have.
+				<Empty icon={<ShieldCheck size={24} />} title={texts.waiting.nothingNeedsYourDecision}>
+					{texts.waiting.whenTheAgentOrAnother}
 				</Empty>
 			) : (
 				shown.map((one) => <Question key={one.id} confirmation={one} />)
@@ -78,10 +82,10 @@ function useShown(waiting: readonly Confirmation[] | undefined) {
 
 /** Keys answer only the question that has the focus, and only bring it to the button: Enter presses it. */
 function useKeys(): void {
-	useShortcut("j", "Next question", () => go(1));
-	useShortcut("k", "Question before", () => go(-1));
-	useShortcut("a", "Approve the question in focus, then Enter", () => toButton("approve"));
-	useShortcut("d", "Deny the question in focus, then Enter", () => toButton("deny"));
+	useShortcut("j", texts.waiting.nextQuestion, () => go(1));
+	useShortcut("k", texts.waiting.previousQuestion, () => go(-1));
+	useShortcut("a", texts.waiting.approveTheSelectedQuestionThen, () => toButton("approve"));
+	useShortcut("d", texts.waiting.denyTheSelectedQuestionThen, () => toButton("deny"));
 }
 
 function go(by: 1 | -1): void {

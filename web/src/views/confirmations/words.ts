@@ -1,78 +1,83 @@
 // What states, scopes and entries are called.
+import { texts } from "../../texts/confirmations.ts";
 import type { Tone } from "../../ui/index.ts";
 import type { Confirmation, GrantScope, Status } from "./wire.ts";
 
 export const STATUSES: Readonly<Record<Status, { readonly name: string; readonly tone: Tone }>> = {
-	pending: { name: "Waiting", tone: "accent" },
-	approved: { name: "Approved", tone: "ok" },
-	consumed: { name: "Approved, used", tone: "ok" },
-	auto_approved: { name: "Approved by a grant", tone: "ok" },
-	denied: { name: "Denied", tone: "danger" },
-	expired: { name: "Expired", tone: "warn" },
-	cancelled: { name: "Cancelled", tone: "neutral" },
+	pending: { name: texts.words.waiting, tone: "accent" },
+	approved: { name: texts.words.approved, tone: "ok" },
+	consumed: { name: texts.words.approvedUsed, tone: "ok" },
+	auto_approved: { name: texts.words.approvedByAGrant, tone: "ok" },
+	denied: { name: texts.words.denied, tone: "danger" },
+	expired: { name: texts.words.expired, tone: "warn" },
+	cancelled: { name: texts.words.cancelled, tone: "neutral" },
 };
 
 export const SCOPES: Readonly<Record<GrantScope, string>> = {
-	session: "for this session",
-	conversation: "in this conversation",
+	session: texts.words.forThisSession,
+	conversation: texts.words.inThisConversation,
 	always: "always",
 };
 
 /** What became of it, in a sentence. */
 export function outcome({ status, resolved_by, use_expired_at, requester }: Confirmation): string {
-	const who = resolved_by === "" ? "" : ` by ${whoOf(resolved_by)}`;
+	const who = resolved_by === "" ? "" : texts.words.by(whoOf(resolved_by));
 	switch (status) {
 		case "pending":
-			return "It waits for an answer.";
+			return texts.words.itIsWaitingForAn;
 		case "approved":
-			return `It was approved${who}.`;
+			return texts.words.itWasApproved(who);
 		case "consumed":
-			return `It was approved${who}, and has been used.`;
+			return texts.words.itWasApprovedAndHas(who);
 		case "auto_approved":
-			return "A grant covers it, so nobody was asked.";
+			return texts.words.aGrantCoversItSo;
 		case "denied":
-			return `It was denied${who}.`;
+			return texts.words.itWasDenied(who);
 		case "expired":
 			return use_expired_at === null
-				? "Nobody answered in time, so nothing was done."
-				: `It was approved${who}, but not used in time.`;
+				? texts.words.nobodyAnsweredInTimeSo
+				: texts.words.itWasApprovedButNot(who);
 		case "cancelled":
-			return `${requester} took the question back.`;
+			return texts.words.withdrewTheRequest(requester);
 	}
 }
 
 /** Who was authenticated, as people say it. */
 export function whoOf(who: string): string {
-	if (who === "operator") return "the operator";
-	if (who.startsWith("token:page-")) return "somebody on the page";
-	if (who.startsWith("token:")) return `token ${who.slice("token:".length)}`;
-	if (who === "system:timeout") return "the clock";
-	if (who === "agent:default") return "the agent";
-	if (who.startsWith("agent:")) return `the agent of ${who.slice("agent:".length)}`;
+	if (who === "operator") return texts.words.theOperator;
+	if (who.startsWith("token:page-")) return texts.words.someoneOnThePage;
+	if (who.startsWith("token:")) return texts.words.token(after(who, "token:"));
+	if (who === "system:timeout") return texts.words.theTimeLimit;
+	if (who === "agent:default") return texts.words.theAgent;
+	if (who.startsWith("agent:")) return texts.words.theAgentOf(after(who, "agent:"));
 	return who;
 }
 
 const ENTRIES: Readonly<Record<string, { readonly name: string; readonly tone: Tone }>> = {
-	requested: { name: "Asked", tone: "accent" },
-	auto_approved: { name: "Approved by a grant", tone: "ok" },
-	approved: { name: "Approved", tone: "ok" },
-	denied: { name: "Denied", tone: "danger" },
-	expired: { name: "Expired", tone: "warn" },
-	cancelled: { name: "Cancelled", tone: "neutral" },
-	consumed: { name: "Used", tone: "ok" },
-	granted: { name: "Granted", tone: "ok" },
-	grant_revoked: { name: "Grant revoked", tone: "neutral" },
-	refused: { name: "Refused attempt", tone: "danger" },
-	token_created: { name: "Token made", tone: "neutral" },
-	token_revoked: { name: "Token revoked", tone: "neutral" },
-	paired: { name: "Person let in", tone: "ok" },
-	unpaired: { name: "Person refused", tone: "neutral" },
-	audit_accepted: { name: "Audit accepted", tone: "warn" },
-	walls_off: { name: "Walls off", tone: "warn" },
-	config_changed: { name: "Settings changed", tone: "neutral" },
-	config_not_written: { name: "Settings not written", tone: "warn" },
+	requested: { name: texts.words.asked, tone: "accent" },
+	auto_approved: { name: texts.words.approvedByAGrant, tone: "ok" },
+	approved: { name: texts.words.approved, tone: "ok" },
+	denied: { name: texts.words.denied, tone: "danger" },
+	expired: { name: texts.words.expired, tone: "warn" },
+	cancelled: { name: texts.words.cancelled, tone: "neutral" },
+	consumed: { name: texts.words.used, tone: "ok" },
+	granted: { name: texts.words.granted, tone: "ok" },
+	grant_revoked: { name: texts.words.grantRevoked, tone: "neutral" },
+	refused: { name: texts.words.refusedAttempt, tone: "danger" },
+	token_created: { name: texts.words.tokenCreated, tone: "neutral" },
+	token_revoked: { name: texts.words.tokenRevoked, tone: "neutral" },
+	paired: { name: texts.words.personLetIn, tone: "ok" },
+	unpaired: { name: texts.words.personRefused, tone: "neutral" },
+	audit_accepted: { name: texts.words.auditAccepted, tone: "warn" },
+	walls_off: { name: texts.words.wallsOff, tone: "warn" },
+	config_changed: { name: texts.words.settingsChanged, tone: "neutral" },
+	config_not_written: { name: texts.words.settingsNotWritten, tone: "warn" },
 };
 
 export function entryWords(kind: string): { readonly name: string; readonly tone: Tone } {
 	return ENTRIES[kind] ?? { name: kind.replaceAll("_", " "), tone: "neutral" };
+}
+
+function after(who: string, prefix: string): string {
+	return who.slice(prefix.length);
 }

@@ -1,9 +1,11 @@
 // What can be done about a message: say it differently, have it answered again, go another way from it, take it back. Each of these
 // keeps what was said before: it stays as another version.
+
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { createContext, useContext, useState } from "react";
 import { api, attachmentBlob } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { ErrorLine, IconButton } from "../../ui/index.ts";
 import { attachedTo, textOf } from "./content.ts";
 import type { TranscriptState } from "./transcript-store.ts";
@@ -67,15 +69,20 @@ export function VersionSwitch({
 		};
 	};
 	return (
-		<fieldset aria-label="Versions" className="flex items-center text-xs text-ink-2">
-			<IconButton label="Version before" size="sm" disabled={shown === 0} onClick={go(shown - 1)}>
+		<fieldset aria-label={texts.actions.versions} className="flex items-center text-xs text-ink-2">
+			<IconButton
+				label={texts.actions.previousVersion}
+				size="sm"
+				disabled={shown === 0}
+				onClick={go(shown - 1)}
+			>
 				<ChevronLeft size={14} />
 			</IconButton>
 			<span className="tabular-nums">
 				{shown + 1} / {versions.length}
 			</span>
 			<IconButton
-				label="Next version"
+				label={texts.actions.nextVersion}
 				size="sm"
 				disabled={shown === versions.length - 1}
 				onClick={go(shown + 1)}

@@ -1,8 +1,10 @@
 // What came with a message: pictures as they are, with a viewer; everything else as a card that saves it.
+
 import { Download, FileText, ImageOff, Music, Paperclip, X } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { attachmentUrl } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Dialog, ErrorLine, IconButton, Skeleton } from "../../ui/index.ts";
 import type { Attached } from "./content.ts";
 import type { OutgoingFile } from "./outgoing.ts";
@@ -20,7 +22,7 @@ export function Attachments({
 }) {
 	if (files.length === 0) return null;
 	return (
-		<ul aria-label="Attachments" className="mt-2 flex flex-wrap gap-2">
+		<ul aria-label={texts.attachments.attachments} className="mt-2 flex flex-wrap gap-2">
 			{files.map((file, n) => (
 				<li key={`${file.blob}${String(n)}`} className="min-w-0">
 					{PICTURE.test(file.media_type) ? (
@@ -42,14 +44,14 @@ interface OneFile {
 function Picture({ conversation, file }: OneFile) {
 	const [isOpen, setOpen] = useState(false);
 	const { url, error } = useFile(conversation, file);
-	const name = file.name ?? "Picture";
+	const name = file.name ?? texts.attachments.picture;
 	if (error !== null) return <Missing name={name} />;
 	if (url === null) return <Skeleton className="h-40 w-56" />;
 	return (
 		<>
 			<button
 				type="button"
-				aria-label={`Open ${name}`}
+				aria-label={texts.attachments.open(name)}
 				className="block cursor-zoom-in overflow-hidden rounded-md border bg-panel"
 				onClick={() => setOpen(true)}
 			>
@@ -64,7 +66,7 @@ function Picture({ conversation, file }: OneFile) {
 							download={name}
 							className="inline-flex items-center gap-1.5 text-accent underline underline-offset-2"
 						>
-							<Download size={14} aria-hidden /> Save
+							<Download size={14} aria-hidden /> {texts.attachments.save}
 						</a>
 					</div>
 				</Dialog>
@@ -75,7 +77,7 @@ function Picture({ conversation, file }: OneFile) {
 
 function FileCard({ conversation, file }: OneFile) {
 	const [error, setError] = useState<unknown>(null);
-	const name = file.name ?? "File";
+	const name = file.name ?? texts.attachments.file;
 	const save = (): void => {
 		setError(null);
 		attachmentUrl(conversation, file.blob, file.media_type).then((url) => saveAs(url, name), setError);
@@ -88,7 +90,7 @@ function FileCard({ conversation, file }: OneFile) {
 				onClick={save}
 			>
 				<Kind mediaType={file.media_type} />
-				<span className="sr-only">Save</span>
+				<span className="sr-only">{texts.attachments.save}</span>
 				<Names name={name} about={file.media_type} />
 				<Download size={14} aria-hidden className="shrink-0 text-ink-3" />
 			</button>
@@ -100,7 +102,7 @@ function FileCard({ conversation, file }: OneFile) {
 function Missing({ name }: { readonly name: string }) {
 	return (
 		<p className="flex h-12 items-center gap-2 rounded-md border px-3 text-sm text-ink-2">
-			<ImageOff size={16} aria-hidden /> {name} could not be loaded.
+			<ImageOff size={16} aria-hidden /> {texts.attachments.couldNotBeLoaded(name)}
 		</p>
 	);
 }
@@ -148,7 +150,7 @@ function saveAs(url: string, name: string): void {
 export function OutgoingFiles({ files }: { readonly files: readonly OutgoingFile[] }) {
 	if (files.length === 0) return null;
 	return (
-		<ul aria-label="Attachments" className="mt-1 flex flex-wrap gap-2">
+		<ul aria-label={texts.attachments.attachments} className="mt-1 flex flex-wrap gap-2">
 			{files.map(({ id, name, media_type }) => (
 				<li key={id} className="flex h-12 max-w-72 items-center gap-2.5 rounded-md border bg-raised px-3">
 					<Kind mediaType={media_type} />
@@ -163,7 +165,7 @@ export function OutgoingFiles({ files }: { readonly files: readonly OutgoingFile
 export function Uploads({ place, uploads }: { readonly place: string; readonly uploads: readonly Upload[] }) {
 	if (uploads.length === 0) return null;
 	return (
-		<ul aria-label="Files to send" className="flex flex-wrap gap-2 px-1 pt-1 pb-2">
+		<ul aria-label={texts.attachments.filesToSend} className="flex flex-wrap gap-2 px-1 pt-1 pb-2">
 			{uploads.map((one) => (
 				<li
 					key={one.key}
@@ -175,15 +177,23 @@ export function Uploads({ place, uploads }: { readonly place: string; readonly u
 					{one.preview === null ? (
 						<Kind mediaType={one.mediaType} />
 					) : (
-						<img src={one.preview} alt="" className="size-9 shrink-0 rounded-xs object-cover" />
+						<img
+							src={one.preview}
+							alt={texts.attachments.text}
+							className="size-9 shrink-0 rounded-xs object-cover"
+						/>
 					)}
 					<Names name={one.name} about={<UploadWords upload={one} />} />
-					<IconButton label={`Remove ${one.name}`} size="sm" onClick={() => removeUpload(place, one.key)}>
+					<IconButton
+						label={texts.attachments.remove(one.name)}
+						size="sm"
+						onClick={() => removeUpload(place, one.key)}
+					>
 						<X size={14} />
 					</IconButton>
 					{one.state.kind === "sending" && (
 						<progress
-							aria-label={`Sending ${one.name}`}
+							aria-label={texts.attachments.sending(one.name)}
 							value={one.state.done}
 							max={1}
 							className="absolute inset-x-0 bottom-0 h-0.5 w-full appearance-none bg-line [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-line [&::-webkit-progress-value]:bg-accent"
@@ -199,13 +209,15 @@ function UploadWords({ upload: { state, size } }: { readonly upload: Upload }) {
 	if (state.kind === "failed")
 		return (
 			<span role="alert" className="text-danger">
-				{state.error instanceof Error ? state.error.message : "could not be sent"}
+				{state.error instanceof Error ? state.error.message : texts.attachments.couldNotBeSent}
 			</span>
 		);
 	return state.kind === "sending" ? `${Math.round(state.done * 100)} %` : inBytes(size);
 }
 
 function inBytes(size: number): string {
-	if (size < 1000) return `${size} bytes`;
-	return size < 1_000_000 ? `${(size / 1000).toFixed(0)} KB` : `${(size / 1_000_000).toFixed(1)} MB`;
+	if (size < 1000) return texts.attachments.bytes(size);
+	return size < 1_000_000
+		? texts.attachments.kB((size / 1000).toFixed(0))
+		: texts.attachments.mB((size / 1_000_000).toFixed(1));
 }

@@ -1,5 +1,6 @@
 // The box one writes in. Enter sends, Shift+Enter begins a line; what is begun is kept; a slash completes commands; files are chosen,
 // pasted or dropped. While an answer is being written, Stop stands where Send was.
+
 import { ArrowUp, Paperclip, Square, Undo2 } from "lucide-react";
 import {
 	type KeyboardEvent,
@@ -13,6 +14,7 @@ import {
 import { useApi } from "../../api/index.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/conversations.ts";
 import { ErrorLine, IconButton } from "../../ui/index.ts";
 import { Uploads } from "./attachments.tsx";
 import { readDraft, writeDraft } from "./drafts.ts";
@@ -73,7 +75,7 @@ export function Compose({
 		// On a phone the keyboard would cover what was just opened.
 		if (matchMedia("(pointer: fine)").matches) box.current?.focus({ preventScroll: true });
 	}, []);
-	useShortcut("i", "Write a message", () => box.current?.focus());
+	useShortcut("i", texts.compose.writeAMessage, () => box.current?.focus());
 	// What is still on its way goes with the message: sending waits for it.
 	const canSend = (text.trim() !== "" || isReady) && !isSending;
 	const submit = (): void => {
@@ -113,9 +115,7 @@ export function Compose({
 	return (
 		<div className="relative mx-auto w-full max-w-3xl px-3 pb-3">
 			{completion.list}
-			{tooMany > 0 && (
-				<ErrorLine error={new Error(`A message takes ${MOST_FILES} files: ${tooMany} were left out.`)} />
-			)}
+			{tooMany > 0 && <ErrorLine error={new Error(texts.compose.aMessageCanHaveAt(MOST_FILES, tooMany))} />}
 			<div
 				className={classes(
 					"rounded-md border border-line-strong/60 bg-raised p-1.5 transition-colors focus-within:border-accent",
@@ -124,7 +124,7 @@ export function Compose({
 			>
 				<Uploads place={draftKey} uploads={uploads} />
 				<div className="flex items-end gap-1">
-					<IconButton label="Attach files" onClick={() => chooser.current?.click()}>
+					<IconButton label={texts.compose.attachFiles} onClick={() => chooser.current?.click()}>
 						<Paperclip size={17} strokeWidth={1.75} />
 					</IconButton>
 					<input
@@ -132,7 +132,7 @@ export function Compose({
 						type="file"
 						multiple
 						tabIndex={-1}
-						aria-label="Files to attach"
+						aria-label={texts.compose.filesToAttach}
 						className="sr-only"
 						onChange={({ target }) => {
 							attach([...(target.files ?? [])]);
@@ -141,7 +141,7 @@ export function Compose({
 						}}
 					/>
 					{onUndo && (
-						<IconButton label="Undo the last exchange, and put its text back" onClick={onUndo}>
+						<IconButton label={texts.compose.undoTheLastExchangeAnd} onClick={onUndo}>
 							<Undo2 size={17} strokeWidth={1.75} />
 						</IconButton>
 					)}
@@ -149,8 +149,8 @@ export function Compose({
 						ref={box}
 						rows={1}
 						maxLength={LONGEST}
-						aria-label="Message"
-						placeholder={isDragged ? "Drop the files here" : placeholder}
+						aria-label={texts.compose.message}
+						placeholder={isDragged ? texts.compose.dropTheFilesHere : placeholder}
 						value={text}
 						className="max-h-60 min-h-8 flex-1 resize-none bg-transparent px-2 py-1.5 text-base outline-none placeholder:text-ink-3"
 						{...completion.attributes}
@@ -167,12 +167,18 @@ export function Compose({
 						}}
 					/>
 					{onStop && (
-						<IconButton label="Stop the answer" keys="Esc" look="danger" onClick={onStop}>
+						<IconButton label={texts.compose.stopTheAnswer} keys="Esc" look="danger" onClick={onStop}>
 							<Square size={13} fill="currentColor" />
 						</IconButton>
 					)}
 					{(!onStop || canSend) && (
-						<IconButton label="Send" keys="Enter" look="primary" disabled={!canSend} onClick={submit}>
+						<IconButton
+							label={texts.compose.send}
+							keys="Enter"
+							look="primary"
+							disabled={!canSend}
+							onClick={submit}
+						>
 							<ArrowUp size={17} />
 						</IconButton>
 					)}
@@ -260,7 +266,7 @@ function useCompletion(text: string, complete: (text: string) => void) {
 		<div
 			id={LIST_ID}
 			role="listbox"
-			aria-label="Commands"
+			aria-label={texts.compose.commands}
 			className="rise absolute inset-x-3 bottom-full z-10 mb-1 max-h-64 overflow-y-auto rounded-md border border-line-strong/60 bg-raised p-1"
 		>
 			{found.map((command, index) => (

@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import type { Conversation } from "../../api/types.ts";
-import { Button, Dialog, ErrorLine } from "../../ui/index.ts";
+import { texts } from "../../texts/conversations.ts";
+import { Button, Dialog, ErrorLine, Marked } from "../../ui/index.ts";
 import { exportConversation } from "./export.ts";
 import { putAway } from "./put-away.tsx";
 
@@ -28,32 +29,29 @@ export function DeleteDialog({
 	});
 	const [first] = conversations;
 	const what =
-		conversations.length === 1 && first ? `“${first.name}”` : `${conversations.length} conversations`;
+		conversations.length === 1 && first
+			? `“${first.name}”`
+			: texts.deleteDialog.conversations(conversations.length);
 	return (
 		<Dialog
 			open
 			onOpenChange={onClose}
-			title={`Delete ${what}?`}
+			title={texts.deleteDialog.delete(what)}
 			actions={
 				<>
 					<Button look="quiet" onClick={onClose}>
-						Cancel
+						{texts.deleteDialog.cancel}
 					</Button>
 					<Button look="danger" disabled={remove.isPending} onClick={() => remove.mutate()}>
-						Delete
+						{texts.deleteDialog.delete2}
 					</Button>
 				</>
 			}
 		>
 			<div className="flex flex-col gap-3">
-				<p>
-					It disappears from the list and from the search at once. A running answer and background processes
-					end.
-				</p>
+				<p>{texts.deleteDialog.itDisappearsFromTheList}</p>
 				<p className="text-ink-2">
-					You can restore it: choose Deleted in the list’s filter. Keryx removes it for good only by retention
-					(the setting <code className="font-mono text-sm">retention.days</code>; 0 keeps everything). If
-					somebody writes there again, a new conversation begins.
+					<Marked text={texts.deleteDialog.youCanRestoreItChoose} />
 				</p>
 				<div>
 					<Button
@@ -62,7 +60,7 @@ export function DeleteDialog({
 						disabled={save.isPending}
 						onClick={() => save.mutate()}
 					>
-						{save.isSuccess ? "Saved as Markdown" : "Save a copy as Markdown"}
+						{save.isSuccess ? texts.deleteDialog.savedAsMarkdown : texts.deleteDialog.saveACopyAsMarkdown}
 					</Button>
 				</div>
 				{(remove.error ?? save.error) && <ErrorLine error={remove.error ?? save.error} />}

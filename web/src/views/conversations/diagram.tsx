@@ -1,7 +1,9 @@
 // A diagram from its description. It is drawn in a frame without an origin, which can reach nothing of the page, and comes back as a
 // picture, which can do nothing at all. What cannot be drawn stays the text it is.
+
 import library from "@mermaid-js/tiny/dist/mermaid.tiny.js?url";
 import { useEffect, useState } from "react";
+import { texts } from "../../texts/conversations.ts";
 import { Code } from "../../ui/index.ts";
 
 /** Longer ones are not drawn. */
@@ -34,28 +36,28 @@ export function Diagram({ text }: { readonly text: string }) {
 		};
 	}, [text, isDark]);
 	if (drawing === null || drawing === "failed")
-		return <Code text={text} label="Diagram, as text" caption="mermaid" />;
+		return <Code text={text} label={texts.diagram.diagramAsText} caption="mermaid" />;
 	return (
 		<figure className="flex flex-col gap-1">
 			<div className="overflow-x-auto rounded-sm border bg-panel p-3">
 				<img
 					src={drawing.url}
-					alt="Diagram; its description follows"
+					alt={texts.diagram.diagramDescriptionBelow}
 					width={drawing.width}
 					height={drawing.height}
 					className="mx-auto max-w-full"
 				/>
 			</div>
 			<details className="text-sm text-ink-2">
-				<summary>Its description</summary>
-				<Code text={text} label="Diagram, as text" />
+				<summary>{texts.diagram.description}</summary>
+				<Code text={text} label={texts.diagram.diagramAsText} />
 			</details>
 		</figure>
 	);
 }
 
 function draw(text: string, isDark: boolean): Promise<Drawing> {
-	if (text.length > LONGEST) return Promise.reject(new Error("too long"));
+	if (text.length > LONGEST) return Promise.reject(new Error(texts.diagram.tooLong));
 	const key = `${isDark ? "dark" : "light"} ${text}`;
 	const drawing = drawings.get(key) ?? drawAnew(text, isDark);
 	drawings.delete(key);
@@ -76,12 +78,12 @@ async function drawAnew(text: string, isDark: boolean): Promise<Drawing> {
 	const target = await frame;
 	const id = ++asked;
 	const svg = await new Promise<string>((resolve, reject) => {
-		const timer = setTimeout(() => reject(new Error("it took too long")), LONGEST_WAIT_MS);
+		const timer = setTimeout(() => reject(new Error(texts.diagram.itTookTooLong)), LONGEST_WAIT_MS);
 		waiting.set(id, ({ svg }) => {
 			clearTimeout(timer);
 			waiting.delete(id);
 			if (typeof svg === "string") resolve(svg);
-			else reject(new Error("it is no diagram"));
+			else reject(new Error(texts.diagram.itIsNotADiagram));
 		});
 		target.postMessage({ id, text, isDark, library: new URL(library, location.href).href }, "*");
 	});
@@ -96,7 +98,7 @@ function openFrame(): Promise<Window> {
 		const element = document.createElement("iframe");
 		element.setAttribute("sandbox", "allow-scripts");
 		element.setAttribute("aria-hidden", "true");
-		element.title = "Draws diagrams";
+		element.title = texts.diagram.drawsDiagrams;
 		element.tabIndex = -1;
 		element.className = "pointer-events-none fixed -left-[3000px] h-[900px] w-[1200px] opacity-0";
 		element.src = "/diagram.html";

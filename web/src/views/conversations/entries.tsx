@@ -1,9 +1,11 @@
 // What stands in a transcript beside messages.
+
 import { ArrowUpToLine, ChevronRight, CornerUpLeft, Info, RotateCw, TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { ApiError, api, useApi } from "../../api/index.ts";
 import type { Message, Session } from "../../api/types.ts";
 import { dayName, duration, fullTime, useNow } from "../../lib/time.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button, ErrorLine, Skeleton } from "../../ui/index.ts";
 import { VersionSwitch } from "./actions.tsx";
 import { textOf } from "./content.ts";
@@ -28,20 +30,24 @@ export function StartEntry({
 			<div className="flex items-center justify-center gap-3 py-4">
 				<ErrorLine error={error} />
 				<Button size="sm" onClick={onRetry}>
-					Try again
+					{texts.entries.tryAgain}
 				</Button>
 			</div>
 		);
 	if (hasOlder)
 		return (
-			<div className="flex flex-col gap-2 px-3 py-4" role="status" aria-label="Loading earlier messages">
+			<div
+				className="flex flex-col gap-2 px-3 py-4"
+				role="status"
+				aria-label={texts.entries.loadingEarlierMessages}
+			>
 				<Skeleton className="h-3 w-1/4" />
 				<Skeleton className="h-3 w-2/3" />
 			</div>
 		);
 	return (
 		<p className="flex items-center justify-center gap-1.5 pt-6 pb-2 text-xs text-ink-3">
-			<ArrowUpToLine size={13} aria-hidden /> The conversation begins here
+			<ArrowUpToLine size={13} aria-hidden /> {texts.entries.startOfTheConversation}
 		</p>
 	);
 }
@@ -86,15 +92,17 @@ export function BoundaryEntry({
 	};
 	return (
 		<section
-			aria-label="Session boundary"
+			aria-label={texts.entries.sessionBoundary}
 			className="my-4 flex flex-col items-center gap-2 border-y bg-panel/60 px-4 py-3 text-center"
 		>
 			<p className="text-sm text-ink-2">{boundaryWords(ended, next)}</p>
 			{fork && <VersionSwitch conversation={conversation} fork={fork} />}
-			{ended?.title && <p className="max-w-120 truncate text-xs text-ink-3">Before: “{ended.title}”</p>}
+			{ended?.title && (
+				<p className="max-w-120 truncate text-xs text-ink-3">{texts.entries.previousSession(ended.title)}</p>
+			)}
 			{canContinue && (
 				<Button size="sm" icon={<CornerUpLeft size={14} />} disabled={isBusy} onClick={() => void goOn()}>
-					Continue previous
+					{texts.entries.continueThePreviousSession}
 				</Button>
 			)}
 			{error !== null && <ErrorLine error={error} />}
@@ -123,13 +131,16 @@ export function MetaEntry({ message }: { readonly message: Message }) {
 export function NoticeEntry({ notice }: { readonly notice: Notice }) {
 	if (notice.kind === "command")
 		return (
-			<section aria-label="Answer to a command" className="mx-3 my-2 rounded-sm border bg-panel/60 px-3 py-2">
+			<section
+				aria-label={texts.entries.answerToACommand}
+				className="mx-3 my-2 rounded-sm border bg-panel/60 px-3 py-2"
+			>
 				<Prose text={notice.text} />
 			</section>
 		);
 	const { rest, questions } = questionsIn(notice.text);
 	return (
-		<aside aria-label="Notice" className="mx-3 my-2 text-sm text-ink-2">
+		<aside aria-label={texts.entries.notice} className="mx-3 my-2 text-sm text-ink-2">
 			{rest !== "" && (
 				<p className="flex gap-2">
 					<Info size={15} aria-hidden className="mt-0.5 shrink-0 text-accent" />
@@ -164,7 +175,7 @@ export function FailureEntry({
 	};
 	return (
 		<aside
-			aria-label="Notice"
+			aria-label={texts.entries.notice}
 			className="mx-3 my-2 rounded-md border border-danger/40 bg-danger-soft px-3 py-2.5"
 		>
 			<p className="flex gap-2">
@@ -174,7 +185,7 @@ export function FailureEntry({
 			<div className="mt-1.5 flex flex-wrap items-start gap-x-3 gap-y-2 pl-6">
 				{isLast && (
 					<Button size="sm" icon={<RotateCw size={13} />} disabled={isBusy} onClick={() => void again()}>
-						Try again
+						{texts.entries.tryAgain}
 					</Button>
 				)}
 				<ProviderWords turn={turn} />
@@ -195,13 +206,13 @@ function ProviderWords({ turn }: { readonly turn: string }) {
 		>
 			<summary className="flex h-7 w-fit list-none items-center gap-1 rounded-sm text-ink-2 hover:text-ink [&::-webkit-details-marker]:hidden">
 				<ChevronRight size={14} aria-hidden className="transition-transform group-open/words:rotate-90" />
-				What the provider said
+				{texts.entries.theProvidersMessage}
 			</summary>
 			{error ? (
 				<ErrorLine error={error} />
 			) : (
 				<p className="pb-1 font-mono text-xs whitespace-pre-wrap text-ink-2 [overflow-wrap:anywhere]">
-					{data ? (data.detail ?? "Nothing.") : "…"}
+					{data ? (data.detail ?? texts.entries.itGaveNoMessage) : "…"}
 				</p>
 			)}
 		</details>
@@ -219,7 +230,7 @@ export function WorkingEntry() {
 	return (
 		<div role="status" className="flex h-9 items-center gap-2.5 px-3.5 text-sm text-ink-3">
 			<span aria-hidden className="pulse size-2 rounded-full bg-accent" />
-			Working
+			{texts.entries.working}
 			{now - since > 2000 && <span className="tabular-nums">{duration(now - since)}</span>}
 		</div>
 	);

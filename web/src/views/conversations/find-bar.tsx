@@ -1,8 +1,10 @@
 // Finds words in one conversation, in all of its sessions, and goes from one place to the next.
+
 import { useNavigate } from "@tanstack/react-router";
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/conversations.ts";
 import { ErrorLine, IconButton, Input } from "../../ui/index.ts";
 
 const MOST = 100;
@@ -40,7 +42,7 @@ export function FindBar({
 	};
 	return (
 		<search
-			aria-label="Find in this conversation"
+			aria-label={texts.findBar.findInThisConversation}
 			className="flex shrink-0 items-center gap-1 border-b bg-panel px-3 py-1.5"
 			onKeyDown={(event) => {
 				if (event.key === "Escape") {
@@ -59,8 +61,8 @@ export function FindBar({
 				<Input
 					ref={input}
 					type="search"
-					aria-label="Words to find"
-					placeholder="Find in this conversation"
+					aria-label={texts.findBar.wordsToFind}
+					placeholder={texts.findBar.findInThisConversation}
 					value={words}
 					onChange={({ target }) => {
 						setWords(target.value);
@@ -72,16 +74,26 @@ export function FindBar({
 				{q !== "" &&
 					data &&
 					(places.length === 0
-						? "Nothing"
+						? texts.findBar.noMatches
 						: `${Math.min(at, places.length - 1) + 1} of ${places.length}${data.next === null ? "" : "+"}`)}
 			</span>
-			<IconButton label="Older place" size="sm" disabled={places.length < 2} onClick={() => go(1)}>
+			<IconButton
+				label={texts.findBar.olderMatch}
+				size="sm"
+				disabled={places.length < 2}
+				onClick={() => go(1)}
+			>
 				<ChevronUp size={16} />
 			</IconButton>
-			<IconButton label="Newer place" size="sm" disabled={places.length < 2} onClick={() => go(-1)}>
+			<IconButton
+				label={texts.findBar.newerMatch}
+				size="sm"
+				disabled={places.length < 2}
+				onClick={() => go(-1)}
+			>
 				<ChevronDown size={16} />
 			</IconButton>
-			<IconButton label="Close" size="sm" onClick={onClose}>
+			<IconButton label={texts.findBar.close} size="sm" onClick={onClose}>
 				<X size={16} />
 			</IconButton>
 			{error && <ErrorLine error={error} />}

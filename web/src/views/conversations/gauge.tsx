@@ -2,6 +2,7 @@ import { CirclePlus } from "lucide-react";
 import { api } from "../../api/index.ts";
 import type { Session } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Menu, MenuItem } from "../../ui/index.ts";
 
 const STEPS = [50, 100, 500] as const;
@@ -16,19 +17,28 @@ export function LimitGauge({
 }) {
 	const { message_count, max_messages, near_limit, at_limit, remaining } = session.limit;
 	if (max_messages === 0)
-		return <span className="text-xs text-ink-3 tabular-nums">{message_count} messages, no limit</span>;
+		return (
+			<span className="text-xs text-ink-3 tabular-nums">{texts.gauge.messagesNoLimit(message_count)}</span>
+		);
 	const share = Math.min(1, message_count / max_messages);
 	const tone = at_limit ? "bg-danger" : near_limit ? "bg-warn" : "bg-accent";
-	const words = at_limit ? "at its limit" : near_limit ? "near its limit" : `${String(remaining ?? 0)} left`;
+	const words = at_limit
+		? texts.gauge.atItsLimit
+		: near_limit
+			? texts.gauge.nearItsLimit
+			: texts.gauge.left(remaining ?? 0);
+	const stands = at_limit
+		? texts.gauge.thisSessionHasReachedIts
+		: texts.gauge.thisSessionHasLeft(String(remaining ?? 0));
 	const extend = (by: number) =>
 		void api.extendSession({ conversation: session.conversation, by }).catch(onError);
 	return (
 		<Menu
-			label="Message limit"
+			label={texts.gauge.messageLimit}
 			trigger={
 				<button
 					type="button"
-					aria-label={`${String(message_count)} / ${String(max_messages)} messages, ${words}`}
+					aria-label={texts.gauge.messages(message_count, max_messages, words)}
 					className="flex h-7 items-center gap-2 rounded-sm px-2 text-xs text-ink-2 tabular-nums hover:bg-hover"
 				>
 					<span aria-hidden className="h-1.5 w-14 overflow-hidden max-sm:hidden rounded-full bg-line">
@@ -44,12 +54,11 @@ export function LimitGauge({
 			}
 		>
 			<p className="max-w-64 px-2 py-1.5 text-sm text-ink-2">
-				A session ends at {max_messages} messages; the next one begins with a summary of it. This one is{" "}
-				{words}.
+				{texts.gauge.aSessionEndsAtMessages(max_messages, stands)}
 			</p>
 			{STEPS.map((by) => (
 				<MenuItem key={by} icon={<CirclePlus size={15} />} onSelect={() => extend(by)}>
-					Allow {by} more
+					{texts.gauge.allowMore(by)}
 				</MenuItem>
 			))}
 		</Menu>

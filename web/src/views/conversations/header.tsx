@@ -1,4 +1,5 @@
 // The head of an open conversation: what it is, how full, what goes on, and what can be done with it.
+
 import { Link } from "@tanstack/react-router";
 import {
 	ChevronLeft,
@@ -18,6 +19,7 @@ import {
 import { lazy, Suspense, useState } from "react";
 import { api, readText } from "../../api/index.ts";
 import type { Conversation, Session } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Badge, copyText, IconButton, Menu, MenuItem, MenuSeparator, PlatformIcon } from "../../ui/index.ts";
 import { LimitGauge } from "./gauge.tsx";
 import { ManageItems } from "./manage-items.tsx";
@@ -56,7 +58,7 @@ export function ConversationHeader({
 		<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
 			<Link
 				to="/"
-				aria-label="Back to the list"
+				aria-label={texts.header.backToTheList}
 				className="flex size-8 items-center justify-center rounded-sm text-ink-2 hover:bg-hover md:hidden"
 			>
 				<ChevronLeft size={20} aria-hidden />
@@ -72,70 +74,70 @@ export function ConversationHeader({
 					{model !== undefined && (
 						<button
 							type="button"
-							title="Which model answers here"
+							title={texts.header.modelForThisConversation}
 							className="rounded-xs hover:text-ink hover:underline"
 							onClick={() => setDialog("model")}
 						>
 							{model}
 						</button>
 					)}
-					{session?.suspended_at ? " · suspended" : ""}
-					{isRunning ? " · working" : ""}
+					{session?.suspended_at ? texts.header.suspended : ""}
+					{isRunning ? texts.header.working : ""}
 				</p>
 			</div>
 			{session && <LimitGauge session={session} onError={onError} />}
 			<Menu
-				label="Conversation"
+				label={texts.header.conversation}
 				trigger={
-					<IconButton label="More about this conversation">
+					<IconButton label={texts.header.moreActionsForThisConversation}>
 						<Ellipsis size={18} />
 					</IconButton>
 				}
 			>
 				<MenuItem
 					icon={<SquarePlus size={15} />}
-					hint="the agent starts afresh"
+					hint={texts.header.theAgentStartsFresh}
 					onSelect={() => run(api.newSession({ conversation: id }))}
 				>
-					New session
+					{texts.header.newSession}
 				</MenuItem>
 				<MenuItem
 					icon={<CornerUpLeft size={15} />}
 					onSelect={() => run(api.continueSession({ conversation: id }))}
 				>
-					Continue the previous one
+					{texts.header.continueThePreviousSession}
 				</MenuItem>
 				<MenuItem
 					icon={<GitBranch size={15} />}
 					onSelect={() => run(api.branchSession({ conversation: id }))}
 				>
-					Branch off here
+					{texts.header.branchFromHere}
 				</MenuItem>
 				<MenuItem icon={<Layers size={15} />} onSelect={() => setDialog("sessions")}>
-					Earlier sessions
+					{texts.header.earlierSessions}
 				</MenuItem>
 				<MenuSeparator />
 				<MenuItem icon={<RotateCw size={15} />} onSelect={() => run(api.retry({ conversation: id }))}>
-					Answer again
+					{texts.header.answerAgain}
 				</MenuItem>
 				<MenuItem icon={<Redo2 size={15} />} onSelect={() => run(api.redo({ conversation: id }))}>
-					Redo what was undone
+					{texts.header.redo}
 				</MenuItem>
 				<MenuItem icon={<Shrink size={15} />} onSelect={() => run(api.compress({ conversation: id }))}>
-					Sum up what was said
+					{texts.header.summariseTheSession}
 				</MenuItem>
 				<MenuSeparator />
 				<MenuItem icon={<Search size={15} />} hint="f" onSelect={onFind}>
-					Find in it
+					{texts.header.findInThisConversation}
 				</MenuItem>
 				<MenuItem icon={<Pencil size={15} />} onSelect={() => setDialog("rename")}>
-					Rename
+					{texts.header.rename}
 				</MenuItem>
 				<MenuItem icon={<Copy size={15} />} onSelect={() => run(copyWhole(id))}>
-					Copy as Markdown
+					{texts.header.copyAsMarkdown}
 				</MenuItem>
 				<MenuItem icon={<NotebookText size={15} />} onSelect={() => showNotes(!withNotes)}>
-					{withNotes ? "Hide notes to the agent" : "Show notes to the agent"}
+					{withNotes ? texts.header.hideNotesToTheAgent : texts.header.showNotesToTheAgent}
 				</MenuItem>
 				<ManageItems conversation={conversation} onDelete={() => setDialog("delete")} onError={onError} />
 			</Menu>
@@ -160,5 +162,5 @@ export function ConversationHeader({
 /** The whole conversation, every session of it. */
 async function copyWhole(conversation: string): Promise<void> {
 	const text = await readText(`/api/export?conversation=${encodeURIComponent(conversation)}&format=markdown`);
-	if (!(await copyText(text))) throw new Error("The browser did not let the page use the clipboard.");
+	if (!(await copyText(text))) throw new Error(texts.header.theBrowserBlockedAccessTo);
 }

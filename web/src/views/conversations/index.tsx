@@ -1,9 +1,11 @@
 // The conversations: a list beside the open one; on a phone, one after the other.
+
 import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { classes } from "../../lib/classes.ts";
-import { Empty, ErrorLine, Kbd, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/conversations.ts";
+import { Empty, ErrorLine, Marked, SkeletonRows } from "../../ui/index.ts";
 import { useFirstMessages } from "./first-messages.ts";
 import { FirstRun } from "./first-run.tsx";
 import { ConversationList } from "./list.tsx";
@@ -52,24 +54,23 @@ export function NoConversationView() {
 	const setup = useSetup();
 	const begin = useFirstMessages();
 	const [failed, setFailed] = useState(false);
-	const say = (texts: readonly string[]): void =>
-		void begin(texts).then(
+	const say = (sends: readonly string[]): void =>
+		void begin(sends).then(
 			(taken) => setFailed(!taken),
 			() => setFailed(true),
 		);
 	if (setup === "wait") return <SkeletonRows rows={3} />;
 	if (!isFirstRun && setup === "over")
 		return (
-			<Empty icon={<MessagesSquare size={24} strokeWidth={1.5} />} title="No conversation is open">
-				Choose one from the list. <Kbd keys="j" /> and <Kbd keys="k" /> go through it, <Kbd keys="n" /> begins
-				a new one.
+			<Empty icon={<MessagesSquare size={24} strokeWidth={1.5} />} title={texts.view.noConversationIsOpen}>
+				<Marked text={texts.view.chooseOneFromTheList} />
 			</Empty>
 		);
 	return (
 		<>
 			{failed && (
 				<div className="px-5 pt-4">
-					<ErrorLine error={new Error("It could not be sent. Is Keryx running?")} />
+					<ErrorLine error={new Error(texts.view.itCouldNotBeSent)} />
 				</div>
 			)}
 			{setup === "open" ? (
@@ -87,7 +88,7 @@ export function ConversationView() {
 	const { conversation } = useParams({ from: "/conversations/c/$conversation" });
 	const { m } = useSearch({ from: "/conversations/c/$conversation" });
 	return (
-		<Suspense fallback={<SkeletonRows rows={5} label="Loading the conversation" />}>
+		<Suspense fallback={<SkeletonRows rows={5} label={texts.view.loadingTheConversation} />}>
 			{conversation === "new" ? (
 				<NewConversation />
 			) : (

@@ -1,16 +1,18 @@
 // Which conversations the list shows: all, those that wait for the person, what was put away; of one platform, of one profile.
+
 import { SlidersHorizontal, X } from "lucide-react";
 import { useMemo, useRef } from "react";
 import type { Conversation } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { IconButton, Menu, MenuChoice, MenuSeparator, platformName } from "../../ui/index.ts";
 import type { ListFilter } from "./list-data.ts";
 import { profileName, useProfiles } from "./profiles.ts";
 
 const LISTS = [
-	{ value: "open", name: "All" },
-	{ value: "waiting", name: "Waiting for me" },
-	{ value: "archived", name: "Archived" },
-	{ value: "deleted", name: "Deleted" },
+	{ value: "open", name: texts.listFilter.all },
+	{ value: "waiting", name: texts.listFilter.waitingForMe },
+	{ value: "archived", name: texts.listFilter.archived },
+	{ value: "deleted", name: texts.listFilter.deleted },
 ] as const;
 type Shown = (typeof LISTS)[number]["value"];
 
@@ -34,9 +36,9 @@ export function FilterMenu({
 	};
 	return (
 		<Menu
-			label="Show"
+			label={texts.listFilter.show}
 			trigger={
-				<IconButton label="Which conversations to show" look="plain">
+				<IconButton label={texts.listFilter.whichConversationsToShow} look="plain">
 					<SlidersHorizontal size={15} />
 				</IconButton>
 			}
@@ -52,7 +54,7 @@ export function FilterMenu({
 					<MenuChoice
 						value={filter.platform ?? ANY}
 						choices={[
-							{ value: ANY, name: "Every platform" },
+							{ value: ANY, name: texts.listFilter.allPlatforms },
 							...platforms.map((value) => ({ value, name: platformName(value) })),
 						]}
 						onChange={(platform) => change("platform", platform, ANY)}
@@ -65,7 +67,7 @@ export function FilterMenu({
 					<MenuChoice
 						value={filter.profile ?? ANY}
 						choices={[
-							{ value: ANY, name: "Every profile" },
+							{ value: ANY, name: texts.listFilter.allProfiles },
 							...profiles.map((value) => ({ value, name: profileName(value) })),
 						]}
 						onChange={(profile) => change("profile", profile, ANY)}
@@ -92,8 +94,8 @@ export function FilterLine({
 	if (parts.length === 0) return null;
 	return (
 		<p className="flex shrink-0 items-center gap-2 border-b bg-panel px-4 py-1 text-sm text-ink-2">
-			<span className="min-w-0 flex-1 truncate">Only: {parts.join(", ")}</span>
-			<IconButton label="Show all" size="sm" onClick={onClear}>
+			<span className="min-w-0 flex-1 truncate">{texts.listFilter.showingOnly(parts.join(", "))}</span>
+			<IconButton label={texts.listFilter.showAll} size="sm" onClick={onClear}>
 				<X size={14} />
 			</IconButton>
 		</p>

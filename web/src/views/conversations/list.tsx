@@ -1,4 +1,5 @@
 // The list of conversations: only the rows on the screen exist, and pages are read ahead of the eye.
+
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ListFilter as FilterIcon, ListChecks, Pin, SquarePen } from "lucide-react";
@@ -7,6 +8,7 @@ import type { Conversation } from "../../api/types.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { classes } from "../../lib/classes.ts";
 import { useRunningTurn } from "../../live/index.ts";
+import { texts } from "../../texts/conversations.ts";
 import {
 	Badge,
 	Button,
@@ -67,11 +69,11 @@ export function ConversationList() {
 		setChosen(next);
 	};
 	return (
-		<section aria-label="Conversations" className="flex h-full min-h-0 flex-col">
+		<section aria-label={texts.list.conversations} className="flex h-full min-h-0 flex-col">
 			<header className="flex h-13 shrink-0 items-center gap-1 border-b px-3 pl-4">
-				<h1 className="flex-1 text-lg font-semibold tracking-[-0.01em]">Conversations</h1>
+				<h1 className="flex-1 text-lg font-semibold tracking-[-0.01em]">{texts.list.conversations}</h1>
 				<IconButton
-					label={chosen ? "Stop selecting" : "Select several"}
+					label={chosen ? texts.list.stopSelecting : texts.list.selectSeveral}
 					aria-pressed={chosen !== null}
 					onClick={() => setChosen(chosen ? null : new Set())}
 				>
@@ -81,8 +83,8 @@ export function ConversationList() {
 			</header>
 			<search className="flex shrink-0 gap-2 border-b px-3 py-2">
 				<Input
-					aria-label="Filter conversations"
-					placeholder="Filter"
+					aria-label={texts.list.filterConversations}
+					placeholder={texts.list.filter}
 					type="search"
 					icon={<FilterIcon size={14} />}
 					value={words}
@@ -93,7 +95,7 @@ export function ConversationList() {
 			</search>
 			<FilterLine filter={filter} onClear={() => change(NO_FILTER)} />
 			{list.isPending ? (
-				<SkeletonRows rows={8} label="Loading conversations" />
+				<SkeletonRows rows={8} label={texts.list.loadingConversations} />
 			) : list.isError && all.length === 0 ? (
 				<ErrorState error={list.error} onRetry={() => void list.refetch()} />
 			) : all.length === 0 ? (
@@ -139,27 +141,27 @@ const EMPTY: Readonly<
 	Record<NonNullable<ListFilter["list"]>, { readonly title: string; readonly about: string }>
 > = {
 	open: {
-		title: "No conversations yet",
-		about: "They appear here as soon as somebody writes, on this page or in a chat.",
+		title: texts.list.noConversationsYet,
+		about: texts.list.theyAppearHereAsSoon,
 	},
 	waiting: {
-		title: "Nothing waits for you",
-		about: "Conversations appear here while the agent asks you something.",
+		title: texts.list.nothingIsWaitingForYou,
+		about: texts.list.conversationsAppearHereWhileThe,
 	},
-	archived: { title: "Nothing is archived", about: "What you archive is here until somebody writes in it." },
+	archived: { title: texts.list.nothingIsArchived, about: texts.list.archivedConversationsStayHereUntil },
 	deleted: {
-		title: "Nothing is deleted",
-		about: "What you delete is here until retention removes it for good.",
+		title: texts.list.nothingIsDeleted,
+		about: texts.list.deletedConversationsStayHereUntil,
 	},
-	pinned: { title: "Nothing is pinned", about: "What you pin stands at the top of the list." },
+	pinned: { title: texts.list.nothingIsPinned, about: texts.list.pinnedConversationsStayAtThe },
 };
 
 function NewChat() {
 	const navigate = useNavigate();
 	const open = () => void navigate({ to: "/c/$conversation", params: { conversation: "new" } });
-	useShortcut("n", "New chat: an empty conversation of its own", open);
+	useShortcut("n", texts.list.newChatASeparateEmpty, open);
 	return (
-		<IconButton label="New chat: an empty conversation of its own" keys="n" onClick={open}>
+		<IconButton label={texts.list.newChatASeparateEmpty} keys="n" onClick={open}>
 			<SquarePen size={17} strokeWidth={1.75} />
 		</IconButton>
 	);
@@ -199,7 +201,11 @@ function Rows({
 	}, [mayGoOn, isNear, filter, pages, searched, fetchNextPage]);
 	useListKeys(rows, (index) => virtual.scrollToIndex(index));
 	return (
-		<nav ref={scroller} aria-label="List of conversations" className="min-h-0 flex-1 overflow-y-auto">
+		<nav
+			ref={scroller}
+			aria-label={texts.list.listOfConversations}
+			className="min-h-0 flex-1 overflow-y-auto"
+		>
 			<ul className="relative" style={{ height: virtual.getTotalSize() }}>
 				{items.map(({ index, key, start }) => {
 					const row = rows[index];
@@ -228,21 +234,21 @@ function Rows({
 			</ul>
 			{filter !== "" && (
 				<div className="flex flex-col items-center gap-2 p-4 text-center text-sm text-ink-3">
-					{rows.length === 0 && !isFetchingNextPage && <p>No conversation that was looked through fits.</p>}
+					{rows.length === 0 && !isFetchingNextPage && <p>{texts.list.noMatchSoFar}</p>}
 					{hasNextPage && pages >= searched && (
 						<Button size="sm" onClick={() => setSearched(pages + PAGES_AT_ONCE)}>
-							Look further back
+							{texts.list.searchOlderConversations}
 						</Button>
 					)}
 					<Link to="/search" search={{ q: filter }} className="text-accent underline">
-						Search all messages for “{filter}”
+						{texts.list.searchAllMessagesFor(filter)}
 					</Link>
 				</div>
 			)}
 			{isFetchNextPageError && (
 				<div className="flex justify-center p-3">
 					<Button size="sm" onClick={() => void fetchNextPage()}>
-						More could not be read. Try again
+						{texts.list.moreCouldNotBeLoaded}
 					</Button>
 				</div>
 			)}
@@ -262,8 +268,8 @@ function useListKeys(rows: readonly Conversation[], onMove: (index: number) => v
 		onMove(index);
 		void navigate({ to: "/c/$conversation", params: { conversation: next.id } });
 	};
-	useShortcut("j", "Next conversation", () => move(1));
-	useShortcut("k", "Previous conversation", () => move(-1));
+	useShortcut("j", texts.list.nextConversation, () => move(1));
+	useShortcut("k", texts.list.previousConversation, () => move(-1));
 }
 
 const ROW_LOOK =
@@ -323,28 +329,32 @@ function RowText({ conversation }: { readonly conversation: Conversation }) {
 					</span>
 				)}
 				{pinned && (
-					<span className="shrink-0 self-center text-ink-3" title="Pinned">
+					<span className="shrink-0 self-center text-ink-3" title={texts.list.pinned}>
 						<Pin size={12} aria-hidden />
-						<span className="sr-only">pinned</span>
+						<span className="sr-only">{texts.list.pinned2}</span>
 					</span>
 				)}
 				<RelativeTime at={last_activity_at} className="shrink-0 text-xs text-ink-3 tabular-nums" />
 			</span>
 			<span className="flex items-center gap-2">
 				<span className={classes("min-w-0 flex-1 truncate text-sm", unread ? "text-ink" : "text-ink-2")}>
-					{waiting ? "Waits for your answer" : preview === "" ? "Nothing said yet" : withoutMarks(preview)}
+					{waiting
+						? texts.list.waitingForYourAnswer
+						: preview === ""
+							? texts.list.noMessagesYet
+							: withoutMarks(preview)}
 				</span>
 				{running !== null && (
 					<span
 						className="pulse size-2 shrink-0 rounded-full border border-accent"
-						title="Working on an answer"
+						title={texts.list.workingOnAnAnswer}
 					>
-						<span className="sr-only">working on an answer</span>
+						<span className="sr-only">{texts.list.workingOnAnAnswer2}</span>
 					</span>
 				)}
 				{unread && (
 					<span className="size-2 shrink-0 rounded-full bg-accent">
-						<span className="sr-only">unread</span>
+						<span className="sr-only">{texts.list.unread}</span>
 					</span>
 				)}
 			</span>

@@ -1,7 +1,9 @@
 // What can be done with a conversation as a whole: entries of its menu.
+
 import { Archive, ArchiveRestore, Download, Pin, PinOff, Trash2 } from "lucide-react";
 import { api } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { MenuItem, MenuSeparator } from "../../ui/index.ts";
 import { exportConversation } from "./export.ts";
 import { putAway } from "./put-away.tsx";
@@ -24,31 +26,31 @@ export function ManageItems({
 					icon={pinned ? <PinOff size={15} /> : <Pin size={15} />}
 					onSelect={() => run(api.pinConversation({ conversation: id, pinned: !pinned }))}
 				>
-					{pinned ? "Unpin" : "Pin to the top"}
+					{pinned ? texts.manageItems.unpin : texts.manageItems.pinToTheTop}
 				</MenuItem>
 			)}
 			<MenuItem
 				icon={<Download size={15} />}
 				onSelect={() => run(exportConversation(conversation, "markdown"))}
 			>
-				Export as Markdown
+				{texts.manageItems.exportAsMarkdown}
 			</MenuItem>
 			<MenuItem icon={<Download size={15} />} onSelect={() => run(exportConversation(conversation, "jsonl"))}>
-				Export as JSON
+				{texts.manageItems.exportAsJSON}
 			</MenuItem>
 			<MenuSeparator />
 			{state === "open" ? (
 				<MenuItem icon={<Archive size={15} />} onSelect={() => run(putAway([id], "archived"))}>
-					Archive
+					{texts.manageItems.archive}
 				</MenuItem>
 			) : (
 				<MenuItem icon={<ArchiveRestore size={15} />} onSelect={() => run(putAway([id], "open"))}>
-					Restore
+					{texts.manageItems.restore}
 				</MenuItem>
 			)}
 			{state !== "deleted" && (
 				<MenuItem icon={<Trash2 size={15} />} danger onSelect={onDelete}>
-					Delete
+					{texts.manageItems.delete}
 				</MenuItem>
 			)}
 		</>

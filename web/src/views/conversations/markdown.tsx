@@ -1,8 +1,10 @@
 // Markdown as React elements. No HTML of the text is ever taken for ours, nothing is loaded from elsewhere, and a link shows where it leads.
+
 import { lazy, type ReactElement, type ReactNode, Suspense } from "react";
 import Markdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { createValue } from "../../lib/value.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Code } from "../../ui/index.ts";
 import { mathMarked } from "./math-marks.ts";
 
@@ -32,7 +34,7 @@ const COMPONENTS: Components = {
 	pre: ({ children }) => <Fence>{children}</Fence>,
 	table: ({ children }) => (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-		<section aria-label="Table" tabIndex={0} className="table-scroll">
+		<section aria-label={texts.markdown.table} tabIndex={0} className="table-scroll">
 			<table>{children}</table>
 		</section>
 	),
@@ -88,7 +90,7 @@ function Fence({ children }: { readonly children: ReactNode }) {
 	const { text, language } = codeIn(children);
 	if (language === "mermaid")
 		return (
-			<Suspense fallback={<Code text={text} label="Diagram, as text" caption="mermaid" />}>
+			<Suspense fallback={<Code text={text} label={texts.markdown.diagramAsText} caption="mermaid" />}>
 				<Diagram text={text} />
 			</Suspense>
 		);
@@ -116,7 +118,7 @@ function Fenced({ text, language }: { readonly text: string; readonly language: 
 	}
 	const coloured = text.length > LONGEST_COLOURED ? null : highlight?.(text, language.toLowerCase());
 	return (
-		<Code text={text} label={`Code, ${language}`} caption={language}>
+		<Code text={text} label={texts.markdown.code(language)} caption={language}>
 			{coloured}
 		</Code>
 	);

@@ -1,4 +1,5 @@
 // One message, from its first streamed words on: the row that follows them takes their place.
+
 import { useNavigate } from "@tanstack/react-router";
 import {
 	Check,
@@ -20,6 +21,7 @@ import { api } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
 import { clockTime, fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/conversations.ts";
 import {
 	Button,
 	CopyButton,
@@ -65,7 +67,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 	);
 	return (
 		<article
-			aria-label={isUser ? "Message" : "Answer"}
+			aria-label={isUser ? texts.messageItem.message : texts.messageItem.answer}
 			className={classes(
 				"group/message relative rounded-md px-3",
 				follows ? "pt-1 pb-1.5 pointer-coarse:pr-10" : "pt-3 pb-1.5",
@@ -73,7 +75,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 			)}
 		>
 			{!follows && (
-				<Heading name={isUser ? personIn(conversation, message, sent) : "Agent"}>
+				<Heading name={isUser ? personIn(conversation, message, sent) : texts.messageItem.agent}>
 					{message && <Time at={message.created_at} />}
 				</Heading>
 			)}
@@ -89,7 +91,9 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				)}
 				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
-				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
+				{message?.observed && (
+					<p className="text-xs text-ink-3">{texts.messageItem.notAddressedToTheAgent}</p>
+				)}
 			</div>
 			{sent && <SentState sent={sent} />}
 			{fork && <VersionSwitch conversation={conversation.id} fork={fork} />}
@@ -104,7 +108,7 @@ function Reasoning({ text }: { readonly text: string }) {
 		<details className="group/thought mb-1.5 text-sm text-ink-2">
 			<summary className="flex h-7 w-fit list-none items-center gap-1 rounded-sm text-ink-3 hover:text-ink [&::-webkit-details-marker]:hidden">
 				<ChevronRight size={14} aria-hidden className="transition-transform group-open/thought:rotate-90" />
-				What it thought first
+				{texts.messageItem.reasoning}
 			</summary>
 			<div className="border-l-2 pl-3">
 				<Prose text={text} />
@@ -135,7 +139,7 @@ export function Questions({ questions }: { readonly questions: readonly AskedQue
 export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
 	const { at, text, state, files } = outgoing;
 	return (
-		<Said name="You" at={at} text={text} files={files} isFailed={state.kind === "failed"}>
+		<Said name={texts.messageItem.you} at={at} text={text} files={files} isFailed={state.kind === "failed"}>
 			<SentState sent={outgoing} />
 		</Said>
 	);
@@ -144,7 +148,7 @@ export function OutgoingItem({ outgoing }: { readonly outgoing: Outgoing }) {
 /** Never a row: a command leaves none. */
 export function AskedItem({ asked: { platform, name, at, text } }: { readonly asked: Asked }) {
 	return (
-		<Said name={platform === "web" ? "You" : (name ?? SOMEBODY)} at={at} text={text}>
+		<Said name={platform === "web" ? texts.messageItem.you : (name ?? SOMEBODY)} at={at} text={text}>
 			<StateLine state={{ kind: "ended", as: "command", reason: undefined }} />
 		</Said>
 	);
@@ -166,7 +170,7 @@ function Said({
 	readonly children: ReactNode;
 }) {
 	return (
-		<article aria-label="Message" className="px-3 pt-3 pb-1.5">
+		<article aria-label={texts.messageItem.message} className="px-3 pt-3 pb-1.5">
 			<Heading name={name}>
 				<Time at={at} />
 			</Heading>
@@ -192,11 +196,11 @@ function Heading({ name, children }: { readonly name: string; readonly children:
 
 /** The page's own chats are with whoever looks at it. */
 function personIn({ platform, source }: Conversation, { author }: Message, sent: Outgoing | null): string {
-	if (platform === "web" || sent) return "You";
+	if (platform === "web" || sent) return texts.messageItem.you;
 	return author?.name ?? source.user_name ?? SOMEBODY;
 }
 
-const SOMEBODY = "Somebody";
+const SOMEBODY = texts.messageItem.someone;
 
 function Time({ at }: { readonly at: string }) {
 	const time = Date.parse(at);
@@ -215,10 +219,10 @@ function SentState({ sent }: { readonly sent: Outgoing }) {
 			<div className="mt-1 flex flex-wrap items-center gap-2 pl-3">
 				<ErrorLine error={state.error} />
 				<Button size="sm" icon={<RotateCw size={13} />} onClick={() => void sendAgain(sent)}>
-					Send again
+					{texts.messageItem.sendAgain}
 				</Button>
 				<Button size="sm" look="quiet" onClick={() => discard(sent)}>
-					Discard
+					{texts.messageItem.discard}
 				</Button>
 			</div>
 		);
@@ -228,9 +232,9 @@ function SentState({ sent }: { readonly sent: Outgoing }) {
 function StateLine({ state }: { readonly state: Exclude<OutgoingState, { kind: "failed" }> }) {
 	const [icon, words] =
 		state.kind === "sending"
-			? [<Clock key="icon" size={12} />, "Sending"]
+			? [<Clock key="icon" size={12} />, texts.messageItem.sending]
 			: state.kind === "accepted"
-				? [<Check key="icon" size={12} />, "Accepted"]
+				? [<Check key="icon" size={12} />, texts.messageItem.accepted]
 				: state.as === "answered" || state.as === "merged" || state.as === "command"
 					? [<CheckCheck key="icon" size={12} />, endWords(state.as, state.reason)]
 					: [<CircleAlert key="icon" size={12} />, endWords(state.as, state.reason)];
@@ -248,7 +252,11 @@ function Actions(props: MessageMenuProps) {
 	return (
 		<div className="absolute top-1.5 right-1 flex gap-0.5 opacity-0 focus-within:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:opacity-100">
 			{props.text !== "" && (
-				<CopyButton text={props.text} label="Copy message" className="bg-ground pointer-coarse:hidden" />
+				<CopyButton
+					text={props.text}
+					label={texts.messageItem.copyMessage}
+					className="bg-ground pointer-coarse:hidden"
+				/>
 			)}
 			{isWanted ? (
 				<MessageMenu {...props} />
@@ -267,7 +275,7 @@ function Actions(props: MessageMenuProps) {
 	);
 }
 
-const MENU_LABEL = "More about this message";
+const MENU_LABEL = texts.messageItem.moreActionsForThisMessage;
 
 interface MessageMenuProps {
 	readonly conversation: Conversation;
@@ -290,7 +298,7 @@ function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 		`${location.origin}/c/${encodeURIComponent(conversation.id)}?m=${message.session}:${String(message.seq)}`;
 	return (
 		<Menu
-			label="Message"
+			label={texts.messageItem.message}
 			defaultOpen
 			trigger={
 				<IconButton label={MENU_LABEL} size="sm" className="bg-ground">
@@ -300,32 +308,32 @@ function MessageMenu({ conversation, message, text, sent }: MessageMenuProps) {
 		>
 			{actions && isOwn && (
 				<MenuItem icon={<Pencil size={15} />} onSelect={() => actions.edit(message)}>
-					Edit and send again
+					{texts.messageItem.editAndSendAgain}
 				</MenuItem>
 			)}
 			{again && (
 				<MenuItem icon={<RotateCw size={15} />} onSelect={again}>
-					Answer again
+					{texts.messageItem.answerAgain}
 				</MenuItem>
 			)}
 			{actions && (
 				<MenuItem icon={<GitBranch size={15} />} onSelect={() => actions.branch(message)}>
-					Branch off here
+					{texts.messageItem.branchFromHere}
 				</MenuItem>
 			)}
 			{actions && isUser && (
 				<MenuItem icon={<Undo2 size={15} />} onSelect={() => actions.undo(message)}>
-					Undo from here
+					{texts.messageItem.undoFromHere}
 				</MenuItem>
 			)}
 			<MenuItem icon={<Copy size={15} />} onSelect={() => void copyText(text)}>
-				Copy text
+				{texts.messageItem.copyText}
 			</MenuItem>
 			<MenuItem icon={<Link2 size={15} />} onSelect={() => void copyText(link())}>
-				Copy link
+				{texts.messageItem.copyLink}
 			</MenuItem>
 			<MenuItem icon={<Route size={15} />} disabled={message.turn === null} onSelect={() => void why()}>
-				Why: its whole path
+				{texts.messageItem.whatHappenedToIt}
 			</MenuItem>
 		</Menu>
 	);

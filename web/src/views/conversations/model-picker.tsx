@@ -1,10 +1,12 @@
 // Which model answers here, and another one instead. The choice holds for this conversation, until a new session.
+
 import { useMutation } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
 import { api, useApi } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button, Dialog, ErrorLine, Field, Input } from "../../ui/index.ts";
 
 /** provider:model, or a model alone; what stands behind the first colon is its own name. */
@@ -43,24 +45,24 @@ export function ModelDialog({
 		<Dialog
 			open
 			onOpenChange={onClose}
-			title="Which model answers here"
-			about={`As configured: ${configured}. Another choice holds for this conversation, until a new session.`}
+			title={texts.modelPicker.modelForThisConversation}
+			about={texts.modelPicker.defaultAnotherChoiceAppliesTo(configured)}
 			actions={
 				<>
 					<Button disabled={override === null || choose.isPending} onClick={() => choose.mutate(null)}>
-						As configured
+						{texts.modelPicker.useTheDefault}
 					</Button>
 					<Button
 						look="primary"
 						disabled={model === undefined || choose.isPending}
 						onClick={() => model !== undefined && choose.mutate({ model, ...(provider && { provider }) })}
 					>
-						Use this model
+						{texts.modelPicker.useThisModel}
 					</Button>
 				</>
 			}
 		>
-			<Field label="Model, as provider:model">
+			<Field label={texts.modelPicker.modelProviderModel}>
 				{(field) => (
 					<Input
 						id={field}
@@ -72,9 +74,12 @@ export function ModelDialog({
 					/>
 				)}
 			</Field>
-			{isPending && <p className="mt-2 text-sm text-ink-3">Asking which models there are…</p>}
+			{isPending && <p className="mt-2 text-sm text-ink-3">{texts.modelPicker.loadingModels}</p>}
 			{fitting.length > 0 && (
-				<ul aria-label="Models to choose from" className="mt-2 max-h-64 overflow-y-auto rounded-sm border">
+				<ul
+					aria-label={texts.modelPicker.availableModels}
+					className="mt-2 max-h-64 overflow-y-auto rounded-sm border"
+				>
 					{fitting.slice(0, MOST_SHOWN).map((one) => (
 						<li key={one} className="border-b last:border-0">
 							<button
@@ -87,7 +92,7 @@ export function ModelDialog({
 								onClick={() => take(one)}
 							>
 								<span className="min-w-0 flex-1 truncate">{one}</span>
-								{one === chosen && <Check size={14} aria-label="chosen" />}
+								{one === chosen && <Check size={14} aria-label={texts.modelPicker.chosen} />}
 							</button>
 						</li>
 					))}
@@ -95,7 +100,7 @@ export function ModelDialog({
 			)}
 			{fitting.length > MOST_SHOWN && (
 				<p className="mt-1 text-xs text-ink-3">
-					{fitting.length - MOST_SHOWN} more. Type a part of the name to find one.
+					{texts.modelPicker.moreTypePartOfA(fitting.length - MOST_SHOWN)}
 				</p>
 			)}
 			{choose.isError && <ErrorLine error={choose.error} />}

@@ -1,7 +1,9 @@
 // A chat that nobody has written in yet. It becomes a conversation with its first message.
+
 import { Link, useSearch } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { useId, useRef, useState } from "react";
+import { texts } from "../../texts/conversations.ts";
 import { Empty, Select } from "../../ui/index.ts";
 import { Compose, type ComposeHandle } from "./compose.tsx";
 import { useOpening } from "./first-messages.ts";
@@ -20,20 +22,20 @@ export function NewConversation() {
 	const open = useOpening();
 	const compose = useRef<ComposeHandle>(null);
 	return (
-		<section aria-label="New chat" className="flex h-full min-h-0 flex-col">
+		<section aria-label={texts.newConversation.newChat} className="flex h-full min-h-0 flex-col">
 			<header className="flex h-13 shrink-0 items-center gap-2 border-b px-2 md:px-4">
 				<Link
 					to="/"
-					aria-label="Back to the list"
+					aria-label={texts.newConversation.backToTheList}
 					className="flex size-8 items-center justify-center rounded-sm text-ink-2 hover:bg-hover md:hidden"
 				>
 					<ChevronLeft size={20} aria-hidden />
 				</Link>
-				<h1 className="font-semibold">New chat</h1>
+				<h1 className="font-semibold">{texts.newConversation.newChat}</h1>
 				{profiles.length > 1 && (
 					<span className="ml-auto flex min-w-0 items-center gap-2 text-sm text-ink-2">
 						<label htmlFor={profileId} className="max-sm:sr-only">
-							Profile
+							{texts.newConversation.profile}
 						</label>
 						<Select
 							id={profileId}
@@ -53,10 +55,8 @@ export function NewConversation() {
 			</header>
 			<div className="min-h-0 flex-1 overflow-y-auto">
 				{outgoing.length === 0 ? (
-					<Empty title="A fresh conversation">
-						Its first message begins it. The agent knows nothing of your other chats here. To start afresh
-						within a chat, take New session from that chat's menu instead: the record stays, the agent begins
-						anew. A slash lists what can be commanded.
+					<Empty title={texts.newConversation.aNewConversation}>
+						{texts.newConversation.sendAMessageToStart}
 					</Empty>
 				) : (
 					<div className="mx-auto max-w-3xl pt-4">
@@ -69,7 +69,7 @@ export function NewConversation() {
 			<Compose
 				draftKey="new"
 				handle={compose}
-				placeholder="Write a message"
+				placeholder={texts.newConversation.writeAMessage}
 				history={() => []}
 				onSend={(text, files) => void send(place, text, 0, files).then(open)}
 			/>

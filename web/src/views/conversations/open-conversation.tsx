@@ -6,6 +6,7 @@ import { ApiError, api, upload, useApi } from "../../api/index.ts";
 import type { Conversation, Message } from "../../api/types.ts";
 import { useShortcut } from "../../app/shortcuts.ts";
 import { useRunningTurn } from "../../live/index.ts";
+import { texts } from "../../texts/conversations.ts";
 import { ErrorLine, ErrorState, IconButton, SkeletonRows } from "../../ui/index.ts";
 import { askedBy, contentsOf, type MessageActions, MessageActionsProvider } from "./actions.tsx";
 import { Compose, type ComposeHandle } from "./compose.tsx";
@@ -28,8 +29,15 @@ export function OpenConversation({ id, at }: { readonly id: string; readonly at:
 		{ on: ["session", "conversation", "turn"], of: id },
 	);
 	if (data) return <Talk key={id} conversation={data} at={at} />;
-	if (error) return <ErrorState error={error} title="No conversation" onRetry={() => void refetch()} />;
-	return <SkeletonRows rows={5} label="Loading the conversation" />;
+	if (error)
+		return (
+			<ErrorState
+				error={error}
+				title={texts.openConversation.noConversation}
+				onRetry={() => void refetch()}
+			/>
+		);
+	return <SkeletonRows rows={5} label={texts.openConversation.loadingTheConversation} />;
 }
 
 function Talk({
@@ -45,7 +53,7 @@ function Talk({
 	const running = useRunningTurn(id);
 	const [error, setError] = useState<unknown>(null);
 	const [isFinding, setFinding] = useState(false);
-	useShortcut("f", "Find in this conversation", () => setFinding(true));
+	useShortcut("f", texts.openConversation.findInThisConversation, () => setFinding(true));
 	const compose = useRef<ComposeHandle>(null);
 	const spot = useMemo(() => spotOf(at), [at]);
 	const live = state.segments.at(-1)?.session ?? null;
@@ -126,7 +134,7 @@ function Talk({
 			{error !== null && (
 				<div className="mx-auto flex w-full max-w-3xl items-center gap-2 px-4 pb-2">
 					<ErrorLine error={error} />
-					<IconButton label="Dismiss" size="sm" onClick={() => setError(null)}>
+					<IconButton label={texts.openConversation.dismiss} size="sm" onClick={() => setError(null)}>
 						<X size={14} />
 					</IconButton>
 				</div>
@@ -134,11 +142,8 @@ function Talk({
 			{editing && (
 				<p className="mx-auto flex w-full max-w-3xl items-center gap-2 px-4 pb-1 text-sm text-ink-2">
 					<Pencil size={14} aria-hidden className="text-accent" />
-					<span className="flex-1">
-						What you send takes the place of your earlier message. The earlier version stays, and can be
-						switched to.
-					</span>
-					<IconButton label="Do not edit it" size="sm" onClick={() => setEditing(null)}>
+					<span className="flex-1">{texts.openConversation.yourNewMessageReplacesThe}</span>
+					<IconButton label={texts.openConversation.cancelEditing} size="sm" onClick={() => setEditing(null)}>
 						<X size={14} />
 					</IconButton>
 				</p>
@@ -146,7 +151,11 @@ function Talk({
 			<Compose
 				draftKey={id}
 				handle={compose}
-				placeholder={conversation.platform === "web" ? "Write a message" : `Write to ${conversation.name}`}
+				placeholder={
+					conversation.platform === "web"
+						? texts.openConversation.writeAMessage
+						: texts.openConversation.writeTo(conversation.name)
+				}
 				history={() => saidIn(state)}
 				onUndo={hasSaid(state) ? undo : undefined}
 				onStop={running === null ? undefined : stop}
@@ -167,7 +176,7 @@ async function stored(file: File): Promise<OutgoingFile> {
 
 /** While an answer is being written. */
 function StopKey({ onStop }: { readonly onStop: () => void }) {
-	useShortcut("Escape", "Stop the answer", onStop);
+	useShortcut("Escape", texts.openConversation.stopTheAnswer, onStop);
 	return null;
 }
 

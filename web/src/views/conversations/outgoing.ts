@@ -1,10 +1,12 @@
 // Messages that are written here: on the screen at once, with what is known of them. One that was not taken stays, to be sent again
 // under the same id, so that it is never taken twice.
+
 import { useCallback, useSyncExternalStore } from "react";
 import { ApiError, api } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
 import { randomId } from "../../lib/random.ts";
 import { onFrames } from "../../live/index.ts";
+import { texts } from "../../texts/conversations.ts";
 
 export type OutgoingState =
 	| { readonly kind: "sending" }
@@ -133,7 +135,12 @@ async function deliver({ id, text, place, files }: Outgoing): Promise<string | n
 
 /** Whoever writes on the page is the operator; all of the page's chats are with the same person. */
 function addressOf(place: Place, text: string) {
-	const person = { platform: "web", chat_type: "dm", user_id: "operator", user_name: "Operator" } as const;
+	const person = {
+		platform: "web",
+		chat_type: "dm",
+		user_id: "operator",
+		user_name: "Operator",
+	} as const;
 	if (place.kind === "new")
 		return {
 			source: { ...person, ...of(place.profile), chat_id: place.chat, chat_name: beginningOf(text) },
@@ -152,7 +159,7 @@ function of(profile: string): { readonly profile?: string } {
 /** What a chat is called that began so; a command says nothing of it. */
 function beginningOf(text: string): string {
 	const line = text.replace(/\s+/g, " ").trim();
-	if (line.startsWith("/")) return "New chat";
+	if (line.startsWith("/")) return texts.outgoing.newChat;
 	return line.length > LONGEST_NAME ? `${line.slice(0, LONGEST_NAME).toWellFormed()}…` : line;
 }
 

@@ -1,6 +1,8 @@
 // The agents that can be talked to, by the name that people see.
+
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/conversations.ts";
 
 export type Profile = Answer<"profiles">["profiles"][number];
 
@@ -12,5 +14,5 @@ export function useProfiles(): readonly Profile[] {
 }
 
 export function profileName(profile: string): string {
-	return profile === "" ? "Main profile" : profile;
+	return profile === "" ? texts.profiles.mainProfile : profile;
 }

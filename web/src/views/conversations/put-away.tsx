@@ -1,9 +1,11 @@
 // Archiving, deleting and taking back, with a way to undo it for a while.
+
 import { X } from "lucide-react";
 import { useEffect } from "react";
 import { api } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
 import { createValue } from "../../lib/value.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button, IconButton } from "../../ui/index.ts";
 
 type State = Conversation["state"];
@@ -37,12 +39,15 @@ export function PutAwayNotice({ onError }: { readonly onError: (error: unknown) 
 			{done && (
 				<p className="flex items-center gap-2 border-t bg-panel px-4 py-2 text-sm">
 					<span className="min-w-0 flex-1">
-						{done.ids.length === 1 ? "Conversation" : `${done.ids.length} conversations`} {WORDS[done.state]}.
+						{done.ids.length === 1
+							? texts.putAway.conversation
+							: texts.putAway.conversations(done.ids.length)}{" "}
+						{WORDS[done.state]}.
 					</span>
 					<Button size="sm" onClick={() => void putAway(done.ids, "open").catch(onError)}>
-						Undo
+						{texts.putAway.undo}
 					</Button>
-					<IconButton label="Dismiss" size="sm" onClick={() => last.set(null)}>
+					<IconButton label={texts.putAway.dismiss} size="sm" onClick={() => last.set(null)}>
 						<X size={14} />
 					</IconButton>
 				</p>
@@ -64,11 +69,11 @@ export function PutAwayBanner({
 		<p className="flex shrink-0 items-center gap-3 border-b bg-panel px-4 py-2 text-sm text-ink-2">
 			<span className="min-w-0 flex-1">
 				{state === "archived"
-					? "This conversation is archived. The next message brings it back."
-					: "This conversation is deleted. Only you can still see it, until it is removed for good."}
+					? texts.putAway.thisConversationIsArchivedThe
+					: texts.putAway.thisConversationIsDeletedOnly}
 			</span>
 			<Button size="sm" onClick={() => void putAway([id], "open").catch(onError)}>
-				Restore
+				{texts.putAway.restore}
 			</Button>
 		</p>
 	);

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/index.ts";
 import type { Conversation } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button, Dialog, ErrorLine, Input } from "../../ui/index.ts";
 
 export function RenameDialog({
@@ -21,20 +22,20 @@ export function RenameDialog({
 		<Dialog
 			open
 			onOpenChange={onClose}
-			title="Rename the conversation"
-			about="The name stays until you change it, here and everywhere else."
+			title={texts.renameDialog.renameTheConversation}
+			about={texts.renameDialog.theNameIsUsedEverywhere}
 			actions={
 				<>
 					{conversation.title !== null && (
 						<Button look="quiet" disabled={rename.isPending} onClick={() => rename.mutate(null)}>
-							Remove the name
+							{texts.renameDialog.removeTheName}
 						</Button>
 					)}
 					<Button look="quiet" onClick={onClose}>
-						Cancel
+						{texts.renameDialog.cancel}
 					</Button>
 					<Button look="primary" disabled={!isReady} onClick={() => rename.mutate(title)}>
-						Rename
+						{texts.renameDialog.rename}
 					</Button>
 				</>
 			}
@@ -47,7 +48,7 @@ export function RenameDialog({
 				}}
 			>
 				<Input
-					aria-label="Title"
+					aria-label={texts.renameDialog.title}
 					value={title}
 					maxLength={500}
 					placeholder={conversation.name}

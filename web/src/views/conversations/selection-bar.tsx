@@ -1,7 +1,9 @@
 // What is done with several conversations at once.
+
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import type { Conversation } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button } from "../../ui/index.ts";
 import { putAway } from "./put-away.tsx";
 
@@ -31,20 +33,20 @@ export function SelectionBar({
 	return (
 		<div className="flex shrink-0 flex-wrap items-center gap-2 border-t bg-panel px-4 py-2">
 			<span role="status" className="min-w-0 flex-1 text-sm text-ink-2 tabular-nums">
-				{chosen.length} selected
+				{texts.selectionBar.selected(chosen.length)}
 			</span>
 			{chosen.length < all.length && (
 				<Button size="sm" look="quiet" onClick={onAll}>
-					All
+					{texts.selectionBar.all}
 				</Button>
 			)}
 			{isAway ? (
 				<Button size="sm" icon={<ArchiveRestore size={14} />} onClick={() => move("open")}>
-					Restore
+					{texts.selectionBar.restore}
 				</Button>
 			) : (
 				<Button size="sm" icon={<Archive size={14} />} disabled={none} onClick={() => move("archived")}>
-					Archive
+					{texts.selectionBar.archive}
 				</Button>
 			)}
 			<Button
@@ -54,7 +56,7 @@ export function SelectionBar({
 				disabled={none || chosen.every(({ state }) => state === "deleted")}
 				onClick={() => setAsks(true)}
 			>
-				Delete
+				{texts.selectionBar.delete}
 			</Button>
 			<Suspense>{asks && <DeleteDialog conversations={chosen} onClose={() => setAsks(false)} />}</Suspense>
 		</div>

@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { api, useApi } from "../../api/index.ts";
 import type { Session } from "../../api/types.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Badge, Button, Dialog, ErrorLine, ErrorState, RelativeTime, SkeletonRows } from "../../ui/index.ts";
 
 /** Every session of a conversation, to go back to one. */
@@ -20,8 +21,8 @@ export function SessionsDialog({
 		<Dialog
 			open
 			onOpenChange={onClose}
-			title="Earlier sessions"
-			about="Resuming one ends the present session; nothing is lost."
+			title={texts.sessionsDialog.earlierSessions}
+			about={texts.sessionsDialog.resumingOneEndsTheCurrent}
 		>
 			{resume.isError && <ErrorLine error={resume.error} />}
 			{list.isPending ? (
@@ -33,16 +34,19 @@ export function SessionsDialog({
 					{list.data.sessions.map((session) => (
 						<li key={session.id} className="flex items-center gap-3 rounded-sm px-2 py-1.5 hover:bg-hover">
 							<span className="min-w-0 flex-1">
-								<span className="block truncate font-medium">{session.title ?? "Without a title"}</span>
+								<span className="block truncate font-medium">
+									{session.title ?? texts.sessionsDialog.untitled}
+								</span>
 								<span className="text-xs text-ink-3 tabular-nums">
-									{session.messages} messages, <RelativeTime at={session.last_activity_at} />
+									{texts.sessionsDialog.messages(session.messages)}
+									<RelativeTime at={session.last_activity_at} />
 								</span>
 							</span>
 							{session.id === session.live ? (
-								<Badge tone="accent">live</Badge>
+								<Badge tone="accent">{texts.sessionsDialog.live}</Badge>
 							) : (
 								<Button size="sm" disabled={resume.isPending} onClick={() => resume.mutate(session)}>
-									Resume
+									{texts.sessionsDialog.resume}
 								</Button>
 							)}
 						</li>

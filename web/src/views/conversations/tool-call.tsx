@@ -1,5 +1,6 @@
 import { ChevronRight, CircleAlert, CircleCheck, LoaderCircle } from "lucide-react";
 import { lazy, Suspense } from "react";
+import { texts } from "../../texts/conversations.ts";
 import { Code } from "../../ui/index.ts";
 import type { Call } from "./items.ts";
 import { waitedFor } from "./questions.ts";
@@ -21,11 +22,14 @@ export function ToolCall({ call }: { readonly call: Call }) {
 				<Outcome call={call} />
 			</summary>
 			<div className="flex flex-col gap-2 border-t p-2.5">
-				<Parts name="Arguments" value={input} />
+				<Parts name={texts.toolCall.arguments} value={input} />
 				{result ? (
-					<Parts name={result.isError ? "Error" : "Result"} value={parsed(result.text)} />
+					<Parts
+						name={result.isError ? texts.toolCall.error : texts.toolCall.result}
+						value={parsed(result.text)}
+					/>
 				) : (
-					<p className="text-sm text-ink-3">There is no result yet.</p>
+					<p className="text-sm text-ink-3">{texts.toolCall.noResultYet}</p>
 				)}
 			</div>
 		</details>
@@ -37,12 +41,12 @@ function Parts({ name, value }: { readonly name: string; readonly value: unknown
 	const fields =
 		typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 	if (fields.length === 0) return <Part name={name} text={pretty(value)} />;
-	const texts = fields.filter(([, field]) => typeof field === "string" && field.trimEnd().includes("\n"));
-	const others = fields.filter((field) => !texts.includes(field));
+	const longTexts = fields.filter(([, field]) => typeof field === "string" && field.trimEnd().includes("\n"));
+	const others = fields.filter((field) => !longTexts.includes(field));
 	return (
 		<>
 			{others.length > 0 && <Fields name={name} fields={others} />}
-			{texts.map(([field, text]) => (
+			{longTexts.map(([field, text]) => (
 				<Part key={field} name={`${name}: ${wordsOf(field)}`} text={String(text).trimEnd()} />
 			))}
 		</>
@@ -101,13 +105,13 @@ function Outcome({ call: { result, asked } }: { readonly call: Call }) {
 	if (!result)
 		return (
 			<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">
-				<LoaderCircle size={13} aria-hidden className="animate-spin" /> running
+				<LoaderCircle size={13} aria-hidden className="animate-spin" /> {texts.toolCall.running}
 			</span>
 		);
 	if (result.isError)
 		return (
 			<span className="flex shrink-0 items-center gap-1 text-xs text-danger">
-				<CircleAlert size={13} aria-hidden /> failed
+				<CircleAlert size={13} aria-hidden /> {texts.toolCall.failed}
 			</span>
 		);
 	if (asked !== null && waitedFor(result.text) !== null)
@@ -118,7 +122,7 @@ function Outcome({ call: { result, asked } }: { readonly call: Call }) {
 		);
 	return (
 		<span className="flex shrink-0 items-center gap-1 text-xs text-ink-3">
-			<CircleCheck size={13} aria-hidden className="text-ok" /> done
+			<CircleCheck size={13} aria-hidden className="text-ok" /> {texts.toolCall.done}
 		</span>
 	);
 }

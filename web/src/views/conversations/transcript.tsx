@@ -1,10 +1,12 @@
 // The transcript on the screen: only the rows in sight exist. It keeps its place when older rows come in above, follows the end when
 // it is there, and says so when it is not.
+
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Conversation } from "../../api/types.ts";
 import { type Partial, usePartial, useRunningTurn } from "../../live/index.ts";
+import { texts } from "../../texts/conversations.ts";
 import { Button, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import {
 	BoundaryEntry,
@@ -51,12 +53,12 @@ export function TranscriptView({
 		return (
 			<ErrorState
 				error={state.error}
-				title="The transcript could not be read"
+				title={texts.transcript.theTranscriptCouldNotBe}
 				onRetry={() => void transcript.load()}
 			/>
 		);
 	if (state.status === "loading" || !isProseReady)
-		return <SkeletonRows rows={5} label="Loading the transcript" />;
+		return <SkeletonRows rows={5} label={texts.transcript.loadingTheTranscript} />;
 	return <Rows conversation={conversation} transcript={transcript} state={state} spot={spot} />;
 }
 
@@ -104,7 +106,7 @@ function Rows({
 		<div className="relative min-h-0 flex-1">
 			<section
 				ref={scroller}
-				aria-label="Transcript"
+				aria-label={texts.transcript.transcript}
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
 				tabIndex={0}
 				className="h-full overflow-y-auto overscroll-contain outline-offset-[-2px] [overflow-anchor:none]"
@@ -343,7 +345,11 @@ function EndButton({
 				icon={<ArrowDown size={14} />}
 				onClick={onEnd}
 			>
-				{fresh === 0 ? "To the end" : fresh === 1 ? "New message" : `${String(fresh)} new messages`}
+				{fresh === 0
+					? texts.transcript.jumpToTheEnd
+					: fresh === 1
+						? texts.transcript.newMessage
+						: texts.transcript.newMessages(String(fresh))}
 			</Button>
 		</div>
 	);

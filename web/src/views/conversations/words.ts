@@ -1,27 +1,29 @@
 // What Keryx knows as a word of a closed list, said to a person.
+
 import type { Session } from "../../api/types.ts";
 import { duration } from "../../lib/time.ts";
+import { texts } from "../../texts/conversations.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
-	idle: "after a long pause",
-	daily: "by the daily fresh start",
-	message_limit: "at its limit of messages",
-	suspended: "suspended after several interruptions",
-	resume_expired: "interrupted too long ago to go on",
-	user_new: "because a new one was asked for",
-	user_switch: "to go on with another one",
-	retention: "past its time of keeping",
+	idle: texts.words.afterALongPause,
+	daily: texts.words.atTheDailyFreshStart,
+	message_limit: texts.words.atItsMessageLimit,
+	suspended: texts.words.afterSeveralInterruptions,
+	resume_expired: texts.words.becauseItWasInterruptedToo,
+	user_new: texts.words.becauseYouAskedForA,
+	user_switch: texts.words.becauseAnotherOneWasResumed,
+	retention: texts.words.becauseItWasTooOld,
 };
 
 /** Why a session ended, and how the next one began. */
 export function boundaryWords(ended: Session | null, next: Session | null): string {
-	if (next?.base?.kind === "branch") return "A branch begins here. The earlier version stays as it is.";
-	if (isReturn(ended, next)) return "Back to an earlier session";
+	if (next?.base?.kind === "branch") return texts.words.aBranchStartsHereThe;
+	if (isReturn(ended, next)) return texts.words.backToAnEarlierSession;
 	const reason = ended?.end_reason ?? null;
-	if (reason === null) return next?.base ? "Goes on from an earlier session" : "Another session";
+	if (reason === null) return next?.base ? texts.words.continuesAnEarlierSession : texts.words.anotherSession;
 	const how = reason === "idle" && ended && next ? pauseWords(ended, next) : (REASONS[reason] ?? reason);
-	if (next?.base?.kind === "continue") return `Continued: the session before had ended ${how}`;
-	return `New session: the one before ended ${how}`;
+	if (next?.base?.kind === "continue") return texts.words.continuedThePreviousSessionHad(how);
+	return texts.words.newSessionThePreviousOne(how);
 }
 
 /** A session from before was made the live one again. */
@@ -31,19 +33,19 @@ export function isReturn(ended: Session | null, next: Session | null): boolean {
 
 function pauseWords(ended: Session, next: Session): string {
 	const pause = Date.parse(next.started_at) - Date.parse(ended.last_activity_at);
-	return pause > 0 ? `after ${duration(pause)} without a message` : "after a long pause";
+	return pause > 0 ? texts.words.afterWithoutAMessage(duration(pause)) : texts.words.afterALongPause;
 }
 
 const ENDS: Readonly<Record<string, string>> = {
-	answered: "Answered",
-	merged: "Answered together with others",
-	command: "Done",
-	observed: "Noted",
-	stopped: "Stopped",
-	dropped_by_user: "Dropped from the queue",
-	refused: "Refused",
-	expired: "Too old to be answered",
-	failed: "Could not be answered",
+	answered: texts.words.answered,
+	merged: texts.words.answeredTogetherWithOthers,
+	command: texts.words.done,
+	observed: texts.words.noted,
+	stopped: texts.words.stopped,
+	dropped_by_user: texts.words.droppedFromTheQueue,
+	refused: texts.words.refused,
+	expired: texts.words.tooOldToAnswer,
+	failed: texts.words.couldNotBeAnswered,
 };
 
 /** Where the reason says nothing to a person; of a failure, the notice below it tells it in a sentence. */
@@ -55,12 +57,12 @@ export function endWords(as: string, reason: string | undefined): string {
 }
 
 const METAS: Readonly<Record<string, string>> = {
-	carry_over: "Carried over from the session before",
-	summary: "Summary of what was said before",
-	left_out: "Left out from here on",
-	note: "Note to the agent",
+	carry_over: texts.words.carriedOverFromThePrevious,
+	summary: texts.words.summaryOfEarlierMessages,
+	left_out: texts.words.leftOutFromHereOn,
+	note: texts.words.noteToTheAgent,
 };
 
 export function metaWords(kind: string | null): string {
-	return METAS[kind ?? ""] ?? "Note";
+	return METAS[kind ?? ""] ?? texts.words.note;
 }

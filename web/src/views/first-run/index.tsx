@@ -1,11 +1,13 @@
 // The first run: three steps, each of which can be skipped. Which of them are done is the server's to say, so that whoever closes the page
 // finds them as they were.
+
 import { useMutation } from "@tanstack/react-query";
 import { Check, Minus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, apiKey, queryClient, useApi } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/first-run.ts";
 import { Button, ErrorLine, SkeletonRows } from "../../ui/index.ts";
 import { useChannelForm } from "../channels/add.tsx";
 import { Pairings } from "../channels/pairings.tsx";
@@ -15,14 +17,14 @@ type Step = Answer<"setup">["steps"][number];
 
 const TITLES: Readonly<Record<Step["name"], { readonly title: string; readonly about: string }>> = {
 	model: {
-		title: "Connect a model",
-		about: "Choose a provider, paste its key and pick a model. Without one, fixed sentences answer.",
+		title: texts.view.connectAModel,
+		about: texts.view.chooseAProviderPasteIts,
 	},
 	chat: {
-		title: "Add a chat",
-		about: "Talk to your agent where you chat anyway. You can also talk to it on this page only.",
+		title: texts.view.addAChat,
+		about: texts.view.talkToYourAgentIn,
 	},
-	you: { title: "Say hello", about: "The first message begins a conversation." },
+	you: { title: texts.view.sayHello, about: texts.view.yourFirstMessageStartsA },
 };
 
 export function FirstRunSteps({ onHello }: { readonly onHello: () => void }) {
@@ -40,17 +42,15 @@ export function FirstRunSteps({ onHello }: { readonly onHello: () => void }) {
 	const isChatDone = steps.some(({ name, state }) => name === "chat" && state === "done");
 	const skipButton = (step: Step["name"]) => (
 		<Button look="quiet" disabled={skip.isPending} onClick={() => skip.mutate(step)}>
-			Skip this step
+			{texts.view.skipThisStep}
 		</Button>
 	);
 	return (
 		<div className="h-full overflow-y-auto">
 			<div className="mx-auto flex max-w-xl flex-col gap-6 px-5 py-10 md:py-14">
 				<div>
-					<h1 className="text-xl font-semibold tracking-[-0.015em]">Welcome to Keryx</h1>
-					<p className="mt-1 text-ink-2">
-						Three steps to begin with. Each can be skipped and done later; none needs a restart.
-					</p>
+					<h1 className="text-xl font-semibold tracking-[-0.015em]">{texts.view.welcomeToKeryx}</h1>
+					<p className="mt-1 text-ink-2">{texts.view.threeStepsToGetStarted}</p>
 				</div>
 				<ol className="flex flex-col border-t">
 					{steps.map((step, index) => (
@@ -76,9 +76,9 @@ export function FirstRunSteps({ onHello }: { readonly onHello: () => void }) {
 						className="rounded-xs text-ink-2 underline underline-offset-2 hover:text-ink"
 						onClick={() => skip.mutate("all")}
 					>
-						Skip all of this
+						{texts.view.skipAllOfThis}
 					</button>{" "}
-					You find the same under Settings and Channels.
+					{texts.view.youCanDoAllOf}
 				</p>
 			</div>
 		</div>
@@ -125,16 +125,16 @@ function StepItem({
 			<div className="min-w-0 flex-1">
 				<div className="flex flex-wrap items-baseline gap-x-3">
 					<h2 className="font-semibold">{title}</h2>
-					{state === "done" && <span className="text-sm text-ok">Done</span>}
-					{state === "skipped" && !isOpen && <span className="text-sm text-ink-3">Skipped</span>}
+					{state === "done" && <span className="text-sm text-ok">{texts.view.done}</span>}
+					{state === "skipped" && !isOpen && <span className="text-sm text-ink-3">{texts.view.skipped}</span>}
 					{state !== "done" && !isOpen && (
 						<button
 							type="button"
-							aria-label={`${title}: do this now`}
+							aria-label={texts.view.doThisNow(title)}
 							className="rounded-xs text-sm text-accent underline-offset-2 hover:underline"
 							onClick={onOpen}
 						>
-							Do this now
+							{texts.view.doThisNow2}
 						</button>
 					)}
 				</div>
@@ -161,12 +161,12 @@ function ChatStep({ skip }: { readonly skip: ReactNode }) {
 			{fields}
 			<div className="flex flex-wrap items-center gap-3">
 				<Button look="primary" type="submit" form={form} disabled={isPending || !isComplete}>
-					{isPending ? "Trying the token…" : "Connect"}
+					{isPending ? texts.view.checkingTheToken : texts.view.connect}
 				</Button>
 				{skip}
 				{added && (
 					<p role="status" className="text-ink-2">
-						{added.who} is connected.
+						{texts.view.isConnected(added.who)}
 					</p>
 				)}
 			</div>
@@ -187,16 +187,13 @@ function YouStep({
 		<div className="flex flex-col gap-4">
 			{hasChat && (
 				<>
-					<p>
-						Write anything to your bot in the chat. Your request appears here; press “It is me” to let
-						yourself in as the owner.
-					</p>
+					<p>{texts.view.sendYourBotAnyMessage}</p>
 					<Pairings />
 				</>
 			)}
 			<div className="flex flex-wrap items-center gap-3">
 				<Button look={hasChat ? "plain" : "primary"} onClick={onHello}>
-					Say hello on this page
+					{texts.view.sayHelloOnThisPage}
 				</Button>
 				{skip}
 			</div>

@@ -1,6 +1,8 @@
 // One plot with its name, its legend and, for those who cannot or do not want to look at it, the same numbers as a table.
+
 import { Table2 } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useId, useState } from "react";
+import { texts } from "../../texts/insights.ts";
 import { Button, type Column, Skeleton, Table } from "../../ui/index.ts";
 import type { FigureProps, Series } from "./figure-props.ts";
 
@@ -49,7 +51,7 @@ export function Frame({
 }) {
 	const [asTable, setAsTable] = useState(false);
 	const heading = useId();
-	const shown = asTable ? "Show the plot" : "Show as table";
+	const shown = asTable ? texts.figure.showThePlot : texts.figure.showAsTable;
 	return (
 		<section
 			aria-labelledby={heading}

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { texts } from "../../texts/insights.ts";
 import { BarsFigure } from "./bars-figure.tsx";
 import type { InsightsData } from "./data.ts";
 import { Figure } from "./figure.tsx";
@@ -17,17 +18,17 @@ export function Figures({ data, cap }: { readonly data: InsightsData; readonly c
 			))}
 			<Figure {...tools} />
 			<BarsFigure
-				title="Why sessions ended"
-				about="A session ends at a boundary; what was said before it stays, and can be continued."
-				none="No session ended in this time."
-				names={["Reason", "Sessions"]}
+				title={texts.figures.whySessionsEnded}
+				about={texts.figures.theMessagesOfAnEnded}
+				none={texts.figures.noSessionEndedInThis}
+				names={[texts.figures.reason, texts.figures.sessions]}
 				rows={reasonRows(data)}
 			/>
 			<BarsFigure
-				title="How long people waited"
-				about="From a message's acceptance to its answer: half of them took no longer than p50, 95 of 100 no longer than p95."
-				none="Nothing was answered in this time."
-				names={["Share of the answers", "Within"]}
+				title={texts.figures.howLongPeopleWaited}
+				about={texts.figures.timeFromReceivingAMessage}
+				none={texts.figures.nothingWasAnsweredInThis}
+				names={[texts.figures.shareOfAnswers, texts.figures.within]}
 				rows={latencyRows(data)}
 			/>
 		</div>
@@ -38,7 +39,7 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 	type Day = InsightsData["days"][number];
 	const labels = days.map(({ date }) => ({ short: shortDay(date), long: longDay(date) }));
 	const daily = {
-		places: "Day",
+		places: texts.figures.day,
 		labels,
 		shape: "bars" as const,
 		format: inWhole,
@@ -56,26 +57,26 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 	return [
 		{
 			...daily,
-			title: "Messages",
+			title: texts.figures.messages,
 			series: [
-				series("Written by people", "--accent", ({ messages }) => messages.in),
-				series("Written by the agent", "--plot-2", ({ messages }) => messages.out),
-				series("Results of tools", "--line-strong", ({ messages }) => messages.tool_results),
+				series(texts.figures.writtenByPeople, "--accent", ({ messages }) => messages.in),
+				series(texts.figures.writtenByTheAgent, "--plot-2", ({ messages }) => messages.out),
+				series(texts.figures.toolResults, "--line-strong", ({ messages }) => messages.tool_results),
 			],
 		},
 		{
 			...daily,
-			title: "Turns by outcome",
+			title: texts.figures.turnsByOutcome,
 			series: outcomes.map(({ state, name, colour }) =>
 				series(name, colour, ({ turns }) => turns[state] ?? 0),
 			),
 		},
 		{
 			...daily,
-			title: "Tokens",
+			title: texts.figures.tokens,
 			series: [
-				series("Read by the model", "--accent", ({ tokens }) => tokens.input),
-				series("Written by the model", "--plot-2", ({ tokens }) => tokens.output),
+				series(texts.figures.readByTheModel, "--accent", ({ tokens }) => tokens.input),
+				series(texts.figures.writtenByTheModel, "--plot-2", ({ tokens }) => tokens.output),
 			],
 		},
 		...(currencies.length === 0 ? [""] : currencies).map((currency) => {
@@ -83,12 +84,14 @@ function figuresByDay({ days }: InsightsData): readonly FigureProps[] {
 			const of = ({ costs }: Day) => costs.find((cost) => cost.currency === currency)?.micros ?? 0;
 			return {
 				...daily,
-				title: currencies.length > 1 ? `Cost in ${currency}` : "Cost",
+				title: currencies.length > 1 ? texts.figures.costIn(currency) : texts.figures.cost,
 				format: money,
 				axis: money,
 				whole: false,
-				series: [series("Model calls with a known price", "--accent", of, money)],
-				beside: [{ name: "Calls without a price", values: days.map((day) => inWhole(day.unpriced_calls)) }],
+				series: [series(texts.figures.modelCallsWithAKnown, "--accent", of, money)],
+				beside: [
+					{ name: texts.figures.callsWithoutAPrice, values: days.map((day) => inWhole(day.unpriced_calls)) },
+				],
 			};
 		}),
 	];

@@ -1,10 +1,12 @@
 // How it went: sums, plots and tables over the last days. Period and platform stand in the address.
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChartNoAxesColumn } from "lucide-react";
 import { useId } from "react";
 import { api, apiKey, useApi } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/insights.ts";
 import { Empty, ErrorState, Page, platformName, Select, Skeleton } from "../../ui/index.ts";
 import type { InsightsData } from "./data.ts";
 import { Figures } from "./figures.tsx";
@@ -26,8 +28,8 @@ export function InsightsView() {
 	const cap = useCap();
 	return (
 		<Page
-			title="Insights"
-			about={data && `days of ${data.time_zone.replaceAll("_", " ")}`}
+			title={texts.view.insights}
+			about={data && texts.view.daysIn(spaced(data.time_zone))}
 			actions={
 				<>
 					<PlatformChoice
@@ -98,7 +100,7 @@ function PeriodChoice({
 	const name = useId();
 	return (
 		<fieldset className="flex h-8 overflow-hidden rounded-sm border border-line-strong/60">
-			<legend className="sr-only">Period</legend>
+			<legend className="sr-only">{texts.view.period}</legend>
 			{PERIODS.map((period) => (
 				<label
 					key={period}
@@ -116,7 +118,7 @@ function PeriodChoice({
 						className="sr-only"
 					/>
 					{period}
-					<span className="max-sm:sr-only">&nbsp;days</span>
+					<span className="max-sm:sr-only">{texts.view.nbspDays}</span>
 				</label>
 			))}
 		</fieldset>
@@ -136,12 +138,12 @@ function PlatformChoice({
 	const all = value === undefined || known.includes(value) ? known : [...known, value];
 	return (
 		<Select
-			aria-label="Platform"
+			aria-label={texts.view.platform}
 			className="max-w-44"
 			value={value ?? ""}
 			onChange={({ target }) => onChange(target.value)}
 		>
-			<option value="">All platforms</option>
+			<option value="">{texts.view.allPlatforms}</option>
 			{all.map((platform) => (
 				<option key={platform} value={platform}>
 					{platformName(platform)}
@@ -160,16 +162,15 @@ function isEmpty({ days, boundaries }: InsightsData): boolean {
 
 function NothingYet() {
 	return (
-		<Empty icon={<ChartNoAxesColumn size={24} />} title="Nothing happened in this time">
-			Messages, tokens, cost, how turns ended, how often tools failed, why sessions ended and how long people
-			waited will be plotted here, once somebody has written.
+		<Empty icon={<ChartNoAxesColumn size={24} />} title={texts.view.nothingHappenedInThisPeriod}>
+			{texts.view.chartsOfMessagesTokensCost}
 		</Empty>
 	);
 }
 
 function Loading() {
 	return (
-		<div role="status" aria-label="Loading" className="mx-auto w-full max-w-320 px-4 py-4 lg:px-6">
+		<div role="status" aria-label={texts.view.loading} className="mx-auto w-full max-w-320 px-4 py-4 lg:px-6">
 			<Skeleton className="mb-6 h-18" />
 			<div className="grid grid-cols-1 gap-6 lg:grid-cols-2">
 				{["one", "two", "three", "four"].map((one) => (
@@ -178,4 +179,8 @@ function Loading() {
 			</div>
 		</div>
 	);
+}
+
+function spaced(timeZone: string): string {
+	return timeZone.replaceAll("_", " ");
 }

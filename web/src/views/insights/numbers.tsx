@@ -1,4 +1,5 @@
 import { duration } from "../../lib/time.ts";
+import { texts } from "../../texts/insights.ts";
 import type { InsightsData } from "./data.ts";
 import { inMoney, inPercent, inShort, inWhole } from "./words.ts";
 
@@ -35,30 +36,36 @@ function tilesOf({ days, tool_errors, latency }: InsightsData): readonly Tile[] 
 	const errors = tool_errors.reduce((total, one) => total + one.errors, 0);
 	return [
 		{
-			name: "Messages",
+			name: texts.numbers.messages,
 			value: inShort(written + answered),
-			about: `${inWhole(written)} in, ${inWhole(answered)} out`,
+			about: texts.numbers.inOut(inWhole(written), inWhole(answered)),
 		},
 		{
-			name: "Turns",
+			name: texts.numbers.turns,
 			value: inShort(turns),
-			about: turns === 0 ? "none was begun" : `${inPercent(completed / turns)} answered`,
+			about: turns === 0 ? texts.numbers.noneStarted : texts.numbers.answered(inPercent(completed / turns)),
 		},
 		{
-			name: "Tokens",
+			name: texts.numbers.tokens,
 			value: inShort(input + output),
-			about: `${inShort(input)} in${cached > 0 ? ` (${inShort(cached)} from a cache)` : ""}, ${inShort(output)} out`,
+			about:
+				cached > 0
+					? texts.numbers.inCachedOut(inShort(input), inShort(cached), inShort(output))
+					: texts.numbers.inOut2(inShort(input), inShort(output)),
 		},
 		costTile(spentIn(days)),
 		{
-			name: "Tool errors",
+			name: texts.numbers.toolErrors,
 			value: results === 0 ? "–" : inPercent(errors / results),
-			about: results === 0 ? "no tool was used" : `${inWhole(errors)} of ${inWhole(results)} results`,
+			about:
+				results === 0
+					? texts.numbers.noToolsUsed
+					: texts.numbers.ofResults(inWhole(errors), inWhole(results)),
 		},
 		{
-			name: "Wait for an answer",
+			name: texts.numbers.waitForAnAnswer,
 			value: latency.p50_ms === null ? "–" : duration(latency.p50_ms),
-			about: latency.p95_ms === null ? "nothing was answered" : `p95 ${duration(latency.p95_ms)}`,
+			about: latency.p95_ms === null ? texts.numbers.noAnswers : `p95 ${duration(latency.p95_ms)}`,
 		},
 	];
 }
@@ -80,11 +87,13 @@ function costTile({
 	const sums = [...costs].map(([currency, micros]) => inMoney(micros, currency));
 	const about =
 		unpriced === 0
-			? "every call has a price"
-			: `${inWhole(unpriced)} ${unpriced === 1 ? "call" : "calls"} without a price`;
+			? texts.numbers.allCallsHaveAPrice
+			: unpriced === 1
+				? texts.numbers.n1CallWithoutAPrice
+				: texts.numbers.callsWithoutAPrice(inWhole(unpriced));
 	return {
-		name: "Cost",
+		name: texts.numbers.cost,
 		value: sums.length === 0 ? "–" : sums.join(" + "),
-		about: sums.length === 0 && unpriced === 0 ? "no model with a price was asked" : about,
+		about: sums.length === 0 && unpriced === 0 ? texts.numbers.noCallsToAModel : about,
 	};
 }

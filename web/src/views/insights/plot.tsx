@@ -1,6 +1,8 @@
 // A plot on a canvas. It is loaded when it is needed, drawn in the theme's colours, and follows the room it has.
+
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
+import { texts } from "../../texts/insights.ts";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "../../app/theme.ts";
 import type { FigureProps, Series } from "./figure-props.ts";
@@ -52,7 +54,7 @@ function Canvas({ figure, onPoint }: PlotProps) {
 		<div
 			ref={place}
 			role="img"
-			aria-label={`${title}: ${labels.length} places, ${places.toLowerCase()} by ${places.toLowerCase()}; the arrow keys go through them`}
+			aria-label={texts.plot.pointsByUseTheArrow(title, labels.length, places.toLowerCase())}
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: its values can be gone through by keyboard.
 			tabIndex={0}
 			className="h-50 min-w-0 overflow-hidden rounded-sm"

@@ -1,3 +1,4 @@
+import { texts } from "../../texts/insights.ts";
 import { type Column, Table } from "../../ui/index.ts";
 import type { InsightsData } from "./data.ts";
 import { inMoney, inShort, inWhole } from "./words.ts";
@@ -14,20 +15,20 @@ export function Spenders({ data: { people, profiles } }: { readonly data: Insigh
 	return (
 		<div className="mt-6 grid grid-cols-1 gap-6 @4xl:grid-cols-2">
 			<Spending
-				title="Cost by person"
-				of="Person"
+				title={texts.spenders.costByPerson}
+				of={texts.spenders.person}
 				rows={people.map(({ principal, name, ...spent }) => ({
 					key: principal ?? "",
-					name: name ?? principal ?? "Nobody Keryx knows",
+					name: name ?? principal ?? texts.spenders.unknownPerson,
 					spent,
 				}))}
 			/>
 			<Spending
-				title="Cost by profile"
-				of="Profile"
+				title={texts.spenders.costByProfile}
+				of={texts.spenders.profile}
 				rows={profiles.map(({ profile, ...spent }) => ({
 					key: profile,
-					name: profile === "" ? "Main profile" : profile,
+					name: profile === "" ? texts.spenders.mainProfile : profile,
 					spent,
 				}))}
 			/>
@@ -57,16 +58,20 @@ function Spending({
 function columns(of: string): readonly Column<Row>[] {
 	return [
 		{ name: of, cell: ({ name }) => <span className="block max-w-48 truncate py-1.5">{name}</span> },
-		{ name: "Calls", align: "right", wideOnly: true, cell: ({ spent }) => inWhole(spent.calls) },
-		{ name: "Input", align: "right", cell: ({ spent }) => inShort(spent.tokens.input) },
-		{ name: "From cache", align: "right", cell: ({ spent }) => inShort(spent.tokens.cached_input) },
-		{ name: "Output", align: "right", cell: ({ spent }) => inShort(spent.tokens.output) },
-		{ name: "Cost", align: "right", cell: ({ spent }) => moneyOf(spent) },
+		{ name: texts.spenders.calls, align: "right", wideOnly: true, cell: ({ spent }) => inWhole(spent.calls) },
+		{ name: texts.spenders.input, align: "right", cell: ({ spent }) => inShort(spent.tokens.input) },
+		{
+			name: texts.spenders.fromCache,
+			align: "right",
+			cell: ({ spent }) => inShort(spent.tokens.cached_input),
+		},
+		{ name: texts.spenders.output, align: "right", cell: ({ spent }) => inShort(spent.tokens.output) },
+		{ name: texts.spenders.cost, align: "right", cell: ({ spent }) => moneyOf(spent) },
 	];
 }
 
 function moneyOf({ costs, unpriced_calls }: Row["spent"]): string {
 	const sums = costs.map(({ micros, currency }) => inMoney(micros, currency)).join(" + ");
-	if (sums === "") return unpriced_calls > 0 ? "no price known" : "none";
-	return unpriced_calls > 0 ? `${sums} and more` : sums;
+	if (sums === "") return unpriced_calls > 0 ? texts.spenders.noKnownPrice : "none";
+	return unpriced_calls > 0 ? texts.spenders.atLeast(sums) : sums;
 }

@@ -1,3 +1,4 @@
+import { texts } from "../../texts/insights.ts";
 import type { InsightsData } from "./data.ts";
 import type { FigureProps } from "./figure-props.ts";
 import { inPercent, inWhole } from "./words.ts";
@@ -14,39 +15,48 @@ export function toolErrors({ tool_errors }: InsightsData, cap: number | null): F
 	const results = tool_errors.reduce((sum, one) => sum + one.results, 0);
 	const errors = tool_errors.reduce((sum, one) => sum + one.errors, 0);
 	return {
-		title: "Tool errors by position in the session",
+		title: texts.toolErrors.toolErrorsByPositionIn,
 		about: (
 			<>
-				The longer a session gets, the more of its tool calls tend to fail, because the model loses sight of
-				what matters; that is why marathons are capped. {capInWords(cap)}
+				{texts.toolErrors.inLongSessionsTheModel} {capInWords(cap)}
 			</>
 		),
-		places: "Messages",
+		places: texts.toolErrors.messages,
 		labels: all.map(({ place, found }) => {
 			const range = found?.to === null ? `${place * step + 1}+` : `${place * step + 1}–${(place + 1) * step}`;
-			return { short: range, long: `Messages ${range}` };
+			return { short: range, long: texts.toolErrors.messages2(range) };
 		}),
 		series: [
 			{
-				name: "Calls that failed",
+				name: texts.toolErrors.failedCalls,
 				colour: "--danger",
 				values: all.map(({ found }) => (found ? found.errors / found.results : null)),
 				...(results > 0 && { total: inPercent(errors / results) }),
 			},
 		],
 		beside: [
-			{ name: "Failed", values: all.map(({ found }) => (found ? inWhole(found.errors) : "–")) },
-			{ name: "Results", values: all.map(({ found }) => (found ? inWhole(found.results) : "–")) },
+			{
+				name: texts.toolErrors.failed,
+				values: all.map(({ found }) => (found ? inWhole(found.errors) : "–")),
+			},
+			{
+				name: texts.toolErrors.results,
+				values: all.map(({ found }) => (found ? inWhole(found.results) : "–")),
+			},
 		],
 		shape: "line",
 		format: inPercent,
 		wide: true,
-		...(cap !== null && cap > 0 && { mark: { at: cap / step - 0.5, name: `cap: ${inWhole(cap)}` } }),
+		...(cap !== null && cap > 0 && { mark: { at: cap / step - 0.5, name: limitMark(cap) } }),
 	};
 }
 
 function capInWords(cap: number | null): string {
 	if (cap === null) return "";
-	if (cap === 0) return "No cap is set now: sessions may get as long as they like.";
-	return `The cap is ${inWhole(cap)} messages now.`;
+	if (cap === 0) return texts.toolErrors.noLimitIsSetSo;
+	return texts.toolErrors.theLimitIsMessages(inWhole(cap));
+}
+
+function limitMark(cap: number): string {
+	return texts.toolErrors.limit(inWhole(cap));
 }

@@ -1,5 +1,7 @@
 // Numbers and names as people read them.
 
+import { texts } from "../../texts/insights.ts";
+
 const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
@@ -37,23 +39,23 @@ export function inMoney(micros: number, currency: string): string {
 }
 
 export const OUTCOMES = [
-	{ state: "completed", name: "Answered", colour: "--ok" },
-	{ state: "running", name: "Running", colour: "--accent" },
-	{ state: "interrupted", name: "Interrupted", colour: "--warn" },
-	{ state: "stopped", name: "Stopped", colour: "--ink-3" },
-	{ state: "expired", name: "Too old", colour: "--line-strong" },
-	{ state: "failed", name: "Failed", colour: "--danger" },
+	{ state: "completed", name: texts.words.answered, colour: "--ok" },
+	{ state: "running", name: texts.words.running, colour: "--accent" },
+	{ state: "interrupted", name: texts.words.interrupted, colour: "--warn" },
+	{ state: "stopped", name: texts.words.stopped, colour: "--ink-3" },
+	{ state: "expired", name: texts.words.tooOld, colour: "--line-strong" },
+	{ state: "failed", name: texts.words.failed, colour: "--danger" },
 ] as const;
 
 const REASONS: Readonly<Record<string, string>> = {
-	user_new: "Somebody began a new one",
-	user_switch: "Somebody took up another one",
-	idle: "Nobody wrote for long enough",
-	daily: "A new day began",
-	message_limit: "It had as many messages as it may",
-	suspended: "It was suspended",
-	resume_expired: "It was interrupted for too long",
-	retention: "It got old and was archived",
+	user_new: texts.words.someoneStartedANewOne,
+	user_switch: texts.words.someoneResumedAnotherOne,
+	idle: texts.words.longPause,
+	daily: texts.words.dailyFreshStart,
+	message_limit: texts.words.messageLimitReached,
+	suspended: texts.words.suspended,
+	resume_expired: texts.words.interruptedForTooLong,
+	retention: texts.words.archivedBecauseOfItsAge,
 };
 
 export function reasonInWords(reason: string): string {

@@ -2,6 +2,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft, OctagonX } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/processes.ts";
 import {
 	Button,
 	ConversationLink,
@@ -22,8 +23,11 @@ export function ProcessView() {
 		return (
 			<ErrorState
 				error={error}
-				title="There is no such process"
-				{...(error.status !== 404 && { onRetry: () => void refetch(), title: "This could not be read" })}
+				title={texts.process.thereIsNoSuchProcess}
+				{...(error.status !== 404 && {
+					onRetry: () => void refetch(),
+					title: texts.process.thisCouldNotBeLoaded,
+				})}
 			/>
 		);
 	if (!data) return <SkeletonRows />;
@@ -44,7 +48,7 @@ function Heading({ process }: { readonly process: Process }) {
 			<div className="flex items-start gap-2">
 				<Link
 					to="/processes"
-					aria-label="All processes"
+					aria-label={texts.process.allProcesses}
 					className="-ml-1.5 inline-flex size-8 shrink-0 items-center justify-center rounded-sm text-ink-2 hover:bg-hover"
 				>
 					<ArrowLeft size={16} aria-hidden />
@@ -54,10 +58,10 @@ function Heading({ process }: { readonly process: Process }) {
 						<PlainText text={command} />
 					</span>
 				</h1>
-				<CopyButton text={command} label="Copy the command" />
+				<CopyButton text={command} label={texts.process.copyTheCommand} />
 				{(running || survivors.length > 0) && (
 					<Button look="danger" size="sm" icon={<OctagonX size={14} />} onClick={() => setKilling(true)}>
-						Kill
+						{texts.process.kill}
 					</Button>
 				)}
 			</div>
@@ -66,12 +70,13 @@ function Heading({ process }: { readonly process: Process }) {
 				{!running && <span>{howItEnded(process)}</span>}
 				<Runtime process={process} />
 				<span className="text-ink-3">
-					started <RelativeTime at={started_at} />
+					{texts.process.started}
+					<RelativeTime at={started_at} />
 				</span>
 				<ConversationLink id={conversation} />
 				<span className="text-ink-3">
-					{pid !== null && `pid ${pid}, `}
-					{pty ? "on a terminal" : "on pipes"}
+					{pid !== null && texts.process.pid(pid)}
+					{pty ? texts.process.onATerminal : texts.process.onPipes}
 					{backend !== "local" && `, ${backend}`}
 				</span>
 				<code className="min-w-0 truncate font-mono text-xs text-ink-3" title={cwd}>
@@ -79,13 +84,9 @@ function Heading({ process }: { readonly process: Process }) {
 				</code>
 			</div>
 			{survivors.length > 0 && !running && (
-				<p className="text-sm text-warn">
-					It left something behind that still runs: pid {survivors.join(", ")}.
-				</p>
+				<p className="text-sm text-warn">{texts.process.itEndedButProgramsIt(survivors.join(", "))}</p>
 			)}
-			{unreachable && (
-				<p className="text-sm text-warn">Its host does not answer: this is what was last known.</p>
-			)}
+			{unreachable && <p className="text-sm text-warn">{texts.process.itsHostDoesNotAnswer}</p>}
 			<KillDialog id={id} command={command} open={killing} onClose={() => setKilling(false)} />
 		</header>
 	);

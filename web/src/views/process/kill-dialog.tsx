@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, queryClient } from "../../api/index.ts";
+import { texts } from "../../texts/processes.ts";
 import { Button, Code, Dialog, ErrorLine } from "../../ui/index.ts";
 
 /** Says what was seen to have ended; what lives on is named. */
@@ -33,19 +34,19 @@ export function KillDialog({
 				killing.reset();
 				onClose();
 			}}
-			title="Kill this process?"
-			about="It ends with everything that it started. What it has printed stays."
+			title={texts.killDialog.killThisProcess}
+			about={texts.killDialog.thisAlsoEndsEverythingIt}
 			actions={
 				<>
-					<Button onClick={onClose}>Let it run</Button>
+					<Button onClick={onClose}>{texts.killDialog.cancel}</Button>
 					<Button look="danger" disabled={killing.isPending} onClick={() => killing.mutate()}>
-						{killing.isPending ? "Killing" : "Kill"}
+						{killing.isPending ? texts.killDialog.killing : texts.killDialog.kill}
 					</Button>
 				</>
 			}
 		>
 			<div className="flex flex-col gap-3">
-				<Code text={command} label="Command" wrap copy={false} />
+				<Code text={command} label={texts.killDialog.command} wrap copy={false} />
 				<label className="flex items-start gap-2">
 					<input
 						type="checkbox"
@@ -54,15 +55,13 @@ export function KillDialog({
 						className="mt-1 accent-accent"
 					/>
 					<span>
-						At once, without a chance to clean up
-						<span className="block text-sm text-ink-3">
-							Otherwise it is asked to end, and made to after 5 seconds.
-						</span>
+						{texts.killDialog.killAtOnceWithoutTime}
+						<span className="block text-sm text-ink-3">{texts.killDialog.otherwiseKeryxAsksItTo}</span>
 					</span>
 				</label>
 				{survivors.length > 0 && (
 					<p role="alert" className="text-danger">
-						Not everything has ended: {survivors.join(", ")} still {survivors.length === 1 ? "runs" : "run"}.
+						{texts.killDialog.stillRunning(survivors.join(", "))}
 					</p>
 				)}
 				{killing.isError && <ErrorLine error={killing.error} />}

@@ -1,18 +1,20 @@
 // A process as one sees it: its screen, its input, and what is known of the connection.
+
 import { CornerDownLeft } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { queryClient } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/processes.ts";
 import { Button, Input, Kbd, Skeleton } from "../../ui/index.ts";
 import { type LinkState, type Size, TerminalLink } from "./link.ts";
 import type { Screen } from "./screen.ts";
 
 const STATES: Readonly<Record<LinkState, string>> = {
-	connecting: "Connecting",
-	open: "Live",
-	reconnecting: "Reconnecting; nothing is lost",
-	ended: "Ended",
-	failed: "It cannot be shown any more",
+	connecting: texts.terminal.connecting,
+	open: texts.terminal.live,
+	reconnecting: texts.terminal.reconnectingNothingIsLost,
+	ended: texts.terminal.ended,
+	failed: texts.terminal.itCanNoLongerBe,
 };
 
 export function ProcessTerminal({
@@ -35,7 +37,7 @@ export function ProcessTerminal({
 			<div className="relative min-h-0 flex-1 overflow-hidden bg-raised">
 				{!ready && <Skeleton className="absolute inset-3" />}
 				<section
-					aria-label="Terminal"
+					aria-label={texts.terminal.terminal}
 					ref={place}
 					className="absolute inset-0 overflow-x-auto overflow-y-hidden py-2 pl-4 lg:pl-6"
 				/>
@@ -69,7 +71,7 @@ export function ProcessTerminal({
 				)}
 				{pty && takesInput && (
 					<span className="ml-auto pointer-coarse:hidden">
-						<Kbd keys="Ctrl+]" /> leaves the terminal
+						<Kbd keys="Ctrl+]" /> {texts.terminal.leavesTheTerminal}
 					</span>
 				)}
 			</div>
@@ -118,8 +120,7 @@ function useScreen({
 				reset: () => shown.reset(),
 				write: (data, drawn) => shown.write(data, drawn),
 				onSize: (size) => shown.setSize(size),
-				onLost: (bytes) =>
-					shown.write(`\r\n\x1b[2m[${bytes.toLocaleString()} bytes are not in the log any more]\x1b[0m\r\n`),
+				onLost: (bytes) => shown.write(`\r\n\x1b[2m[${lostBytes(bytes)}]\x1b[0m\r\n`),
 				onEnd: () => {
 					shown.freeze();
 					void queryClient.invalidateQueries({ queryKey: ["process"] });
@@ -155,7 +156,8 @@ function LineInput({ link }: { readonly link: React.RefObject<TerminalLink | nul
 	const send = useCallback(() => {
 		if (link.current?.type(`${line}\n`)) setLine("");
 	}, [link, line]);
-	if (ended) return <p className="border-t px-4 py-2 text-sm text-ink-3 lg:px-6">Its input has ended.</p>;
+	if (ended)
+		return <p className="border-t px-4 py-2 text-sm text-ink-3 lg:px-6">{texts.terminal.itsInputIsClosed}</p>;
 	return (
 		<form
 			className="flex shrink-0 gap-2 border-t bg-panel px-4 py-2 lg:px-6"
@@ -166,8 +168,8 @@ function LineInput({ link }: { readonly link: React.RefObject<TerminalLink | nul
 		>
 			<div className="min-w-0 flex-1 font-mono">
 				<Input
-					aria-label="A line for its input"
-					placeholder="A line for its input"
+					aria-label={texts.terminal.sendItALineOf}
+					placeholder={texts.terminal.sendItALineOf}
 					autoComplete="off"
 					spellCheck={false}
 					value={line}
@@ -175,11 +177,15 @@ function LineInput({ link }: { readonly link: React.RefObject<TerminalLink | nul
 				/>
 			</div>
 			<Button type="submit" icon={<CornerDownLeft size={14} />}>
-				Send
+				{texts.terminal.send}
 			</Button>
 			<Button look="quiet" onClick={() => setEnded(link.current?.endInput() ?? false)}>
-				End input
+				{texts.terminal.closeInput}
 			</Button>
 		</form>
 	);
+}
+
+function lostBytes(bytes: number): string {
+	return texts.terminal.bytesAreNoLongerIn(bytes.toLocaleString());
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { SquareTerminal, X } from "lucide-react";
 import { api, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/processes.ts";
 import {
 	Button,
 	type Column,
@@ -39,8 +40,8 @@ export function ProcessesView() {
 	});
 	return (
 		<Page
-			title="Processes"
-			about={isAll ? "Every command the agent ran" : "What the agent runs in the background"}
+			title={texts.view.processes}
+			about={isAll ? texts.view.everyCommandTheAgentRan : texts.view.programsTheAgentRunsIn}
 			actions={
 				<>
 					{conversation !== undefined && <OfConversation id={conversation} />}
@@ -60,7 +61,7 @@ export function ProcessesView() {
 			{all.hasNextPage && (
 				<div className="flex justify-center p-4">
 					<Button disabled={all.isFetchingNextPage} onClick={() => void all.fetchNextPage()}>
-						Show earlier ones
+						{texts.view.showEarlier}
 					</Button>
 				</div>
 			)}
@@ -84,7 +85,7 @@ function KindChoice({ isAll }: { readonly isAll: boolean }) {
 					})
 				}
 			/>
-			Foreground commands too
+			{texts.view.includeForegroundCommands}
 		</label>
 	);
 }
@@ -92,10 +93,11 @@ function KindChoice({ isAll }: { readonly isAll: boolean }) {
 function OfConversation({ id }: { readonly id: string }) {
 	return (
 		<span className="flex min-w-0 items-center gap-1 text-sm text-ink-2">
-			of <ConversationLink id={id} />
+			{texts.view.in}
+			<ConversationLink id={id} />
 			<Link
 				to="/processes"
-				aria-label="Of all conversations"
+				aria-label={texts.view.showAllConversations}
 				className="inline-flex size-7 items-center justify-center rounded-sm hover:bg-hover"
 			>
 				<X size={14} aria-hidden />
@@ -120,17 +122,23 @@ function List({
 	const ended = all.filter((one) => !alive.has(one.id) && !isRunning(one));
 	if (running.length === 0 && ended.length === 0)
 		return (
-			<Empty icon={<SquareTerminal size={24} />} title="No processes">
-				Programs that the agent starts in the background stand here, with their output. They go on when the
-				conversation rests, and when Keryx is started anew.
+			<Empty icon={<SquareTerminal size={24} />} title={texts.view.noProcesses}>
+				{texts.view.programsTheAgentStartsIn}
 			</Empty>
 		);
-	return <Table label="Processes" columns={COLUMNS} rows={[...running, ...ended]} rowKey={({ id }) => id} />;
+	return (
+		<Table
+			label={texts.view.processes}
+			columns={COLUMNS}
+			rows={[...running, ...ended]}
+			rowKey={({ id }) => id}
+		/>
+	);
 }
 
 const COLUMNS: readonly Column<Process>[] = [
 	{
-		name: "Command",
+		name: texts.view.command,
 		cell: (process) => (
 			<Link to="/processes/$id" params={{ id: process.id }} className="block py-1.5 hover:text-accent">
 				<span className="line-clamp-2 font-mono text-sm wrap-anywhere md:line-clamp-1">
@@ -140,23 +148,23 @@ const COLUMNS: readonly Column<Process>[] = [
 		),
 	},
 	{
-		name: "State",
+		name: texts.view.state,
 		cell: (process) => (
 			<span className="flex items-center gap-2">
 				<ProcessState process={process} />
 				{process.survivors.length > 0 && !isRunning(process) && (
-					<span className="text-xs text-warn">left {process.survivors.length} behind</span>
+					<span className="text-xs text-warn">{texts.view.leftRunning(process.survivors.length)}</span>
 				)}
 				{process.unreachable && (
-					<span className="text-xs text-warn" title="This is what was last known">
-						host does not answer
+					<span className="text-xs text-warn" title={texts.view.lastKnownState}>
+						{texts.view.hostDoesNotAnswer}
 					</span>
 				)}
 			</span>
 		),
 	},
 	{
-		name: "How it ended",
+		name: texts.view.howItEnded,
 		wideOnly: true,
 		cell: (process) =>
 			!isRunning(process) && (
@@ -166,7 +174,7 @@ const COLUMNS: readonly Column<Process>[] = [
 			),
 	},
 	{
-		name: "Conversation",
+		name: texts.view.conversation,
 		wideOnly: true,
 		cell: ({ conversation }) => (
 			<span className="flex max-w-48">
@@ -175,9 +183,9 @@ const COLUMNS: readonly Column<Process>[] = [
 		),
 	},
 	{
-		name: "Started",
+		name: texts.view.started,
 		wideOnly: true,
 		cell: ({ started_at }) => <RelativeTime at={started_at} className="whitespace-nowrap text-ink-2" />,
 	},
-	{ name: "Runtime", align: "right", cell: (process) => <Runtime process={process} /> },
+	{ name: texts.view.runtime, align: "right", cell: (process) => <Runtime process={process} /> },
 ];

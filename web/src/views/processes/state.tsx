@@ -1,17 +1,18 @@
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useSecond } from "../../lib/seconds.ts";
 import { duration } from "../../lib/time.ts";
+import { texts } from "../../texts/processes.ts";
 import { Badge, type Tone } from "../../ui/index.ts";
 
 export type Process = Answer<"process">;
 
 const STATES: Readonly<Record<Process["state"], { readonly name: string; readonly tone: Tone }>> = {
-	starting: { name: "Starting", tone: "accent" },
-	running: { name: "Running", tone: "accent" },
-	exited: { name: "Exited", tone: "neutral" },
-	killed: { name: "Killed", tone: "warn" },
-	lost: { name: "Lost", tone: "danger" },
-	failed_start: { name: "Did not start", tone: "danger" },
+	starting: { name: texts.state.starting, tone: "accent" },
+	running: { name: texts.state.running, tone: "accent" },
+	exited: { name: texts.state.exited, tone: "neutral" },
+	killed: { name: texts.state.killed, tone: "warn" },
+	lost: { name: texts.state.lost, tone: "danger" },
+	failed_start: { name: texts.state.didNotStart, tone: "danger" },
 };
 
 export function isRunning({ ended_at }: Process): boolean {
@@ -20,8 +21,9 @@ export function isRunning({ ended_at }: Process): boolean {
 
 export function ProcessState({ process }: { readonly process: Process }) {
 	const { state, exit_code } = process;
-	if (state === "exited" && exit_code === 0) return <Badge tone="ok">Exited 0</Badge>;
-	if (state === "exited" && exit_code !== null) return <Badge tone="danger">Exited {exit_code}</Badge>;
+	if (state === "exited" && exit_code === 0) return <Badge tone="ok">{texts.state.exited0}</Badge>;
+	if (state === "exited" && exit_code !== null)
+		return <Badge tone="danger">{texts.state.exited2(exit_code)}</Badge>;
 	const { name, tone } = STATES[state];
 	return (
 		<Badge
@@ -35,7 +37,7 @@ export function ProcessState({ process }: { readonly process: Process }) {
 
 /** In words; the code stands in the state. */
 export function howItEnded({ cause, signal, state }: Process): string {
-	const words = cause ?? (state === "lost" ? "what held it is gone" : "");
+	const words = cause ?? (state === "lost" ? texts.state.itsHostIsGone : "");
 	return signal === null || words.includes(signal) ? words : `${words} (${signal})`;
 }
 

@@ -2,14 +2,15 @@ import { SlidersHorizontal, X } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { useApi } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/search.ts";
 import { Button, Input, platformName, Select } from "../../ui/index.ts";
 import type { Asked } from "./search-pages.ts";
 
 const ROLES = [
-	["user", "What people wrote"],
-	["assistant", "What the agent wrote"],
-	["tool", "Results of tools"],
-	["title", "Titles of sessions"],
+	["user", texts.filters.messagesFromPeople],
+	["assistant", texts.filters.messagesFromTheAgent],
+	["tool", texts.filters.toolResults],
+	["title", texts.filters.sessionTitles],
 ] as const;
 
 const FILTERS = ["platform", "role", "conversation", "from", "to"] as const;
@@ -41,7 +42,7 @@ export function Filters({
 				aria-controls={panel}
 				onClick={() => setOpen(!open)}
 			>
-				{used === 0 ? "Filters" : `Filters (${used})`}
+				{used === 0 ? texts.filters.filters : texts.filters.filters2(used)}
 			</Button>
 			<div
 				id={panel}
@@ -50,14 +51,14 @@ export function Filters({
 					!open && "max-sm:hidden",
 				)}
 			>
-				<Labelled name="Platform">
+				<Labelled name={texts.filters.platform}>
 					{(id) => (
 						<Select
 							id={id}
 							value={asked.platform ?? ""}
 							onChange={({ target }) => onChange({ platform: target.value })}
 						>
-							<option value="">All</option>
+							<option value="">{texts.filters.all}</option>
 							{platforms.sort().map((platform) => (
 								<option key={platform} value={platform}>
 									{platformName(platform)}
@@ -66,14 +67,14 @@ export function Filters({
 						</Select>
 					)}
 				</Labelled>
-				<Labelled name="Where">
+				<Labelled name={texts.filters.where}>
 					{(id) => (
 						<Select
 							id={id}
 							value={asked.role ?? ""}
 							onChange={({ target }) => onChange({ role: target.value })}
 						>
-							<option value="">Everywhere</option>
+							<option value="">{texts.filters.everywhere}</option>
 							{ROLES.map(([role, name]) => (
 								<option key={role} value={role}>
 									{name}
@@ -82,14 +83,14 @@ export function Filters({
 						</Select>
 					)}
 				</Labelled>
-				<Labelled name="Conversation">
+				<Labelled name={texts.filters.conversation}>
 					{(id) => (
 						<Select
 							id={id}
 							value={asked.conversation ?? ""}
 							onChange={({ target }) => onChange({ conversation: target.value })}
 						>
-							<option value="">All</option>
+							<option value="">{texts.filters.all}</option>
 							{conversations.map((one) => (
 								<option key={one.id} value={one.id}>
 									{one.name}
@@ -99,7 +100,7 @@ export function Filters({
 						</Select>
 					)}
 				</Labelled>
-				<Labelled name="From">
+				<Labelled name={texts.filters.from}>
 					{(id) => (
 						<Input
 							id={id}
@@ -110,7 +111,7 @@ export function Filters({
 						/>
 					)}
 				</Labelled>
-				<Labelled name="To">
+				<Labelled name={texts.filters.to}>
 					{(id) => (
 						<Input
 							id={id}
@@ -128,7 +129,7 @@ export function Filters({
 					disabled={used === 0}
 					onClick={() => onChange(Object.fromEntries(FILTERS.map((name) => [name, ""])))}
 				>
-					Clear
+					{texts.filters.clear}
 				</Button>
 			</div>
 		</>

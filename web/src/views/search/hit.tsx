@@ -1,15 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/search.ts";
 import { PlatformIcon, RelativeTime, Skeleton } from "../../ui/index.ts";
 
 type Hit = Answer<"search">["hits"][number];
 
 const WHO: Readonly<Record<string, string>> = {
-	user: "Person",
-	assistant: "Agent",
-	tool: "Tool",
-	title: "Title",
+	user: texts.hit.person,
+	assistant: texts.hit.agent,
+	tool: texts.hit.tool,
+	title: texts.hit.title,
 };
 
 /** One hit with what was said around it; it leads to its place in the conversation. */
@@ -66,7 +67,7 @@ function Neighbour({ neighbour }: { readonly neighbour: Hit["before"] }) {
 	if (!neighbour) return null;
 	return (
 		<p className="truncate text-sm text-ink-3">
-			<span className="sr-only">Beside it: </span>
+			<span className="sr-only">{texts.hit.context}</span>
 			{WHO[neighbour.role] ?? neighbour.role}: {neighbour.preview}
 		</p>
 	);

@@ -1,9 +1,11 @@
 // Search over everything that was said. What is asked stands in the address, so that a search can be kept, shared and gone back to.
+
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useShortcut } from "../../app/shortcuts.ts";
-import { Button, Empty, ErrorLine, ErrorState, Input, Kbd, Page, Skeleton } from "../../ui/index.ts";
+import { texts } from "../../texts/search.ts";
+import { Button, Empty, ErrorLine, ErrorState, Input, Marked, Page, Skeleton } from "../../ui/index.ts";
 import { Filters } from "./filters.tsx";
 import { SearchHit } from "./hit.tsx";
 import { type Asked, useSearchPages } from "./search-pages.ts";
@@ -19,10 +21,10 @@ export function SearchView() {
 	const list = useRef<HTMLOListElement>(null);
 	const change = (next: Partial<Asked>) =>
 		void navigate({ search: withoutBlanks({ ...asked, ...next }), replace: true });
-	useShortcut("/", "Search", () => field.current?.select());
+	useShortcut("/", texts.view.search, () => field.current?.select());
 	useHitKeys(list, field);
 	return (
-		<Page title="Search" about="every message and every session's title">
+		<Page title={texts.view.search} about={texts.view.allMessagesAndSessionTitles}>
 			<search className="sticky top-0 z-10 border-b bg-ground px-4 py-3 lg:px-6">
 				<div className="mx-auto flex max-w-220 flex-col gap-2">
 					<QueryField ref={field} value={asked.q ?? ""} onChange={(q) => change({ q })} />
@@ -63,8 +65,8 @@ function QueryField({
 		<Input
 			ref={ref}
 			type="search"
-			aria-label="Search for"
-			placeholder="Words, “a phrase”, or the beginning of a word*"
+			aria-label={texts.view.searchFor}
+			placeholder={texts.view.wordsAPhraseOrThe}
 			icon={<Search size={15} />}
 			value={typed}
 			maxLength={1000}
@@ -90,9 +92,8 @@ function Results({
 	const total = last?.total ?? { count: 0, more: false };
 	if (hits.length === 0 && !hasNextPage)
 		return (
-			<Empty icon={<Search size={24} />} title="Nothing was found">
-				Every word has to occur in the same message. Try fewer words, the beginning of one with a star, or
-				fewer filters.
+			<Empty icon={<Search size={24} />} title={texts.view.noResults}>
+				{texts.view.allWordsMustBeIn}
 			</Empty>
 		);
 	return (
@@ -100,7 +101,7 @@ function Results({
 			<div className="mb-1 flex h-6 items-center gap-3 text-xs text-ink-3">
 				<p role="status">{foundInWords(total)}</p>
 				<p className="ml-auto max-md:hidden">
-					<Kbd keys="j k" /> through them, <Kbd keys="Enter" /> opens
+					<Marked text={texts.view.jKMoveEnterOpens} />
 				</p>
 			</div>
 			<ol ref={list} className="-mx-3 flex flex-col">
@@ -116,7 +117,7 @@ function Results({
 			{error && <ErrorLine error={error} />}
 			{hasNextPage && (
 				<Button className="mt-3 w-full" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-					{isFetchingNextPage ? "Searching …" : "Show more"}
+					{isFetchingNextPage ? texts.view.searching : texts.view.showMore}
 				</Button>
 			)}
 		</div>
@@ -125,16 +126,19 @@ function Results({
 
 function HowToSearch() {
 	return (
-		<Empty icon={<Search size={24} />} title="Search all messages">
-			Words find messages that have them all. Quotes keep a phrase together: <q>disk is full</q>. A star
-			stands for the rest of a word: <code className="font-mono">deploy*</code>.
+		<Empty icon={<Search size={24} />} title={texts.view.searchAllMessages}>
+			<Marked text={texts.view.aResultContainsAllThe} />
 		</Empty>
 	);
 }
 
 function LoadingHits() {
 	return (
-		<div role="status" aria-label="Searching" className="mx-auto w-full max-w-232 px-4 py-3 lg:px-6">
+		<div
+			role="status"
+			aria-label={texts.view.searching2}
+			className="mx-auto w-full max-w-232 px-4 py-3 lg:px-6"
+		>
 			<div className="mb-1 h-6" />
 			{["one", "two", "three", "four", "five"].map((row) => (
 				<div key={row} className="flex flex-col gap-2 border-b px-3 py-3">
@@ -149,8 +153,8 @@ function LoadingHits() {
 
 function foundInWords({ count, more }: { readonly count: number; readonly more: boolean }): string {
 	const number = new Intl.NumberFormat().format(count);
-	if (more) return `At least ${number} found, the best of the newest first`;
-	return count === 1 ? "1 found" : `${number} found, best first`;
+	if (more) return texts.view.atLeastResultsBestOf(number);
+	return count === 1 ? texts.view.n1Result : texts.view.resultsBestFirst(number);
 }
 
 function withoutBlanks(asked: Asked): Asked {

@@ -1,6 +1,8 @@
 // Through the hits by keyboard: the focus itself moves, so Enter opens what it is on and a screen reader says where it is.
+
 import { type RefObject, useEffect } from "react";
 import { useShortcut } from "../../app/shortcuts.ts";
+import { texts } from "../../texts/search.ts";
 
 export function useHitKeys(
 	list: RefObject<HTMLOListElement | null>,
@@ -12,10 +14,10 @@ export function useHitKeys(
 		if (at === 0 && by === -1) field.current?.focus();
 		else links[at === -1 ? 0 : Math.min(at + by, links.length - 1)]?.focus();
 	};
-	useShortcut("j", "Next hit", () => move(1));
-	useShortcut("k", "Hit before", () => move(-1));
-	useShortcut("ArrowDown", "Next hit", () => move(1));
-	useShortcut("ArrowUp", "Hit before", () => move(-1));
+	useShortcut("j", texts.useHitKeys.nextResult, () => move(1));
+	useShortcut("k", texts.useHitKeys.previousResult, () => move(-1));
+	useShortcut("ArrowDown", texts.useHitKeys.nextResult, () => move(1));
+	useShortcut("ArrowUp", texts.useHitKeys.previousResult, () => move(-1));
 	// Keys that are typed into a field belong to it, but a field of one line has no use for this one.
 	useEffect(() => {
 		const input = field.current;

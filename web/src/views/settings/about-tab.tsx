@@ -4,6 +4,7 @@ import { setTheme, useTheme } from "../../app/theme.ts";
 import { THEMES } from "../../app/theme-menu.tsx";
 import { classes } from "../../lib/classes.ts";
 import { fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/settings.ts";
 import { Badge, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import { Reference } from "./reference.tsx";
 
@@ -11,10 +12,10 @@ import { Reference } from "./reference.tsx";
 export function AboutTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
-			<Part title="Theme">
+			<Part title={texts.aboutTab.theme}>
 				<ThemeChoice />
 			</Part>
-			<Part title="What runs">
+			<Part title={texts.aboutTab.whatIsRunning}>
 				<WhatRuns />
 			</Part>
 			<Part title="API">
@@ -29,7 +30,7 @@ function ThemeChoice() {
 	const name = useId();
 	return (
 		<fieldset className="flex flex-wrap gap-2">
-			<legend className="sr-only">Theme</legend>
+			<legend className="sr-only">{texts.aboutTab.theme}</legend>
 			{THEMES.map((choice) => (
 				<label
 					key={choice.value}
@@ -60,26 +61,26 @@ function WhatRuns() {
 		return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows rows={3} />;
 	return (
 		<dl className="grid max-w-160 grid-cols-[7rem_minmax(0,1fr)] gap-y-1.5">
-			<Fact name="Version">Keryx {data.version}</Fact>
-			<Fact name="Agent">
-				{data.agent} {data.agent === "offline" && <Badge tone="warn">no model is connected</Badge>}
+			<Fact name={texts.aboutTab.version}>{texts.aboutTab.keryx(data.version)}</Fact>
+			<Fact name={texts.aboutTab.agent}>
+				{data.agent}{" "}
+				{data.agent === "offline" && <Badge tone="warn">{texts.aboutTab.noModelIsConnected}</Badge>}
 			</Fact>
-			<Fact name="Home">
+			<Fact name={texts.aboutTab.home}>
 				{config?.file ? (
 					<code className="break-all font-mono text-xs">{folderOf(config.file)}</code>
 				) : (
-					"~/.keryx, or the folder that KERYX_HOME names; it has no config.yaml yet"
+					texts.aboutTab.keryxOrTheFolderSet
 				)}
 			</Fact>
 			{data.walls && (
-				<Fact name="Walls">
-					{data.walls} {!data.walls.startsWith("walls stand") && <Badge tone="warn">weak</Badge>}
+				<Fact name={texts.aboutTab.walls}>
+					{data.walls}{" "}
+					{!data.walls.startsWith("walls are up") && <Badge tone="warn">{texts.aboutTab.weak}</Badge>}
 				</Fact>
 			)}
-			<Fact name="Started">{fullTime(Date.parse(data.started_at))}</Fact>
-			<Fact name="Process">
-				{data.pid}, Node {data.node.replace(/^v/, "")}
-			</Fact>
+			<Fact name={texts.aboutTab.started}>{fullTime(Date.parse(data.started_at))}</Fact>
+			<Fact name={texts.aboutTab.process}>{texts.aboutTab.node(data.pid, bare(data.node))}</Fact>
 		</dl>
 	);
 }
@@ -107,4 +108,8 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 			<dd className="min-w-0">{children}</dd>
 		</>
 	);
+}
+
+function bare(version: string): string {
+	return version.replace(/^v/, "");
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { api } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { ErrorLine, TextArea } from "../../ui/index.ts";
 import { type Problem, Problems } from "./problems.tsx";
 
@@ -34,7 +35,7 @@ export function CheckTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-3 px-4 py-4 lg:px-6">
 			<label htmlFor={id} className="text-ink-2">
-				Paste a config.yaml to see what is wrong with it, by line and column. Nothing is written.
+				{texts.checkTab.pasteAConfigYamlTo}
 			</label>
 			<TextArea
 				ref={field}
@@ -47,12 +48,12 @@ export function CheckTab() {
 				className="resize-y font-mono text-sm leading-5"
 				onChange={({ target }) => setText(target.value)}
 			/>
-			<div role="status" aria-label="Result" className="min-h-24">
+			<div role="status" aria-label={texts.checkTab.result} className="min-h-24">
 				{error && <ErrorLine error={error} />}
-				{isBlank && <p className="text-ink-3">What is found stands here.</p>}
+				{isBlank && <p className="text-ink-3">{texts.checkTab.problemsAppearHere}</p>}
 				{!isBlank && data?.ok === true && (
 					<p className="flex items-center gap-2 text-ok">
-						<CircleCheck size={16} aria-hidden /> No problems: Keryx would take it as it is.
+						<CircleCheck size={16} aria-hidden /> {texts.checkTab.noProblemsKeryxWouldAccept}
 					</p>
 				)}
 				{!isBlank && data?.ok === false && (

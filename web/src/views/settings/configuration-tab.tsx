@@ -4,7 +4,8 @@ import { useId, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { useApi } from "../../api/index.ts";
 import { classes } from "../../lib/classes.ts";
-import { Empty, ErrorState, Input, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/settings.ts";
+import { Empty, ErrorState, Input, Marked, SkeletonRows } from "../../ui/index.ts";
 import { Problems } from "./problems.tsx";
 
 type Entry = Answer<"config">["entries"][number];
@@ -25,24 +26,22 @@ export function ConfigurationTab() {
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-4 px-4 py-4 lg:px-6">
 			<p className="text-ink-2">
 				{data.file === null ? (
-					"There is no config.yaml: the defaults hold, and variables of the environment over them."
+					texts.configurationTab.thereIsNoConfigYaml
 				) : (
-					<>
-						Read from <code className="break-all font-mono text-xs">{data.file}</code>, with variables of the
-						environment over it. Keryx sees a change of the file at once.
-					</>
+					<Marked text={texts.configurationTab.readFromEnvironmentVariablesOverride(data.file)} />
 				)}
 			</p>
 			{data.problems.length > 0 && (
 				<div role="alert" className="rounded-md border border-danger/50 bg-danger-soft px-4 py-3">
-					<p className="font-medium text-danger">
-						The file is wrong just now. The last good one is in force.
-					</p>
+					<p className="font-medium text-danger">{texts.configurationTab.theFileHasErrorsKeryx}</p>
 					<Problems problems={data.problems} />
 				</div>
 			)}
 			{data.warnings.length > 0 && (
-				<ul aria-label="Warnings" className="rounded-md border border-warn/40 bg-warn-soft px-4 py-2 text-sm">
+				<ul
+					aria-label={texts.configurationTab.warnings}
+					className="rounded-md border border-warn/40 bg-warn-soft px-4 py-2 text-sm"
+				>
 					{data.warnings.map((warning) => (
 						<li key={warning} className="break-words text-warn">
 							{warning}
@@ -53,8 +52,8 @@ export function ConfigurationTab() {
 			<div className="flex flex-wrap items-center gap-x-4 gap-y-2">
 				<Input
 					type="search"
-					aria-label="Filter"
-					placeholder="Filter by key, value or source"
+					aria-label={texts.configurationTab.filter}
+					placeholder={texts.configurationTab.filterByKeyValueOr}
 					icon={<Search size={15} />}
 					className="w-full sm:w-80"
 					value={q}
@@ -73,12 +72,14 @@ export function ConfigurationTab() {
 						onChange={({ target }) => setOnlyChanged(target.checked)}
 						className="size-4 accent-(--accent)"
 					/>
-					Only what is not the default ({changed})
+					{texts.configurationTab.changedSettingsOnly(changed)}
 				</label>
 			</div>
 			{shown.length === 0 && (
-				<Empty icon={<FileCog size={24} />} title="No setting fits">
-					{onlyChanged && q === "" ? "Everything has its default." : "Try another word, or fewer letters."}
+				<Empty icon={<FileCog size={24} />} title={texts.configurationTab.noMatchingSetting}>
+					{onlyChanged && q === ""
+						? texts.configurationTab.allSettingsHaveTheirDefault
+						: texts.configurationTab.tryAnotherWordOrFewer}
 				</Empty>
 			)}
 			{[...groupsOf(shown)].map(([group, entries]) => (
@@ -125,7 +126,8 @@ function Line({ entry }: { readonly entry: Entry }) {
 				{shownValue(entry.value)}
 				{entry.after_restart !== undefined && (
 					<span className="block font-sans text-warn">
-						After a restart: <span className="font-mono">{shownValue(entry.after_restart)}</span>
+						{texts.configurationTab.afterARestart}
+						<span className="font-mono">{shownValue(entry.after_restart)}</span>
 					</span>
 				)}
 			</dd>
@@ -145,7 +147,7 @@ function Line({ entry }: { readonly entry: Entry }) {
 
 function sourceOf({ from, line, variable }: Entry): string {
 	if (from === "environment") return variable ?? "environment";
-	if (from === "file") return line === null ? "file" : `file, line ${line}`;
+	if (from === "file") return line === null ? "file" : texts.configurationTab.fileLine(line);
 	return from;
 }
 
@@ -165,6 +167,6 @@ function matches(entry: Entry, text: string): boolean {
 /** By the first word of the key, in the order of the server; those of one word stand together. */
 function groupsOf(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
 	return Map.groupBy(entries, ({ key }) =>
-		key.includes(".") ? key.slice(0, key.indexOf(".")) : "top level",
+		key.includes(".") ? key.slice(0, key.indexOf(".")) : texts.configurationTab.topLevel,
 	);
 }

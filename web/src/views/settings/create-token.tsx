@@ -1,22 +1,23 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { Button, CopyButton, Dialog, ErrorLine, Field, Input, Select } from "../../ui/index.ts";
 
 const ROLES = [
-	["reader", "reads everything, changes nothing"],
-	["approver", "decides about confirmations, reads everything"],
-	["agent", "asks for confirmations, nothing else"],
-	["operator", "may do everything that you may"],
+	["reader", texts.createToken.readsEverythingChangesNothing],
+	["approver", texts.createToken.decidesOnConfirmationsReadsEverything],
+	["agent", texts.createToken.asksForConfirmationsNothingElse],
+	["operator", texts.createToken.canDoEverythingYouCan],
 ] as const;
 type Role = (typeof ROLES)[number][0];
 
 const DAYS = [
-	["", "Never"],
-	["7", "In 7 days"],
-	["30", "In 30 days"],
-	["90", "In 90 days"],
-	["365", "In a year"],
+	["", texts.createToken.never],
+	["7", texts.createToken.in7Days],
+	["30", texts.createToken.in30Days],
+	["90", texts.createToken.in90Days],
+	["365", texts.createToken.inAYear],
 ] as const;
 
 /** The token itself is known to this dialog alone, and gone when it closes. */
@@ -37,20 +38,18 @@ export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 		<Dialog
 			open
 			onOpenChange={(open) => !open && onClose()}
-			title={data ? `The token ${data.name}` : "New token"}
-			about={
-				data ? "It is shown this once. Copy it now, to where it is used." : "For a program that calls Keryx."
-			}
+			title={data ? texts.createToken.theToken(data.name) : texts.createToken.newToken}
+			about={data ? texts.createToken.itIsShownOnlyOnce : texts.createToken.forAProgramThatCalls}
 			actions={
 				data ? (
 					<Button look="primary" onClick={onClose}>
-						Done
+						{texts.createToken.done}
 					</Button>
 				) : (
 					<>
-						<Button onClick={onClose}>Cancel</Button>
+						<Button onClick={onClose}>{texts.createToken.cancel}</Button>
 						<Button look="primary" type="submit" form={form} disabled={isPending || name === ""}>
-							Create
+							{texts.createToken.create}
 						</Button>
 					</>
 				)
@@ -60,16 +59,16 @@ export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 				<div className="flex items-center gap-1">
 					<Input
 						readOnly
-						aria-label="Token"
+						aria-label={texts.createToken.token}
 						value={data.token}
 						className="font-mono text-sm"
 						onFocus={({ target }) => target.select()}
 					/>
-					<CopyButton text={data.token} label="Copy the token" />
+					<CopyButton text={data.token} label={texts.createToken.copyTheToken} />
 				</div>
 			) : (
 				<form id={form} className="flex flex-col gap-3" onSubmit={submit}>
-					<Field label="Name" about="The audit calls its holder by it.">
+					<Field label={texts.createToken.name} about={texts.createToken.theAuditShowsThisName}>
 						{(id) => (
 							<Input
 								id={id}
@@ -82,7 +81,7 @@ export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 							/>
 						)}
 					</Field>
-					<Field label="Role">
+					<Field label={texts.createToken.role}>
 						{(id) => (
 							<Select id={id} value={role} onChange={({ target }) => setRole(target.value as Role)}>
 								{ROLES.map(([value, about]) => (
@@ -93,7 +92,7 @@ export function CreateToken({ onClose }: { readonly onClose: () => void }) {
 							</Select>
 						)}
 					</Field>
-					<Field label="Ends">
+					<Field label={texts.createToken.expires}>
 						{(id) => (
 							<Select id={id} value={days} onChange={({ target }) => setDays(target.value)}>
 								{DAYS.map(([value, about]) => (

@@ -1,8 +1,10 @@
 // Settings that can be changed here. What is typed is a draft of this page; config.yaml is written once the person has seen what will be
 // different in it.
+
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { Button, ErrorLine, ErrorState, SkeletonRows } from "../../ui/index.ts";
 import { type Draft, draftValue, SettingField, type SettingValue } from "./setting-field.tsx";
 import { SettingsHistory } from "./settings-history.tsx";
@@ -27,13 +29,10 @@ export function GeneralTab() {
 	if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows />;
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-7 px-4 py-4 lg:px-6">
-			<p className="max-w-160 text-ink-2">
-				What you change here is written to config.yaml and holds at once. You see the difference before it is
-				written. Who may write, what needs a yes and what programs may reach is changed in the file only.
-			</p>
+			<p className="max-w-160 text-ink-2">{texts.generalTab.changesAreSavedToConfig}</p>
 			{data.problem !== null && (
 				<p role="alert" className="rounded-md border border-danger/50 bg-danger-soft px-4 py-3 text-danger">
-					config.yaml must be corrected before anything can be changed here: {data.problem}
+					{texts.generalTab.fixConfigYamlBeforeYou(data.problem)}
 				</p>
 			)}
 			<form
@@ -66,7 +65,7 @@ export function GeneralTab() {
 				))}
 				<div className="sticky bottom-0 -mx-4 flex flex-wrap items-center gap-3 border-t bg-ground px-4 py-3 lg:-mx-6 lg:px-6">
 					<Button look="primary" type="submit" disabled={count === 0 || review.isPending}>
-						Review {count === 1 ? "1 change" : `${count} changes`}
+						{count === 1 ? texts.generalTab.review1Change : texts.generalTab.reviewChanges(count)}
 					</Button>
 					<Button
 						look="quiet"
@@ -76,12 +75,14 @@ export function GeneralTab() {
 							review.reset();
 						}}
 					>
-						Discard
+						{texts.generalTab.discard}
 					</Button>
 					<div role="status" className="min-w-0 flex-1 text-sm">
 						{problems.size > 0 && (
 							<span className="text-danger">
-								{problems.size === 1 ? "One value is" : `${problems.size} values are`} not right yet.
+								{problems.size === 1
+									? texts.generalTab.oneValueIsNotValid
+									: texts.generalTab.valuesAreNotValid(problems.size)}
 							</span>
 						)}
 					</div>

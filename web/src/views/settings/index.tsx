@@ -1,5 +1,7 @@
 // What is in force, what can be changed here, and who may come in.
+
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { texts } from "../../texts/settings.ts";
 import { Page, Tabs } from "../../ui/index.ts";
 import { AboutTab } from "./about-tab.tsx";
 import { CheckTab } from "./check-tab.tsx";
@@ -15,19 +17,19 @@ export function SettingsView() {
 	const { tab } = useSearch({ from: "/settings" });
 	const navigate = useNavigate({ from: "/settings" });
 	return (
-		<Page title="Settings">
+		<Page title={texts.view.settings}>
 			<Tabs
-				label="Settings"
+				label={texts.view.settings}
 				value={TABS.find((one) => one === tab) ?? "model"}
 				onChange={(next) => void navigate({ search: { tab: next }, replace: true })}
 				tabs={[
-					{ name: "model", label: "Model", content: <ModelTab /> },
-					{ name: "general", label: "General", content: <GeneralTab /> },
-					{ name: "profiles", label: "Profiles", content: <ProfilesTab /> },
-					{ name: "configuration", label: "Configuration", content: <ConfigurationTab /> },
-					{ name: "check", label: "Check a file", content: <CheckTab /> },
-					{ name: "tokens", label: "Tokens", content: <TokensTab /> },
-					{ name: "about", label: "This Keryx", content: <AboutTab /> },
+					{ name: "model", label: texts.view.model, content: <ModelTab /> },
+					{ name: "general", label: texts.view.general, content: <GeneralTab /> },
+					{ name: "profiles", label: texts.view.profiles, content: <ProfilesTab /> },
+					{ name: "configuration", label: texts.view.configuration, content: <ConfigurationTab /> },
+					{ name: "check", label: texts.view.checkAFile, content: <CheckTab /> },
+					{ name: "tokens", label: texts.view.tokens, content: <TokensTab /> },
+					{ name: "about", label: texts.view.about, content: <AboutTab /> },
 				]}
 			/>
 		</Page>

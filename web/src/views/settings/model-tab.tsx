@@ -1,27 +1,29 @@
 // Connecting a model: the provider, its key, one of its models. It is asked once before anything is saved, and answers from the next
 // message on.
+
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { Button, ErrorLine, ErrorState, Field, Input, Select, SkeletonRows } from "../../ui/index.ts";
 
 type Current = Answer<"model">;
 type Provider = Current["providers"][number]["provider"];
 
 const NAMES: Readonly<Record<Provider, string>> = {
-	openai: "OpenAI",
-	anthropic: "Anthropic",
-	google: "Google",
-	openrouter: "OpenRouter",
-	ollama: "Ollama (on this machine)",
-	"openai-compatible": "Another server that speaks OpenAI's protocol",
+	openai: texts.modelTab.openAI,
+	anthropic: texts.modelTab.anthropic,
+	google: texts.modelTab.google,
+	openrouter: texts.modelTab.openRouter,
+	ollama: texts.modelTab.ollamaOnThisMachine,
+	"openai-compatible": texts.modelTab.anotherOpenAICompatibleServer,
 };
 
 export function ModelTab() {
 	const { data, error, refetch } = useApi("model", {}, { on: ["config"] });
 	if (data?.providers.length === 0)
-		return <p className="px-4 py-4 lg:px-6">The program that runs this Keryx decides which model answers.</p>;
+		return <p className="px-4 py-4 lg:px-6">{texts.modelTab.theProgramThatEmbedsKeryx}</p>;
 	if (!data)
 		return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows rows={4} />;
 	return (
@@ -29,12 +31,13 @@ export function ModelTab() {
 			<p className="max-w-160">
 				{data.kind === "ai-sdk" && data.provider ? (
 					<>
-						<strong className="font-semibold">{data.model}</strong> of {NAMES[data.provider]} answers.
+						<strong className="font-semibold">{data.model}</strong>{" "}
+						{texts.modelTab.answers(NAMES[data.provider])}
 					</>
 				) : data.kind === "offline" ? (
-					"No model is connected yet, so Keryx answers with a few fixed sentences."
+					texts.modelTab.noModelIsConnectedYet
 				) : (
-					`The agent is ${data.kind}. Saving a model here replaces it.`
+					texts.modelTab.theAgentIsSavingA(data.kind)
 				)}
 			</p>
 			<ModelForm key={`${data.provider} ${data.model}`} current={data} />
@@ -91,7 +94,7 @@ export function ModelForm({
 	};
 	return (
 		<form className="flex max-w-120 flex-col gap-4" onSubmit={submit}>
-			<Field label="Provider">
+			<Field label={texts.modelTab.provider}>
 				{(id) => (
 					<Select id={id} value={provider} onChange={({ target }) => choose(target.value as Provider)}>
 						{current.providers.map((one) => (
@@ -103,7 +106,7 @@ export function ModelForm({
 				)}
 			</Field>
 			{(facts?.needs_address || address !== "") && (
-				<Field label="Address" about="Where its API is, such as http://127.0.0.1:8080/v1.">
+				<Field label={texts.modelTab.address} about={texts.modelTab.theAddressOfItsAPI}>
 					{(id) => (
 						<Input
 							id={id}
@@ -115,7 +118,7 @@ export function ModelForm({
 					)}
 				</Field>
 			)}
-			<Field label="API key" about={keyHint(facts)}>
+			<Field label={texts.modelTab.aPIKey} about={keyHint(facts)}>
 				{(id) => (
 					<Input
 						id={id}
@@ -128,7 +131,10 @@ export function ModelForm({
 					/>
 				)}
 			</Field>
-			<Field label="Model" about={models.data ? `${models.data.models.length} to choose from.` : undefined}>
+			<Field
+				label={texts.modelTab.model}
+				about={models.data ? texts.modelTab.available(models.data.models.length) : undefined}
+			>
 				{(id) => (
 					<div className="flex gap-2">
 						<Input
@@ -146,7 +152,7 @@ export function ModelForm({
 							))}
 						</datalist>
 						<Button type="button" disabled={models.isPending} onClick={() => models.mutate()}>
-							{models.isPending ? "Asking…" : "List models"}
+							{models.isPending ? texts.modelTab.loading : texts.modelTab.listModels}
 						</Button>
 					</div>
 				)}
@@ -155,12 +161,16 @@ export function ModelForm({
 			{taking.error && <ErrorLine error={taking.error} />}
 			<div className="flex flex-wrap items-center gap-3">
 				<Button look="primary" type="submit" disabled={lacks || taking.isPending}>
-					{taking.isPending ? "Asking the model…" : isCurrent ? "Try and save" : "Try and connect"}
+					{taking.isPending
+						? texts.modelTab.testingTheModel
+						: isCurrent
+							? texts.modelTab.testAndSave
+							: texts.modelTab.testAndConnect}
 				</Button>
 				{beside}
 				{taking.data && (
 					<p role="status" className="text-ink-2">
-						{taking.data.model} answered in {taking.data.ms} ms. It is used from the next message on.
+						{texts.modelTab.answeredInMsItIs(taking.data.model, taking.data.ms)}
 					</p>
 				)}
 			</div>
@@ -169,8 +179,6 @@ export function ModelForm({
 }
 
 function keyHint(facts: Current["providers"][number] | undefined): string {
-	if (facts?.has_key) return "One is stored. Leave this empty to keep it.";
-	return facts?.needs_key
-		? "It is stored in a file that only Keryx's user can read, and never shown again."
-		: "Only if the server asks for one.";
+	if (facts?.has_key) return texts.modelTab.aKeyIsSavedLeave;
+	return facts?.needs_key ? texts.modelTab.itIsSavedInA : texts.modelTab.onlyIfTheServerNeeds;
 }

@@ -1,4 +1,5 @@
 import type { Answer } from "../../../../src/http/endpoints.ts";
+import { texts } from "../../texts/settings.ts";
 
 export type Problem = Answer<"validateConfig">["problems"][number];
 
@@ -11,7 +12,7 @@ export function Problems({
 	readonly onGo?: (problem: Problem) => void;
 }) {
 	return (
-		<ol aria-label="Problems" className="mt-1 flex flex-col gap-0.5">
+		<ol aria-label={texts.problems.problems} className="mt-1 flex flex-col gap-0.5">
 			{problems.map((problem) => (
 				<li key={`${placeOf(problem)} ${problem.message}`} className="flex items-baseline gap-3 text-sm">
 					{onGo && problem.line !== null ? (
@@ -21,7 +22,7 @@ export function Problems({
 							onClick={() => onGo(problem)}
 						>
 							{placeOf(problem)}
-							<span className="sr-only">: go there</span>
+							<span className="sr-only">{texts.problems.goThere}</span>
 						</button>
 					) : (
 						<span className="shrink-0 font-mono text-xs text-ink-2">{placeOf(problem)}</span>

@@ -1,7 +1,9 @@
 // The profiles: several agents in one Keryx, each with its own model, tools and files.
+
 import { useNavigate } from "@tanstack/react-router";
 import { useApi } from "../../api/index.ts";
-import { Button, type Column, ErrorState, SkeletonRows, Table } from "../../ui/index.ts";
+import { texts } from "../../texts/settings.ts";
+import { Button, type Column, ErrorState, Marked, SkeletonRows, Table } from "../../ui/index.ts";
 import { type Profile, profileName } from "../conversations/profiles.ts";
 
 export function ProfilesTab() {
@@ -9,16 +11,19 @@ export function ProfilesTab() {
 	const navigate = useNavigate();
 	if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows />;
 	const columns: readonly Column<Profile>[] = [
-		{ name: "Profile", cell: ({ name }) => <span className="font-medium">{profileName(name)}</span> },
-		{ name: "Answered by", cell: ({ agent, model }) => model ?? agent },
-		{ name: "Provider", wideOnly: true, cell: ({ provider }) => provider ?? "" },
 		{
-			name: "Talk",
+			name: texts.profilesTab.profile,
+			cell: ({ name }) => <span className="font-medium">{profileName(name)}</span>,
+		},
+		{ name: texts.profilesTab.answeredBy, cell: ({ agent, model }) => model ?? agent },
+		{ name: texts.profilesTab.provider, wideOnly: true, cell: ({ provider }) => provider ?? "" },
+		{
+			name: texts.profilesTab.talk,
 			align: "right",
 			cell: ({ name }) => (
 				<Button
 					size="sm"
-					aria-label={`New chat with ${profileName(name)}`}
+					aria-label={texts.profilesTab.newChatWith(profileName(name))}
 					onClick={() =>
 						void navigate({
 							to: "/c/$conversation",
@@ -27,7 +32,7 @@ export function ProfilesTab() {
 						})
 					}
 				>
-					New chat
+					{texts.profilesTab.newChat}
 				</Button>
 			),
 		},
@@ -35,11 +40,14 @@ export function ProfilesTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-4 py-4">
 			<p className="max-w-160 px-4 text-ink-2 lg:px-6">
-				Each profile is an agent of its own, with its own model, instructions, tools and files. Nothing that
-				is said to one reaches another. Profiles are added under{" "}
-				<code className="font-mono text-xs">profiles</code> in config.yaml and can be talked to at once.
+				<Marked text={texts.profilesTab.eachProfileIsASeparate} />
 			</p>
-			<Table label="Profiles" columns={columns} rows={data.profiles} rowKey={({ name }) => name} />
+			<Table
+				label={texts.profilesTab.profiles}
+				columns={columns}
+				rows={data.profiles}
+				rowKey={({ name }) => name}
+			/>
 		</div>
 	);
 }

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { ApiError, readText } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { Button } from "../../ui/index.ts";
 
 /** A browser that goes to /docs by itself sends the cookie alone, which opens nothing: the page reads it and shows what it got. */
@@ -20,9 +21,9 @@ export function Reference() {
 	};
 	return (
 		<div className="flex max-w-160 flex-col items-start gap-2 text-ink-2">
-			<p>Every call of the HTTP API with an example, for programs that talk to Keryx.</p>
-			<Button onClick={() => void open()}>Open the API reference</Button>
-			{problem !== null && <p role="alert">It cannot be read: {problem}</p>}
+			<p>{texts.reference.everyCallOfTheHTTP}</p>
+			<Button onClick={() => void open()}>{texts.reference.openTheAPIReference}</Button>
+			{problem !== null && <p role="alert">{texts.reference.itCannotBeLoaded(problem)}</p>}
 		</div>
 	);
 }

@@ -1,7 +1,9 @@
 // One setting to change, by its type.
+
 import { type ReactNode, useId } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { classes } from "../../lib/classes.ts";
+import { texts } from "../../texts/settings.ts";
 import { Badge, Input, Select, TextArea } from "../../ui/index.ts";
 
 type Setting = Answer<"settings">["settings"][number];
@@ -45,7 +47,7 @@ export function SettingField({
 				value={String(shown ?? "")}
 				onChange={({ target }) => onChange(target.value || null)}
 			>
-				{setting.default === null && <option value="">not set</option>}
+				{setting.default === null && <option value="">{texts.settingField.notSet}</option>}
 				{setting.choices.map((choice) => (
 					<option key={choice} value={choice}>
 						{choice}
@@ -77,7 +79,7 @@ export function SettingField({
 				<label htmlFor={id} className="font-medium">
 					{label}
 				</label>
-				{draft !== undefined && <Badge tone="accent">changed</Badge>}
+				{draft !== undefined && <Badge tone="accent">{texts.settingField.changed}</Badge>}
 				<code className="ml-auto font-mono text-xs text-ink-3">{key}</code>
 			</div>
 			{type !== "boolean" && field}
@@ -86,20 +88,22 @@ export function SettingField({
 					about
 				) : (
 					<span role="alert" className="text-danger">
-						It {problem}.
+						{texts.settingField.it(problem)}
 					</span>
 				)}
-				{fixed !== null && ` It cannot be changed here: ${fixed}.`}
+				{fixed !== null && texts.settingField.itCannotBeChangedHere(fixed)}
 				{fixed === null && from === "file" && draft === undefined && (
 					<>
 						{" "}
 						<button
 							type="button"
-							aria-label={`${label}: back to the default`}
+							aria-label={texts.settingField.resetToDefault(label)}
 							className="rounded-xs text-ink-2 underline underline-offset-2 hover:text-ink"
 							onClick={() => onChange(null)}
 						>
-							Back to the default{setting.default === null ? "" : ` (${String(setting.default)})`}
+							{setting.default === null
+								? texts.settingField.resetToDefault2
+								: texts.settingField.resetToDefault3(String(setting.default))}
 						</button>
 					</>
 				)}
@@ -108,11 +112,11 @@ export function SettingField({
 						{" "}
 						<button
 							type="button"
-							aria-label={`${label}: as it was`}
+							aria-label={texts.settingField.undoTheChange(label)}
 							className="rounded-xs text-ink-2 underline underline-offset-2 hover:text-ink"
 							onClick={() => onChange(undefined)}
 						>
-							As it was
+							{texts.settingField.undoTheChange2}
 						</button>
 					</>
 				)}

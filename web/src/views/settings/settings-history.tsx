@@ -1,6 +1,8 @@
 // Who changed which setting, when, and the way back.
+
 import { useMutation } from "@tanstack/react-query";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import { Badge, Button, ErrorLine, PlainText, RelativeTime } from "../../ui/index.ts";
 import { whoOf } from "../confirmations/words.ts";
 
@@ -10,15 +12,15 @@ export function SettingsHistory({ onUndo }: { readonly onUndo: (n: number) => Pr
 	return (
 		<section aria-labelledby="history-heading">
 			<h2 id="history-heading" className="text-base font-semibold">
-				History
+				{texts.settingsHistory.history}
 			</h2>
-			<p className="text-sm text-ink-2">
-				Changes that were made on this page or through the API. The audit keeps all of them.
-			</p>
+			<p className="text-sm text-ink-2">{texts.settingsHistory.changesMadeOnThisPage}</p>
 			{error && <ErrorLine error={error} />}
 			{undo.isError && <ErrorLine error={undo.error} />}
-			{data?.changes.length === 0 && <p className="mt-2 text-ink-3">Nothing has been changed yet.</p>}
-			<ol aria-label="Changes of settings" className="mt-1">
+			{data?.changes.length === 0 && (
+				<p className="mt-2 text-ink-3">{texts.settingsHistory.nothingHasBeenChangedYet}</p>
+			)}
+			<ol aria-label={texts.settingsHistory.settingChanges} className="mt-1">
 				{data?.changes.map(({ n, at, who, edits, undoes, failed, fixed }) => (
 					<li key={n} className="flex flex-wrap items-start gap-x-3 gap-y-1 border-b py-2.5 last:border-0">
 						<div className="min-w-0 flex-1 basis-72">
@@ -32,18 +34,18 @@ export function SettingsHistory({ onUndo }: { readonly onUndo: (n: number) => Pr
 								</p>
 							))}
 							<p className="text-xs text-ink-3">
-								<RelativeTime at={at} /> by {whoOf(who)}
-								{undoes !== null && `, to undo an earlier change`}
+								<RelativeTime at={at} /> {texts.settingsHistory.by(whoOf(who))}
+								{undoes !== null && texts.settingsHistory.toUndoAnEarlierChange}
 							</p>
 						</div>
-						{failed !== null && <Badge tone="warn">not written: {failed}</Badge>}
+						{failed !== null && <Badge tone="warn">{texts.settingsHistory.notSaved(failed)}</Badge>}
 						<Button
 							size="sm"
 							disabled={fixed !== null || undo.isPending}
 							title={fixed ?? undefined}
 							onClick={() => undo.mutate(n)}
 						>
-							Undo
+							{texts.settingsHistory.undo}
 						</Button>
 					</li>
 				))}

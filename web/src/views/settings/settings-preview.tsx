@@ -1,9 +1,11 @@
 // What will be different in config.yaml, before it is written.
+
 import { useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api } from "../../api/index.ts";
 import { type DiffLine, linesBetween } from "../../lib/diff.ts";
+import { texts } from "../../texts/settings.ts";
 import { Button, Dialog, Diff, ErrorLine } from "../../ui/index.ts";
 import type { SettingValue } from "./setting-field.tsx";
 
@@ -34,18 +36,22 @@ export function SettingsPreview({
 			open
 			wide
 			onOpenChange={(open) => !open && onClose()}
-			title={isUndo ? "Undo this change?" : "Write these changes?"}
-			about="What will be different in config.yaml. It holds as soon as it is written."
+			title={isUndo ? texts.settingsPreview.undoThisChange : texts.settingsPreview.saveTheseChanges}
+			about={texts.settingsPreview.thisIsHowConfigYaml}
 			actions={
 				<>
-					<Button onClick={onClose}>Cancel</Button>
+					<Button onClick={onClose}>{texts.settingsPreview.cancel}</Button>
 					<Button look="primary" disabled={write.isPending} onClick={() => write.mutate()}>
-						{isUndo ? "Undo it" : "Write config.yaml"}
+						{isUndo ? texts.settingsPreview.undoIt : texts.settingsPreview.saveConfigYaml}
 					</Button>
 				</>
 			}
 		>
-			<Diff lines={lines} label="Differences in config.yaml" className="max-h-[50vh] rounded-md border" />
+			<Diff
+				lines={lines}
+				label={texts.settingsPreview.differencesInConfigYaml}
+				className="max-h-[50vh] rounded-md border"
+			/>
 			{write.isError && (
 				<div className="mt-3">
 					<ErrorLine error={write.error} />

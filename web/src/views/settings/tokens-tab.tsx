@@ -3,6 +3,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/settings.ts";
 import {
 	Badge,
 	Button,
@@ -25,21 +26,26 @@ export function TokensTab() {
 	const { data, error, refetch } = useApi("tokens", {}, { on: ["token"] });
 	if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <SkeletonRows />;
 	const columns: Column<Token>[] = [
-		{ name: "Name", cell: (token) => <TokenName token={token} /> },
+		{ name: texts.tokensTab.name, cell: (token) => <TokenName token={token} /> },
 		{
-			name: "Role",
+			name: texts.tokensTab.role,
 			cell: ({ role }) => <Badge tone={role === "operator" ? "accent" : "neutral"}>{role}</Badge>,
 		},
-		{ name: "Made", cell: ({ created_at }) => <RelativeTime at={created_at} />, wideOnly: true },
-		{ name: "By", cell: ({ created_by }) => created_by, wideOnly: true },
-		{ name: "Ends", cell: (token) => <End token={token} /> },
 		{
-			name: "Revoke",
+			name: texts.tokensTab.created,
+			cell: ({ created_at }) => <RelativeTime at={created_at} />,
+			wideOnly: true,
+		},
+		{ name: texts.tokensTab.by, cell: ({ created_by }) => created_by, wideOnly: true },
+		{ name: texts.tokensTab.expires, cell: (token) => <End token={token} /> },
+		{
+			name: texts.tokensTab.revoke,
 			align: "right",
 			cell: (token) =>
 				hasEnded(token) ? null : (
 					<Button size="sm" look="danger" onClick={() => setRevoking(token)}>
-						Revoke<span className="sr-only"> {token.name}</span>
+						{texts.tokensTab.revoke}
+						<span className="sr-only"> {token.name}</span>
 					</Button>
 				),
 		},
@@ -47,17 +53,14 @@ export function TokensTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-3 px-4 py-4 lg:px-6">
 			<div className="flex flex-wrap items-center gap-3">
-				<p className="min-w-0 flex-1 basis-80 text-ink-2">
-					A program that calls Keryx needs a token; a browser gets one from the login link. Keryx keeps no
-					token itself, only its digest.
-				</p>
+				<p className="min-w-0 flex-1 basis-80 text-ink-2">{texts.tokensTab.aProgramNeedsAToken}</p>
 				<Button look="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
-					New token
+					{texts.tokensTab.newToken}
 				</Button>
 			</div>
 			<div className="-mx-4 lg:mx-0 lg:rounded-md lg:border">
 				<Table
-					label="Tokens"
+					label={texts.tokensTab.tokens}
 					columns={columns}
 					rows={[...data.tokens].sort(liveFirst)}
 					rowKey={({ name }) => name}
@@ -75,21 +78,21 @@ function TokenName({ token }: { readonly token: Token }) {
 			<span className={hasEnded(token) ? "font-mono text-xs text-ink-3 line-through" : "font-mono text-xs"}>
 				{token.name}
 			</span>
-			{isBrowser(token) && <span className="text-xs text-ink-3">a browser</span>}
+			{isBrowser(token) && <span className="text-xs text-ink-3">{texts.tokensTab.aBrowser}</span>}
 			{token.session_key !== null && (
-				<span className="text-xs break-all text-ink-3">only {token.session_key}</span>
+				<span className="text-xs break-all text-ink-3">{texts.tokensTab.only(token.session_key)}</span>
 			)}
 		</span>
 	);
 }
 
 function End({ token: { revoked_at, expires_at } }: { readonly token: Token }) {
-	if (revoked_at !== null) return <span className="text-ink-3">revoked</span>;
-	if (expires_at === null) return <>never</>;
+	if (revoked_at !== null) return <span className="text-ink-3">{texts.tokensTab.revoked}</span>;
+	if (expires_at === null) return <>{texts.tokensTab.never}</>;
 	const at = Date.parse(expires_at);
 	return (
 		<time dateTime={expires_at} title={expires_at} className="whitespace-nowrap">
-			{at <= Date.now() ? "ended " : ""}
+			{at <= Date.now() ? texts.tokensTab.expired : ""}
 			{day.format(at)}
 		</time>
 	);
@@ -106,17 +109,13 @@ function Revoke({ token, onClose }: { readonly token: Token; readonly onClose: (
 		<Dialog
 			open
 			onOpenChange={(open) => !open && onClose()}
-			title={`Revoke ${token.name}?`}
-			about={
-				isBrowser(token)
-					? "The browser that is logged in with it is logged out. It may be this one."
-					: "Whoever uses it is refused from now on. This cannot be undone."
-			}
+			title={texts.tokensTab.revoke2(token.name)}
+			about={isBrowser(token) ? texts.tokensTab.thisLogsOutTheBrowser : texts.tokensTab.programsThatUseItLose}
 			actions={
 				<>
-					<Button onClick={onClose}>Keep it</Button>
+					<Button onClick={onClose}>{texts.tokensTab.keepIt}</Button>
 					<Button look="danger" disabled={isPending} onClick={() => mutate()}>
-						Revoke it
+						{texts.tokensTab.revokeIt}
 					</Button>
 				</>
 			}
@@ -124,7 +123,7 @@ function Revoke({ token, onClose }: { readonly token: Token; readonly onClose: (
 			{error ? (
 				<ErrorLine error={error} />
 			) : (
-				<p className="text-ink-2">Its name is not given to another one.</p>
+				<p className="text-ink-2">{texts.tokensTab.theNameCannotBeUsed}</p>
 			)}
 		</Dialog>
 	);

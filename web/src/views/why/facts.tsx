@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useApi } from "../../api/index.ts";
 import { duration } from "../../lib/time.ts";
+import { texts } from "../../texts/why.ts";
 import { Badge, ErrorLine, PlatformIcon, platformName, Skeleton, type Tone } from "../../ui/index.ts";
 import type { Story } from "./steps.ts";
 
@@ -9,11 +10,11 @@ import type { Story } from "./steps.ts";
 export function Facts({ story }: { readonly story: Story }) {
 	const { inbound } = story;
 	return (
-		<aside aria-label="What it touches" className="flex flex-col gap-5 text-sm">
-			<Group title="Message">
-				<Fact name="Number">{inbound.id}</Fact>
-				<Fact name="Came from">{KINDS[inbound.kind]}</Fact>
-				<Fact name="Its id there">
+		<aside aria-label={texts.facts.related} className="flex flex-col gap-5 text-sm">
+			<Group title={texts.facts.message}>
+				<Fact name={texts.facts.number}>{inbound.id}</Fact>
+				<Fact name={texts.facts.cameFrom}>{KINDS[inbound.kind]}</Fact>
+				<Fact name={texts.facts.idOnThePlatform}>
 					<span className="font-mono text-xs">{inbound.client_message_id}</span>
 				</Fact>
 			</Group>
@@ -24,10 +25,10 @@ export function Facts({ story }: { readonly story: Story }) {
 }
 
 const KINDS = {
-	person: "a person",
-	confirmation: "a confirmation that was decided",
-	process: "a process",
-	schedule: "a schedule",
+	person: texts.facts.aPerson,
+	confirmation: texts.facts.aDecidedConfirmation,
+	process: texts.facts.aProcess,
+	schedule: texts.facts.aSchedule,
 } as const;
 
 function ConversationFacts({ id }: { readonly id: string }) {
@@ -37,7 +38,7 @@ function ConversationFacts({ id }: { readonly id: string }) {
 		{ on: ["session", "conversation"], of: id },
 	);
 	return (
-		<Group title="Conversation">
+		<Group title={texts.facts.conversation}>
 			{error && <ErrorLine error={error} />}
 			{!data && !error && <Skeleton className="h-5" />}
 			{data && (
@@ -68,35 +69,37 @@ function TurnFacts({ id }: { readonly id: string }) {
 	const { data, error } = useApi("turn", { turn: id }, { on: ["turn", "delivery"] });
 	if (error)
 		return (
-			<Group title="Turn">
+			<Group title={texts.facts.turn}>
 				<ErrorLine error={error} />
 			</Group>
 		);
 	if (!data)
 		return (
-			<Group title="Turn">
+			<Group title={texts.facts.turn}>
 				<Skeleton className="h-24" />
 			</Group>
 		);
 	const others = data.inbound.filter(({ turn }) => turn === id).length - 1;
 	return (
 		<>
-			<Group title="Turn">
-				<Fact name="State">
+			<Group title={texts.facts.turn}>
+				<Fact name={texts.facts.state}>
 					<Badge tone={TURN_TONES[data.state] ?? "neutral"}>{data.state}</Badge>
 				</Fact>
 				{data.ended_at !== null && (
-					<Fact name="Took">{duration(Date.parse(data.ended_at) - Date.parse(data.started_at))}</Fact>
+					<Fact name={texts.facts.took}>
+						{duration(Date.parse(data.ended_at) - Date.parse(data.started_at))}
+					</Fact>
 				)}
-				{data.attempts > 1 && <Fact name="Attempts">{data.attempts}</Fact>}
-				{others > 0 && <Fact name="Together with">{others} more</Fact>}
-				{data.detail !== null && <Fact name="Detail">{data.detail}</Fact>}
-				<Fact name="Id">
+				{data.attempts > 1 && <Fact name={texts.facts.attempts}>{data.attempts}</Fact>}
+				{others > 0 && <Fact name={texts.facts.togetherWith}>{texts.facts.more(others)}</Fact>}
+				{data.detail !== null && <Fact name={texts.facts.detail}>{data.detail}</Fact>}
+				<Fact name={texts.facts.id}>
 					<span className="font-mono text-xs">{data.id}</span>
 				</Fact>
 			</Group>
-			<Group title="Deliveries">
-				{data.deliveries.length === 0 && <p className="text-ink-3">Nothing was sent.</p>}
+			<Group title={texts.facts.deliveries}>
+				{data.deliveries.length === 0 && <p className="text-ink-3">{texts.facts.nothingWasSent}</p>}
 				{data.deliveries.map((delivery) => (
 					<div key={delivery.id} className="flex flex-col gap-1 border-b border-line/70 pb-2 last:border-0">
 						<p className="flex items-center gap-2">
@@ -109,7 +112,7 @@ function TurnFacts({ id }: { readonly id: string }) {
 						<p className="line-clamp-2 break-words text-ink-2">{delivery.plain}</p>
 						{(delivery.state === "unknown" || delivery.state === "dead") && (
 							<Link to="/channels" className="text-accent underline-offset-2 hover:underline">
-								Decide about it
+								{texts.facts.needsYourDecision}
 							</Link>
 						)}
 					</div>

@@ -1,9 +1,11 @@
 // The path of one message, from its arrival to what became of it: every step with its time, and how long it took to get there.
+
 import { useParams } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError, useApi } from "../../api/index.ts";
 import { duration, fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/why.ts";
 import { Badge, CopyButton, Empty, ErrorState, Page, Skeleton, type Tone } from "../../ui/index.ts";
 import { Facts } from "./facts.tsx";
 import { type Step, type Story, stepsOf, verdictOf } from "./steps.ts";
@@ -32,9 +34,9 @@ export function WhyView() {
 	const isMissing = !isNumber || (error instanceof ApiError && error.status === 404);
 	return (
 		<Page
-			title="Why"
-			about={isNumber ? `the path of message ${inbound}` : undefined}
-			actions={data && <CopyButton text={data.text} label="Copy the story" />}
+			title={texts.view.why}
+			about={isNumber ? texts.view.whatHappenedToMessage(inbound) : undefined}
+			actions={data && <CopyButton text={data.text} label={texts.view.copyAsText} />}
 		>
 			{isMissing ? (
 				<NoSuchMessage />
@@ -79,7 +81,7 @@ function Verdict({ story, steps }: { readonly story: Story; readonly steps: read
 	const accepted = Date.parse(accepted_at);
 	const took = disposed_at === null ? null : Date.parse(disposed_at) - accepted;
 	return (
-		<section aria-label="What became of it" className="mb-5 rounded-md border bg-panel px-4 py-3">
+		<section aria-label={texts.view.whatHappened} className="mb-5 rounded-md border bg-panel px-4 py-3">
 			<div className="flex flex-wrap items-center gap-2">
 				<Badge tone={TONES[disposition?.kind ?? ""] ?? "accent"}>
 					{(disposition?.kind ?? (story.inbound.turn === null ? "waiting" : "running")).replaceAll("_", " ")}
@@ -87,9 +89,9 @@ function Verdict({ story, steps }: { readonly story: Story; readonly steps: read
 				<p className="font-medium">{verdictOf(story)}</p>
 			</div>
 			<p className="mt-1 text-sm text-ink-2">
-				Arrived <time dateTime={accepted_at}>{fullTime(accepted)}</time>
-				{took !== null && `, and had its end ${duration(took)} later`}, in {steps.length}{" "}
-				{steps.length === 1 ? "step" : "steps"}.
+				<time dateTime={accepted_at}>{texts.view.arrived(fullTime(accepted))}</time>
+				{took !== null && texts.view.finishedLater(duration(took))}
+				{steps.length === 1 ? texts.view.in1Step : texts.view.inSteps(steps.length)}
 			</p>
 		</section>
 	);
@@ -97,9 +99,8 @@ function Verdict({ story, steps }: { readonly story: Story; readonly steps: read
 
 function NoSuchMessage(): ReactNode {
 	return (
-		<Empty icon={<Waypoints size={24} />} title="There is no such message">
-			The path of one message, from its arrival to its answer, stands here. Open it from the menu of a message
-			in a conversation.
+		<Empty icon={<Waypoints size={24} />} title={texts.view.thereIsNoSuchMessage}>
+			{texts.view.thisPageShowsWhatHappened}
 		</Empty>
 	);
 }
@@ -108,7 +109,7 @@ function Loading() {
 	return (
 		<div
 			role="status"
-			aria-label="Loading"
+			aria-label={texts.view.loading}
 			className="mx-auto grid w-full max-w-280 grid-cols-1 gap-x-8 gap-y-5 px-4 py-4 lg:grid-cols-[minmax(0,1fr)_18rem] lg:px-6"
 		>
 			<div>

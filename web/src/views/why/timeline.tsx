@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { classes } from "../../lib/classes.ts";
 import { duration, fullTime } from "../../lib/time.ts";
+import { texts } from "../../texts/why.ts";
 import type { Step } from "./steps.ts";
 
 /** What took longer than this is where the time went. */
@@ -23,7 +24,7 @@ export function Timeline({
 	readonly conversation: string | null;
 }) {
 	return (
-		<ol aria-label="Steps" className="relative">
+		<ol aria-label={texts.timeline.steps} className="relative">
 			{steps.map((step, index) => (
 				<li key={step.key} className="relative grid grid-cols-[1rem_minmax(0,1fr)] gap-x-3 pb-4 last:pb-0">
 					<span aria-hidden className="relative flex justify-center">
@@ -71,7 +72,7 @@ function StepLink({ step, conversation }: { readonly step: Step; readonly conver
 			search={{ m: `${session}:${facts.seq}` }}
 			className="text-sm text-accent underline-offset-2 hover:underline"
 		>
-			Show row {facts.seq} in the conversation
+			{texts.timeline.showMessageInTheConversation(facts.seq)}
 		</Link>
 	);
 }

@@ -1,0 +1,96 @@
+// Confirmations, grants and the audit as typed calls. A refusal is thrown as a KeryxError.
+import { KeryxError } from "../../errors.ts";
+import {
+	type ConfirmAnswer,
+	type ConfirmBody,
+	type ConfirmCallName,
+	confirmCalls,
+	type WireConfirmation,
+} from "../confirm/schemas.ts";
+import type { Client } from "./client.ts";
+
+export interface ConfirmCallInput<Name extends ConfirmCallName> {
+	/** Stands for {id} in the path. */
+	readonly id?: string;
+	readonly query?: Readonly<Record<string, string>>;
+	readonly body?: ConfirmBody<Name> | Readonly<Record<never, never>>;
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** What a program needs to ask for one action, and a person's program to decide. */
+export interface ConfirmationCalls {
+	/** Asks a person. With the same `idempotency_key` it asks once. */
+	request(body: ConfirmBody<"confirmRequest">): Promise<ConfirmAnswer<"confirmRequest">>;
+	get(id: string): Promise<WireConfirmation>;
+	/** Waits until somebody has decided, or the time is up. */
+	decided(id: string, signal?: AbortSignal): Promise<WireConfirmation>;
+	/** Uses an approval, once, for exactly the arguments with this digest. Call it right before you act. */
+	consume(id: string, digest: string): Promise<WireConfirmation>;
+	cancel(id: string): Promise<ConfirmAnswer<"confirmCancel">>;
+	approve(id: string, body?: ConfirmBody<"confirmApprove">): Promise<ConfirmAnswer<"confirmApprove">>;
+	deny(id: string, body?: ConfirmBody<"confirmDeny">): Promise<ConfirmAnswer<"confirmDeny">>;
+	/** Newest first. */
+	list(query?: {
+		readonly status?: WireConfirmation["status"];
+		readonly limit?: number;
+		readonly before?: string;
+	}): Promise<ConfirmAnswer<"confirmList">>;
+}
+
+/** Seconds that one request waits; then it is asked again. */
+const WAIT = 30;
+
+export function confirmationCalls(client: Pick<Client, "confirm">): ConfirmationCalls {
+	return {
+		request: (body) => callConfirm(client, "confirmRequest", { body }),
+		get: (id) => callConfirm(client, "confirmRead", { id }),
+		decided: async (id, signal) => {
+			for (;;) {
+				signal?.throwIfAborted();
+				const query = { wait: String(WAIT) };
+				const found = await callConfirm(client, "confirmRead", { id, query, signal });
+				if (found.status !== "pending") return found;
+			}
+		},
+		consume: (id, digest) => callConfirm(client, "confirmConsume", { id, body: { digest } }),
+		cancel: (id) => callConfirm(client, "confirmCancel", { id, body: {} }),
+		approve: (id, body = {}) => callConfirm(client, "confirmApprove", { id, body }),
+		deny: (id, body = {}) => callConfirm(client, "confirmDeny", { id, body }),
+		list: (query = {}) =>
+			callConfirm(client, "confirmList", {
+				query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+			}),
+	};
+}
+
+export async function callConfirm<Name extends ConfirmCallName>(
+	client: Pick<Client, "confirm">,
+	name: Name,
+	{ id = "", query, body, signal }: ConfirmCallInput<Name> = {},
+): Promise<ConfirmAnswer<Name>> {
+	const { method, path } = confirmCalls[name];
+	const asked =
+		path.replace("{id}", encodeURIComponent(id)) + (query ? `?${new URLSearchParams(query)}` : "");
+	const answer = await client.confirm(METHODS[method], asked, body, signal);
+	if (answer.status < 400) return answer.body as ConfirmAnswer<Name>;
+	throw refusal(answer.status, answer.body);
+}
+const METHODS = { get: "GET", post: "POST", delete: "DELETE" } as const;
+
+const CODES = {
+	400: "argument.invalid",
+	401: "http.unauthenticated",
+	403: "confirmation.refused",
+	404: "store.not_found",
+	405: "http.method",
+	409: "confirmation.settled",
+	413: "http.too_large",
+	415: "http.not_json",
+	429: "confirmation.limited",
+} as const;
+
+function refusal(status: number, { error }: Readonly<Record<string, unknown>>): KeryxError {
+	const message = typeof error === "string" ? error : `Keryx returned ${status} without a reason`;
+	const code = CODES[status as keyof typeof CODES] ?? (status >= 500 ? "store.failed" : "internal");
+	return new KeryxError(code, message);
+}

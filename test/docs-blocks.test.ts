@@ -1,0 +1,181 @@
+// Every code block of the documents does what it shows. Shell blocks run in a home of their own with a Keryx that runs, programs run on
+// the sources, configuration is checked. What cannot run here is marked `example` in the document and named below, with the reason.
+import { execFile, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { COMMANDS } from "../src/gateway/commands/index.ts";
+import { type Block, blocksOf, documents, ROOT } from "./support/documents.ts";
+import { onSources } from "./support/guides.ts";
+import { call, commandIn, type Gateway, MAIN } from "./support/keryx.ts";
+
+/** Blocks that are run by a test of their own. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+	"docs/guides/adding-a-channel.md js": "test/channels/setup.test.ts",
+	"docs/guides/adding-a-channel.md yaml": "test/channels/setup.test.ts",
+	"docs/guides/confirmations.md ts": "test/guides.test.ts",
+	"docs/guides/embedding.md ts": "test/app/embedding.test.ts",
+	"docs/guides/testing.md ts": "test/guides.test.ts, test/app/embedding.test.ts",
+	"docs/guides/testing.md yaml": "test/guides.test.ts",
+	"docs/reference/store.md sh": "test/backup.test.ts",
+};
+
+/** Blocks that cannot run here, by their first line. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+	"npm start        # installs, builds and runs Keryx; prints a link to its page": "runs until it is stopped",
+	"npm start": "runs until it is stopped",
+	"keryx channels add discord": "needs a real token",
+	"keryx channels add slack": "needs real tokens",
+	"keryx channels add telegram": "needs a real token",
+	"keryx pair approve discord <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve slack <code> --role owner": "needs the code that a stranger was sent",
+	"keryx pair approve telegram <code> --role owner": "needs the code that a stranger was sent",
+	"npm run peer -- discord": "runs until it is stopped",
+	"npm run peer -- slack": "runs until it is stopped",
+	"npm run peer -- telegram": "runs until it is stopped",
+	"export ANTHROPIC_API_KEY=...": "needs a real key",
+	'import { connectHost, createSshBackend } from "keryx/processes";': "needs another machine",
+	"const keryx = await createKeryx({": "a part of the programs below it, which run",
+	'import { describe, test } from "node:test";': "needs a channel of your own",
+};
+
+const blocks = documents()
+	.filter((file) => file !== "docs/errors.md" && !file.startsWith("docs/reference/classifier-"))
+	.flatMap(blocksOf);
+const isExample = ({ marks }: Block): boolean => marks.includes("example");
+const elsewhere = ({ file, language }: Block): boolean => `${file} ${language}` in ELSEWHERE;
+const here = (...languages: string[]): [string, Block][] =>
+	blocks
+		.filter((block) => languages.includes(block.language) && !isExample(block) && !elsewhere(block))
+		.map((block) => [`${block.file}:${block.line}`, block]);
+
+const root = mkdtempSync(join(tmpdir(), "keryx-docs-"));
+const home = join(root, "home");
+const keryxHome = join(home, ".keryx");
+const env: Record<string, string> = {};
+let gateway: Gateway;
+
+beforeAll(async () => {
+	mkdirSync(keryxHome, { recursive: true, mode: 0o700 });
+	mkdirSync(join(root, "bin"));
+	symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+	writeFileSync(join(root, "bin", "keryx"), `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${MAIN}" "$@"\n`);
+	chmodSync(join(root, "bin", "keryx"), 0o755);
+	// A refusal of the API is a failure of the block.
+	writeFileSync(join(home, ".curlrc"), "fail-with-body\nsilent\nshow-error\n");
+	const hooks = blocks.find(({ code }) => code.startsWith("webhooks:"));
+	writeFileSync(join(keryxHome, "config.yaml"), hooks?.code ?? "");
+	Object.assign(env, {
+		HOME: home,
+		KERYX_HOME: keryxHome,
+		XDG_DATA_HOME: join(root, "data"),
+		PATH: `${join(root, "bin")}:${join(process.execPath, "..")}:${process.env.PATH}`,
+		DEPLOY_SECRET: "secret-of-the-deployments-0123456789",
+		KERYX_HTTP_PORT: "0",
+		TZ: "UTC",
+	});
+	gateway = await commandIn(root).start(keryxHome, [], env);
+	const json = async (...args: string[]) =>
+		JSON.parse((await shell(`keryx --json ${args.join(" ")}`)).stdout) as Record<string, string>;
+	env.ADDRESS = new URL((await json("link")).url as string).host;
+	env.TOKEN = (await json("token create docs --role operator")).token as string;
+	env.KERYX_TOKEN = env.TOKEN;
+	env.AGENT = (await json("token create docs-agent --role agent")).token as string;
+	const body = JSON.stringify({ action: "drop_table", description: "drop the old table" });
+	const asked = await fetch(`http://${env.ADDRESS}/confirm`, {
+		method: "POST",
+		headers: { authorization: `Bearer ${env.AGENT}`, "content-type": "application/json" },
+		body,
+	});
+	env.ID = ((await asked.json()) as { id: string }).id;
+});
+afterAll(async () => {
+	await gateway?.stop();
+	rmSync(root, { recursive: true, force: true });
+});
+
+/** With the address of the Keryx that runs here in place of the usual one. */
+function readied(code: string): string {
+	return code.replaceAll("127.0.0.1:7717", env.ADDRESS ?? "127.0.0.1:7717");
+}
+
+function shell(code: string): Promise<{ code: number; stdout: string; said: string }> {
+	return new Promise((resolve) => {
+		const child = execFile("bash", ["-eu", "-o", "pipefail", "-c", readied(code)], { cwd: home, env }, (error, stdout, stderr) =>
+			resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, said: stdout + stderr }),
+		);
+		child.stdin?.end();
+	});
+}
+
+function program(code: string, name: string): Promise<{ code: number | null; said: string }> {
+	const file = join(root, `${name}.mts`);
+	writeFileSync(file, onSources(readied(code)));
+	const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", file], { cwd: home, env });
+	let said = "";
+	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+	return new Promise((resolve) => child.on("close", (exit) => resolve({ code: exit, said })));
+}
+
+test("every block says what it is, and what cannot run is named with its reason", () => {
+	const known = ["sh", "console", "chat", "text", "yaml", "json", "ts", "js"];
+	expect(blocks.filter(({ language }) => !known.includes(language)).map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+	const examples = blocks.filter(isExample).map(({ code }) => code.split("\n")[0] as string);
+	expect(new Set(examples)).toEqual(new Set(Object.keys(EXAMPLES)));
+	for (const place of Object.keys(ELSEWHERE))
+		expect(blocks.some((block) => `${block.file} ${block.language}` === place), place).toBe(true);
+});
+
+describe("configuration", () => {
+	test.each(here("yaml"))("%s is right", async (name, { marks, code }) => {
+		if (marks.includes("manifest")) return expect(parse(code)).toBeTypeOf("object");
+		const file = join(root, `${name.replace(/\W+/g, "-")}.yaml`);
+		writeFileSync(file, code);
+		const { code: exit, stdout, stderr } = await call(["config", "check", file], { env: { KERYX_HOME: root } });
+		expect({ exit, said: stdout + stderr }).toEqual({ exit: 0, said: expect.any(String) });
+	});
+});
+
+describe("JSON", () => {
+	test.each(here("json"))("%s is JSON", (_name, { marks, code }) => {
+		expect(JSON.parse(code)).toBeTypeOf("object");
+		const [, file] = marks.map((mark) => /^file=([\w.-]+)$/.exec(mark)).find(Boolean) ?? [];
+		if (file !== undefined) writeFileSync(join(home, file), code);
+	});
+});
+
+describe("shell", () => {
+	test.each(here("sh"))("%s runs", async (_name, { code }) => {
+		expect(await shell(code)).toMatchObject({ code: 0 });
+	});
+});
+
+describe("programs", () => {
+	test.each(here("ts", "js"))("%s runs", async (name, { code }) => {
+		expect(await program(code, name.replace(/\W+/g, "-"))).toMatchObject({ code: 0 });
+	});
+});
+
+describe("sessions in a terminal", () => {
+	test.each(here("console"))("%s shows commands that there are", async (_name, { code }) => {
+		const lines = [...code.matchAll(/^\$ .*?\bkeryx ([a-z].*)$/gm)].map(([, line]) => line as string);
+		expect(lines.length).toBeGreaterThan(0);
+		for (const line of lines) {
+			const words = line.replace(/"[^"]*"|'[^']*'/g, "x").split(/\s+/);
+			const path = words.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2);
+			const { code: exit, stdout } = await call(["help", ...path]);
+			expect({ line, exit }).toEqual({ line, exit: 0 });
+			for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
+				expect({ line, help: stdout }).toEqual({ line, help: expect.stringContaining(option) });
+		}
+	});
+});
+
+describe("chats", () => {
+	const names = new Set(COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
+	test.each(here("chat"))("%s shows commands that there are", (_name, { code }) => {
+		for (const [, name] of code.matchAll(/^you:\s+\/(\w+)/gm)) expect(names).toContain(name);
+	});
+});

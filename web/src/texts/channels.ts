@@ -1,0 +1,85 @@
+// Every sentence of the view Channels, grouped by the file that shows it.
+
+import type { Shown } from "./shown.ts";
+
+export const texts = {
+	add: {
+		inTelegramSendNewbotTo: "In Telegram, send /newbot to @BotFather. It replies with the token.",
+		inTheDeveloperPortalDiscord:
+			"In the Developer Portal (discord.com/developers), create an application. Under Bot, turn on Message Content Intent and press Reset Token.",
+		onApiSlackComApps: "On api.slack.com/apps, under Install App. It starts with xoxb-.",
+		onTheSameSiteUnder:
+			"On the same site, under Basic Information, App-Level Tokens. It needs the scope connections:write and starts with xapp-.",
+		platform: "Platform",
+		botToken: "Bot token",
+		appLevelToken: "App-level token",
+		aSecondBotOrAnother: "A second bot, or another API server",
+		account: "Account",
+		onlyForASecondBot: "Only for a second bot on the same platform.",
+		aPIAddress: "API address",
+		onlyIfYouRunYour: "Only if you run your own API server, such as http://127.0.0.1:8081.",
+		isConnected: (who: Shown) => `${who} is connected`,
+		addAChannel: "Add a channel",
+		nowSendItAMessage: (platform: Shown) =>
+			`Now send it a message in ${platform}. Your request to talk appears here.`,
+		talkToYourAgentIn: "Talk to your agent in a chat app.",
+		done: "Done",
+		cancel: "Cancel",
+		checkingTheToken: "Checking the token…",
+		connect: "Connect",
+		savedAsChannelsInConfig: (name: Shown) => `Saved as \`channels.${name}\` in config.yaml.`,
+	},
+	age: {
+		noneYet: "none yet",
+		ago: (time: Shown) => `${time} ago`,
+	},
+	view: {
+		connected: "Connected",
+		starting: "Starting",
+		degraded: "Degraded",
+		down: "Down",
+		needsAttention: "Needs attention",
+		stopped: "Stopped",
+		channels: "Channels",
+		theChatPlatformsKeryxIs: "the chat platforms Keryx is connected to",
+		addAChannel: "Add a channel",
+		connections: "Connections",
+		noChannelIsConnected: "No channel is connected",
+		connectAChatPlatformAnd: "Connect a chat platform, and it appears here with its status.",
+		lastHeardFrom: "Last heard from",
+		momentsAgo: "moments ago",
+		waitingToBeSent: "Waiting to be sent",
+		orMore: " or more",
+	},
+	pairings: {
+		people: "People",
+		peopleWhoAskedToTalk: "People who asked to talk to your agent, and people who may.",
+		wantsToTalk: "Wants to talk",
+		letIn: "Let in",
+		thisIsMe: "This is me",
+		refuse: "Refuse",
+		remove: "Remove",
+	},
+	unsettled: {
+		needsYourDecision: "Needs your decision",
+		messagesThatKeryxGaveUp:
+			"Messages that Keryx gave up on, or that may already have arrived. Keryx does not resend them on its own.",
+		noneEverythingThatWasSent: "None. Everything that was sent has arrived.",
+		showMore: "Show more",
+		mayHaveArrived: "May have arrived",
+		givenUp: "Given up",
+		sendAgain: "Send again",
+		itArrived: "It arrived",
+		drop: "Drop",
+		checkTheChatFirstIf: "Check the chat first. If you send it again, it may appear twice.",
+	},
+	waiting: {
+		outbox: "Outbox",
+		thereIsNoChannelFor: (names: Shown) => `There is no channel for ${names}, so messages to it are waiting.`,
+		nothingIsWaitingToBe: "Nothing is waiting to be sent.",
+		sending: "Sending",
+		waiting: "Waiting",
+		nextAttemptAt: (clockTime: Shown) => `Next attempt at ${clockTime}`,
+		showMore: "Show more",
+	},
+};

@@ -1,0 +1,2 @@
+/** A value as it is put into a sentence. */
+export type Shown = string | number;
