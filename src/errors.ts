@@ -80,8 +80,10 @@ export const ERRORS = {
 	"pairing.wrong": `compare the code with the one the person was sent; \`${KERYX} pair list\` shows who has asked`,
 	"pairing.locked": `wait as long as the message says, or approve by number: \`${KERYX} pair list\` shows it`,
 	"pairing.over": "ask the person to write again, which gets them a new code",
-	"schedule.invalid": "correct the field named in the message; docs/guides/schedules.md shows what jobs look like",
+	"schedule.invalid":
+		"correct the field named in the message; docs/guides/schedules.md shows what jobs look like",
 	"schedule.limit": "delete or pause a job you no longer need, or raise the limit named in the message",
+	"schedule.busy": "wait until the run has ended, or stop it",
 	"confirmation.settled": "read it again: it was decided, or it has expired",
 	"confirmation.limited": "wait as long as the message says, then ask again",
 	"confirmation.refused": "someone who is allowed to decide has to do this",

@@ -53,16 +53,6 @@ export { hasPlatformTools } from "./prompt/platform-notes.ts";
 export { INTERRUPTED_RESULT, type PromptMessage, promptHistory } from "./prompt/prompt-history.ts";
 export { lastMeasure, type Measure, promptSize, textTokens } from "./prompt/prompt-size.ts";
 export { TITLE_SYSTEM, titleIn, titleQuestion } from "./prompt/title-prompt.ts";
-export { isEveryHour, mixesDays } from "./schedule/cron.ts";
-export {
-	type CatchUp,
-	type DueJob,
-	type MissedBecause,
-	planDue,
-} from "./schedule/due.ts";
-export { firstInstant, instantsAfter, nextInstant } from "./schedule/next.ts";
-export { checkTiming, type Timing, type When, wallTime } from "./schedule/when.ts";
-export { instantOf, localTime, nextZoneChange } from "./schedule/zone.ts";
 export {
 	distinctSpeakers,
 	isAtLeast,
@@ -74,6 +64,16 @@ export {
 	type Standing,
 	soleSpeaker,
 } from "./rights.ts";
+export { isEveryHour, mixesDays } from "./schedule/cron.ts";
+export {
+	type CatchUp,
+	type DueJob,
+	type MissedBecause,
+	planDue,
+} from "./schedule/due.ts";
+export { firstInstant, instantsAfter, nextInstant } from "./schedule/next.ts";
+export { checkTiming, type Timing, type When, wallTime } from "./schedule/when.ts";
+export { instantOf, localTime, nextZoneChange } from "./schedule/zone.ts";
 export {
 	type BoundaryDecision,
 	type BoundaryInput,

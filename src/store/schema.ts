@@ -839,6 +839,57 @@ CREATE INDEX conversations_pinned ON conversations (last_activity_at, id) WHERE 
 CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conversation IS NOT NULL;
 `;
 
+/**
+ * Jobs and their runs. `due_at` is the next scheduled instant of a job that is active; `open_run` the instant of a run that has not ended:
+ * a job runs once at a time. A run is known by its job and its scheduled instant, which the primary key makes once. What became of it
+ * is its state; `settled_at` is set when it is known what became of its delivery, too.
+ */
+const TABLES_SCHEDULES = `
+CREATE TABLE schedules (
+	n {ever},
+	id TEXT NOT NULL UNIQUE,
+	principal TEXT,
+	speaker TEXT NOT NULL,
+	timing TEXT NOT NULL,
+	zone TEXT NOT NULL,
+	catch_up TEXT NOT NULL CHECK (catch_up IN ('none', 'once', 'all')),
+	max_delay_seconds {int},
+	conversation TEXT,
+	state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'ended')),
+	paused_because TEXT CHECK (paused_because IN ('user', 'failures', 'owner')),
+	failures {int} NOT NULL DEFAULT 0,
+	open_run {int},
+	created_at {int} NOT NULL,
+	updated_at {int} NOT NULL,
+	body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	CHECK ((state = 'active') = (due_at IS NOT NULL)),
+	CHECK ((state = 'paused') = (paused_because IS NOT NULL))
+) {strict};
+CREATE INDEX schedules_principal ON schedules (principal, n);
+CREATE INDEX schedules_ready ON schedules (due_at) WHERE due_at IS NOT NULL AND open_run IS NULL;
+
+CREATE TABLE schedule_runs (
+	job TEXT NOT NULL,
+	scheduled_at {int} NOT NULL,
+	begun_by TEXT NOT NULL CHECK (begun_by IN ('schedule', 'person')),
+	state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'asked', 'failed', 'expired', 'stopped', 'missed', 'refused')),
+	reason TEXT,
+	inbox {int},
+	delivery TEXT NOT NULL CHECK (delivery IN ('none', 'chat', 'target', 'by_agent')),
+	begun_at {int} NOT NULL,
+	ended_at {int},
+	settled_at {int},
+	PRIMARY KEY (job, scheduled_at),
+	CHECK ((state = 'open') = (ended_at IS NULL)),
+	CHECK (settled_at IS NULL OR ended_at IS NOT NULL)
+) {strict};
+CREATE INDEX schedule_runs_unsettled ON schedule_runs (begun_at) WHERE settled_at IS NULL;
+CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NULL;
+CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -869,6 +920,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
 	{ tables: TABLES_13, own: TRIGGERS_13 },
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

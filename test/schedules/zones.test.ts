@@ -160,7 +160,8 @@ test("every job runs exactly when a wall clock says so, at every change of the c
 	let changes = 0;
 	for (const zone of zones) {
 		const all = changesOf(zone);
-		const some = ALL || all.length === 0 ? all : fc.sample(fc.constantFrom(...all), { numRuns: 8, seed: SEED });
+		const some =
+			ALL || all.length === 0 ? all : fc.sample(fc.constantFrom(...all), { numRuns: 8, seed: SEED });
 		for (const change of some) check(change);
 		changes += some.length;
 	}

@@ -89,6 +89,17 @@ import {
 	unknownDeliveries,
 	waitingItems,
 } from "./read-work.ts";
+import {
+	createJob,
+	deleteJobOp as deleteJob,
+	job,
+	jobs,
+	pauseJob,
+	resumeJob,
+	updateJobOp as updateJob,
+} from "./schedules/jobs.ts";
+import { runs, unsettledRuns } from "./schedules/read.ts";
+import { dueJobs, endRun, fireJob, pruneRuns, runJobNow, settleRun } from "./schedules/runs.ts";
 import { rebuildSearch } from "./search/rebuild.ts";
 import { search } from "./search/search.ts";
 import {
@@ -258,6 +269,16 @@ export const writes = {
 	beginRestore,
 	endRestore,
 	restoreUnfinished,
+	createJob,
+	updateJob,
+	pauseJob,
+	resumeJob,
+	deleteJob,
+	fireJob,
+	runJobNow,
+	endRun,
+	settleRun,
+	pruneRuns,
 } as const;
 
 export const reads = {
@@ -333,6 +354,11 @@ export const reads = {
 	checkpointWindows,
 	openRestores,
 	undoTarget,
+	job,
+	jobs,
+	dueJobs,
+	runs,
+	unsettledRuns,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */
@@ -364,4 +390,7 @@ export const DRAWS: {
 	decidePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
+	createJob: { uuids: 1 },
+	fireJob: { uuids: 1 },
+	runJobNow: { uuids: 1 },
 };
