@@ -279,6 +279,21 @@ export const configSchema = z
 				wait_limit_seconds: whole(1, 86_400).default(180),
 			})
 			.prefault({}),
+		/** Jobs that run when nobody is writing. */
+		schedule: z
+			.strictObject({
+				/** Of one person, without those that have ended. */
+				max_jobs: whole(0, 1_000_000).default(100),
+				/** No job runs more often. */
+				min_interval_seconds: whole(1, 86_400).default(60),
+				/** Runs at once, of all jobs together. */
+				max_running: whole(1, 1000).default(4),
+				/** A job that has failed so often in a row is paused. */
+				disable_after: whole(1, 1000).default(5),
+				/** The history of runs is kept so long. */
+				keep_days: whole(1, 36_500).default(90),
+			})
+			.prefault({}),
 		/** What stands between the agent's commands and Keryx itself. */
 		walls: z
 			.strictObject({

@@ -14,7 +14,20 @@ import {
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const MONTHS = [
+	"January",
+	"February",
+	"March",
+	"April",
+	"May",
+	"June",
+	"July",
+	"August",
+	"September",
+	"October",
+	"November",
+	"December",
+];
 
 /** "every weekday at 09:00 (Europe/Berlin)". */
 export function describeTiming({ when, zone }: Timing): string {
@@ -82,7 +95,10 @@ function wallWords(wall: number): string {
 }
 
 /** What the next change of the clock does to a job; null: its zone has none within a year. */
-export function nextChangeWords(timing: Timing, now: number): { readonly at: number; readonly text: string } | null {
+export function nextChangeWords(
+	timing: Timing,
+	now: number,
+): { readonly at: number; readonly text: string } | null {
 	const { when, zone } = timing;
 	const change = nextZoneChange(now, zone);
 	if (!change) return null;
@@ -99,7 +115,10 @@ export function nextChangeWords(timing: Timing, now: number): { readonly at: num
 	const runs = instantsAfter(timing, Math.max(now, change.at - 1), 1);
 	const moved = forward ? walled(timing, from, to) : null;
 	if (moved !== null)
-		return { at: change.at, text: `${turned} ${hourOf(moved)} does not exist that day: the job runs at ${hourOf(to)}.` };
+		return {
+			at: change.at,
+			text: `${turned} ${hourOf(moved)} does not exist that day: the job runs at ${hourOf(to)}.`,
+		};
 	const repeated = forward ? null : walled(timing, to, from);
 	if (repeated !== null)
 		return {

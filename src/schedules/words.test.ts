@@ -63,10 +63,26 @@ test.each([
 });
 
 test.each([
-	["30 2 * * *", NOW, "On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. 02:30 does not exist that day: the job runs at 03:00."],
-	["30 2 * * *", Date.UTC(2026, 8, 1), "On Sunday 25 October 2026, 03:00 the clock goes back to 02:00. 02:30 comes twice that day: the job runs once, the first time."],
-	["0 9 * * *", NOW, "On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. The job keeps its time of day. The first run after it is on Sunday 28 March 2027, 09:00."],
-	["every 30m", NOW, "On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. The job does not change: it counts elapsed time."],
+	[
+		"30 2 * * *",
+		NOW,
+		"On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. 02:30 does not exist that day: the job runs at 03:00.",
+	],
+	[
+		"30 2 * * *",
+		Date.UTC(2026, 8, 1),
+		"On Sunday 25 October 2026, 03:00 the clock goes back to 02:00. 02:30 comes twice that day: the job runs once, the first time.",
+	],
+	[
+		"0 9 * * *",
+		NOW,
+		"On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. The job keeps its time of day. The first run after it is on Sunday 28 March 2027, 09:00.",
+	],
+	[
+		"every 30m",
+		NOW,
+		"On Sunday 28 March 2027, 02:00 the clock goes forward to 03:00. The job does not change: it counts elapsed time.",
+	],
 ])("what the next change of the clock does to %s is said", (exact, now, text) => {
 	const when = readExact(exact);
 	expect(when && nextChangeWords({ when, zone: ZONE }, now)?.text).toBe(text);

@@ -27,7 +27,6 @@ const NUMBERS: Readonly<Record<string, number>> = {
 	twenty: 20,
 	thirty: 30,
 };
-const DAY_MS = 86_400_000;
 
 export interface Understood {
 	readonly when: When;
@@ -41,7 +40,10 @@ export function understand(text: string, zone: string, now: number): Understood 
 	const exact = readExact(text.trim());
 	if (exact) return { when: exact, exact: true };
 	if (new RegExp(`^${NUMBER} ?[a-z]+$`).test(words) && secondsOf(words) !== null)
-		throw invalid(`does "${text.trim()}" mean once or again and again?`, `write "in ${words}" or "every ${words}"`);
+		throw invalid(
+			`does "${text.trim()}" mean once or again and again?`,
+			`write "in ${words}" or "every ${words}"`,
+		);
 	const when = afterWhile(words, zone, now) ?? repeated(words) ?? onDate(words, zone, now);
 	if (when) return { when, exact: false };
 	throw invalid(
@@ -66,7 +68,10 @@ export function readExact(text: string): When | null {
 	if (count && unit) return { kind: "every", seconds: Number(count) * unitSeconds(unit) };
 	const pattern = text.replace(/^cron +/, "");
 	const fields = pattern.split(/\s+/).length;
-	if ((fields === 5 || fields === 6) && /^[\d*][\d*,/L#-]*( [\dA-Za-z*,/L#W+-]+){4,5}$/.test(pattern.replace(/\s+/g, " ")))
+	if (
+		(fields === 5 || fields === 6) &&
+		/^[\d*][\d*,/L#-]*( [\dA-Za-z*,/L#W+-]+){4,5}$/.test(pattern.replace(/\s+/g, " "))
+	)
 		return { kind: "cron", pattern: pattern.replace(/\s+/g, " ") };
 	return null;
 }
@@ -101,13 +106,18 @@ function afterWhile(words: string, zone: string, now: number): When | null {
 }
 
 function repeated(words: string): When | null {
-	const text = words.replace(/^each /, "every ").replace(/^daily/, "every day").replace(/^hourly/, "every hour");
+	const text = words
+		.replace(/^each /, "every ")
+		.replace(/^daily/, "every day")
+		.replace(/^hourly/, "every hour");
 	const [, span] = /^every (.+)$/.exec(text) ?? [];
 	if (span === "hour") return { kind: "cron", pattern: "0 * * * *" };
 	const seconds = span === undefined ? null : secondsOf(span);
 	if (seconds !== null && seconds < 86_400) return { kind: "every", seconds };
 	const [, days, time] =
-		/^(?:every |on )?([a-z ,]+?)s? at (.+)$/.exec(text) ?? /^(?:every |on )?([a-z ,]+?)s? (\d.*)$/.exec(text) ?? [];
+		/^(?:every |on )?([a-z ,]+?)s? at (.+)$/.exec(text) ??
+		/^(?:every |on )?([a-z ,]+?)s? (\d.*)$/.exec(text) ??
+		[];
 	const weekdays = days === undefined ? null : weekdaysOf(days);
 	const at = time === undefined ? null : timeOfDay(time);
 	if (!weekdays || !at || !(text.startsWith("every ") || /s at /.test(text))) return monthly(text);
@@ -158,10 +168,16 @@ function onDate(words: string, zone: string, now: number): When | null {
 	if (left !== "" && left !== "on" && left !== "at") return null;
 	// A zone of its own would be an offset, which is never kept.
 	if (one.start.isCertain("timezoneOffset")) return null;
-	if (!one.start.isCertain("hour"))
-		throw invalid(`"${words}" has no time of day`, `write "${words} at 9"`);
+	if (!one.start.isCertain("hour")) throw invalid(`"${words}" has no time of day`, `write "${words} at 9"`);
 	const part = (name: "year" | "month" | "day" | "hour" | "minute" | "second") => one.start.get(name) ?? 0;
-	const wall = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+	const wall = Date.UTC(
+		part("year"),
+		part("month") - 1,
+		part("day"),
+		part("hour"),
+		part("minute"),
+		part("second"),
+	);
 	if (instantOf(wall, zone) === null) throw invalid(`that date does not exist in ${zone}`);
 	return { kind: "wall", at: wallText(wall) };
 }
@@ -187,8 +203,6 @@ function unitSeconds(unit: string): number {
 export function spanSeconds(text: string): number | null {
 	return secondsOf(text.trim().toLowerCase());
 }
-
-export const DAY_SECONDS = DAY_MS / 1000;
 
 function invalid(message: string, hint?: string): KeryxError {
 	return new KeryxError("schedule.invalid", message, { field: "when", ...(hint !== undefined && { hint }) });

@@ -645,6 +645,8 @@ export type PausedBecause = "user" | "failures" | "owner";
 
 export interface Job extends NewJob {
 	readonly id: string;
+	/** It runs in a conversation of its own, made for it. */
+	readonly isOwn: boolean;
 	readonly state: JobState;
 	readonly pausedBecause: PausedBecause | null;
 	/** How often in a row it has failed. */

@@ -9,7 +9,9 @@ import { foundJob, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 import { type RunRow, runId } from "./runs.ts";
 
 const unsettled = sql<RunRow>(
-	"SELECT * FROM schedule_runs WHERE settled_at IS NULL AND begun_at >= ? ORDER BY begun_at, job, scheduled_at LIMIT ?",
+	`SELECT * FROM schedule_runs WHERE settled_at IS NULL AND begun_at >= ?
+		AND (begun_at > ? OR job > ? OR (job = ? AND scheduled_at > ?))
+	ORDER BY begun_at, job, scheduled_at LIMIT ?`,
 );
 const runsOf = sql<RunRow>(
 	"SELECT * FROM schedule_runs WHERE job = ? AND scheduled_at < ? ORDER BY scheduled_at DESC LIMIT ?",
@@ -56,11 +58,13 @@ export interface RunWork {
 
 export function* unsettledRuns(args: {
 	readonly scope: OperatorScope;
-	readonly from: number;
+	/** The last one of the page before. */
+	readonly after?: Pick<JobRun, "begunAt" | "job" | "scheduledAt">;
 	readonly limit: number;
 }): Op<readonly RunWork[]> {
 	const work: RunWork[] = [];
-	for (const row of yield* all(unsettled, args.from, args.limit)) {
+	const { begunAt = 0, job = "", scheduledAt = 0 } = args.after ?? {};
+	for (const row of yield* all(unsettled, begunAt, begunAt, job, job, scheduledAt, args.limit)) {
 		const found = yield* jobRow(row.job);
 		if (!found) continue;
 		const inbox = row.inbox === null ? undefined : yield* get(inboxOf, row.inbox);

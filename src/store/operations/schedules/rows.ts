@@ -65,9 +65,10 @@ export function bodyOf(row: JobRow): JobBody {
 }
 
 export function toJob(row: JobRow): Job {
-	const { given: _, ...body } = bodyOf(row);
+	const { given, ...body } = bodyOf(row);
 	return {
 		id: row.id,
+		isOwn: !given,
 		...body,
 		owner: JSON.parse(row.speaker) as Job["owner"],
 		when: JSON.parse(row.timing) as Job["when"],

@@ -13,7 +13,7 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Job, NewDelivery, OperatorScope, RunState } from "../../types.ts";
+import type { Job, NewDelivery, OperatorScope, PausedBecause, RunState } from "../../types.ts";
 import type { Woken } from "../confirmations/confirmations.ts";
 import { addDeliveries } from "../deliveries/deliveries.ts";
 import { laneOf } from "../deliveries/lanes.ts";
@@ -108,8 +108,12 @@ export interface FireArgs {
 	readonly since: number;
 	/** As many missed instants are recorded at once. */
 	readonly mostMissed: number;
-	/** Its owner is no longer let in: it does not run, is paused, and these are told. */
-	readonly refused?: { readonly reason: string; readonly tell: readonly NewDelivery[] };
+	/** It cannot run: it is paused, and these are told. */
+	readonly refused?: {
+		readonly reason: string;
+		readonly because: PausedBecause;
+		readonly tell: readonly NewDelivery[];
+	};
 }
 
 export interface Fired {
@@ -186,7 +190,7 @@ export function* runJobNow(
 function* refuse(
 	context: Context,
 	row: JobRow,
-	{ reason, tell }: NonNullable<FireArgs["refused"]>,
+	{ reason, because, tell }: NonNullable<FireArgs["refused"]>,
 ): Op<Fired> {
 	const at = row.due_at as number;
 	yield* run(
@@ -208,7 +212,7 @@ function* refuse(
 		{ conversation: row.conversation, subject: row.id },
 		{ at, state: "refused" },
 	);
-	yield* pauseRow(context, row, "owner");
+	yield* pauseRow(context, row, because);
 	yield* addDeliveries(context, row.conversation ?? `@${row.id}`, null, tell);
 	return { run: null, woken: null, missed: 0 };
 }
