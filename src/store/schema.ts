@@ -839,6 +839,37 @@ CREATE INDEX conversations_pinned ON conversations (last_activity_at, id) WHERE 
 CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conversation IS NOT NULL;
 `;
 
+/**
+ * Messages that answer nobody, once by their id: where each went, the row that it is in its target's transcript, and its text while there
+ * is no such row. `sends_seen`: up to which of its chat's a conversation has them.
+ */
+const TABLES_SENDS = `
+CREATE TABLE sends (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	at {int} NOT NULL,
+	target TEXT NOT NULL,
+	lane TEXT,
+	conversation TEXT,
+	session {int},
+	message {int},
+	turn TEXT,
+	sent_by TEXT NOT NULL,
+	parts {int} NOT NULL,
+	file TEXT UNIQUE,
+	body TEXT,
+	body_key {int},
+	CHECK ((lane IS NULL) = (file IS NOT NULL)),
+	CHECK ((conversation IS NULL) = (message IS NULL)),
+	CHECK (lane IS NULL OR (body IS NULL) = (message IS NOT NULL))
+) {strict};
+CREATE INDEX sends_lane ON sends (lane, n) WHERE lane IS NOT NULL;
+CREATE INDEX sends_turn ON sends (turn) WHERE turn IS NOT NULL;
+CREATE INDEX sends_conversation ON sends (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX addresses_chat ON addresses (platform, account, chat);
+ALTER TABLE conversations ADD COLUMN sends_seen {int} NOT NULL DEFAULT 0;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -869,6 +900,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
 	{ tables: TABLES_13, own: TRIGGERS_13 },
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

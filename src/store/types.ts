@@ -14,13 +14,14 @@ import type {
 export type {
 	Content,
 	Message,
-	MetaKind,
 	NewMessage,
 	Part,
 	PersonRole,
 	Quote,
 	Range,
 	Role,
+	RowKind,
+	SentFrom,
 	Speaker,
 	ToolCall,
 } from "../domain/index.ts";

@@ -43,6 +43,7 @@ import {
 } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
+import { chatConversations, send, sent, sentByTurn } from "./deliveries/sends.ts";
 import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";
@@ -180,6 +181,7 @@ export const writes = {
 	recordLookup,
 	recoverDeliveries,
 	notify,
+	send,
 	interruptTurns,
 	planInterruptions,
 	resumeTurn,
@@ -281,6 +283,9 @@ export const reads = {
 	deliveries,
 	sideDeliveries,
 	unknownDeliveries,
+	sent,
+	sentByTurn,
+	chatConversations,
 	channelCursor,
 	knownIds,
 	callerFacts,
@@ -346,6 +351,7 @@ export const DRAWS: {
 	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
+	send: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },
 	newSession: { sessions: 4 },
 	continueSession: { sessions: 4 },

@@ -17,6 +17,7 @@ import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type { Content, Destination, InboxKind, Message, Quote, TurnPurpose, TurnState } from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
+import { catchUpSends } from "../deliveries/sends.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
@@ -181,6 +182,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		{ principal: last.principal, speakers, destination },
 		args.deadlineAt,
 	);
+	if (first) yield* catchUpSends(context, conversation, found, destination);
 	const appended = yield* appendItems(context, conversation, found, turn.id, items);
 	if (first) {
 		yield* touch(found, first.accepted_at, args.policy);
