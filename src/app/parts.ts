@@ -1,5 +1,6 @@
 // The parts that work on a store, put together from one configuration: agents, tools, confirmations, processes, checkpoints, gateway.
 // Nothing runs until the gateway is started.
+import { join } from "node:path";
 import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import { connections, type Environment, type LiveConfig } from "../config/index.ts";
@@ -162,6 +163,7 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf,
 		walls,
 		modelChoices: (profile) => models.of(profile),
+		outputFolder: join(home, "output"),
 		channels,
 		settingsOf: (name) => settingsOf(config.values, name),
 		config,

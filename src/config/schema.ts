@@ -3,7 +3,7 @@
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 
 import { z } from "zod";
-import { ACTION_ALPHABET, actionName } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
@@ -107,6 +107,15 @@ const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), 
 const actionToConfirm = z
 	.string()
 	.refine((name) => actionName(name) !== null, { error: `an action may contain only ${ACTION_ALPHABET}` });
+/** `origin` needs no leave. */
+const targetToAllow = z.string().refine(
+	(text) => {
+		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2));
+		const target = parseTarget(text);
+		return !("problem" in target) && target.kind !== "origin";
+	},
+	{ error: "must be local, a platform, platform:*, platform:chat, platform:chat:thread or conversation:id" },
+);
 const ALWAYS_CONFIRM = [
 	"deploy_production",
 	"delete_data",
@@ -371,6 +380,13 @@ export const configSchema = z
 				z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
 			)
 			.default({}),
+		/** Messages that the agent sends by itself. */
+		send: z
+			.strictObject({
+				/** Targets that nobody is asked about: `telegram` (its home channel), `telegram:*`, `slack:C123`, `conversation:<id>`, `local`. */
+				allow: z.array(targetToAllow).default([]),
+			})
+			.prefault({}),
 		display: z
 			.strictObject({
 				streaming: z.boolean().default(true),

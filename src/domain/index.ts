@@ -21,19 +21,27 @@ export {
 } from "./address/platforms.ts";
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
+export {
+	parseTarget,
+	TARGET_FORMS,
+	type Target,
+	targetText,
+	type WrittenTarget,
+} from "./address/target.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
 export { conversationId, isConversationId, sessionId } from "./ids.ts";
 export {
 	type Content,
 	contentText,
 	type Message,
-	type MetaKind,
 	type NewMessage,
 	type Part,
 	type Quote,
 	type Range,
 	type Role,
+	type RowKind,
 	type SentFile,
+	type SentFrom,
 	type ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/added-lines.ts";

@@ -37,6 +37,9 @@ import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
+import { OutputFiles } from "./sending/output.ts";
+import { createSending, type Sending } from "./sending/sending.ts";
+import { Targets } from "./sending/targets.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
 import { Titles } from "./turn/titles.ts";
@@ -61,6 +64,7 @@ class RunningGateway implements Gateway {
 	readonly #deltas = new Deltas();
 	readonly #sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
+	readonly sending: Sending;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
 	readonly #titles: Titles;
@@ -121,6 +125,7 @@ class RunningGateway implements Gateway {
 			pseudonymKey,
 			platforms: this.outlet.platforms,
 		});
+		this.sending = this.#createSending();
 		this.#lanes = new Lanes({
 			clock,
 			get maxTurns() {
@@ -262,6 +267,21 @@ class RunningGateway implements Gateway {
 			},
 			log,
 		});
+	}
+
+	#createSending(): Sending {
+		const { store, clock, outputFolder: folder, randomBytes: draw = randomBytes } = this.#options;
+		const targets = new Targets({
+			store,
+			config: () => this.#options.config,
+			channels: () => this.#connections.values(),
+			homes: () => this.#connections.homes(),
+			labelOf: (platform) => this.outlet.platforms.traits(platform).label,
+			hasOutput: folder !== undefined,
+		});
+		const output = folder === undefined ? null : new OutputFiles({ store, clock, folder, randomBytes: draw });
+		const { outlet } = this;
+		return createSending({ store, targets, outlet, sessionSettings: this.#sessionSettings, output });
 	}
 
 	async start(): Promise<void> {

@@ -14,6 +14,7 @@ import type { ChatCommand } from "./commands/index.ts";
 import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import type { NamedHealth } from "./lifecycle/channel-watch.ts";
 import type { Outlet } from "./outbox/outlet.ts";
+import type { Sending } from "./sending/sending.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
 import type { Walls } from "./turn/walls.ts";
 
@@ -38,6 +39,8 @@ export interface GatewayOptions {
 	readonly modelChoices?: (profile: string) => Promise<readonly ModelOverride[]>;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
+	/** The folder of output files, the target `local`; left out, there is no such target. */
+	readonly outputFolder?: string;
 	readonly channels: readonly Channel[];
 	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
@@ -71,6 +74,8 @@ export interface Gateway {
 	readonly actions: Actions;
 	/** What can be written after a slash, in the order of /help. */
 	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
+	/** Messages that answer nobody: targets, and sending to them. */
+	readonly sending: Sending;
 	/** What each chat can show, and is told: for whoever else makes deliveries. */
 	readonly outlet: Outlet;
 	/** As each channel says, and as its silence says. */

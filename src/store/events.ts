@@ -165,6 +165,10 @@ export const EVENTS = {
 	"transcript.covered": event<{ ranges: number }>(),
 	"transcript.not_covered": event<{ compactAfter: number }>(),
 
+	/** A message that answers nobody; its subject is the id of the send. */
+	"message.sent": event<{ readonly by: string; readonly to: string }>({
+		tell: ({ facts }) => `A message was sent to ${facts.to}.`,
+	}),
 	"delivery.opened": event({ tell: () => "A preview of the answer was shown." }),
 	"delivery.pending": event<Pick<NewDelivery, "kind">>({
 		tell: (delivery) => `${part(delivery)} of the answer was queued for sending.`,

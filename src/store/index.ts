@@ -40,6 +40,7 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
@@ -114,7 +115,6 @@ export type {
 	JobTarget,
 	JobTask,
 	Message,
-	MetaKind,
 	NewButton,
 	NewDelivery,
 	NewJob,

@@ -840,6 +840,37 @@ CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conver
 `;
 
 /**
+ * Messages that answer nobody, once by their id: where each went, the row that it is in its target's transcript, and its text while there
+ * is no such row. `sends_seen`: up to which of its chat's a conversation has them.
+ */
+const TABLES_SENDS = `
+CREATE TABLE sends (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	at {int} NOT NULL,
+	target TEXT NOT NULL,
+	lane TEXT,
+	conversation TEXT,
+	session {int},
+	message {int},
+	turn TEXT,
+	sent_by TEXT NOT NULL,
+	parts {int} NOT NULL,
+	file TEXT UNIQUE,
+	body TEXT,
+	body_key {int},
+	CHECK ((lane IS NULL) = (file IS NOT NULL)),
+	CHECK ((conversation IS NULL) = (message IS NULL)),
+	CHECK (lane IS NULL OR (body IS NULL) = (message IS NOT NULL))
+) {strict};
+CREATE INDEX sends_lane ON sends (lane, n) WHERE lane IS NOT NULL;
+CREATE INDEX sends_turn ON sends (turn) WHERE turn IS NOT NULL;
+CREATE INDEX sends_conversation ON sends (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX addresses_chat ON addresses (platform, account, chat);
+ALTER TABLE conversations ADD COLUMN sends_seen {int} NOT NULL DEFAULT 0;
+`;
+
+/**
  * Jobs and their runs. `due_at` is the next scheduled instant of a job that is active; `open_run` the instant of a run that has not ended:
  * a job runs once at a time. A run is known by its job and its scheduled instant, which the primary key makes once. What became of it
  * is its state; `settled_at` is set when it is known what became of its delivery, too.
@@ -877,7 +908,8 @@ CREATE TABLE schedule_runs (
 	state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'asked', 'failed', 'expired', 'stopped', 'missed', 'refused')),
 	reason TEXT,
 	inbox {int},
-	delivery TEXT NOT NULL CHECK (delivery IN ('none', 'chat', 'target', 'by_agent')),
+	delivery TEXT NOT NULL CHECK (delivery IN ('none', 'chat', 'target', 'by_agent', 'refused')),
+	delivery_reason TEXT,
 	begun_at {int} NOT NULL,
 	ended_at {int},
 	settled_at {int},
@@ -920,6 +952,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
 	{ tables: TABLES_13, own: TRIGGERS_13 },
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
 ];
 

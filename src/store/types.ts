@@ -10,19 +10,21 @@ import type {
 	SessionId,
 	Source,
 	Speaker,
+	Target,
 	Timing,
 } from "../domain/index.ts";
 
 export type {
 	Content,
 	Message,
-	MetaKind,
 	NewMessage,
 	Part,
 	PersonRole,
 	Quote,
 	Range,
 	Role,
+	RowKind,
+	SentFrom,
 	Speaker,
 	ToolCall,
 } from "../domain/index.ts";
@@ -607,14 +609,11 @@ export interface JobTask {
 	readonly text: string;
 }
 
-/** Where something is sent: what people read, and what it was resolved to when it was given. */
+/** Where something is sent, resolved when it was given. */
 export interface JobTarget {
-	/** As people read it. */
+	readonly target: Target;
+	/** As people read it. Names in it are untrusted. */
 	readonly shown: string;
-	/** Null: a file under Keryx's home. */
-	readonly destination: Destination | null;
-	/** Whose transcript gets it; null: the target has none yet. */
-	readonly conversation: ConversationId | null;
 }
 
 export interface NewJob extends Timing {
@@ -629,8 +628,8 @@ export interface NewJob extends Timing {
 	readonly deliver: JobTarget | null;
 	/** Who hears of failures; null: whoever made it, where they made it. */
 	readonly failure: JobTarget | null;
-	/** Where its owner made it: questions and failures go there. Null: not in a chat. */
-	readonly origin: Destination | null;
+	/** The conversation that its owner made it in: questions and failures go there. Null: none. */
+	readonly origin: ConversationId | null;
 	readonly profile: string;
 	readonly model: ModelOverride | null;
 	/** The only tools that it may use; null: all that its owner may. */
@@ -680,8 +679,11 @@ export interface JobRun {
 	readonly reason: string | null;
 	readonly inbox: number | null;
 	readonly turn: string | null;
-	/** chat: with the turn's own reply. target: sent where the job says. by_agent: the agent had sent something there itself. */
-	readonly via: "none" | "chat" | "target" | "by_agent";
+	/**
+	 * chat: with the turn's own reply. target: sent where the job says. by_agent: the agent had sent something there itself. refused: its
+	 * owner may not send there any more, or there is nobody.
+	 */
+	readonly via: "none" | "chat" | "target" | "by_agent" | "refused";
 	/** Null: nothing is delivered. waiting: not known yet. */
 	readonly delivery: "waiting" | "sent" | "unknown" | "dead" | null;
 	readonly deliveryReason: string | null;

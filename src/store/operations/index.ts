@@ -43,6 +43,7 @@ import {
 } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
+import { chatConversations, send, sent, sentByTurn } from "./deliveries/sends.ts";
 import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";
@@ -191,6 +192,7 @@ export const writes = {
 	recordLookup,
 	recoverDeliveries,
 	notify,
+	send,
 	interruptTurns,
 	planInterruptions,
 	resumeTurn,
@@ -302,6 +304,9 @@ export const reads = {
 	deliveries,
 	sideDeliveries,
 	unknownDeliveries,
+	sent,
+	sentByTurn,
+	chatConversations,
 	channelCursor,
 	knownIds,
 	callerFacts,
@@ -372,6 +377,7 @@ export const DRAWS: {
 	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
+	send: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },
 	newSession: { sessions: 4 },
 	continueSession: { sessions: 4 },

@@ -3,6 +3,7 @@ import type { ConversationId } from "../../../domain/index.ts";
 import { contentText } from "../../../domain/index.ts";
 import { all, get, type Op, sql } from "../../query.ts";
 import type { DeliveryState, Disposition, Job, JobRun, OperatorScope } from "../../types.ts";
+import { partId } from "../deliveries/sends.ts";
 import { toDisposition } from "../inbox/inbox.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
 import { foundJob, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
@@ -22,9 +23,10 @@ const inboxOf = sql<InboxFacts>(
 const lastSaid = sql<MessageRow>(
 	`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.turn = ? AND m.role = 'assistant' ORDER BY m.turn_index DESC LIMIT 1`,
 );
-const sentAs = sql<DeliveryFacts>(
-	"SELECT state, reason, due_at FROM deliveries WHERE id >= ? AND id < ? ORDER BY n",
-);
+const sentAs = sql<DeliveryFacts>("SELECT state, reason, due_at FROM deliveries WHERE id = ?");
+/** An output file is there as soon as its send is committed. */
+const WRITTEN: DeliveryFacts = { state: "sent", reason: null, due_at: null };
+const fileOf = sql<{ file: string | null }>("SELECT file FROM sends WHERE id = ?");
 const repliesOf = sql<DeliveryFacts>(
 	"SELECT state, reason, due_at FROM deliveries WHERE turn = ? AND kind = 'reply' ORDER BY n",
 );
@@ -121,7 +123,9 @@ function* toRun(row: RunRow): Op<JobRun> {
 		inbox: row.inbox,
 		turn,
 		via: row.delivery,
-		...sumUp(sent),
+		...(row.delivery === "refused"
+			? { delivery: "dead" as const, deliveryReason: row.delivery_reason }
+			: sumUp(sent)),
 		begunAt: row.begun_at,
 		endedAt: row.ended_at,
 	};
@@ -133,8 +137,13 @@ function* deliveriesOf(
 ): Op<DeliveryFacts[]> {
 	if (delivery === "target") {
 		const id = runId({ job, at });
-		// ";" follows ":" in every collation that ids are compared by.
-		return yield* all(sentAs, `${id}:`, `${id};`);
+		if ((yield* get(fileOf, id))?.file) return [WRITTEN];
+		const parts: DeliveryFacts[] = [];
+		for (let part = 1; ; part++) {
+			const found = yield* get(sentAs, partId(id, part));
+			if (!found) return parts;
+			parts.push(found);
+		}
 	}
 	return delivery === "chat" && turn !== null ? yield* all(repliesOf, turn) : [];
 }

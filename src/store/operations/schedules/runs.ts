@@ -13,14 +13,13 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Job, NewDelivery, OperatorScope, PausedBecause, RunState } from "../../types.ts";
+import type { Destination, Job, JobRun, OperatorScope, PausedBecause, RunState } from "../../types.ts";
 import type { Woken } from "../confirmations/confirmations.ts";
-import { addDeliveries } from "../deliveries/deliveries.ts";
-import { laneOf } from "../deliveries/lanes.ts";
+import { destinationOf } from "../deliveries/destination.ts";
 import { emit } from "../events.ts";
 import { createConversation } from "../inbox/inbox.ts";
 import { pauseRow } from "./jobs.ts";
-import { bodyOf, foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
+import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 
 /** The platform of conversations that jobs run in by themselves. */
 export const SCHEDULE_PLATFORM = "schedule";
@@ -49,7 +48,7 @@ const setFailures = sql<{ failures: number }>(
 	"UPDATE schedules SET failures = CASE WHEN ? = 1 THEN failures + 1 ELSE 0 END WHERE id = ? RETURNING failures",
 );
 const setEnded = sql(
-	`UPDATE schedule_runs SET state = ?, reason = ?, delivery = ?, ended_at = ?, settled_at = ?
+	`UPDATE schedule_runs SET state = ?, reason = ?, delivery = ?, delivery_reason = ?, ended_at = ?, settled_at = ?
 	WHERE job = ? AND scheduled_at = ? AND state = 'open'`,
 );
 const setSettled = sql(
@@ -62,9 +61,6 @@ const insertInbox = sql<{ id: number }>(
 );
 const sourceOf = sql<{ source_body: string; body_key: number | null }>(
 	"SELECT source_body, body_key FROM conversations WHERE id = ?",
-);
-const sentThere = sql<{ n: number }>(
-	"SELECT n FROM deliveries WHERE turn = ? AND lane = ? AND id NOT LIKE ? LIMIT 1",
 );
 const pruned = sql<{ job: string; scheduled_at: number }>(
 	"SELECT job, scheduled_at FROM schedule_runs WHERE settled_at IS NOT NULL AND settled_at < ? ORDER BY settled_at LIMIT ?",
@@ -81,7 +77,8 @@ export interface RunRow {
 	readonly state: RunState;
 	readonly reason: string | null;
 	readonly inbox: number | null;
-	readonly delivery: "none" | "chat" | "target" | "by_agent";
+	readonly delivery: JobRun["via"];
+	readonly delivery_reason: string | null;
 	readonly begun_at: number;
 	readonly ended_at: number | null;
 	readonly settled_at: number | null;
@@ -108,12 +105,8 @@ export interface FireArgs {
 	readonly since: number;
 	/** As many missed instants are recorded at once. */
 	readonly mostMissed: number;
-	/** It cannot run: it is paused, and these are told. */
-	readonly refused?: {
-		readonly reason: string;
-		readonly because: PausedBecause;
-		readonly tell: readonly NewDelivery[];
-	};
+	/** It cannot run, and is paused. */
+	readonly refused?: { readonly reason: string; readonly because: PausedBecause };
 }
 
 export interface Fired {
@@ -190,7 +183,7 @@ export function* runJobNow(
 function* refuse(
 	context: Context,
 	row: JobRow,
-	{ reason, because, tell }: NonNullable<FireArgs["refused"]>,
+	{ reason, because }: NonNullable<FireArgs["refused"]>,
 ): Op<Fired> {
 	const at = row.due_at as number;
 	yield* run(
@@ -213,7 +206,6 @@ function* refuse(
 		{ at, state: "refused" },
 	);
 	yield* pauseRow(context, row, because);
-	yield* addDeliveries(context, row.conversation ?? `@${row.id}`, null, tell);
 	return { run: null, woken: null, missed: 0 };
 }
 
@@ -246,7 +238,7 @@ function* begin(
 			: seal({
 					source: unseal(source.source_body, source.body_key),
 					content: noteOf(job),
-					...(job.origin && !bodyOf(row).given && { destination: job.origin }),
+					...(job.isOwn && job.origin !== null && { destination: yield* askingAt(job.origin) }),
 					speakers,
 				}),
 		asIs ? null : context.now,
@@ -261,6 +253,16 @@ function* begin(
 	yield* run(insertRun, row.id, at, by, "open", null, id, "none", context.now, null, null);
 	yield* emit(context, "schedule.fired", { conversation, subject: row.id }, { at, by });
 	return { woken: asIs ? null : { conversation, inbox: id }, conversation };
+}
+
+/** Where a human is asked who has to agree to a call of the job. Null where that conversation is gone. */
+function* askingAt(origin: ConversationId): Op<Destination | null> {
+	const source = yield* get(sourceOf, origin);
+	if (!source) return null;
+	const { replyTo: _, ...destination } = destinationOf(
+		parseSource(unseal(source.source_body, source.body_key)),
+	);
+	return destination;
 }
 
 /** What the agent is told: that this is a job, and what is wanted. */
@@ -287,87 +289,74 @@ export interface EndRunArgs {
 	readonly at: number;
 	readonly state: Exclude<RunState, "open" | "missed" | "refused">;
 	readonly reason: string | null;
-	/** The turn that answered it. */
-	readonly turn: string | null;
-	/** Its result on the way to where the job sends it. */
-	readonly result: readonly NewDelivery[];
-	/** For the failure target, where it failed; and instead of it, where the job is paused for that. */
-	readonly failed: readonly NewDelivery[];
-	readonly paused: readonly NewDelivery[];
+	/** How its result gets out. What is sent to a target has been committed before, under the run's id. */
+	readonly via: JobRun["via"];
+	/** Why it could not be sent. */
+	readonly deliveryReason: string | null;
 	/** So many failures in a row pause the job. */
 	readonly disableAfter: number;
 }
 
-/** The run is over; what is delivered of it goes out in the same transaction. Repeated, it changes nothing. */
+/** The run is over. Where nothing is on its way, so is its delivery. Repeated, it changes nothing. */
 export function* endRun(context: Context, args: EndRunArgs): Op<boolean> {
 	const found = yield* get(runAt, args.job, args.at);
 	const row = yield* jobRow(args.job);
 	if (!row || found?.state !== "open") return false;
-	const { deliver, given } = bodyOf(row);
-	const failed = args.state === "failed" || args.state === "expired";
-	const sentByAgent =
-		args.turn !== null && deliver?.destination && args.result.length > 0
-			? yield* get(sentThere, args.turn, laneOf(deliver.destination), `${runId(args)}:%`)
-			: undefined;
-	const sends = !sentByAgent && args.result.length > 0;
-	const via = sentByAgent ? "by_agent" : sends ? "target" : given && deliver === null ? "chat" : "none";
+	const { state, via } = args;
 	const waits = via === "target" || via === "chat";
+	const settledAt = waits ? null : context.now;
 	yield* run(
 		setEnded,
-		args.state,
+		state,
 		args.reason,
 		via,
+		args.deliveryReason,
 		context.now,
-		waits ? null : context.now,
+		settledAt,
 		args.job,
 		args.at,
 	);
 	yield* run(closeRun, args.job, args.at);
-	if (sends) yield* addDeliveries(context, row.conversation ?? `@${row.id}`, args.turn, args.result);
 	yield* emit(
 		context,
 		"schedule.run_ended",
 		{ conversation: row.conversation, subject: args.job },
-		{ at: args.at, state: args.state },
+		{ at: args.at, state },
 	);
-	if (failed) yield* countFailure(context, row, args);
-	else if (!waits && args.state === "answered") yield* get(setFailures, 0, row.id);
+	if (state === "failed" || state === "expired" || via === "refused") yield* countFailure(context, row, args);
+	else if (!waits && state === "answered") yield* get(setFailures, 0, row.id);
 	return true;
 }
 
 function* countFailure(
 	context: Context,
 	row: JobRow,
-	{ failed, paused, disableAfter }: Pick<EndRunArgs, "failed" | "paused" | "disableAfter">,
+	{ disableAfter }: Pick<EndRunArgs, "disableAfter">,
 ): Op<void> {
 	const failures = (yield* get(setFailures, 1, row.id))?.failures ?? 0;
-	const stops = failures >= disableAfter && (yield* pauseRow(context, row, "failures"));
-	yield* addDeliveries(context, row.conversation ?? `@${row.id}`, null, stops ? paused : failed);
+	if (failures >= disableAfter) yield* pauseRow(context, row, "failures");
 }
 
-/** What became of the delivery is known. Told to the failure target where it did not arrive. */
+/** What became of the delivery is known. */
 export function* settleRun(
 	context: Context,
 	args: {
 		readonly job: string;
 		readonly at: number;
 		readonly arrived: "sent" | "unknown" | "dead" | "nothing";
-	} & Pick<EndRunArgs, "failed" | "paused" | "disableAfter">,
+	} & Pick<EndRunArgs, "disableAfter">,
 ): Op<boolean> {
 	const row = yield* jobRow(args.job);
-	if (!row || (yield* run(setSettled, context.now, args.job, args.at)) === 0) return false;
+	const found = yield* get(runAt, args.job, args.at);
+	if (!row || !found || (yield* run(setSettled, context.now, args.job, args.at)) === 0) return false;
 	if (args.arrived === "dead") yield* countFailure(context, row, args);
-	else {
-		yield* get(setFailures, 0, row.id);
-		if (args.arrived === "unknown")
-			yield* addDeliveries(context, row.conversation ?? `@${row.id}`, null, args.failed);
-	}
+	else if (found.state === "answered") yield* get(setFailures, 0, row.id);
 	return true;
 }
 
-/** The beginning of the ids of what a run delivers. */
+/** What the result of a run is sent under: once. */
 export function runId({ job, at }: { readonly job: string; readonly at: number }): string {
-	return `run:${job}:${at}`;
+	return `${job}:${at}`;
 }
 
 /** Old history, and jobs that ended and have none left. */
