@@ -20,6 +20,7 @@ import {
 	workspaceFinder,
 } from "../gateway/index.ts";
 import { createProcesses, localMachine, type Processes, processSettings } from "../processes/index.ts";
+import { createSchedules, type Schedules, scheduleSettings } from "../schedules/index.ts";
 import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
@@ -62,6 +63,7 @@ export interface Parts {
 	readonly walls: Walls;
 	readonly confirmations: Confirmations;
 	readonly processes: Processes;
+	readonly schedules: Schedules;
 	readonly checkpoints: Checkpoints | null;
 	readonly gateway: Gateway;
 	/** Lets go of what they hold; after the gateway has stopped. */
@@ -122,6 +124,7 @@ export function createParts(options: PartsOptions): Parts {
 		render: (text, to) => toDeliveries(text, { ...to, kind: "notice", class: "status" }, gateway.outlet),
 		log,
 	});
+	const schedules = createSchedules({ store, clock, settings: () => scheduleSettings(config.values) });
 	const checkpoints = values.checkpoints.enabled
 		? createCheckpoints({
 				home,
@@ -159,6 +162,7 @@ export function createParts(options: PartsOptions): Parts {
 		platforms: createPlatforms(options.platforms),
 		confirmations,
 		processes,
+		schedules,
 		checkpoints,
 		workspaceOf,
 		walls,
@@ -177,6 +181,7 @@ export function createParts(options: PartsOptions): Parts {
 		walls,
 		confirmations,
 		processes,
+		schedules,
 		checkpoints,
 		gateway,
 		close: async () => {

@@ -32,6 +32,7 @@ import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
+import { ScheduleRunner } from "./lifecycle/schedule-runner.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
@@ -74,6 +75,7 @@ class RunningGateway implements Gateway {
 	readonly commands: Gateway["commands"];
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
+	readonly #scheduleRunner: ScheduleRunner;
 	readonly #unknownDeliveries: UnknownDeliveries;
 	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
@@ -215,6 +217,8 @@ class RunningGateway implements Gateway {
 			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
+			schedules: options.schedules ?? null,
+			sending: this.sending,
 			files,
 			tools,
 			walls: options.walls ?? null,
@@ -254,6 +258,15 @@ class RunningGateway implements Gateway {
 			agentOf: (conversation) => this.#turns.agentOf(conversation),
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
+		});
+		this.#scheduleRunner = new ScheduleRunner({
+			store,
+			clock,
+			config: () => live.values,
+			sending: this.sending,
+			homes: () => this.#connections.homes(),
+			wake: (woken) => this.#wake(woken, "schedule"),
+			log,
 		});
 		const hooks = createHooks(live.values, clock, log);
 		this.#follower = new HookFollower(store, hooks, { clock, log });
@@ -306,6 +319,10 @@ class RunningGateway implements Gateway {
 			store.onCommit(() => this.#outbox.kick()),
 			this.#options.confirmations?.onWoken((woken) => this.#wake(woken, "confirmation")),
 			this.#options.processes?.onWoken((woken) => this.#wake(woken, "process")),
+			this.#options.schedules?.onWoken((woken) => {
+				if (woken) this.#wake(woken, "schedule");
+				this.#scheduleRunner.look();
+			}),
 		];
 		this.#unlisten = () => {
 			for (const end of unlisten) end?.();
@@ -323,6 +340,7 @@ class RunningGateway implements Gateway {
 		await this.#connections.openAll();
 		this.#unknownDeliveries.start();
 		this.#channelWatch.start();
+		this.#scheduleRunner.start();
 	}
 
 	async connect(channel: Channel): Promise<void> {
@@ -366,6 +384,7 @@ class RunningGateway implements Gateway {
 		this.#accepting = false;
 		this.#stopping.abort();
 		await Promise.all([
+			this.#scheduleRunner.stop(),
 			this.#channelWatch.stop(),
 			this.#unknownDeliveries.stop(),
 			this.#unheard.stop(),
@@ -506,7 +525,7 @@ class RunningGateway implements Gateway {
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
-	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process"): void {
+	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process" | "schedule"): void {
 		const { clock } = this.#options;
 		this.#lanes.add(conversation, {
 			id,

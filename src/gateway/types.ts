@@ -5,6 +5,7 @@ import type { Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, ModelOverride, Platforms } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
+import type { Schedules } from "../schedules/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
@@ -31,6 +32,8 @@ export interface GatewayOptions {
 	readonly confirmations?: Confirmations;
 	/** What the agent's commands run in; opened and closed with the gateway. */
 	readonly processes?: Processes;
+	/** Jobs, for the chat command; left out, there is none. What is due in the store runs all the same. */
+	readonly schedules?: Schedules;
 	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */

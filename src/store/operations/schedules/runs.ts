@@ -22,7 +22,7 @@ import { pauseRow } from "./jobs.ts";
 import { foundJob, JOB_COLUMNS, type JobRow, type JobScope, jobRow, toJob } from "./rows.ts";
 
 /** The platform of conversations that jobs run in by themselves. */
-export const SCHEDULE_PLATFORM = "schedule";
+export const SCHEDULE_PLATFORM = "schedule" as const;
 
 const ready = sql<JobRow>(
 	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
