@@ -6,7 +6,7 @@ const layers = [
 	"(config|time)/",
 	"store/",
 	"walls/",
-	"(confirmations|processes|checkpoints)/",
+	"(confirmations|processes|checkpoints|schedules)/",
 	"(agents|tools)/",
 	"gateway/",
 	"channels/",

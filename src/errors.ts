@@ -80,6 +80,10 @@ export const ERRORS = {
 	"pairing.wrong": `compare the code with the one the person was sent; \`${KERYX} pair list\` shows who has asked`,
 	"pairing.locked": `wait as long as the message says, or approve by number: \`${KERYX} pair list\` shows it`,
 	"pairing.over": "ask the person to write again, which gets them a new code",
+	"schedule.invalid":
+		"correct the field named in the message; docs/guides/schedules.md shows what jobs look like",
+	"schedule.limit": "delete or pause a job you no longer need, or raise the limit named in the message",
+	"schedule.busy": "wait until the run has ended, or stop it",
 	"confirmation.settled": "read it again: it was decided, or it has expired",
 	"confirmation.limited": "wait as long as the message says, then ask again",
 	"confirmation.refused": "someone who is allowed to decide has to do this",
@@ -105,6 +109,7 @@ export const ERRORS = {
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: someone else has decided it",
 	"message.unanswered": `run \`${KERYX} why\` with its number to see what happened`,
+	"send.refused": "choose another target: origin, local, a platform, platform:chat or conversation:id",
 	"session.none": "send a message first",
 	"conversation.put_away": "restore the conversation first, or take it out of the archive",
 	"session.continued": "use /new to undo this, or /resume for older sessions",

@@ -1,5 +1,6 @@
 // The parts that work on a store, put together from one configuration: agents, tools, confirmations, processes, checkpoints, gateway.
 // Nothing runs until the gateway is started.
+import { join } from "node:path";
 import type { Agent } from "../agents/index.ts";
 import { type Checkpoints, checkpointSettings, createCheckpoints } from "../checkpoints/index.ts";
 import { connections, type Environment, type LiveConfig } from "../config/index.ts";
@@ -19,6 +20,7 @@ import {
 	workspaceFinder,
 } from "../gateway/index.ts";
 import { createProcesses, localMachine, type Processes, processSettings } from "../processes/index.ts";
+import { createSchedules, type Schedules, scheduleSettings } from "../schedules/index.ts";
 import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
@@ -61,6 +63,7 @@ export interface Parts {
 	readonly walls: Walls;
 	readonly confirmations: Confirmations;
 	readonly processes: Processes;
+	readonly schedules: Schedules;
 	readonly checkpoints: Checkpoints | null;
 	readonly gateway: Gateway;
 	/** Lets go of what they hold; after the gateway has stopped. */
@@ -121,6 +124,7 @@ export function createParts(options: PartsOptions): Parts {
 		render: (text, to) => toDeliveries(text, { ...to, kind: "notice", class: "status" }, gateway.outlet),
 		log,
 	});
+	const schedules = createSchedules({ store, clock, settings: () => scheduleSettings(config.values) });
 	const checkpoints = values.checkpoints.enabled
 		? createCheckpoints({
 				home,
@@ -158,10 +162,12 @@ export function createParts(options: PartsOptions): Parts {
 		platforms: createPlatforms(options.platforms),
 		confirmations,
 		processes,
+		schedules,
 		checkpoints,
 		workspaceOf,
 		walls,
 		modelChoices: (profile) => models.of(profile),
+		outputFolder: join(home, "output"),
 		channels,
 		settingsOf: (name) => settingsOf(config.values, name),
 		config,
@@ -175,6 +181,7 @@ export function createParts(options: PartsOptions): Parts {
 		walls,
 		confirmations,
 		processes,
+		schedules,
 		checkpoints,
 		gateway,
 		close: async () => {

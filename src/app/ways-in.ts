@@ -2,6 +2,7 @@
 import { createLocalChannel } from "../channels/local/index.ts";
 import { type Config, ownPlatforms } from "../config/index.ts";
 import type { Channel } from "../gateway/index.ts";
+import { SCHEDULE_PLATFORM } from "../store/index.ts";
 
 /** Keryx's own ways in, then those that the program brings. */
 export function channelsOf(
@@ -9,5 +10,6 @@ export function channelsOf(
 	given: readonly Channel[],
 	now: () => number,
 ): readonly Channel[] {
-	return [...ownPlatforms(values).map((platform) => createLocalChannel(platform, now)), ...given];
+	const own = [...ownPlatforms(values), SCHEDULE_PLATFORM] as const;
+	return [...own.map((platform) => createLocalChannel(platform, now)), ...given];
 }

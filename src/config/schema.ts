@@ -3,7 +3,7 @@
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 
 import { z } from "zod";
-import { ACTION_ALPHABET, actionName } from "../domain/index.ts";
+import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
@@ -107,6 +107,15 @@ const wallsByRoleSchema = z.partialRecord(z.enum(["owner", "member", "guest"]), 
 const actionToConfirm = z
 	.string()
 	.refine((name) => actionName(name) !== null, { error: `an action may contain only ${ACTION_ALPHABET}` });
+/** `origin` needs no leave. */
+const targetToAllow = z.string().refine(
+	(text) => {
+		if (text.endsWith(":*")) return isPlatformName(text.slice(0, -2));
+		const target = parseTarget(text);
+		return !("problem" in target) && target.kind !== "origin";
+	},
+	{ error: "must be local, a platform, platform:*, platform:chat, platform:chat:thread or conversation:id" },
+);
 const ALWAYS_CONFIRM = [
 	"deploy_production",
 	"delete_data",
@@ -279,6 +288,21 @@ export const configSchema = z
 				wait_limit_seconds: whole(1, 86_400).default(180),
 			})
 			.prefault({}),
+		/** Jobs that run when nobody is writing. */
+		schedule: z
+			.strictObject({
+				/** Of one person, without those that have ended. */
+				max_jobs: whole(0, 1_000_000).default(100),
+				/** No job runs more often. */
+				min_interval_seconds: whole(1, 86_400).default(60),
+				/** Runs at once, of all jobs together. */
+				max_running: whole(1, 1000).default(4),
+				/** A job that has failed so often in a row is paused. */
+				disable_after: whole(1, 1000).default(5),
+				/** The history of runs is kept so long. */
+				keep_days: whole(1, 36_500).default(90),
+			})
+			.prefault({}),
 		/** What stands between the agent's commands and Keryx itself. */
 		walls: z
 			.strictObject({
@@ -356,6 +380,13 @@ export const configSchema = z
 				z.strictObject({ chat_id: z.string(), name: z.string(), thread_id: z.string().optional() }),
 			)
 			.default({}),
+		/** Messages that the agent sends by itself. */
+		send: z
+			.strictObject({
+				/** Targets that nobody is asked about: `telegram` (its home channel), `telegram:*`, `slack:C123`, `conversation:<id>`, `local`. */
+				allow: z.array(targetToAllow).default([]),
+			})
+			.prefault({}),
 		display: z
 			.strictObject({
 				streaming: z.boolean().default(true),

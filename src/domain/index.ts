@@ -21,19 +21,27 @@ export {
 } from "./address/platforms.ts";
 export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
+export {
+	parseTarget,
+	TARGET_FORMS,
+	type Target,
+	targetText,
+	type WrittenTarget,
+} from "./address/target.ts";
 export { coversArguments, grantPatternProblem } from "./grant-pattern.ts";
 export { conversationId, isConversationId, sessionId } from "./ids.ts";
 export {
 	type Content,
 	contentText,
 	type Message,
-	type MetaKind,
 	type NewMessage,
 	type Part,
 	type Quote,
 	type Range,
 	type Role,
+	type RowKind,
 	type SentFile,
+	type SentFrom,
 	type ToolCall,
 } from "./message.ts";
 export { type Amendment, amendmentLine } from "./prompt/added-lines.ts";
@@ -64,6 +72,16 @@ export {
 	type Standing,
 	soleSpeaker,
 } from "./rights.ts";
+export { isEveryHour, mixesDays } from "./schedule/cron.ts";
+export {
+	type CatchUp,
+	type DueJob,
+	type MissedBecause,
+	planDue,
+} from "./schedule/due.ts";
+export { firstInstant, instantsAfter, nextInstant } from "./schedule/next.ts";
+export { checkTiming, type Timing, type When, wallTime } from "./schedule/when.ts";
+export { instantOf, localTime, nextZoneChange } from "./schedule/zone.ts";
 export {
 	type BoundaryDecision,
 	type BoundaryInput,

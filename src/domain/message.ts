@@ -61,14 +61,25 @@ export interface Range {
 	readonly toSeq: number;
 }
 
-/** What a meta row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. */
-export type MetaKind = "carry_over" | "summary" | "note" | "left_out";
+/**
+ * What a row is for. Meta rows are not counted, and no person or model wrote them as part of the exchange. `sent` is an assistant row:
+ * a message that was sent to this conversation from elsewhere.
+ */
+export type RowKind = "carry_over" | "summary" | "note" | "left_out" | "sent";
+
+/** Where a message came from that answers nobody. */
+export interface SentFrom {
+	/** For people and the prompt: "a DM with Ann on Telegram", "the job Morning report". Untrusted. */
+	readonly where: string;
+	/** The conversation that it was sent from. */
+	readonly conversation?: string;
+}
 
 /** A message as its author makes it; the store adds id, session, seq and time. */
 export interface NewMessage {
 	readonly role: Role;
 	readonly content: Content;
-	readonly kind?: MetaKind;
+	readonly kind?: RowKind;
 	readonly toolCalls?: readonly ToolCall[];
 	readonly toolCallId?: string;
 	readonly toolName?: string;
@@ -86,6 +97,8 @@ export interface NewMessage {
 	readonly covers?: readonly Range[];
 	/** Left-out rows: digests of attachments that no prompt shows from here on. */
 	readonly leavesOut?: readonly string[];
+	/** Sent rows: where the message came from. */
+	readonly sentFrom?: SentFrom;
 	/** Notes about a confirmation: what a human decided, or what came of the call that was approved. */
 	readonly confirmation?: { readonly id: string; readonly as: "outcome" | "result" };
 }

@@ -32,11 +32,15 @@ import { tellCutOff } from "./lifecycle/cut-off.ts";
 import { HookFollower } from "./lifecycle/hook-follower.ts";
 import { createHooks } from "./lifecycle/hooks.ts";
 import { recover } from "./lifecycle/recovery.ts";
+import { ScheduleRunner } from "./lifecycle/schedule-runner.ts";
 import { Watchers } from "./lifecycle/watchers.ts";
 import { Audiences } from "./outbox/audiences.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { createOutlet, type Outlet } from "./outbox/outlet.ts";
 import { UnknownDeliveries } from "./outbox/unknown-deliveries.ts";
+import { OutputFiles } from "./sending/output.ts";
+import { createSending, type Sending } from "./sending/sending.ts";
+import { Targets } from "./sending/targets.ts";
 import { createSessionSettings, type SessionSettings } from "./session-settings.ts";
 import { type Delta, Deltas, type PartialAnswer } from "./turn/deltas.ts";
 import { Titles } from "./turn/titles.ts";
@@ -61,6 +65,7 @@ class RunningGateway implements Gateway {
 	readonly #deltas = new Deltas();
 	readonly #sessionSettings: SessionSettings;
 	readonly outlet: Outlet;
+	readonly sending: Sending;
 	readonly #lanes: Lanes;
 	readonly #turns: TurnFactory;
 	readonly #titles: Titles;
@@ -70,6 +75,7 @@ class RunningGateway implements Gateway {
 	readonly commands: Gateway["commands"];
 	readonly #follower: HookFollower;
 	readonly #watchers: Watchers;
+	readonly #scheduleRunner: ScheduleRunner;
 	readonly #unknownDeliveries: UnknownDeliveries;
 	readonly #channelWatch: ChannelWatch;
 	readonly #unheard: Unheard;
@@ -121,6 +127,7 @@ class RunningGateway implements Gateway {
 			pseudonymKey,
 			platforms: this.outlet.platforms,
 		});
+		this.sending = this.#createSending();
 		this.#lanes = new Lanes({
 			clock,
 			get maxTurns() {
@@ -210,6 +217,8 @@ class RunningGateway implements Gateway {
 			runTurn: (conversation, turn) => this.#runBegun(conversation, turn),
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
+			schedules: options.schedules ?? null,
+			sending: this.sending,
 			files,
 			tools,
 			walls: options.walls ?? null,
@@ -250,6 +259,15 @@ class RunningGateway implements Gateway {
 			isRunning: () => this.#accepting,
 			track: (work) => this.#track(work),
 		});
+		this.#scheduleRunner = new ScheduleRunner({
+			store,
+			clock,
+			config: () => live.values,
+			sending: this.sending,
+			homes: () => this.#connections.homes(),
+			wake: (woken) => this.#wake(woken, "schedule"),
+			log,
+		});
 		const hooks = createHooks(live.values, clock, log);
 		this.#follower = new HookFollower(store, hooks, { clock, log });
 		this.#watchers = new Watchers({
@@ -262,6 +280,21 @@ class RunningGateway implements Gateway {
 			},
 			log,
 		});
+	}
+
+	#createSending(): Sending {
+		const { store, clock, outputFolder: folder, randomBytes: draw = randomBytes } = this.#options;
+		const targets = new Targets({
+			store,
+			config: () => this.#options.config,
+			channels: () => this.#connections.values(),
+			homes: () => this.#connections.homes(),
+			labelOf: (platform) => this.outlet.platforms.traits(platform).label,
+			hasOutput: folder !== undefined,
+		});
+		const output = folder === undefined ? null : new OutputFiles({ store, clock, folder, randomBytes: draw });
+		const { outlet } = this;
+		return createSending({ store, targets, outlet, sessionSettings: this.#sessionSettings, output });
 	}
 
 	async start(): Promise<void> {
@@ -286,6 +319,10 @@ class RunningGateway implements Gateway {
 			store.onCommit(() => this.#outbox.kick()),
 			this.#options.confirmations?.onWoken((woken) => this.#wake(woken, "confirmation")),
 			this.#options.processes?.onWoken((woken) => this.#wake(woken, "process")),
+			this.#options.schedules?.onWoken((woken) => {
+				if (woken) this.#wake(woken, "schedule");
+				this.#scheduleRunner.look();
+			}),
 		];
 		this.#unlisten = () => {
 			for (const end of unlisten) end?.();
@@ -303,6 +340,7 @@ class RunningGateway implements Gateway {
 		await this.#connections.openAll();
 		this.#unknownDeliveries.start();
 		this.#channelWatch.start();
+		this.#scheduleRunner.start();
 	}
 
 	async connect(channel: Channel): Promise<void> {
@@ -346,6 +384,7 @@ class RunningGateway implements Gateway {
 		this.#accepting = false;
 		this.#stopping.abort();
 		await Promise.all([
+			this.#scheduleRunner.stop(),
 			this.#channelWatch.stop(),
 			this.#unknownDeliveries.stop(),
 			this.#unheard.stop(),
@@ -486,7 +525,7 @@ class RunningGateway implements Gateway {
 	}
 
 	/** What a human, the clock or a program has come to begins a turn. */
-	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process"): void {
+	#wake({ conversation, inbox: id }: Woken, kind: "confirmation" | "process" | "schedule"): void {
 		const { clock } = this.#options;
 		this.#lanes.add(conversation, {
 			id,

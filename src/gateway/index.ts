@@ -39,6 +39,8 @@ export { codeDigest } from "./inbox/pairing-code.ts";
 export { profileFor, toolsFor } from "./inbox/profiles.ts";
 export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
+export type { NewSend, Sending, Sent } from "./sending/sending.ts";
+export type { Needs, Resolution, Sender, Verdict } from "./sending/targets.ts";
 export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./session-settings.ts";
 export { storeAttachments } from "./turn/attachments.ts";

@@ -12,8 +12,8 @@ import {
 	rowsCovered,
 	summaryWords,
 } from "../domain/index.ts";
-import type { OutgoingFile } from "../store/index.ts";
-import { asCode, counted, inert, literal } from "./commands/words.ts";
+import type { Job, OutgoingFile } from "../store/index.ts";
+import { asCode, counted, inert, literal, quoted } from "./commands/words.ts";
 
 export function failureSentence(failure: AgentFailure): string {
 	switch (failure.kind) {
@@ -258,3 +258,28 @@ export function pairingQuestion({
 }
 
 export const LET_IN = "You are in. Write to me whenever you like.";
+
+/** For the failure target of a job. */
+export function jobFailedSentence({ name }: Pick<Job, "name">, reason: string | null): string {
+	return `The scheduled job ${quoted(name, 100)} failed${reason === null ? "" : `: ${literal(reason, 300)}`}.`;
+}
+
+export function jobUndeliveredSentence(
+	{ name, deliver }: Pick<Job, "name" | "deliver">,
+	reason: string | null,
+	isUnknown: boolean,
+): string {
+	const to = deliver === null ? "its chat" : literal(deliver.shown, 100);
+	const why = reason === null ? "" : `: ${literal(reason, 300)}`;
+	return isUnknown
+		? `The scheduled job ${quoted(name, 100)} ran, but it is unknown whether its result reached ${to}${why}.`
+		: `The scheduled job ${quoted(name, 100)} ran, but its result could not be delivered to ${to}${why}.`;
+}
+
+export function jobPausedSentence({ id }: Pick<Job, "id">, failures: number): string {
+	return `It failed ${failures} times in a row, so it is paused now. \`/schedule resume ${id}\` starts it again.`;
+}
+
+export function jobRefusedSentence({ id, name }: Pick<Job, "id" | "name">, reason: string): string {
+	return `The scheduled job ${quoted(name, 100)} did not run, and is paused: ${literal(reason, 300)}. \`/schedule delete ${id}\` removes it.`;
+}

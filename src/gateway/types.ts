@@ -5,6 +5,7 @@ import type { Config, LiveConfig } from "../config/index.ts";
 import type { Confirmations } from "../confirmations/index.ts";
 import type { ConversationId, ModelOverride, Platforms } from "../domain/index.ts";
 import type { Processes } from "../processes/index.ts";
+import type { Schedules } from "../schedules/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
@@ -14,6 +15,7 @@ import type { ChatCommand } from "./commands/index.ts";
 import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import type { NamedHealth } from "./lifecycle/channel-watch.ts";
 import type { Outlet } from "./outbox/outlet.ts";
+import type { Sending } from "./sending/sending.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
 import type { Walls } from "./turn/walls.ts";
 
@@ -30,6 +32,8 @@ export interface GatewayOptions {
 	readonly confirmations?: Confirmations;
 	/** What the agent's commands run in; opened and closed with the gateway. */
 	readonly processes?: Processes;
+	/** Jobs, for the chat command; left out, there is none. What is due in the store runs all the same. */
+	readonly schedules?: Schedules;
 	/** Snapshots of workspaces; left out or null, none are taken. Who made them closes them. */
 	readonly checkpoints?: Checkpoints | null;
 	/** Where a conversation's files are; checkpoints need it. */
@@ -38,6 +42,8 @@ export interface GatewayOptions {
 	readonly modelChoices?: (profile: string) => Promise<readonly ModelOverride[]>;
 	/** What its programs run behind; left out, prompts and `/status` do not speak of it. */
 	readonly walls?: Pick<Walls, "describe">;
+	/** The folder of output files, the target `local`; left out, there is no such target. */
+	readonly outputFolder?: string;
 	readonly channels: readonly Channel[];
 	/** Of a channel, by its name; left out, or undefined: the defaults. Asked each time: they may change. */
 	readonly settingsOf?: (name: string) => ChannelSettings | undefined;
@@ -71,6 +77,8 @@ export interface Gateway {
 	readonly actions: Actions;
 	/** What can be written after a slash, in the order of /help. */
 	readonly commands: readonly { readonly name: string; readonly usage: string; readonly about: string }[];
+	/** Messages that answer nobody: targets, and sending to them. */
+	readonly sending: Sending;
 	/** What each chat can show, and is told: for whoever else makes deliveries. */
 	readonly outlet: Outlet;
 	/** As each channel says, and as its silence says. */

@@ -18,7 +18,9 @@ import type {
 	GrantScope,
 	InboxKind,
 	NewDelivery,
+	PausedBecause,
 	ProcessEnd,
+	RunState,
 	TokenRole,
 	ToolProgress,
 	TurnState,
@@ -163,6 +165,10 @@ export const EVENTS = {
 	"transcript.covered": event<{ ranges: number }>(),
 	"transcript.not_covered": event<{ compactAfter: number }>(),
 
+	/** A message that answers nobody; its subject is the id of the send. */
+	"message.sent": event<{ readonly by: string; readonly to: string }>({
+		tell: ({ facts }) => `A message was sent to ${facts.to}.`,
+	}),
 	"delivery.opened": event({ tell: () => "A preview of the answer was shown." }),
 	"delivery.pending": event<Pick<NewDelivery, "kind">>({
 		tell: (delivery) => `${part(delivery)} of the answer was queued for sending.`,
@@ -197,6 +203,15 @@ export const EVENTS = {
 	"grant.added": event<{ scope: GrantScope; action: string }>(),
 	"grant.revoked": event(),
 	"grant.dated": event<{ count: number }>(),
+
+	"schedule.created": event(),
+	"schedule.changed": event(),
+	"schedule.deleted": event(),
+	"schedule.paused": event<{ because: PausedBecause }>(),
+	"schedule.resumed": event(),
+	"schedule.fired": event<{ at: number; by: "schedule" | "person" }>({ hook: "schedule:fired" }),
+	"schedule.missed": event<{ count: number }>({ hook: "schedule:missed" }),
+	"schedule.run_ended": event<{ at: number; state: Exclude<RunState, "open"> }>({ hook: "schedule:ended" }),
 
 	"checkpoint.taken": event<Checked>({
 		tell: ({ facts, subject }) => `A checkpoint of the files was saved ${when(facts)}: ${subject ?? "?"}.`,

@@ -40,10 +40,15 @@ export type { ConfirmationScope, DueNotice } from "./operations/confirmations/re
 export { COMPAT, noticeId } from "./operations/confirmations/rows.ts";
 export type { AuditStanding } from "./operations/confirmations/witness.ts";
 export { destinationOf } from "./operations/deliveries/destination.ts";
+export type { Send } from "./operations/deliveries/sends.ts";
 export type { Pressed } from "./operations/inbox/presses.ts";
 export { type PairingDecision, type PairingRef, pairingNoticeId } from "./operations/people/pairings.ts";
 export type { BeginProcessArgs, BegunProcess, EndProcessArgs, ProcessScope } from "./operations/processes.ts";
 export type { SpeakerFacts } from "./operations/read-work.ts";
+export type { JobChanges } from "./operations/schedules/jobs.ts";
+export type { RunWork } from "./operations/schedules/read.ts";
+export type { JobScope } from "./operations/schedules/rows.ts";
+export { runId, SCHEDULE_PLATFORM } from "./operations/schedules/runs.ts";
 export type { SearchArgs, SearchHit, SearchResult } from "./operations/search/search.ts";
 export type { BranchPoint, Changed } from "./operations/sessions/commands.ts";
 export type { Reachable } from "./operations/sessions/reach.ts";
@@ -104,15 +109,21 @@ export type {
 	HomeChannel,
 	InboxItem,
 	InboxKind,
+	Job,
+	JobRun,
+	JobState,
+	JobTarget,
+	JobTask,
 	Message,
-	MetaKind,
 	NewButton,
 	NewDelivery,
+	NewJob,
 	NewMessage,
 	OperatorScope,
 	OutgoingFile,
 	Pairing,
 	Part,
+	PausedBecause,
 	PersonRole,
 	Poster,
 	Process,
@@ -125,6 +136,7 @@ export type {
 	Restore,
 	RestoreTogether,
 	Role,
+	RunState,
 	Scope,
 	Session,
 	Token,

@@ -74,7 +74,13 @@ const NAMES: Record<Message["role"], string> = {
 	tool: "Tool",
 	meta: "Note",
 };
-const KINDS = { carry_over: "Carried over", summary: "Summary", note: "Note", left_out: "Left out" } as const;
+const KINDS = {
+	carry_over: "Carried over",
+	summary: "Summary",
+	note: "Note",
+	left_out: "Left out",
+	sent: "Sent here",
+} as const;
 
 function messageBlock(message: Message): string {
 	const blocks = [`### ${heading(message)}`];

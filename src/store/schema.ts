@@ -839,6 +839,89 @@ CREATE INDEX conversations_pinned ON conversations (last_activity_at, id) WHERE 
 CREATE INDEX checkpoints_conversation ON checkpoints (conversation) WHERE conversation IS NOT NULL;
 `;
 
+/**
+ * Messages that answer nobody, once by their id: where each went, the row that it is in its target's transcript, and its text while there
+ * is no such row. `sends_seen`: up to which of its chat's a conversation has them.
+ */
+const TABLES_SENDS = `
+CREATE TABLE sends (
+	n {serial},
+	id TEXT NOT NULL UNIQUE,
+	at {int} NOT NULL,
+	target TEXT NOT NULL,
+	lane TEXT,
+	conversation TEXT,
+	session {int},
+	message {int},
+	turn TEXT,
+	sent_by TEXT NOT NULL,
+	parts {int} NOT NULL,
+	file TEXT UNIQUE,
+	body TEXT,
+	body_key {int},
+	CHECK ((lane IS NULL) = (file IS NOT NULL)),
+	CHECK ((conversation IS NULL) = (message IS NULL)),
+	CHECK (lane IS NULL OR (body IS NULL) = (message IS NOT NULL))
+) {strict};
+CREATE INDEX sends_lane ON sends (lane, n) WHERE lane IS NOT NULL;
+CREATE INDEX sends_turn ON sends (turn) WHERE turn IS NOT NULL;
+CREATE INDEX sends_conversation ON sends (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX addresses_chat ON addresses (platform, account, chat);
+ALTER TABLE conversations ADD COLUMN sends_seen {int} NOT NULL DEFAULT 0;
+`;
+
+/**
+ * Jobs and their runs. `due_at` is the next scheduled instant of a job that is active; `open_run` the instant of a run that has not ended:
+ * a job runs once at a time. A run is known by its job and its scheduled instant, which the primary key makes once. What became of it
+ * is its state; `settled_at` is set when it is known what became of its delivery, too.
+ */
+const TABLES_SCHEDULES = `
+CREATE TABLE schedules (
+	n {ever},
+	id TEXT NOT NULL UNIQUE,
+	principal TEXT,
+	speaker TEXT NOT NULL,
+	timing TEXT NOT NULL,
+	zone TEXT NOT NULL,
+	catch_up TEXT NOT NULL CHECK (catch_up IN ('none', 'once', 'all')),
+	max_delay_seconds {int},
+	conversation TEXT,
+	state TEXT NOT NULL CHECK (state IN ('active', 'paused', 'ended')),
+	paused_because TEXT CHECK (paused_because IN ('user', 'failures', 'owner')),
+	failures {int} NOT NULL DEFAULT 0,
+	open_run {int},
+	created_at {int} NOT NULL,
+	updated_at {int} NOT NULL,
+	body TEXT NOT NULL,
+	body_key {int},
+	due_at {int},
+	CHECK ((state = 'active') = (due_at IS NOT NULL)),
+	CHECK ((state = 'paused') = (paused_because IS NOT NULL))
+) {strict};
+CREATE INDEX schedules_principal ON schedules (principal, n);
+CREATE INDEX schedules_ready ON schedules (due_at) WHERE due_at IS NOT NULL AND open_run IS NULL;
+
+CREATE TABLE schedule_runs (
+	job TEXT NOT NULL,
+	scheduled_at {int} NOT NULL,
+	begun_by TEXT NOT NULL CHECK (begun_by IN ('schedule', 'person')),
+	state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'asked', 'failed', 'expired', 'stopped', 'missed', 'refused')),
+	reason TEXT,
+	inbox {int},
+	delivery TEXT NOT NULL CHECK (delivery IN ('none', 'chat', 'target', 'by_agent', 'refused')),
+	delivery_reason TEXT,
+	begun_at {int} NOT NULL,
+	ended_at {int},
+	settled_at {int},
+	PRIMARY KEY (job, scheduled_at),
+	CHECK ((state = 'open') = (ended_at IS NULL)),
+	CHECK (settled_at IS NULL OR ended_at IS NOT NULL)
+) {strict};
+CREATE INDEX schedule_runs_unsettled ON schedule_runs (begun_at) WHERE settled_at IS NULL;
+CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NULL;
+CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -869,6 +952,8 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: AUDIT_12, own: TRIGGERS_12 },
 	{ tables: TABLES_13, own: TRIGGERS_13 },
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -186,6 +186,7 @@ const body = z.looseObject({
 	covers: z.array(z.strictObject({ session: id, fromSeq: z.int().min(1), toSeq: z.int().min(1) })).optional(),
 	leavesOut: z.array(digest).optional(),
 	confirmation: z.strictObject({ id: z.string(), as: z.enum(["outcome", "result"]) }).optional(),
+	sentFrom: z.strictObject({ where: text, conversation: id.optional() }).optional(),
 	authorName: text.optional(),
 });
 
@@ -197,7 +198,7 @@ const message = z.strictObject({
 	id: z.int().min(1),
 	origin,
 	role: z.enum(["system", "user", "assistant", "tool", "meta"]),
-	kind: z.enum(["carry_over", "summary", "note", "left_out"]).optional(),
+	kind: z.enum(["carry_over", "summary", "note", "left_out", "sent"]).optional(),
 	turn: id.optional(),
 	turnIndex: count.optional(),
 	toolCallId: text.optional(),

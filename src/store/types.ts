@@ -1,5 +1,6 @@
 // What goes into the store and comes out of it: plain data, readonly, in the words of the glossary.
 import type {
+	CatchUp,
 	ChatType,
 	Content,
 	ConversationId,
@@ -9,18 +10,21 @@ import type {
 	SessionId,
 	Source,
 	Speaker,
+	Target,
+	Timing,
 } from "../domain/index.ts";
 
 export type {
 	Content,
 	Message,
-	MetaKind,
 	NewMessage,
 	Part,
 	PersonRole,
 	Quote,
 	Range,
 	Role,
+	RowKind,
+	SentFrom,
 	Speaker,
 	ToolCall,
 } from "../domain/index.ts";
@@ -597,4 +601,92 @@ export interface Restore {
 	readonly before: string;
 	readonly plan: unknown;
 	readonly begunAt: number;
+}
+
+/** What a job does: asks the agent, sends a text as it is, or runs a command. */
+export interface JobTask {
+	readonly kind: "prompt" | "text" | "command";
+	readonly text: string;
+}
+
+/** Where something is sent, resolved when it was given. */
+export interface JobTarget {
+	readonly target: Target;
+	/** As people read it. Names in it are untrusted. */
+	readonly shown: string;
+}
+
+export interface NewJob extends Timing {
+	readonly name: string;
+	readonly task: JobTask;
+	readonly catchUp: CatchUp;
+	/** A run that would begin later is missed; null: however late. */
+	readonly maxDelaySeconds: number | null;
+	/** Where it runs; null: in its own conversation, made with its first run. */
+	readonly conversation: ConversationId | null;
+	/** Where its result goes; null: to the chat of the conversation it runs in, or nowhere for its own. */
+	readonly deliver: JobTarget | null;
+	/** Who hears of failures; null: whoever made it, where they made it. */
+	readonly failure: JobTarget | null;
+	/** The conversation that its owner made it in: questions and failures go there. Null: none. */
+	readonly origin: ConversationId | null;
+	readonly profile: string;
+	readonly model: ModelOverride | null;
+	/** The only tools that it may use; null: all that its owner may. */
+	readonly tools: readonly string[] | null;
+	/** Whose rights it has: what they were let in as, and never more than they have then (I18). */
+	readonly owner: Speaker;
+}
+
+export type JobState = "active" | "paused" | "ended";
+/** user: somebody paused it. failures: it failed too often. owner: its owner is no longer let in. */
+export type PausedBecause = "user" | "failures" | "owner";
+
+export interface Job extends NewJob {
+	readonly id: string;
+	/** It runs in a conversation of its own, made for it. */
+	readonly isOwn: boolean;
+	readonly state: JobState;
+	readonly pausedBecause: PausedBecause | null;
+	/** How often in a row it has failed. */
+	readonly failures: number;
+	/** Its next scheduled instant; null unless it is active. */
+	readonly dueAt: number | null;
+	/** The instant of the run that has not ended. */
+	readonly openRun: number | null;
+	readonly createdAt: number;
+	readonly updatedAt: number;
+}
+
+export type RunState =
+	| "open"
+	| "answered"
+	/** A person was asked first; the rest happens in the conversation. */
+	| "asked"
+	| "failed"
+	| "expired"
+	| "stopped"
+	| "missed"
+	/** Its owner is no longer let in. */
+	| "refused";
+
+/** One scheduled instant of a job, and what became of it: of the run, and of the delivery of its result. */
+export interface JobRun {
+	readonly job: string;
+	readonly scheduledAt: number;
+	readonly begunBy: "schedule" | "person";
+	readonly state: RunState;
+	readonly reason: string | null;
+	readonly inbox: number | null;
+	readonly turn: string | null;
+	/**
+	 * chat: with the turn's own reply. target: sent where the job says. by_agent: the agent had sent something there itself. refused: its
+	 * owner may not send there any more, or there is nobody.
+	 */
+	readonly via: "none" | "chat" | "target" | "by_agent" | "refused";
+	/** Null: nothing is delivered. waiting: not known yet. */
+	readonly delivery: "waiting" | "sent" | "unknown" | "dead" | null;
+	readonly deliveryReason: string | null;
+	readonly begunAt: number;
+	readonly endedAt: number | null;
 }

@@ -39,6 +39,7 @@ import {
 	type ProcessMachine,
 	processSettings,
 } from "../../src/processes/index.ts";
+import { createSchedules, type Schedules, scheduleSettings } from "../../src/schedules/index.ts";
 import {
 	createSecrets,
 	type Engine,
@@ -191,6 +192,7 @@ export class Scene {
 	gateway!: Gateway;
 	confirmations!: Confirmations;
 	processes: Processes | null = null;
+	schedules!: Schedules;
 	checkpoints: Checkpoints | null = null;
 	/** What the tool `danger` was run with. */
 	readonly dangers: string[] = [];
@@ -242,6 +244,7 @@ export class Scene {
 			takes: (to, notice) => this.gateway.outlet.takes(to, notice),
 		});
 		this.processes = options.programs ? this.#programs(options.programs, config) : null;
+		this.schedules = createSchedules({ store: this.store, clock, settings: () => scheduleSettings(config) });
 		const agent = this.#watched(options.agent?.(clock) ?? this.#scripted(options));
 		const { files } = options;
 		this.checkpoints = files ? this.#checkpoints(files, config) : null;
@@ -249,6 +252,7 @@ export class Scene {
 			store: this.store,
 			confirmations: this.confirmations,
 			...(this.processes && { processes: this.processes }),
+			schedules: this.schedules,
 			checkpoints: this.checkpoints,
 			...(options.walls && { walls: options.walls }),
 			...(files && { workspaceOf: () => ({ folder: files.folder, fixed: files.fixed ?? false }) }),

@@ -1,9 +1,12 @@
-// Our own ways in: the terminal, the page, the API, webhooks. What is said to them needs no transport: they follow the events, so a delivery
+// Our own ways in: the terminal, the page, the API, webhooks, jobs. What is said to them needs no transport: they follow the events, so a delivery
 // has arrived as soon as it is committed, and a client that was away reads it when it is back.
 import type { OwnPlatform } from "../../domain/index.ts";
 import type { Channel } from "../../gateway/index.ts";
 
-export function createLocalChannel(platform: OwnPlatform | "webhook", now: () => number): Channel {
+export function createLocalChannel(
+	platform: OwnPlatform | "webhook" | "schedule",
+	now: () => number,
+): Channel {
 	let started = false;
 	return {
 		name: platform,

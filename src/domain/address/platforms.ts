@@ -60,6 +60,7 @@ const BUILT_IN: readonly PlatformTraits[] = [
 	entry("ntfy", "ntfy", 4096, "bytes", { markup: "markdown" }),
 	entry("homeassistant", "Home Assistant", 4000, "utf16"),
 	entry("webhook", "Webhook", UNLIMITED, "utf16", { markup: "markdown", notifyBoundaries: false }),
+	entry("schedule", "Scheduled job", UNLIMITED, "utf16", { markup: "markdown", notifyBoundaries: false }),
 	entry("api_server", "API", UNLIMITED, "utf16", { markup: "markdown", notifyBoundaries: false }),
 ];
 

@@ -39,12 +39,22 @@ export function promptHistory(
 	const history: PromptMessage[] = [];
 	for (const row of visible) {
 		if (row.kind === "left_out") continue;
-		if (row.role === "user") history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
+		if (row.kind === "sent") history.push({ role: "user", kind: "note", content: sentNote(row) });
+		else if (row.role === "user")
+			history.push({ role: "user", kind: "person", content: withAuthor(row, shared) });
 		else if (row.role === "meta" || row.role === "system")
 			history.push({ role: "user", kind: "note", content: row.content });
 		else if (row.role === "assistant") history.push(...withResults(row, results));
 	}
 	return history.map((message) => withoutAttachments(message, leftOut));
+}
+
+/** As a note, not as the agent's own turn: the agent here did not write it in this exchange, and no provider takes a history that begins so. */
+function sentNote({ content, sentFrom, createdAt }: Message): Content {
+	const at = new Date(createdAt).toISOString().slice(0, 16).replace("T", " ");
+	const line = `At ${at} UTC you sent this message to this chat, from ${inlineUntrusted(sentFrom?.where ?? "") || "elsewhere"}:`;
+	if (typeof content === "string") return `${line}\n${content}`;
+	return [{ type: "text", text: line }, ...content];
 }
 
 /** The rows that a prompt is made of, in its order: a valid summary stands where what it covers stood. */

@@ -13,6 +13,7 @@ import {
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import type { Processes } from "../../processes/index.ts";
+import type { Schedules } from "../../schedules/index.ts";
 import {
 	type Conversation,
 	destinationOf,
@@ -33,6 +34,7 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
+import type { Sending } from "../sending/sending.ts";
 import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { texts } from "../texts.ts";
@@ -62,6 +64,8 @@ export interface CommandRunnerOptions {
 	readonly runTurn: Memory["runTurn"];
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
+	readonly schedules: Schedules | null;
+	readonly sending: Sending;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
 	/** Null: nothing is known of walls. */

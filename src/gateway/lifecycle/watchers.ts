@@ -75,9 +75,11 @@ export class Watchers {
 	}
 
 	async #housekeeping(): Promise<void> {
-		const { store, config } = this.#options;
+		const { store, config, clock } = this.#options;
 		await store.expireBlobs({ limit: 1000 });
 		await store.pruneEvents({ keepDays: config.events.keep_days, limit: 5000 });
 		await store.pruneRefused({ limit: 5000 });
+		const keptFrom = clock.now() - config.schedule.keep_days * 86_400_000;
+		await store.pruneRuns({ before: keptFrom, limit: 5000 });
 	}
 }

@@ -14,7 +14,7 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { questionDeliveries } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import type { SessionSettings } from "../session-settings.ts";
-import type { TurnStart } from "./start.ts";
+import { isQuiet, type TurnStart } from "./start.ts";
 
 export type Outcome =
 	| {
@@ -45,6 +45,7 @@ export function lastRows(
 
 /** The reply with what stands before it. A turn that the user stopped has none. */
 export function replyTo(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
+	if (isQuiet(start)) return asked(outcome, start, about);
 	const before = noticesBefore(start, about);
 	if (outcome.kind === "stopped") return before;
 	return [
@@ -59,6 +60,12 @@ function failed(
 	{ outlet }: NoticeAbout,
 ) {
 	return toDeliveries(sentence, posting(start), outlet);
+}
+
+/** Only what a human has to decide. */
+function asked(outcome: Outcome, start: TurnStart, about: NoticeAbout): NewDelivery[] {
+	if (outcome.kind !== "completed" || !outcome.questions?.length) return [];
+	return said({ ...outcome, text: "" }, start, about);
 }
 
 /** A question with buttons, or that a reaction answers, is a message of its own; any other is the end of the text. */

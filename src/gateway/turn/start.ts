@@ -1,5 +1,5 @@
 import type { BoundaryFacts, ConversationId, SessionId, Speaker } from "../../domain/index.ts";
-import type { Conversation, Destination, TurnPurpose } from "../../store/index.ts";
+import type { Conversation, Destination, Job, TurnPurpose } from "../../store/index.ts";
 
 /** A turn that has begun in the store, or goes on there. */
 export interface TurnStart {
@@ -27,4 +27,11 @@ export interface TurnStart {
 	readonly resumed: { readonly reason: string; readonly started: ReadonlySet<string> } | null;
 	/** Said once before the answer: that Keryx was away. */
 	readonly away: string | null;
+	/** The job that it is a run of; null: none. */
+	readonly job: Job | null;
+}
+
+/** The result of a job goes out by itself, to where the job says: the turn says nothing in a chat but what a human has to be asked. */
+export function isQuiet({ job }: Pick<TurnStart, "job">): boolean {
+	return job !== null && (job.isOwn || job.deliver !== null);
 }

@@ -4,7 +4,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
 import { type ConversationId, mayJoin } from "../../domain/index.ts";
-import { type Conversation, OPERATOR, type Store } from "../../store/index.ts";
+import { type Conversation, type Job, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../../tools/index.ts";
 import type { Channel } from "../channel.ts";
@@ -18,8 +18,9 @@ import type { Outlet } from "../outbox/outlet.ts";
 import { awaySentence, resumedSentence } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import type { Deltas } from "./deltas.ts";
+import { commandAgent } from "./job-agent.ts";
 import { type Rights, rightsOf } from "./rights.ts";
-import type { TurnStart } from "./start.ts";
+import { isQuiet, type TurnStart } from "./start.ts";
 import { Turn } from "./turn.ts";
 import type { Walls } from "./walls.ts";
 
@@ -75,7 +76,7 @@ export class TurnFactory {
 			...begun,
 			purpose: "answer" as const,
 			conversation,
-			conversationInfo,
+			conversationInfo: forJob(conversationInfo, begun.job),
 			attempt: 1,
 			resumed: null,
 			away: this.#away(items),
@@ -111,7 +112,7 @@ export class TurnFactory {
 		const started = new Set(resumed.started.filter((call) => !call.repeatable).map((call) => call.call));
 		const start = {
 			...resumed,
-			conversationInfo,
+			conversationInfo: forJob(conversationInfo, resumed.job),
 			attempt: resumed.attempts,
 			resumed: { reason: resumed.reason, started },
 			away: this.#awayFor(resumed.interruptedAt),
@@ -130,6 +131,7 @@ export class TurnFactory {
 			attempt: 1,
 			resumed: null,
 			away: null,
+			job: null,
 		};
 		return this.#turn(start, await this.#rights(start));
 	}
@@ -168,7 +170,10 @@ export class TurnFactory {
 		return new Turn(start, {
 			store,
 			outlet: this.#with.outlet,
-			agent: this.agentOf(start.conversationInfo),
+			agent:
+				start.job?.task.kind === "command"
+					? commandAgent(start.job.task.text)
+					: this.agentOf(start.conversationInfo),
 			confirmations,
 			files,
 			rights,
@@ -182,13 +187,14 @@ export class TurnFactory {
 					profile,
 					platform: start.conversationInfo.platform,
 					role: rights.standing,
-				}),
+				}).filter((name) => start.job?.tools?.includes(name) ?? true),
 			),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,
 			deltas,
-			channel: this.#with.channelOf(platform, account),
+			// A quiet turn shows nobody that it is at work.
+			channel: isQuiet(start) ? undefined : this.#with.channelOf(platform, account),
 			policyOf: (conversation) => policyOf(this.#with.sessionSettings, conversation),
 			openingOf: (conversation) => this.#with.sessionSettings.openingOf(conversation),
 			joining: () =>
@@ -203,6 +209,11 @@ export class TurnFactory {
 			log,
 		});
 	}
+}
+
+/** A job may name its own model. */
+function forJob(conversation: Conversation, job: Job | null): Conversation {
+	return job?.model ? { ...conversation, modelOverride: job.model } : conversation;
 }
 
 /** A profile that was taken out of the configuration is not served by another. */

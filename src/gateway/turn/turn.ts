@@ -12,7 +12,14 @@ import {
 	textTokens,
 } from "../../domain/index.ts";
 import { type ErrorCode, KeryxError } from "../../errors.ts";
-import { isPassing, OPERATOR, type Process, type Store, type ToolProgress } from "../../store/index.ts";
+import {
+	isPassing,
+	type NewDelivery,
+	OPERATOR,
+	type Process,
+	type Store,
+	type ToolProgress,
+} from "../../store/index.ts";
 import type { ConfirmationQuestion, ToolRegistry } from "../../tools/index.ts";
 import { answeringModel } from "../commands/words.ts";
 import { Aborted, DeadlinePassed } from "../deadline.ts";
@@ -33,7 +40,7 @@ import { Preview } from "./previews.ts";
 import { ProgramReport } from "./program-report.ts";
 import { PromptCompactor, whyNotSummarising } from "./prompt-compactor.ts";
 import { TurnRows } from "./rows.ts";
-import type { TurnStart } from "./start.ts";
+import { isQuiet, type TurnStart } from "./start.ts";
 import { interruptedCall, literalCall, runApproved, runCall, unansweredCalls } from "./tool-calls.ts";
 import { ToolsShown } from "./tools-shown.ts";
 import { keepTyping } from "./typing.ts";
@@ -544,8 +551,7 @@ export class Turn {
 		const leftOut = [...this.#rows.all.filter((row) => row.turn === turn), ...rows].filter(isLeftOut);
 		const reply = [
 			...replyTo(this.#toShow(outcome), this.#start, this.#about),
-			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows.all, this.#about.outlet) : []),
-			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
+			...(isQuiet(this.#start) ? [] : this.#besideReply(outcome, leftOut)),
 		];
 		return {
 			turn,
@@ -556,7 +562,7 @@ export class Turn {
 			blobs: this.#blobs,
 			deliveries: this.#preview?.holdBack(reply) ?? reply,
 			policy: this.#policy,
-			noticeTold: outcome.kind === "completed" && boundary !== null,
+			noticeTold: outcome.kind === "completed" && boundary !== null && !isQuiet(this.#start),
 			...(full && {
 				ifRotated: rotation(this.#start, {
 					...this.#about,
@@ -568,6 +574,13 @@ export class Turn {
 				}),
 			}),
 		};
+	}
+
+	#besideReply(outcome: Outcome, leftOut: readonly NewMessage[]): NewDelivery[] {
+		return [
+			...(outcome.kind === "completed" ? filesOf(this.#start, this.#rows.all, this.#about.outlet) : []),
+			...leftOutNotice(this.#start, leftOut, this.#unshown, this.#with.outlet),
+		];
 	}
 
 	get #about(): NoticeAbout {

@@ -43,6 +43,7 @@ import {
 } from "./deliveries/deliveries.ts";
 import { dropDelivery, recordLookup, resolveDelivery } from "./deliveries/outcomes.ts";
 import { openDelivery, recordPreview } from "./deliveries/previews.ts";
+import { chatConversations, send, sent, sentByTurn } from "./deliveries/sends.ts";
 import { sideDeliveries } from "./deliveries/side-deliveries.ts";
 import { noteConfig, noteStoreBack } from "./events.ts";
 import { beginFirstRun, firstRun, skipFirstRun } from "./first-run.ts";
@@ -89,6 +90,17 @@ import {
 	unknownDeliveries,
 	waitingItems,
 } from "./read-work.ts";
+import {
+	createJob,
+	deleteJobOp as deleteJob,
+	job,
+	jobs,
+	pauseJob,
+	resumeJob,
+	updateJobOp as updateJob,
+} from "./schedules/jobs.ts";
+import { runs, unsettledRuns } from "./schedules/read.ts";
+import { dueJobs, endRun, fireJob, pruneRuns, runJobNow, settleRun } from "./schedules/runs.ts";
 import { rebuildSearch } from "./search/rebuild.ts";
 import { search } from "./search/search.ts";
 import {
@@ -180,6 +192,7 @@ export const writes = {
 	recordLookup,
 	recoverDeliveries,
 	notify,
+	send,
 	interruptTurns,
 	planInterruptions,
 	resumeTurn,
@@ -258,6 +271,16 @@ export const writes = {
 	beginRestore,
 	endRestore,
 	restoreUnfinished,
+	createJob,
+	updateJob,
+	pauseJob,
+	resumeJob,
+	deleteJob,
+	fireJob,
+	runJobNow,
+	endRun,
+	settleRun,
+	pruneRuns,
 } as const;
 
 export const reads = {
@@ -281,6 +304,9 @@ export const reads = {
 	deliveries,
 	sideDeliveries,
 	unknownDeliveries,
+	sent,
+	sentByTurn,
+	chatConversations,
 	channelCursor,
 	knownIds,
 	callerFacts,
@@ -333,6 +359,11 @@ export const reads = {
 	checkpointWindows,
 	openRestores,
 	undoTarget,
+	job,
+	jobs,
+	dueJobs,
+	runs,
+	unsettledRuns,
 } as const;
 
 /** What rests on the search of one engine; another refuses it (store.unsupported). */
@@ -346,6 +377,7 @@ export const DRAWS: {
 	pressButton: { uuids: 2 },
 	beginTurn: { uuids: 1, sessions: 4 },
 	endTurn: { sessions: 4 },
+	send: { sessions: 4 },
 	claimDeliveries: { uuids: 1 },
 	newSession: { sessions: 4 },
 	continueSession: { sessions: 4 },
@@ -364,4 +396,7 @@ export const DRAWS: {
 	decidePairing: { uuids: 1 },
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
+	createJob: { uuids: 1 },
+	fireJob: { uuids: 1 },
+	runJobNow: { uuids: 1 },
 };

@@ -406,7 +406,7 @@ function* findByEveryId(
 	return newest;
 }
 
-function* createConversation(
+export function* createConversation(
 	context: Context,
 	address: Address,
 	digest: string,

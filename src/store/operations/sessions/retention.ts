@@ -162,6 +162,7 @@ const DELETES = [
 	"DELETE FROM processes WHERE conversation = ?",
 	"DELETE FROM amendments WHERE conversation = ?",
 	"DELETE FROM buttons WHERE conversation = ?",
+	"DELETE FROM sends WHERE conversation = ?",
 	"DELETE FROM confirmation_notices WHERE confirmation IN (SELECT id FROM confirmations WHERE conversation = ?)",
 	"DELETE FROM confirmations WHERE conversation = ?",
 	`DELETE FROM calls WHERE turn IN (${TURNS})`,

@@ -143,7 +143,7 @@ export function isCounted(message: Pick<NewMessage, "role" | "observed">): boole
 /** What stands in the body: everything that has no column of its own. */
 function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
 	const { toolCalls, reasoning, finishReason, tokens, quoted, observed } = message;
-	const { covers, leavesOut, confirmation, author } = message;
+	const { covers, leavesOut, confirmation, sentFrom, author } = message;
 	const authorName = author?.name;
 	return {
 		content,
@@ -156,6 +156,7 @@ function bodyOf(message: NewMessage, content: StoredContent): MessageBody {
 		covers,
 		leavesOut,
 		confirmation,
+		sentFrom,
 		authorName,
 	};
 }

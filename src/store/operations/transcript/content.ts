@@ -25,6 +25,7 @@ export type MessageBody = Pick<
 	| "covers"
 	| "leavesOut"
 	| "confirmation"
+	| "sentFrom"
 > & {
 	readonly content: StoredContent;
 	readonly authorName?: string;

@@ -29,7 +29,7 @@ const userRows = sql<UserRow>(
 	WHERE m.session = ? AND m.seq <= ? AND m.role = 'user' AND m.counted = 1 AND NOT ${HIDDEN} ORDER BY m.seq DESC`,
 );
 const visibleIn = sql<VisibleRow>(
-	`SELECT m.id, m.seq, m.counted, m.role FROM messages m
+	`SELECT m.id, m.seq, m.counted, m.role, m.kind FROM messages m
 	WHERE m.session = ? AND m.seq BETWEEN ? AND ? AND NOT ${HIDDEN} ORDER BY m.seq`,
 );
 const bodyById = sql<{ body: string; body_key: number | null }>(
@@ -62,6 +62,7 @@ interface VisibleRow {
 	readonly seq: number;
 	readonly counted: number;
 	readonly role: string;
+	readonly kind: string | null;
 }
 /** Where a person's turn begins in a chain. */
 interface TurnStart {
@@ -290,7 +291,8 @@ export function* retry(
 	for (const [index, segment] of chain.slice(start.segment).entries()) {
 		const from = index === 0 ? start.row.seq : 1;
 		const said = (yield* all(visibleIn, segment.session, from, segment.upTo)).filter(
-			(row) => row.role === "assistant" || row.role === "tool",
+			// What was sent from elsewhere answers nothing, and stays.
+			(row) => (row.role === "assistant" && row.kind !== "sent") || row.role === "tool",
 		);
 		answers.push(...said.map(({ seq }) => ({ segment, from: seq, to: seq })));
 	}

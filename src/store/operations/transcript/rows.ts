@@ -2,7 +2,7 @@
 import type { SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Op, sql } from "../../query.ts";
-import type { Message, MetaKind, NewMessage, Role } from "../../types.ts";
+import type { Message, NewMessage, Role, RowKind } from "../../types.ts";
 import { loadLargeText } from "./blobs.ts";
 import type { MessageBody } from "./content.ts";
 
@@ -11,7 +11,7 @@ export interface MessageRow {
 	readonly session: number;
 	readonly seq: number;
 	readonly role: Role;
-	readonly kind: MetaKind | null;
+	readonly kind: RowKind | null;
 	readonly turn: string | null;
 	readonly turn_index: number | null;
 	readonly tool_call: string | null;

@@ -14,6 +14,7 @@ import { all, type Context, get, type Op, run, sql } from "../../query.ts";
 import type {
 	DeliveryBody,
 	Destination,
+	Job,
 	Message,
 	NewDelivery,
 	OperatorScope,
@@ -23,6 +24,7 @@ import { cancelLive } from "../confirmations/calls.ts";
 import { addDeliveries, haveDeliveries } from "../deliveries/deliveries.ts";
 import { closeOpen } from "../deliveries/previews.ts";
 import { emit } from "../events.ts";
+import { jobOf } from "../schedules/read.ts";
 import {
 	type BoundaryMaterial,
 	decide,
@@ -330,6 +332,8 @@ export type ResumeResult =
 			readonly kind: "resumed";
 			readonly purpose: TurnPurpose;
 			readonly conversation: ConversationId;
+			/** The job that it is a run of. */
+			readonly job: Job | null;
 			readonly reason: string;
 			/** When its earlier owner was last seen alive. */
 			readonly interruptedAt: number;
@@ -385,6 +389,7 @@ export function* resumeTurn(context: Context, args: ResumeArgs): Op<ResumeResult
 		context: unseal<string>(session.context_body, session.body_key),
 		...promptFacts(session),
 		nextIndex: (yield* get(nextIndex, turn.id))?.n ?? 0,
+		job: yield* jobOf(turn.id),
 		reason,
 		interruptedAt: since,
 		attempts: turn.attempts + 1,

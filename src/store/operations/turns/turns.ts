@@ -15,11 +15,22 @@ import {
 import { KeryxError } from "../../../errors.ts";
 import { unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Content, Destination, InboxKind, Message, Quote, TurnPurpose, TurnState } from "../../types.ts";
+import type {
+	Content,
+	Destination,
+	InboxKind,
+	Job,
+	Message,
+	Quote,
+	TurnPurpose,
+	TurnState,
+} from "../../types.ts";
 import { destinationOf } from "../deliveries/destination.ts";
+import { catchUpSends } from "../deliveries/sends.ts";
 import { emit } from "../events.ts";
 import { takeAmendments } from "../inbox/amendments.ts";
 import { OBSERVED_KEPT } from "../inbox/observed.ts";
+import { jobOf } from "../schedules/read.ts";
 import { moveTo } from "../sessions/filing.ts";
 import {
 	type BoundaryMaterial,
@@ -143,6 +154,8 @@ export interface OpenTurn extends PromptFacts {
 
 export interface BegunTurn extends OpenTurn {
 	readonly kind: "begun";
+	/** The job that it is a run of. */
+	readonly job: Job | null;
 	readonly appended: readonly Message[];
 	/** A boundary that the user has not been told of yet. */
 	readonly boundary: BoundaryFacts | null;
@@ -181,6 +194,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		{ principal: last.principal, speakers, destination },
 		args.deadlineAt,
 	);
+	if (first) yield* catchUpSends(context, conversation, found, destination);
 	const appended = yield* appendItems(context, conversation, found, turn.id, items);
 	if (first) {
 		yield* touch(found, first.accepted_at, args.policy);
@@ -200,6 +214,7 @@ export function* beginTurn(context: Context, args: BeginTurnArgs): Op<BeginTurnR
 		context: unseal<string>(session.context_body, session.body_key),
 		...promptFacts(session),
 		nextIndex: appended.length,
+		job: items.some(({ kind }) => kind === "schedule") ? yield* jobOf(turn.id) : null,
 		appended,
 		boundary: yield* untold(context, session, args),
 	};

@@ -1,0 +1,324 @@
+// Runs what is due of the jobs: asks the store by index, so that its cost does not depend on how many there are, and leaves every
+// decision there. A run has two ends, its own and that of its delivery; what fails is told once, under the run's id.
+import type { Config } from "../../config/index.ts";
+import { type Target, targetText } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import {
+	type Conversation,
+	type Destination,
+	isPassing,
+	type Job,
+	OPERATOR,
+	type RunWork,
+	runId,
+	SCHEDULE_PLATFORM,
+	type Store,
+	type Woken,
+} from "../../store/index.ts";
+import { type Clock, Rounds } from "../../time/index.ts";
+import type { Sending } from "../sending/sending.ts";
+import {
+	jobFailedSentence,
+	jobPausedSentence,
+	jobRefusedSentence,
+	jobUndeliveredSentence,
+} from "../sentences.ts";
+import { type Rights, reach, rightsOf } from "../turn/rights.ts";
+
+/** Missed instants are recorded so many at a time. */
+const MOST_MISSED = 500;
+const PAGE = 200;
+/** How soon after a commit the runs under way are looked at. */
+const SOON_MS = 50;
+
+export interface ScheduleRunnerOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	/** Asked each time: it may change. */
+	readonly config: () => Config;
+	readonly sending: Sending;
+	readonly homes: () => readonly Destination[];
+	readonly wake: (woken: Woken) => void;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+export class ScheduleRunner {
+	readonly #options: ScheduleRunnerOptions;
+	readonly #rounds: Rounds;
+	#since = 0;
+	/** Runs whose own end, or whose delivery's, is not written yet. */
+	#underWay = 0;
+	#unlisten = () => {};
+
+	constructor(options: ScheduleRunnerOptions) {
+		this.#options = options;
+		this.#rounds = new Rounds({
+			clock: options.clock,
+			round: () => this.#round(),
+			failed: (error) => options.log("jobs cannot be run right now", error),
+		});
+	}
+
+	start(): void {
+		const { clock, store } = this.#options;
+		this.#since = clock.now();
+		this.#rounds.start();
+		this.#unlisten = store.onCommit(() => {
+			if (this.#underWay > 0) this.#rounds.expects(clock.now() + SOON_MS);
+		});
+	}
+
+	async stop(): Promise<void> {
+		this.#unlisten();
+		await this.#rounds.stop();
+	}
+
+	/** A job was made or changed, or is to run now. */
+	look(): void {
+		this.#rounds.look();
+	}
+
+	async #round(): Promise<number | null> {
+		await this.#follow();
+		const { store, clock, config } = this.#options;
+		while (!this.#rounds.isStopped) {
+			const { jobs, nextAt, running } = await store.dueJobs({ scope: OPERATOR, now: clock.now(), limit: 1 });
+			const [job] = jobs;
+			if (!job) return nextAt;
+			// The end of a run is a commit, which wakes.
+			if (running >= config().schedule.max_running) return null;
+			await this.#fire(job);
+		}
+		return null;
+	}
+
+	async #fire(job: Job): Promise<void> {
+		const { store, wake } = this.#options;
+		const due = job.dueAt as number;
+		const args = { job: job.id, due, since: this.#since, mostMissed: MOST_MISSED };
+		const { standing } = await this.#rights(job);
+		if (standing === "none") return this.#refuse(job, "its owner is no longer let in", "owner");
+		try {
+			const { run, woken } = await store.fireJob(args);
+			if (run !== null) this.#underWay++;
+			if (woken) wake(woken);
+			// A text needs no turn: there is nothing to wait for.
+			if (run !== null && !woken) await this.#follow();
+		} catch (error) {
+			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
+			await this.#refuse(job, error.message, "failures");
+		}
+	}
+
+	/** Told first: repeated after a crash, it is the same message. */
+	async #refuse(job: Job, reason: string, because: "owner" | "failures"): Promise<void> {
+		const due = job.dueAt as number;
+		const id = `${runId({ job: job.id, at: due })}:refused`;
+		const text = jobRefusedSentence(job, reason);
+		if (because === "owner") await this.#tellHomes(job, id, text);
+		else await this.#tell(job, id, text);
+		await this.#options.store.fireJob({
+			job: job.id,
+			due,
+			since: this.#since,
+			mostMissed: MOST_MISSED,
+			refused: { reason, because },
+		});
+	}
+
+	/** What became of the runs under way. */
+	async #follow(): Promise<void> {
+		const { store } = this.#options;
+		let after: RunWork["run"] | undefined;
+		let left = 0;
+		for (;;) {
+			const page: readonly RunWork[] = await store.unsettledRuns({
+				scope: OPERATOR,
+				limit: PAGE,
+				...(after && { after }),
+			});
+			for (const work of page) if (!(await this.#advance(work))) left++;
+			after = page.at(-1)?.run;
+			if (page.length < PAGE || this.#rounds.isStopped) break;
+		}
+		this.#underWay = left;
+	}
+
+	/** False: its end is not known yet. */
+	async #advance(work: RunWork): Promise<boolean> {
+		return work.run.state === "open" ? this.#end(work) : this.#settle(work);
+	}
+
+	async #end(work: RunWork): Promise<boolean> {
+		const { store, config } = this.#options;
+		const outcome = outcomeOf(work);
+		if (!outcome) return false;
+		const { job, run } = work;
+		const { state, reason, text } = outcome;
+		const { via, why } =
+			text === null ? { via: "none" as const, why: null } : await this.#deliver(work, text);
+		const id = runId({ job: job.id, at: run.scheduledAt });
+		const disableAfter = config().schedule.disable_after;
+		if (state === "failed" || state === "expired")
+			await this.#tellFailure(job, id, jobFailedSentence(job, reason));
+		else if (via === "refused") await this.#tellFailure(job, id, jobUndeliveredSentence(job, why, false));
+		const ended = { job: job.id, at: run.scheduledAt, state, reason, via, deliveryReason: why, disableAfter };
+		await store.endRun(ended);
+		return via !== "target" && via !== "chat";
+	}
+
+	/** Once: the send has the run's id. What the agent sent there itself is not sent again. */
+	async #deliver(
+		{ job, run }: RunWork,
+		text: string,
+	): Promise<{ readonly via: RunWork["run"]["via"]; readonly why: string | null }> {
+		const { store, sending } = this.#options;
+		const { deliver } = job;
+		if (deliver === null) return { via: job.isOwn ? "none" : "chat", why: null };
+		const sentThere = run.turn === null ? [] : await store.sentByTurn({ scope: OPERATOR, turn: run.turn });
+		if (sentThere.some(({ target }) => sameTarget(target, deliver.target)))
+			return { via: "by_agent", why: null };
+		const rights = await this.#rights(job);
+		const verdict = await sending.check(deliver.target, { ...rights, origin: job.origin });
+		if (verdict.kind === "refused") return { via: "refused", why: verdict.why };
+		try {
+			await sending.send({
+				id: runId({ job: job.id, at: run.scheduledAt }),
+				target: deliver.target,
+				text,
+				by: `job:${job.id}`,
+				from: { where: `the job ${job.name}`, ...(job.conversation && { conversation: job.conversation }) },
+			});
+			return { via: "target", why: null };
+		} catch (error) {
+			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
+			return { via: "refused", why: error.message };
+		}
+	}
+
+	async #settle({ job, run }: RunWork): Promise<boolean> {
+		const { store, config } = this.#options;
+		if (run.delivery === "waiting") return false;
+		const arrived = run.delivery ?? "nothing";
+		const id = runId({ job: job.id, at: run.scheduledAt });
+		if (arrived === "dead")
+			await this.#tellFailure(job, id, jobUndeliveredSentence(job, run.deliveryReason, false));
+		if (arrived === "unknown")
+			await this.#tell(job, `${id}:failed`, jobUndeliveredSentence(job, run.deliveryReason, true));
+		await store.settleRun({
+			job: job.id,
+			at: run.scheduledAt,
+			arrived,
+			disableAfter: config().schedule.disable_after,
+		});
+		return true;
+	}
+
+	/** With the news that the job is paused, where this failure is one too many. */
+	#tellFailure(job: Job, run: string, text: string): Promise<void> {
+		const most = this.#options.config().schedule.disable_after;
+		const paused = job.failures + 1 >= most && job.state === "active";
+		return this.#tell(
+			job,
+			`${run}:failed`,
+			paused ? `${text}\n\n${jobPausedSentence(job, job.failures + 1)}` : text,
+		);
+	}
+
+	/** The failure target; else where the job was made; else the home channels. */
+	async #tell(job: Job, id: string, text: string): Promise<void> {
+		const target: Target | null =
+			job.failure?.target ??
+			(job.origin === null ? null : { kind: "conversation", conversation: job.origin });
+		if (target === null || !(await this.#told(job, id, text, target))) await this.#tellHomes(job, id, text);
+	}
+
+	async #tellHomes(job: Job, id: string, text: string): Promise<void> {
+		for (const [n, home] of this.#options.homes().entries()) {
+			const { platform, account, chatId, threadId } = home;
+			const target = {
+				kind: "chat",
+				platform,
+				account,
+				chatId,
+				...(threadId !== undefined && { threadId }),
+			} as const;
+			await this.#told(job, `${id}:${n}`, text, target);
+		}
+	}
+
+	async #told(job: Job, id: string, text: string, target: Target): Promise<boolean> {
+		try {
+			await this.#options.sending.send({
+				id,
+				target,
+				text,
+				by: `job:${job.id}`,
+				from: { where: `the job ${job.name}` },
+			});
+			return true;
+		} catch (error) {
+			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
+			return false;
+		}
+	}
+
+	/** What its owner may do now (I18). */
+	#rights(job: Job): Promise<Rights> {
+		const { store, config, clock } = this.#options;
+		return jobRights(job, { store, config: config(), now: clock.now() });
+	}
+}
+
+/** As if they wrote to the agent alone: a job's own conversation may not be there yet. */
+export async function jobRights(
+	{ id, owner, conversation, profile }: Job,
+	{ store, config, now }: { readonly store: Store; readonly config: Config; readonly now: number },
+): Promise<Rights> {
+	const place = {
+		id: conversation ?? id,
+		principal: owner.principal,
+		platform: SCHEDULE_PLATFORM,
+		profile,
+		shared: false,
+		chatType: "dm",
+		source: { platform: SCHEDULE_PLATFORM, account: "", chatType: "dm", chatId: id },
+	} as Conversation;
+	const { standing } = await rightsOf([owner], place, { store, config, now });
+	if (owner.principal === null && standing === "owner") return { standing, scope: OPERATOR };
+	return { standing, scope: reach(place, owner.principal) };
+}
+
+function sameTarget(a: Target, b: Target): boolean {
+	return targetText(a) === targetText(b);
+}
+
+interface RunOutcome {
+	readonly state: "answered" | "asked" | "failed" | "expired" | "stopped";
+	readonly reason: string | null;
+	/** To be delivered. */
+	readonly text: string | null;
+}
+
+function outcomeOf({ job, disposition, said, asks }: RunWork): RunOutcome | null {
+	if (!disposition) return null;
+	switch (disposition.kind) {
+		case "answered":
+		case "merged":
+			// Where a human is asked first, the question is in the chat, and the rest happens there.
+			return asks
+				? { state: "asked", reason: "a person was asked first", text: null }
+				: { state: "answered", reason: null, text: said };
+		case "command":
+		case "observed":
+			return { state: "answered", reason: null, text: job.task.text };
+		case "stopped":
+		case "dropped_by_user":
+			return { state: "stopped", reason: null, text: null };
+		case "expired":
+			return { state: "expired", reason: disposition.reason, text: null };
+		case "failed":
+		case "refused":
+			return { state: "failed", reason: disposition.reason, text: null };
+	}
+}

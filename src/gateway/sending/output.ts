@@ -1,0 +1,57 @@
+// The target `local`: a text as a file in a folder of Keryx's home. Its name is made here, from the clock and an id, never from what
+// anybody wrote (I10). The store knows the name before the file is there, so that sending again writes the same file.
+import { chmod, mkdir, open, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Store } from "../../store/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { NewSend, Sent } from "./sending.ts";
+
+export interface OutputFilesOptions {
+	readonly store: Store;
+	readonly clock: Clock;
+	readonly folder: string;
+	readonly randomBytes: (length: number) => Uint8Array;
+}
+
+export class OutputFiles {
+	readonly #options: OutputFilesOptions;
+
+	constructor(options: OutputFilesOptions) {
+		this.#options = options;
+	}
+
+	async write({ id, target, by, turn, text }: NewSend): Promise<Sent> {
+		const { store, folder } = this.#options;
+		const sent = await store.send({
+			id,
+			target,
+			by,
+			...(turn !== undefined && { turn }),
+			to: { kind: "file", file: this.#name() },
+		});
+		const path = join(folder, sent.file as string);
+		await writeWhole(folder, path, store.secrets.hideIn(text));
+		return { ...sent, path };
+	}
+
+	#name(): string {
+		const { clock, randomBytes } = this.#options;
+		const at = new Date(clock.now()).toISOString().slice(0, 19).replace(/[-:]/g, "").replace("T", "-");
+		return `${at}-${Buffer.from(randomBytes(6)).toString("hex")}.md`;
+	}
+}
+
+/** The file is there with all of its text, or not at all. For this user alone. */
+async function writeWhole(folder: string, path: string, text: string): Promise<void> {
+	await mkdir(folder, { recursive: true, mode: 0o700 });
+	await chmod(folder, 0o700);
+	const draft = `${path}.part`;
+	const file = await open(draft, "w", 0o600);
+	try {
+		await file.writeFile(text.endsWith("\n") ? text : `${text}\n`);
+		await file.sync();
+	} finally {
+		await file.close();
+	}
+	await rename(draft, path);
+}

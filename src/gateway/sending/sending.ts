@@ -1,0 +1,126 @@
+// Sending by itself: a text to a target that was resolved and checked. Deliveries like any other's, and the row in the target's
+// transcript, are one commit; the same id again sends nothing (I7).
+import { type Content, contentText, type Part, type SentFrom, type Target } from "../../domain/index.ts";
+import { KeryxError } from "../../errors.ts";
+import type { NewDelivery, Send, Store } from "../../store/index.ts";
+import type { ToolPart } from "../../tools/index.ts";
+import { fileDeliveries } from "../outbox/files.ts";
+import type { Outlet } from "../outbox/outlet.ts";
+import { toDeliveries } from "../outbox/reply.ts";
+import { policyOf, type SessionSettings } from "../session-settings.ts";
+import { storeAttachments } from "../turn/attachments.ts";
+import type { OutputFiles } from "./output.ts";
+import type { Place, Resolution, Sender, Targets, Verdict } from "./targets.ts";
+
+export interface NewSend {
+	/** Made by whoever sends, such as `<turn>:<call>` or `job:<id>:<instant>`: the same one again sends nothing. */
+	readonly id: string;
+	readonly target: Target;
+	readonly text: string;
+	/** Files with their bytes; only to a chat that Keryx has heard from. */
+	readonly files?: readonly Extract<ToolPart, { readonly data: Uint8Array }>[];
+	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
+	readonly by: string;
+	readonly from: SentFrom;
+	/** The turn that sends it. */
+	readonly turn?: string;
+}
+
+/**
+ * What others send through: the tool, the API, jobs.
+ *   const found = await sending.resolve("telegram:123", sender);   // when the target is given; store found.target
+ *   const verdict = await sending.check(target, sender);           // later, before it is used: rights may have changed
+ *   await sending.send({ id, target, text, by, from });            // commits deliveries and the `sent` row, once by its id
+ * `send` asks nobody: whoever calls it has seen to what `needs` says.
+ */
+export interface Sending {
+	resolve(text: string, sender: Sender): Promise<Resolution>;
+	check(target: Target, sender: Sender): Promise<Verdict>;
+	/** As people read it. Names in it are untrusted. */
+	show(target: Target): Promise<string>;
+	send(send: NewSend): Promise<Sent>;
+}
+
+export type Sent = Send & {
+	/** It was sent before. */
+	readonly repeated: boolean;
+	/** Of an output file: where it is. */
+	readonly path: string | null;
+};
+
+export interface SendingOptions {
+	readonly store: Store;
+	readonly targets: Targets;
+	readonly outlet: Outlet;
+	readonly sessionSettings: SessionSettings;
+	readonly output: OutputFiles | null;
+}
+
+export function createSending({ store, targets, outlet, sessionSettings, output }: SendingOptions): Sending {
+	const toChat = async (given: NewSend, place: Place): Promise<Sent> => {
+		const { id, target, by, turn, from, files = [] } = given;
+		const { destination, conversation } = place;
+		if (files.length > 0 && !conversation)
+			throw new KeryxError("send.refused", "files can only be sent to a chat that Keryx has heard from", {
+				field: "attachments",
+			});
+		// Hidden before it is split: a secret could stand across two parts.
+		const text = store.secrets.hideIn(given.text);
+		const { content, blobs } = await storeAttachments(
+			store,
+			files.length === 0 ? text : [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files],
+		);
+		const sent = await store.send({
+			id,
+			target,
+			by,
+			...(turn !== undefined && { turn }),
+			to: {
+				kind: "chat",
+				destination,
+				conversation: conversation && {
+					id: conversation.id,
+					opening: {
+						policy: policyOf(sessionSettings, conversation),
+						...sessionSettings.openingOf(conversation),
+					},
+				},
+				content,
+				blobs,
+				from,
+				deliveries: deliveriesOf(id, content, place),
+			},
+		});
+		return { ...sent, path: null };
+	};
+	const deliveriesOf = (id: string, content: Content, { destination }: Place): NewDelivery[] => {
+		const posting = { id, kind: "reply", destination } as const;
+		const text = contentText(content);
+		const files = typeof content === "string" ? [] : content.filter(isFile);
+		const parts = [
+			...(text === "" ? [] : toDeliveries(text, posting, outlet)),
+			...fileDeliveries(files, () => posting, outlet),
+		];
+		return parts.map((part, index) => ({ ...part, id: `send:${id}:${index + 1}` }));
+	};
+	return {
+		resolve: (text, sender) => targets.resolve(text, sender),
+		check: (target, sender) => targets.check(target, sender),
+		show: (target) => targets.show(target),
+		send: async (given) => {
+			if (given.target.kind === "local") {
+				if (!output) throw new KeryxError("send.refused", "there is no folder for output files here");
+				if (given.files?.length)
+					throw new KeryxError("send.refused", "local takes a text and no files", { field: "attachments" });
+				return output.write(given);
+			}
+			const place = await targets.placeOf(given.target);
+			if (!place) throw new KeryxError("send.refused", "the conversation is gone", { field: "target" });
+			return toChat(given, place);
+		},
+	};
+}
+
+function isFile(part: Part): part is Exclude<Part, { type: "text" }> {
+	return part.type !== "text";
+}

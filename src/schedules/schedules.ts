@@ -1,0 +1,253 @@
+// Jobs for whoever makes and manages them: the tool, the chat command, the terminal, the API. Everything that makes a job goes through
+// here, and takes the exact form of a time, never words.
+import {
+	type CatchUp,
+	checkTiming,
+	instantsAfter,
+	isTimeZone,
+	type Speaker,
+	type Timing,
+	type When,
+} from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import type { Job, JobChanges, JobRun, JobScope, JobTask, NewJob, Store, Woken } from "../store/index.ts";
+import type { Clock } from "../time/index.ts";
+import { describeTiming, localWords, nextChangeWords } from "./describe.ts";
+import { exactly, readExact, understand } from "./words.ts";
+
+/** Asked for at each use: they may change while Keryx runs. */
+export interface ScheduleSettings {
+	readonly maxJobs: number;
+	readonly minIntervalSeconds: number;
+	/** The zone of jobs that name none. */
+	readonly zone: string;
+}
+
+export interface SchedulesOptions {
+	readonly store: Store;
+	readonly clock: Pick<Clock, "now">;
+	readonly settings: () => ScheduleSettings;
+}
+
+/** A time as it would hold. */
+export interface TimingView {
+	/** The form that makes a job. */
+	readonly exact: string;
+	/** It was written that way. */
+	readonly isExact: boolean;
+	readonly zone: string;
+	/** In words that leave nothing open. */
+	readonly shown: string;
+	/** The next instants. */
+	readonly next: readonly number[];
+	/** The same as clocks of the zone show them. */
+	readonly nextShown: readonly string[];
+	/** What the next change of the clock does to it; null: there is none within a year. */
+	readonly change: { readonly at: number; readonly text: string } | null;
+}
+
+export interface WantedJob {
+	readonly name?: string | undefined;
+	readonly task: JobTask;
+	/** In its exact form, as `understand` answers it. */
+	readonly when: string;
+	readonly zone?: string | undefined;
+	readonly catchUp?: CatchUp | undefined;
+	readonly maxDelaySeconds?: number | null | undefined;
+	readonly conversation?: NewJob["conversation"] | undefined;
+	readonly deliver?: NewJob["deliver"] | undefined;
+	readonly failure?: NewJob["failure"] | undefined;
+	readonly origin?: NewJob["origin"] | undefined;
+	readonly profile?: string | undefined;
+	readonly model?: NewJob["model"] | undefined;
+	readonly tools?: NewJob["tools"] | undefined;
+	readonly owner: Speaker;
+}
+
+export type WantedChanges = Partial<
+	Pick<
+		WantedJob,
+		| "name"
+		| "task"
+		| "when"
+		| "zone"
+		| "catchUp"
+		| "maxDelaySeconds"
+		| "deliver"
+		| "failure"
+		| "model"
+		| "tools"
+	>
+>;
+
+export interface Schedules {
+	/** Words or an exact form, made exact. Throws schedule.invalid where it is not sure what is meant. */
+	understand(text: string, zone?: string): TimingView;
+	/** How an existing job would go on. */
+	view(job: Timing): TimingView;
+	create(wanted: WantedJob): Promise<Job>;
+	update(scope: JobScope, id: string, changes: WantedChanges): Promise<Job>;
+	pause(scope: JobScope, id: string): Promise<Job>;
+	resume(scope: JobScope, id: string): Promise<Job>;
+	delete(scope: JobScope, id: string): Promise<Job>;
+	/** Answers the instant that the run is known by. */
+	runNow(scope: JobScope, id: string): Promise<number>;
+	find(scope: JobScope, id: string): Promise<Job>;
+	list(scope: JobScope, page: { readonly limit: number; readonly after?: string }): ReturnType<Store["jobs"]>;
+	history(
+		scope: JobScope,
+		id: string,
+		page: { readonly limit: number; readonly before?: number },
+	): Promise<readonly JobRun[]>;
+	/** Called when a run waits in a conversation, or another may be due. */
+	onWoken(listener: (woken: Woken | null) => void): () => void;
+}
+
+const SHOWN = 5;
+const LONGEST_NAME = 100;
+const LONGEST_TASK = 20_000;
+const DAY_SECONDS = 86_400;
+/** What a late run is still good for, where nobody says: a reminder for a day, a regular report for two hours. */
+const ONCE_DELAY = DAY_SECONDS;
+const REGULAR_DELAY = 7200;
+
+export function createSchedules({ store, clock, settings }: SchedulesOptions): Schedules {
+	const listeners = new Set<(woken: Woken | null) => void>();
+	const wake = (woken: Woken | null) => {
+		for (const listener of listeners) listener(woken);
+	};
+	const viewOf = (timing: Timing, isExact: boolean): TimingView => {
+		const next = instantsAfter(timing, clock.now(), SHOWN);
+		return {
+			exact: exactly(timing.when),
+			isExact,
+			zone: timing.zone,
+			shown: describeTiming(timing),
+			next,
+			nextShown: next.map((at) => localWords(at, timing.zone)),
+			change: nextChangeWords(timing, clock.now()),
+		};
+	};
+	const zoneOf = (given: string | undefined) => {
+		const zone = given ?? settings().zone;
+		if (!isTimeZone(zone))
+			throw new KeryxError("schedule.invalid", `${JSON.stringify(zone)} is not a time zone`, {
+				field: "zone",
+				hint: "use a name such as Europe/Berlin",
+			});
+		return zone;
+	};
+	const changed = (work: Promise<Job>) =>
+		work.then((job) => {
+			wake(null);
+			return job;
+		});
+	return {
+		understand: (text, given) => {
+			const zone = zoneOf(given);
+			const { when, exact } = understand(text, zone, clock.now());
+			checkTiming({ when, zone }, settings().minIntervalSeconds);
+			const view = viewOf({ when, zone }, exact);
+			if (view.next.length === 0) throw past();
+			return view;
+		},
+		view: (timing) => viewOf(timing, true),
+		create: async (wanted) => {
+			const zone = zoneOf(wanted.zone);
+			const when = exactWhen(wanted.when);
+			checkTiming({ when, zone }, settings().minIntervalSeconds);
+			const task = checkedTask(wanted.task);
+			const { catchUp = "once", maxDelaySeconds = isOnce(when) ? ONCE_DELAY : REGULAR_DELAY } = wanted;
+			const job: NewJob = {
+				name: nameOf(wanted.name, task),
+				task,
+				when,
+				zone,
+				catchUp,
+				maxDelaySeconds,
+				conversation: wanted.conversation ?? null,
+				deliver: wanted.deliver ?? null,
+				failure: wanted.failure ?? null,
+				origin: wanted.origin ?? null,
+				profile: wanted.profile ?? "",
+				model: wanted.model ?? null,
+				tools: wanted.tools ?? null,
+				owner: wanted.owner,
+			};
+			if (task.kind === "text" && job.deliver === null)
+				throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
+			return changed(store.createJob({ job, most: settings().maxJobs }));
+		},
+		update: async (scope, id, { name, when, zone, task, ...rest }) => {
+			const before = await store.job({ scope, id });
+			const changes: JobChanges = {
+				...withoutUndefined(rest),
+				...(task && { task: checkedTask(task) }),
+				...(name !== undefined && { name: nameOf(name, before.task) }),
+				...(when !== undefined && { when: exactWhen(when) }),
+				...(zone !== undefined && { zone: zoneOf(zone) }),
+			};
+			checkTiming(
+				{ when: changes.when ?? before.when, zone: changes.zone ?? before.zone },
+				settings().minIntervalSeconds,
+			);
+			return changed(store.updateJob({ scope, id, changes }));
+		},
+		pause: (scope, id) => changed(store.pauseJob({ scope, id })),
+		resume: (scope, id) => changed(store.resumeJob({ scope, id })),
+		delete: (scope, id) => changed(store.deleteJob({ scope, id })),
+		runNow: async (scope, id) => {
+			const { run, woken } = await store.runJobNow({ scope, id });
+			wake(woken);
+			return run;
+		},
+		find: (scope, id) => store.job({ scope, id }),
+		list: (scope, { limit, after }) => store.jobs({ scope, limit, ...(after !== undefined && { after }) }),
+		history: (scope, job, { limit, before }) =>
+			store.runs({ scope, job, limit, ...(before !== undefined && { before }) }),
+		onWoken: (listener) => {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
+		},
+	};
+}
+
+/** Words are shown back first. */
+function exactWhen(text: string): When {
+	const when = readExact(text.trim());
+	if (when) return when;
+	throw new KeryxError("schedule.invalid", `${JSON.stringify(text)} is not an exact time`, {
+		field: "when",
+		hint: "have the words made exact first, and show the result to whoever wrote them",
+	});
+}
+
+function isOnce({ kind }: When): boolean {
+	return kind === "once" || kind === "wall";
+}
+
+function checkedTask({ kind, text }: JobTask): JobTask {
+	const trimmed = text.trim();
+	if (trimmed === "" || trimmed.length > LONGEST_TASK)
+		throw new KeryxError("schedule.invalid", `what the job does must have 1 to ${LONGEST_TASK} characters`, {
+			field: kind,
+		});
+	return { kind, text: trimmed };
+}
+
+function nameOf(given: string | undefined, { text }: JobTask): string {
+	const name = (given ?? text).replace(/\s+/g, " ").trim();
+	const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+	if (short !== "") return short;
+	throw new KeryxError("schedule.invalid", "the name must not be empty", { field: "name" });
+}
+
+function withoutUndefined<Value extends object>(
+	value: Value,
+): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+	return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
+}
+
+function past(): KeryxError {
+	return new KeryxError("schedule.invalid", "that time has passed, or never comes", { field: "when" });
+}

@@ -1,0 +1,289 @@
+// Messages that answer nobody: a send commits its deliveries and the row in its target's transcript in one transaction, once by its id.
+// A chat that has no conversation yet gets the row when somebody first writes there, so that a reply always finds its context; so does a
+// conversation of one person in a group, and a session that a reply opens.
+import type { ConversationId, SentFrom, Target } from "../../../domain/index.ts";
+import { inlineUntrusted, personId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal, unseal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Content, Delivery, Destination, NewDelivery, NewMessage, OperatorScope } from "../../types.ts";
+import { reachOf } from "../chats/known.ts";
+import { emit } from "../events.ts";
+import { moveTo } from "../sessions/filing.ts";
+import {
+	type ConversationRow,
+	findConversation,
+	findLast,
+	NO_MATERIAL,
+	type Opening,
+	open,
+	type SessionRow,
+	succeed,
+	targetOf,
+} from "../sessions/sessions.ts";
+import { append } from "../transcript/append.ts";
+import { adoptBlobs } from "../transcript/blobs.ts";
+import { chainOf } from "../transcript/chain.ts";
+import { textOf } from "../transcript/content.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toNewMessage } from "../transcript/rows.ts";
+import { addDeliveries, DELIVERY_COLUMNS, type DeliveryRow, toDelivery } from "./deliveries.ts";
+import { noticeLane } from "./destination.ts";
+import { laneOf } from "./lanes.ts";
+
+export interface SendArgs {
+	/** Made by whoever sends: the same one again writes nothing. At most 200 characters. */
+	readonly id: string;
+	readonly target: Target;
+	/** Named by the audit: `agent:<profile>`, a token, the operator. */
+	readonly by: string;
+	/** The turn that sends it. */
+	readonly turn?: string;
+	readonly to:
+		| {
+				readonly kind: "chat";
+				readonly destination: Destination;
+				/** That a reply from there reaches; null: there is none yet. Its opening is used where no session of it is live. */
+				readonly conversation: { readonly id: ConversationId; readonly opening: Opening } | null;
+				readonly content: Content;
+				/** Put beforehand; only where there is a conversation. */
+				readonly blobs?: readonly string[];
+				readonly from: SentFrom;
+				/** Rendered for the destination; their ids begin with `send:` and the send's own. */
+				readonly deliveries: readonly NewDelivery[];
+		  }
+		/** An output file, by its name. */
+		| { readonly kind: "file"; readonly file: string };
+}
+
+/** A send as it was committed. */
+export interface Send {
+	readonly id: string;
+	readonly at: number;
+	readonly target: Target;
+	readonly by: string;
+	readonly turn: string | null;
+	/** That has its row. */
+	readonly conversation: ConversationId | null;
+	readonly message: number | null;
+	readonly file: string | null;
+	/** What became of each part; none of a file. */
+	readonly deliveries: readonly Delivery[];
+}
+
+interface SendRow {
+	readonly n: number;
+	readonly id: string;
+	readonly at: number;
+	readonly target: string;
+	readonly lane: string | null;
+	readonly conversation: ConversationId | null;
+	readonly session: number | null;
+	readonly message: number | null;
+	readonly turn: string | null;
+	readonly sent_by: string;
+	readonly parts: number;
+	readonly file: string | null;
+	readonly body: string | null;
+	readonly body_key: number | null;
+}
+
+/** Until there is a row that holds them. */
+interface SendBody {
+	readonly content: Content;
+	readonly from: SentFrom;
+}
+
+const COLUMNS =
+	"n, id, at, target, lane, conversation, session, message, turn, sent_by, parts, file, body, body_key";
+const byId = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE id = ?`);
+const ofTurn = sql<SendRow>(`SELECT ${COLUMNS} FROM sends WHERE turn = ? ORDER BY n`);
+const insert = sql(
+	`INSERT INTO sends (id, at, target, lane, conversation, session, message, turn, sent_by, parts, file, body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+);
+const deliveryById = sql<DeliveryRow>(`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE id = ?`);
+
+/** Writes nothing where there is a send of that id, and answers that one. */
+export function* send(context: Context, args: SendArgs): Op<Send & { readonly repeated: boolean }> {
+	const before = yield* get(byId, args.id);
+	if (before) return { ...(yield* toSend(before)), repeated: true };
+	const { id, target, by, turn = null, to } = args;
+	const facts = [id, context.now, JSON.stringify(target)] as const;
+	if (to.kind === "file") {
+		yield* run(insert, ...facts, null, null, null, null, turn, by, 0, to.file, null);
+	} else {
+		// A chat that got another id is written to under that one, and heard from under it.
+		const { destination } = yield* reachOf(to.destination);
+		const row = to.conversation ? yield* addRow(context, to.conversation, to) : null;
+		const conversation = row?.conversation ?? null;
+		const body: SendBody = { content: to.content, from: to.from };
+		yield* run(
+			insert,
+			...facts,
+			laneOf(destination),
+			conversation,
+			row?.session ?? null,
+			row?.message ?? null,
+			turn,
+			by,
+			to.deliveries.length,
+			null,
+			row ? null : seal(body),
+		);
+		yield* addDeliveries(context, conversation ?? noticeLane(destination), null, to.deliveries);
+	}
+	const sent = yield* toSend((yield* get(byId, id)) as SendRow);
+	yield* emit(
+		context,
+		"message.sent",
+		{ conversation: sent.conversation, turn, subject: id },
+		{ by, to: target.kind === "chat" ? target.platform : target.kind },
+	);
+	return { ...sent, repeated: false };
+}
+
+function* addRow(
+	context: Context,
+	{ id, opening }: { readonly id: ConversationId; readonly opening: Opening },
+	{ content, blobs = [], from }: Extract<SendArgs["to"], { kind: "chat" }>,
+): Op<{ conversation: ConversationId; session: number; message: number }> {
+	const conversation = yield* findConversation(id);
+	if (conversation.state === "deleted")
+		throw new KeryxError("store.not_found", `no conversation ${id}`, { field: "conversation" });
+	yield* moveTo(context, conversation, "open");
+	if (blobs.length > 0) yield* adoptBlobs(blobs, id);
+	const session = yield* liveSession(context, conversation, opening);
+	const [row] = yield* append(context, targetOf(conversation, session, null), [sentRow(content, from)]);
+	return { conversation: id, session: session.key, message: (row as { id: number }).id };
+}
+
+/** As for any internal event: a live session goes on, whatever its age, because only a person's message ends one. */
+function* liveSession(context: Context, conversation: ConversationRow, opening: Opening): Op<SessionRow> {
+	const last = yield* findLast(conversation.id);
+	if (!last) return yield* open(context, conversation, opening, { openedBy: "first", previous: null });
+	if (last.ended_at === null) return last;
+	const reason = last.end_reason as NonNullable<SessionRow["end_reason"]>;
+	return (yield* succeed(context, conversation, last, reason, opening, NO_MATERIAL, context.now, false))
+		.session;
+}
+
+function sentRow(content: Content, sentFrom: SentFrom): NewMessage {
+	return { role: "assistant", kind: "sent", content, sentFrom };
+}
+
+/** So much of what was sent to its chat is put before a person's turn that does not have it yet. */
+const MOST_CAUGHT_UP = 5;
+const OLDEST_MS = 7 * 86_400_000;
+
+const toLane = sql<SendRow>(
+	`SELECT ${COLUMNS} FROM sends WHERE lane = ? AND n > ? AND at > ? ORDER BY n DESC LIMIT ?`,
+);
+const seen = sql<{ sends_seen: number }>("SELECT sends_seen FROM conversations WHERE id = ?");
+const setSeen = sql("UPDATE conversations SET sends_seen = ? WHERE id = ?");
+const give = sql(
+	"UPDATE sends SET conversation = ?, session = ?, message = ?, body = NULL WHERE n = ? AND conversation IS NULL",
+);
+const rowById = sql<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages m WHERE m.id = ?`);
+
+/**
+ * Before a person's turn: what was sent to their chat since the last one, and stands in no session that the turn sees. Its first reader's
+ * conversation gets its row.
+ */
+export function* catchUpSends(
+	context: Context,
+	conversation: ConversationRow,
+	session: SessionRow,
+	destination: Destination,
+): Op<void> {
+	const upTo = (yield* get(seen, conversation.id))?.sends_seen ?? 0;
+	const rows = yield* all(toLane, laneOf(destination), upTo, context.now - OLDEST_MS, MOST_CAUGHT_UP);
+	const [newest] = rows;
+	if (!newest) return;
+	yield* run(setSeen, newest.n, conversation.id);
+	const visible = new Set((yield* chainOf(session)).map((segment) => segment.session));
+	for (const row of rows.reverse()) {
+		const isOwn = row.conversation === conversation.id;
+		if (isOwn && row.session !== null && visible.has(row.session)) continue;
+		const said = yield* saidBy(row);
+		if (!said) continue;
+		const { content, from } = said;
+		const message: NewMessage = isOwn
+			? { role: "meta", kind: "note", content: earlierNote(content, from) }
+			: sentRow(row.conversation === null ? content : textOf(content), from);
+		const [added] = yield* append(context, targetOf(conversation, session, null), [message]);
+		if (row.conversation === null)
+			yield* run(give, conversation.id, session.key, (added as { id: number }).id, row.n);
+	}
+}
+
+/** Null where its conversation is gone, and the text with it. */
+function* saidBy(row: SendRow): Op<SendBody | null> {
+	if (row.body !== null) return unseal<SendBody>(row.body, row.body_key);
+	const message = row.message === null ? undefined : yield* get(rowById, row.message);
+	if (!message || row.conversation === null) return null;
+	const { content, sentFrom } = yield* toNewMessage(message, row.conversation);
+	return sentFrom ? { content, from: sentFrom } : null;
+}
+
+function earlierNote(content: Content, { where }: SentFrom): string {
+	return `Before this session began, you sent this here, from ${inlineUntrusted(where)}:\n${textOf(content)}`;
+}
+
+function* toSend(row: SendRow): Op<Send> {
+	const deliveries: Delivery[] = [];
+	for (let part = 1; part <= row.parts; part++) {
+		const delivery = yield* get(deliveryById, partId(row.id, part));
+		if (delivery) deliveries.push(toDelivery(delivery));
+	}
+	const { id, at, turn, conversation, message, file } = row;
+	const target = JSON.parse(row.target) as Target;
+	return { id, at, target, by: row.sent_by, turn, conversation, message, file, deliveries };
+}
+
+/** Of the delivery that is a part of a send. */
+export function partId(send: string, part: number): string {
+	return `send:${send}:${part}`;
+}
+
+/** Null where nothing was sent under this id. */
+export function* sent(args: { readonly scope: OperatorScope; readonly id: string }): Op<Send | null> {
+	const row = yield* get(byId, args.id);
+	return row ? yield* toSend(row) : null;
+}
+
+/** What a turn has sent by itself, in order. */
+export function* sentByTurn(args: {
+	readonly scope: OperatorScope;
+	readonly turn: string;
+}): Op<readonly Send[]> {
+	const sends: Send[] = [];
+	for (const row of yield* all(ofTurn, args.turn)) sends.push(yield* toSend(row));
+	return sends;
+}
+
+const atChat = sql<{ id: ConversationId; profile: string; source_body: string; body_key: number | null }>(
+	`SELECT c.id, c.profile, c.source_body, c.body_key FROM addresses a JOIN conversations c ON c.id = a.conversation
+	WHERE a.platform = ? AND a.account = ? AND a.chat = ? AND a.thread = ? AND a.participant = '' AND c.state <> 'deleted'
+	ORDER BY c.last_activity_at DESC, c.id`,
+);
+const someAtChat = sql<{ conversation: string }>(
+	"SELECT conversation FROM addresses WHERE platform = ? AND account = ? AND chat = ? LIMIT 1",
+);
+
+/**
+ * The conversations that a chat leads to as a whole, the newest first: of one person, or shared. Not those of single people in a group.
+ * `known`: somebody has written there before, wherever it led.
+ */
+export function* chatConversations(args: {
+	readonly scope: OperatorScope;
+	readonly destination: Pick<Destination, "platform" | "account" | "chatId" | "threadId">;
+}): Op<{ readonly conversations: readonly ConversationId[]; readonly known: boolean }> {
+	const { platform, account, chatId, threadId = "" } = args.destination;
+	const found: ConversationId[] = [];
+	let known = false;
+	for (const chat of new Set([chatId, personId(platform, chatId, [])])) {
+		for (const { id } of yield* all(atChat, platform, account, chat, threadId)) found.push(id);
+		known ||= (yield* get(someAtChat, platform, account, chat)) !== undefined;
+	}
+	return { conversations: [...new Set(found)], known };
+}

@@ -1,0 +1,204 @@
+// Making, changing, pausing and removing jobs. A job that is active has its next instant in `due_at`, computed here from its own words.
+import { firstInstant } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { seal } from "../../codec.ts";
+import { all, type Context, get, type Op, run, sql } from "../../query.ts";
+import type { Job, NewJob, PausedBecause } from "../../types.ts";
+import { emit } from "../events.ts";
+import { samePrincipals } from "../people/principals.ts";
+import {
+	bodyOf,
+	foundJob,
+	JOB_COLUMNS,
+	type JobBody,
+	type JobRow,
+	type JobScope,
+	jobRow,
+	toJob,
+} from "./rows.ts";
+
+const insertJob = sql(
+	`INSERT INTO schedules (id, principal, speaker, timing, zone, catch_up, max_delay_seconds, conversation, state, created_at, updated_at,
+		body, due_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?)`,
+);
+const countOwned = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM schedules WHERE principal = ? AND state <> 'ended'",
+);
+const countOperators = sql<{ n: number }>(
+	"SELECT count(*) AS n FROM schedules WHERE principal IS NULL AND state <> 'ended'",
+);
+const updateJob = sql(
+	`UPDATE schedules SET timing = ?, zone = ?, catch_up = ?, max_delay_seconds = ?, conversation = ?, body = ?, state = ?,
+		paused_because = ?, due_at = ?, updated_at = ? WHERE id = ?`,
+);
+const pause = sql(
+	"UPDATE schedules SET state = 'paused', paused_because = ?, due_at = NULL, updated_at = ? WHERE id = ? AND state = 'active'",
+);
+const resume = sql(
+	"UPDATE schedules SET state = 'active', paused_because = NULL, failures = 0, due_at = ?, updated_at = ? WHERE id = ?",
+);
+const deleteJob = sql("DELETE FROM schedules WHERE id = ?");
+const deleteRuns = sql("DELETE FROM schedule_runs WHERE job = ?");
+const ofAll = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE n < ? ORDER BY n DESC LIMIT ?`);
+const ofPrincipal = sql<JobRow>(
+	`SELECT ${JOB_COLUMNS} FROM schedules WHERE principal = ? AND n < ? ORDER BY n DESC LIMIT ?`,
+);
+
+export interface CreateJobArgs {
+	readonly job: NewJob;
+	/** Of its owner. */
+	readonly most: number;
+}
+
+export function* createJob(context: Context, { job, most }: CreateJobArgs): Op<Job> {
+	const { principal } = job.owner;
+	if ((yield* count(principal)) >= most)
+		throw new KeryxError("schedule.limit", `there can be ${most} jobs per person (schedule.max_jobs)`);
+	const dueAt = firstOf(job, context.now);
+	const id = `job_${context.uuid().slice(-10)}`;
+	yield* run(
+		insertJob,
+		id,
+		principal,
+		JSON.stringify(job.owner),
+		JSON.stringify(job.when),
+		job.zone,
+		job.catchUp,
+		job.maxDelaySeconds,
+		job.conversation,
+		context.now,
+		context.now,
+		seal(bodyFor(job)),
+		dueAt,
+	);
+	yield* emit(context, "schedule.created", { conversation: job.conversation, subject: id });
+	return toJob((yield* jobRow(id)) as JobRow);
+}
+
+function* count(principal: string | null): Op<number> {
+	if (principal === null) return (yield* get(countOperators))?.n ?? 0;
+	let n = 0;
+	for (const one of yield* samePrincipals(principal)) n += (yield* get(countOwned, one))?.n ?? 0;
+	return n;
+}
+
+/** What may change. The owner never does: a job has the rights of whoever made it. */
+export type JobChanges = Partial<
+	Pick<
+		NewJob,
+		| "name"
+		| "task"
+		| "when"
+		| "zone"
+		| "catchUp"
+		| "maxDelaySeconds"
+		| "deliver"
+		| "failure"
+		| "model"
+		| "tools"
+	>
+>;
+
+/** A new time begins from now; anything else leaves the next instant as it is. */
+export function* updateJobOp(
+	context: Context,
+	args: { readonly scope: JobScope; readonly id: string; readonly changes: JobChanges },
+): Op<Job> {
+	const row = yield* foundJob(args.scope, args.id);
+	const job = { ...toJob(row), ...args.changes };
+	const retimed = args.changes.when !== undefined || args.changes.zone !== undefined;
+	const state = retimed && row.state === "ended" ? "active" : row.state;
+	const dueAt = state === "active" && retimed ? firstOf(job, context.now) : row.due_at;
+	yield* run(
+		updateJob,
+		JSON.stringify(job.when),
+		job.zone,
+		job.catchUp,
+		job.maxDelaySeconds,
+		row.conversation,
+		seal({ ...bodyFor(job), given: bodyOf(row).given }),
+		state,
+		row.paused_because,
+		dueAt,
+		context.now,
+		args.id,
+	);
+	yield* emit(context, "schedule.changed", { conversation: row.conversation, subject: args.id });
+	return toJob((yield* jobRow(args.id)) as JobRow);
+}
+
+export function* pauseJob(
+	context: Context,
+	args: { readonly scope: JobScope; readonly id: string },
+): Op<Job> {
+	const row = yield* foundJob(args.scope, args.id);
+	yield* pauseRow(context, row, "user");
+	return toJob((yield* jobRow(args.id)) as JobRow);
+}
+
+export function* pauseRow(
+	context: Context,
+	{ id, conversation }: JobRow,
+	because: PausedBecause,
+): Op<boolean> {
+	if ((yield* run(pause, because, context.now, id)) === 0) return false;
+	yield* emit(context, "schedule.paused", { conversation, subject: id }, { because });
+	return true;
+}
+
+/** From now on: what passed while it was paused was never scheduled, and is not missed. */
+export function* resumeJob(
+	context: Context,
+	args: { readonly scope: JobScope; readonly id: string },
+): Op<Job> {
+	const row = yield* foundJob(args.scope, args.id);
+	if (row.state === "active") return toJob(row);
+	yield* run(resume, firstOf(toJob(row), context.now), context.now, args.id);
+	yield* emit(context, "schedule.resumed", { conversation: row.conversation, subject: args.id });
+	return toJob((yield* jobRow(args.id)) as JobRow);
+}
+
+/** With its history. The conversation of its runs stays. */
+export function* deleteJobOp(
+	context: Context,
+	args: { readonly scope: JobScope; readonly id: string },
+): Op<Job> {
+	const row = yield* foundJob(args.scope, args.id);
+	yield* run(deleteRuns, args.id);
+	yield* run(deleteJob, args.id);
+	yield* emit(context, "schedule.deleted", { conversation: row.conversation, subject: args.id });
+	return toJob(row);
+}
+
+export function* job(args: { readonly scope: JobScope; readonly id: string }): Op<Job> {
+	return toJob(yield* foundJob(args.scope, args.id));
+}
+
+/** Newest first. `next` goes on after this page. */
+export function* jobs(args: {
+	readonly scope: JobScope;
+	readonly limit: number;
+	readonly after?: string;
+}): Op<{ readonly jobs: readonly Job[]; readonly next: string | null }> {
+	const { scope, limit } = args;
+	const before = /^\d{1,15}$/.test(args.after ?? "") ? Number(args.after) : Number.MAX_SAFE_INTEGER;
+	const rows: JobRow[] = [];
+	if (scope.kind === "operator") rows.push(...(yield* all(ofAll, before, limit + 1)));
+	else
+		for (const principal of yield* samePrincipals(scope.principal))
+			rows.push(...(yield* all(ofPrincipal, principal, before, limit + 1)));
+	const page = rows.toSorted((a, b) => b.n - a.n).slice(0, limit);
+	return { jobs: page.map(toJob), next: rows.length > limit ? String(page.at(-1)?.n) : null };
+}
+
+function firstOf(timing: Pick<NewJob, "when" | "zone">, now: number): number {
+	const first = firstInstant(timing, now);
+	if (first !== null) return first;
+	throw new KeryxError("schedule.invalid", "that time has passed, or never comes", { field: "when" });
+}
+
+function bodyFor(job: NewJob): JobBody {
+	const { name, task, deliver, failure, origin, profile, model, tools } = job;
+	return { name, task, deliver, failure, origin, profile, model, tools, given: job.conversation !== null };
+}

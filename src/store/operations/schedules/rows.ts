@@ -1,0 +1,87 @@
+// Jobs as they are kept, and as they come out.
+import type { ConversationId } from "../../../domain/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { unseal } from "../../codec.ts";
+import { get, type Op, sql } from "../../query.ts";
+import type { Job, JobState, NewJob, OperatorScope, PausedBecause } from "../../types.ts";
+import { samePrincipals } from "../people/principals.ts";
+
+export interface JobRow {
+	readonly n: number;
+	readonly id: string;
+	readonly principal: string | null;
+	readonly speaker: string;
+	readonly timing: string;
+	readonly zone: string;
+	readonly catch_up: Job["catchUp"];
+	readonly max_delay_seconds: number | null;
+	readonly conversation: ConversationId | null;
+	readonly state: JobState;
+	readonly paused_because: PausedBecause | null;
+	readonly failures: number;
+	readonly open_run: number | null;
+	readonly created_at: number;
+	readonly updated_at: number;
+	readonly body: string;
+	readonly body_key: number | null;
+	readonly due_at: number | null;
+}
+
+export const JOB_COLUMNS = `n, id, principal, speaker, timing, zone, catch_up, max_delay_seconds, conversation, state, paused_because,
+	failures, open_run, created_at, updated_at, body, body_key, due_at`;
+
+/** The rest of a job: texts of people, and what nothing is looked up by. */
+export type JobBody = Pick<
+	NewJob,
+	"name" | "task" | "deliver" | "failure" | "origin" | "profile" | "model" | "tools"
+> & {
+	/** It was given a conversation to run in. */
+	readonly given: boolean;
+};
+
+/** Whose jobs: everybody's, or one person's. */
+export type JobScope = OperatorScope | { readonly kind: "owner"; readonly principal: string };
+
+const jobById = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE id = ?`);
+
+/** Somebody else's is not found. */
+export function* foundJob(scope: JobScope, id: string): Op<JobRow> {
+	const row = yield* get(jobById, id);
+	if (row && (yield* isSeen(scope, row))) return row;
+	throw new KeryxError("store.not_found", `no job ${id}`, { field: "job" });
+}
+
+export function* jobRow(id: string): Op<JobRow | undefined> {
+	return yield* get(jobById, id);
+}
+
+function* isSeen(scope: JobScope, { principal }: JobRow): Op<boolean> {
+	if (scope.kind === "operator") return true;
+	return principal !== null && (yield* samePrincipals(scope.principal)).includes(principal);
+}
+
+export function bodyOf(row: JobRow): JobBody {
+	return unseal<JobBody>(row.body, row.body_key);
+}
+
+export function toJob(row: JobRow): Job {
+	const { given, ...body } = bodyOf(row);
+	return {
+		id: row.id,
+		isOwn: !given,
+		...body,
+		owner: JSON.parse(row.speaker) as Job["owner"],
+		when: JSON.parse(row.timing) as Job["when"],
+		zone: row.zone,
+		catchUp: row.catch_up,
+		maxDelaySeconds: row.max_delay_seconds,
+		conversation: row.conversation,
+		state: row.state,
+		pausedBecause: row.paused_because,
+		failures: row.failures,
+		dueAt: row.due_at,
+		openRun: row.open_run,
+		createdAt: row.created_at,
+		updatedAt: row.updated_at,
+	};
+}
