@@ -16,6 +16,7 @@ export const OWN_TOOLS: readonly string[] = [
 	"edit_file",
 	"list_files",
 	"find_in_files",
+	"web_fetch",
 ];
 
 export interface ToolRegistry {

@@ -73,7 +73,7 @@ export class Workbench {
 		await until(async () => {
 			await this.scene.clock.advance(0);
 			expect(this.scene.texts(as).length).toBeGreaterThanOrEqual(before + more);
-		}, 60_000);
+		}, 150_000);
 		return id;
 	}
 

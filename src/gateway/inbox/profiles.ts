@@ -51,7 +51,7 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs and reaches no files of a workspace, unless a list of guests' tools names them. */
+/** A guest runs no programs and reaches neither files of a workspace nor the web, unless a list of guests' tools names them. */
 const PROGRAMS: ReadonlySet<string> = new Set([
 	"terminal",
 	"process",
@@ -61,6 +61,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 	"edit_file",
 	"list_files",
 	"find_in_files",
+	"web_fetch",
 ]);
 const NONE: ReadonlySet<string> = new Set();
 
