@@ -93,9 +93,14 @@ test("edits, new files and a replaced one in a repository of 2,000 files", { tim
 				.replace("\treturn", "\t// checked\n\treturn"),
 		);
 
-	const diff = await bench.ask("/diff");
-	expect(diff).toContain(`Changes made by the last turn that changed files: ${EDITED + 2} files`);
-	expect(diff).toContain("README.md: changed, +1 -1");
+	const diff = (await bench.ask("/diff")).replaceAll(/<[^>]+>/g, "").split("\n");
+	expect(diff[0]).toBe(`Changes made by the last turn that changed files: ${EDITED + 2} files`);
+	const listed = [
+		...edited.map((index) => `• ${nameOf(index)}: changed, +2 -1`),
+		"• README.md: changed, +1 -1",
+		"• src/new/deep/added.ts: new, +1 -0",
+	];
+	expect(diff.filter((line) => line.startsWith("• ")).toSorted()).toEqual(listed.toSorted());
 	const undone = await bench.ask("/undo --files");
 	expect(undone).toContain(`${EDITED + 1} files restored, 1 removed`);
 	const again = treeOf(bench.work);
