@@ -70,3 +70,9 @@ describe("the guide to confirmations", () => {
 		},
 	);
 });
+
+test("the guide to tools has an example that does what it says", async () => {
+	const [program = "", ...others] = examples("tools.md", "ts");
+	expect(others).toEqual([]);
+	expect(await run(program, "tools")).toEqual({ code: 0, said: "" });
+});

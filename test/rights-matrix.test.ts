@@ -6,7 +6,8 @@ import type { StepAgent } from "../src/agents/index.ts";
 import { NO_USAGE } from "../src/agents/types.ts";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
 import { endpoints } from "../src/http/endpoints.ts";
-import { createAttachTool } from "../src/tools/index.ts";
+import { systemClock } from "../src/time/index.ts";
+import { createAttachTool, createWebFetchTool } from "../src/tools/index.ts";
 import { Scene } from "./gateway/support.ts";
 import { onPort, type Ported } from "./http/port.ts";
 import { ProcessHome } from "./support/process-home.ts";
@@ -66,7 +67,14 @@ beforeAll(async () => {
 	scene = await Scene.start({
 		agent: lister,
 		programs,
-		tools: [createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 })],
+		tools: [
+			createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 }),
+			createWebFetchTool({
+				clock: systemClock,
+				mode: () => "manual",
+				limits: () => ({ allowPrivate: [], bytes: 1, ms: 1 }),
+			}),
+		],
 		config: {
 			auth: {
 				telegram: {

@@ -26,6 +26,7 @@ import {
 	clarify,
 	createAttachTool,
 	createTools,
+	createWebFetchTool,
 	sessionRead,
 	sessionSearch,
 	type Tool,
@@ -149,6 +150,14 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
+	const webFetch = createWebFetchTool({
+		clock,
+		mode: () => config.values.approvals.mode,
+		limits: () => {
+			const { allow_private, max_mb, timeout_seconds } = config.values.web;
+			return { allowPrivate: allow_private, bytes: max_mb * 1024 * 1024, ms: timeout_seconds * 1000 };
+		},
+	});
 	const gateway = createGateway({
 		store,
 		get agent() {
@@ -157,7 +166,15 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
+		tools: createTools([
+			sessionSearch,
+			sessionRead,
+			clarify,
+			attach,
+			...terminal,
+			webFetch,
+			...options.tools,
+		]),
 		commands: options.commands,
 		platforms: createPlatforms(options.platforms),
 		confirmations,

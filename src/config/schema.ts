@@ -2,6 +2,7 @@
 // one line below is all that the file, the environment, `keryx config` and the check for unknown keys need. What is read once,
 // at the start, is marked with `.meta(RESTART)`; everything else is in force as soon as the file has changed.
 
+import { isIP } from "node:net";
 import { z } from "zod";
 import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
@@ -61,6 +62,21 @@ const wallPathSchema = z
 	.string()
 	.regex(/^(\/|~\/|~$)/, "must be absolute, or start with ~/")
 	.refine((path) => !path.includes("\0"), "must not contain a NUL character");
+
+const privateHostSchema = z
+	.string()
+	.refine(
+		isHostOrRange,
+		"must be the name of a host, an address, or a range of addresses such as 10.1.0.0/16",
+	);
+
+function isHostOrRange(text: string): boolean {
+	const [address = "", bits, ...rest] = text.split("/");
+	const version = isIP(address);
+	if (version === 0) return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text);
+	const most = version === 4 ? 32 : 128;
+	return rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most));
+}
 
 /** Where the agent's programs work. */
 const workspaceSchema = z.strictObject({
@@ -301,6 +317,17 @@ export const configSchema = z
 				disable_after: whole(1, 1000).default(5),
 				/** The history of runs is kept so long. */
 				keep_days: whole(1, 36_500).default(90),
+			})
+			.prefault({}),
+		/** Pages that the agent reads with web_fetch. */
+		web: z
+			.strictObject({
+				/** Names, addresses and ranges of private networks that may be fetched all the same. */
+				allow_private: z.array(privateHostSchema).default([]),
+				/** A longer page is cut. */
+				max_mb: whole(1, 50).default(5),
+				/** For one page, redirects included. */
+				timeout_seconds: whole(1, 300).default(30),
 			})
 			.prefault({}),
 		/** What stands between the agent's commands and Keryx itself. */

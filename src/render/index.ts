@@ -3,6 +3,7 @@
 // Never here: sending, or a limit that only one chat has.
 
 export type { Align, Block, Inline, List } from "./markdown/ast.ts";
+export { decodeReferences } from "./markdown/entities.ts";
 export { parseMarkdown } from "./markdown/parse.ts";
 export { render, renderParts } from "./render.ts";
 export { split } from "./split.ts";

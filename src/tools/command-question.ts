@@ -12,6 +12,8 @@ export interface QuestionOptions {
 	readonly mode: ApprovalMode;
 	/** Why there is no wall around it where there should be one; null: there is, or none is wanted. */
 	readonly unwalled?: string | null;
+	/** What is asked about where it is not a command line, as "This call". The command only stands for it, and is not shown. */
+	readonly subject?: string;
 }
 
 /**
@@ -21,17 +23,18 @@ export interface QuestionOptions {
 export function commandQuestion(
 	command: string,
 	facts: CommandFacts,
-	{ mode, unwalled = null }: QuestionOptions,
+	{ mode, unwalled = null, subject }: QuestionOptions,
 ): ConfirmationQuestion | null {
 	if (mode === "off") return null;
 	const verdict = classifyCommand(command, facts);
-	if (verdict.kind === "dangerous") return questionOf(verdict.reasons);
+	if (verdict.kind === "dangerous") return questionOf(verdict.reasons, subject);
+	const changes = `${subject ?? "This command"} may change something`;
 	if (mode === "readonly" && verdict.kind === "ordinary")
-		return { action: "run_command", description: "This command may change something." };
+		return { action: "run_command", description: `${changes}.` };
 	if (unwalled !== null && verdict.kind === "ordinary")
 		return {
 			action: "run_command",
-			description: `This command may change something, and it runs without a wall: ${unwalled}.`,
+			description: `${changes}, and it runs without a wall: ${unwalled}.`,
 		};
 	return null;
 }
@@ -90,11 +93,11 @@ function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function questionOf(reasons: readonly DangerReason[]): ConfirmationQuestion {
+function questionOf(reasons: readonly DangerReason[], subject?: string): ConfirmationQuestion {
 	const classes = [...new Set(reasons.map((reason) => reason.class))];
 	return {
 		action: actionOf(reasons),
-		description: described(reasons),
+		description: described(reasons, subject),
 		classes,
 		once: classes.some((one) => ONCE_ONLY.has(one)),
 	};
@@ -109,6 +112,6 @@ function actionOf(reasons: readonly DangerReason[]): string {
 	return reasons.find(({ action }) => action !== "run_command")?.action ?? "run_command";
 }
 
-function described(reasons: readonly DangerReason[]): string {
-	return reasons.map(({ segment, why }) => `${segment}: ${why}`).join("; ");
+function described(reasons: readonly DangerReason[], subject?: string): string {
+	return reasons.map(({ segment, why }) => `${subject ?? segment}: ${why}`).join("; ");
 }

@@ -28,3 +28,4 @@ export {
 	type ToolPart,
 	type ToolResult,
 } from "./types.ts";
+export { createWebFetchTool } from "./web/fetch.ts";

@@ -11,6 +11,12 @@ export const OWN_TOOLS: readonly string[] = [
 	"attach",
 	"terminal",
 	"process",
+	"read_file",
+	"write_file",
+	"edit_file",
+	"list_files",
+	"find_in_files",
+	"web_fetch",
 ];
 
 export interface ToolRegistry {

@@ -10,6 +10,7 @@ import { answer } from "./answer.ts";
 import { turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
 import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
+import { createFileTools } from "./files/index.ts";
 import { createProcessTool } from "./process.ts";
 import { withSecrets } from "./secrets.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
@@ -61,9 +62,9 @@ const input = z.object({
 });
 type Input = z.output<typeof input>;
 
-/** The tools terminal and process. */
+/** The tools that work in a workspace: terminal, process, and those for files. */
 export function createTerminalTools(options: TerminalOptions): readonly Tool[] {
-	return [createTerminalTool(options), createProcessTool(options)];
+	return [createTerminalTool(options), createProcessTool(options), ...createFileTools(options)];
 }
 
 function createTerminalTool(options: TerminalOptions): Tool {

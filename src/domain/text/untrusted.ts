@@ -19,6 +19,11 @@ export function cleanUntrusted(text: string, most = MAX_CODE_POINTS): string {
 	return points.slice(0, most - ELLIPSIS.length).join("") + ELLIPSIS;
 }
 
+/** A text of many lines: no control characters but line breaks and tabs, and nothing invisible. */
+export function visibleUntrusted(text: string): string {
+	return text.toWellFormed().replace(/\r\n?/g, "\n").replace(CONTROLS, " ").replace(INVISIBLE, "");
+}
+
 /** A JSON string: valid JSON, one line, everything invisible as \uXXXX; at most 240 code points of the text, unless told otherwise. */
 export function quoteUntrusted(text: string, most = MAX_CODE_POINTS): string {
 	return JSON.stringify(cleanUntrusted(text, most)).replace(INVISIBLE, escaped);

@@ -51,8 +51,18 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs and gets no files of a workspace, unless a list of guests' tools names them. */
-const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process", "attach"]);
+/** A guest runs no programs and reaches neither files of a workspace nor the web, unless a list of guests' tools names them. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+	"terminal",
+	"process",
+	"attach",
+	"read_file",
+	"write_file",
+	"edit_file",
+	"list_files",
+	"find_in_files",
+	"web_fetch",
+]);
 const NONE: ReadonlySet<string> = new Set();
 
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */

@@ -89,6 +89,19 @@ const NAMED: Readonly<Record<string, string>> = {
 	phi: "φ",
 	omega: "ω",
 	Omega: "Ω",
+	zwnj: "\u200c",
+	zwj: "\u200d",
+	not: "¬",
+	ordm: "º",
+	ordf: "ª",
+	sup1: "¹",
+	iquest: "¿",
+	iexcl: "¡",
+	Oslash: "Ø",
+	oslash: "ø",
+	AElig: "Æ",
+	aelig: "æ",
+	szlig: "ß",
 };
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));/y;
@@ -100,11 +113,36 @@ export function referenceAt(text: string, at: number): { length: number; value: 
 	if (!match) return undefined;
 	const [whole, decimal, hex, name] = match;
 	if (name !== undefined) {
-		const value = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+		const value = Object.hasOwn(NAMED, name) ? NAMED[name] : accented(name);
 		return value === undefined ? undefined : { length: whole.length, value };
 	}
 	const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number.parseInt(decimal, 10);
 	return { length: whole.length, value: characterOf(code) };
+}
+
+/** Every reference in a text, resolved. */
+export function decodeReferences(text: string): string {
+	if (!text.includes("&")) return text;
+	return text.replaceAll(/&[#\w]{1,32};/g, (whole) => referenceAt(whole, 0)?.value ?? whole);
+}
+
+const ACCENTS: Readonly<Record<string, string>> = {
+	grave: "\u0300",
+	acute: "\u0301",
+	circ: "\u0302",
+	tilde: "\u0303",
+	uml: "\u0308",
+	ring: "\u030a",
+	caron: "\u030c",
+	cedil: "\u0327",
+};
+
+/** A letter with an accent, as eacute. */
+function accented(name: string): string | undefined {
+	const [, letter = "", accent = ""] = /^([A-Za-z])([a-z]+)$/.exec(name) ?? [];
+	const sign = Object.hasOwn(ACCENTS, accent) ? ACCENTS[accent] : undefined;
+	const whole = sign === undefined ? "" : (letter + sign).normalize("NFC");
+	return whole.length === 1 ? whole : undefined;
 }
 
 /** Resolves backslash escapes and references, as in link targets and info strings. */

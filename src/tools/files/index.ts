@@ -1,0 +1,13 @@
+// The tools for files, which work where the terminal works.
+import type { Tool } from "../types.ts";
+import type { FileToolsOptions } from "./helper.ts";
+import { createFindTool, createListTool, createReadTool } from "./reading.ts";
+import { createEditTool, createWriteTool } from "./writing.ts";
+
+export type { FileToolsOptions };
+
+export function createFileTools(options: FileToolsOptions): readonly Tool[] {
+	return [createReadTool, createWriteTool, createEditTool, createListTool, createFindTool].map((create) =>
+		create(options),
+	);
+}

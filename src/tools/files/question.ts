@@ -1,0 +1,48 @@
+// Whether a human is asked about a file: what the classifier says of the command that does the same. So a path that holds keys, starts
+// programs later or belongs to Keryx is asked about however it is touched, and readonly mode refuses what writes.
+import { KeryxError } from "../../errors.ts";
+import { turnOf, unwalledReason } from "../call-wall.ts";
+import { commandQuestion } from "../command-question.ts";
+import type { ConfirmationQuestion, ToolCaller } from "../types.ts";
+import type { FileToolsOptions } from "./helper.ts";
+
+/** `cat` stands for reading, `grep` for searching, `ls` for listing, `tee` for writing. */
+export type LikeCommand = "cat" | "grep -r x" | "ls" | "tee";
+
+const ACTIONS: Readonly<Record<LikeCommand, string>> = {
+	cat: "read_file",
+	"grep -r x": "find_in_files",
+	ls: "list_files",
+	tee: "write_file",
+};
+
+/** Null also for a call that fails anyway. */
+export async function fileQuestion(
+	options: FileToolsOptions,
+	{ like, path }: { readonly like: LikeCommand; readonly path: string },
+	caller: ToolCaller,
+): Promise<ConfirmationQuestion | null> {
+	try {
+		const cwd = options.workspaceOf(turnOf(caller));
+		const wall = await options.wallOf(turnOf(caller));
+		if (wall.run === "refused") return null;
+		const asked = commandQuestion(
+			`${like} ${quoted(plainPath(path))}`,
+			{ ...options.facts, cwd },
+			{ mode: options.mode(), unwalled: unwalledReason(wall), subject: "This call" },
+		);
+		return asked?.action === "run_command" ? { ...asked, action: ACTIONS[like] } : asked;
+	} catch (error) {
+		if (error instanceof KeryxError) return null;
+		throw error;
+	}
+}
+
+/** Never an option, whatever it begins with. */
+export function plainPath(path: string): string {
+	return path.startsWith("/") ? path : `./${path}`;
+}
+
+function quoted(word: string): string {
+	return `'${word.replaceAll("'", "'\\''")}'`;
+}
