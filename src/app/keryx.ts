@@ -169,7 +169,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
 		});
-		const { gateway, confirmations, checkpoints, processes, walls, agents, models } = parts;
+		const { gateway, confirmations, checkpoints, processes, walls, agents, models, mcp } = parts;
 		const setUp = () => ({
 			model: agents.own.name !== "offline",
 			chat: Object.keys(live.values.channels).length > 0,
@@ -255,6 +255,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			isBegun = true;
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
+			// What an earlier Keryx left behind is gone by now.
+			await mcp.follow();
 			await gateway.start();
 			confirmations.start();
 			await chats?.follow(live.values);
@@ -290,6 +292,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					given,
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
+						if (keys.some((key) => key.startsWith("mcp."))) await mcp.follow();
 						await chats?.follow(now);
 						await agents.follow(now, {
 							tell: (text) => report.warn(text),

@@ -24,12 +24,14 @@ import {
 	clarify,
 	createAttachTool,
 	createTools,
+	type McpServers,
 	sessionRead,
 	sessionSearch,
 	type Tool,
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
+import { mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
@@ -62,6 +64,7 @@ export interface Parts {
 	readonly confirmations: Confirmations;
 	readonly processes: Processes;
 	readonly checkpoints: Checkpoints | null;
+	readonly mcp: McpServers;
 	readonly gateway: Gateway;
 	/** Lets go of what they hold; after the gateway has stopped. */
 	close(): Promise<void>;
@@ -83,6 +86,15 @@ export function createParts(options: PartsOptions): Parts {
 		folders,
 	);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
+	const mcp = openMcpServers({
+		folders,
+		env,
+		clock,
+		secrets: store.secrets,
+		walls,
+		config: () => config.values,
+		log,
+	});
 	const agents = new Agents({
 		config: config.values,
 		given: { agent: options.agent, profiles: options.profiles },
@@ -153,8 +165,9 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
-		commands: options.commands,
+		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools], mcp),
+		promptOf: ({ text, signal, ...caller }) => mcp.prompt(text, caller, signal),
+		commands: [mcpCommand(mcp), ...options.commands],
 		platforms: createPlatforms(options.platforms),
 		confirmations,
 		processes,
@@ -176,12 +189,14 @@ export function createParts(options: PartsOptions): Parts {
 		confirmations,
 		processes,
 		checkpoints,
+		mcp,
 		gateway,
 		close: async () => {
 			await confirmations.stop();
 			await processes.close();
 			await checkpoints?.close();
 			await agents.close();
+			await mcp.close();
 		},
 	};
 }

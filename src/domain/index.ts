@@ -102,7 +102,7 @@ export { bytesInWords, counted } from "./text/bytes.ts";
 export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
 export { describeDuration } from "./text/duration.ts";
 export { readableLength, terminalText } from "./text/terminal-text.ts";
-export { inlineUntrusted, quoteUntrusted } from "./text/untrusted.ts";
+export { cleanUntrusted, inlineUntrusted, quoteUntrusted } from "./text/untrusted.ts";
 export {
 	type Address,
 	CHAT_TYPES,

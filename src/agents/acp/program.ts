@@ -15,6 +15,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
+import type { PipedProgram } from "../../processes/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
@@ -49,15 +50,6 @@ export interface ProgramOptions {
 	readonly clock: Clock;
 }
 
-/** A program that runs. */
-export interface Launched {
-	readonly child: ChildProcess;
-	/** Ends what has left its group, too, where that can be. */
-	kill(): void;
-	/** Resolves when nothing of it is left, with how it ended where its own exit does not say so. */
-	readonly gone: Promise<string | null>;
-}
-
 /** A session of the program, and what it knows: how much of which history. */
 export interface ProgramSession {
 	readonly id: string;
@@ -77,7 +69,7 @@ export interface Listener {
 
 export class Program {
 	readonly #options: ProgramOptions;
-	readonly #launched: Launched;
+	readonly #launched: PipedProgram;
 	readonly #connection: ClientConnection;
 	#stderr = "";
 	/** Why it cannot be talked to any more, where that is its doing. */
@@ -90,7 +82,7 @@ export class Program {
 	/** Resolves when the process and its streams are gone, with how it ended. Never rejects. */
 	readonly over: Promise<string>;
 
-	constructor(options: ProgramOptions, launched: Launched) {
+	constructor(options: ProgramOptions, launched: PipedProgram) {
 		this.#options = options;
 		this.#name = basename(options.command);
 		this.#launched = launched;
@@ -194,13 +186,6 @@ export class Program {
 	/** Ends it and everything in its group, now; behind a wall, everything it started. */
 	kill(): void {
 		this.#leaving = true;
-		const { pid } = this.#child;
-		if (pid === undefined) return;
-		try {
-			process.kill(-pid, "SIGKILL");
-		} catch {
-			// It is gone.
-		}
 		this.#launched.kill();
 	}
 

@@ -1,0 +1,72 @@
+// The MCP servers of this Keryx: where their programs work, what they see, and where a login is kept.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Config, Environment } from "../config/index.ts";
+import type { ChatCommand, Walls, WorkspaceFolders } from "../gateway/index.ts";
+import type { Secrets } from "../secrets/index.ts";
+import type { Clock } from "../time/index.ts";
+import { createMcpServers, type McpServers, type McpServersOptions } from "../tools/index.ts";
+import { readSecretFile, writeSecretFile } from "./secret-file.ts";
+import { version } from "./version.ts";
+
+export interface McpParts {
+	readonly folders: WorkspaceFolders;
+	readonly env: Environment;
+	readonly clock: Clock;
+	readonly secrets: Pick<Secrets, "hide" | "learn">;
+	readonly walls: Pick<Walls, "forProgram">;
+	/** Asked each time: it may change. */
+	config(): Config;
+	readonly log: (message: string, error: unknown) => void;
+}
+
+/** A call of a tool is given up by the gateway: the server hears of it a moment before. */
+const EARLIER_MS = 1000;
+
+export function openMcpServers(parts: McpParts): McpServers {
+	const { folders, env, walls, config } = parts;
+	const folderOf = (server: string) => {
+		const folder = join(folders.root, "mcp", server);
+		mkdirSync(folder, { recursive: true, mode: 0o700 });
+		return folder;
+	};
+	return createMcpServers({
+		...parts,
+		...loginFiles(folders.home),
+		version: version(),
+		variable: (name) => env[name],
+		folderOf,
+		// The operator chose it, and it serves everybody whom the configuration lets use it.
+		wallOf: (server, { wall: kind, env: pass }) =>
+			walls.forProgram(
+				{ conversation: `mcp ${server}`, profile: "", standing: "owner" },
+				{ kind, pass, folder: folderOf(server) },
+			),
+		settings: () => config().mcp.servers,
+		callMs: () => Math.max(EARLIER_MS, config().turn.tool_seconds * 1000 - EARLIER_MS),
+	});
+}
+
+/** Names of servers are the operator's, of a closed alphabet: they may be part of a file's name. */
+export function loginFiles(home: string): Pick<McpServersOptions, "readLogin" | "writeLogin"> {
+	const file = (server: string) => join("keys", `mcp-${server}.json`);
+	return {
+		readLogin: (server) => {
+			const found = readSecretFile(file(server), home);
+			if (found.kind === "exposed")
+				throw new Error(`others can read ${found.path}: run \`chmod 600 ${found.path}\``);
+			return found.kind === "read" ? found.value : null;
+		},
+		writeLogin: (server, text) => writeSecretFile(join(home, file(server)), text),
+	};
+}
+
+/** `/mcp`: which servers whoever asks may use, and their prompts. */
+export function mcpCommand(servers: McpServers): ChatCommand {
+	return {
+		name: "mcp",
+		about: "MCP servers and their prompts",
+		roles: ["owner", "member", "guest"],
+		answer: ({ role, profile }) => servers.inWords({ profile, standing: role }),
+	};
+}
