@@ -47,6 +47,7 @@ import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
+import { mcpSetup } from "./mcp-setup.ts";
 import { modelSetup } from "./model-setup.ts";
 import { mounted } from "./mounted.ts";
 import { pacedLog } from "./paced-log.ts";
@@ -213,6 +214,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			webhooks: webhooks.routes,
 			...(isFollowed && {
 				channelSetup: channelSetup({ home: home.path, env, secrets, writer: configFile }),
+				mcpSetup: mcpSetup({ home: home.path, env, writer: configFile }),
 				modelSetup: modelSetup({ home: home.path, env, secrets, writer: configFile }),
 				settings: settingsEditor({ home: home.path, env, file: configFile, store }),
 				setup: setUp,
@@ -225,6 +227,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					model: settings?.kind === "ai-sdk" ? (settings.model ?? null) : null,
 				})),
 			modelChoices: (profile) => models.of(profile),
+			mcpServers: mcp,
 			timeZone: () => live.values.session_reset.timezone,
 			get profiles() {
 				return Object.keys(live.values.profiles);

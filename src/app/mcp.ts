@@ -47,17 +47,20 @@ export function openMcpServers(parts: McpParts): McpServers {
 	});
 }
 
-/** Names of servers are the operator's, of a closed alphabet: they may be part of a file's name. */
+/** In Keryx's home. Names of servers are the operator's, of a closed alphabet: they may be part of a file's name. */
+export function loginFile(server: string): string {
+	return join("keys", `mcp-${server}.json`);
+}
+
 export function loginFiles(home: string): Pick<McpServersOptions, "readLogin" | "writeLogin"> {
-	const file = (server: string) => join("keys", `mcp-${server}.json`);
 	return {
 		readLogin: (server) => {
-			const found = readSecretFile(file(server), home);
+			const found = readSecretFile(loginFile(server), home);
 			if (found.kind === "exposed")
 				throw new Error(`others can read ${found.path}: run \`chmod 600 ${found.path}\``);
 			return found.kind === "read" ? found.value : null;
 		},
-		writeLogin: (server, text) => writeSecretFile(join(home, file(server)), text),
+		writeLogin: (server, text) => writeSecretFile(join(home, loginFile(server)), text),
 	};
 }
 

@@ -8,6 +8,7 @@ export type {
 	Author,
 	ChannelFound,
 	ChannelSetup,
+	McpSetup,
 	ModelSetup,
 	SettingsEditor,
 	SettingsWanted,

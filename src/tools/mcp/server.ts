@@ -49,6 +49,12 @@ export class McpServer {
 		return this.#connection?.line.pid ?? null;
 	}
 
+	/** Why its last connection ended, or could not be made; null while nothing went wrong. */
+	get lastFailure(): string | null {
+		return this.#lastFailure;
+	}
+	#lastFailure: string | null = null;
+
 	/** How often it was started. */
 	get starts(): number {
 		return this.#starts;
@@ -133,7 +139,8 @@ export class McpServer {
 			}
 			failures = clock.monotonic() - since >= GOOD_AFTER_MS ? 1 : failures + 1;
 			const { kind, ms } = decideRestart(failures);
-			this.#become({ kind, why: this.#said(why), until: clock.now() + ms });
+			this.#lastFailure = this.#said(why);
+			this.#become({ kind, why: this.#lastFailure, until: clock.now() + ms });
 			if (await this.#pause(ms)) failures = 0;
 		}
 		this.#become({ kind: "stopped" });

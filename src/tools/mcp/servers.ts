@@ -33,6 +33,7 @@ export interface McpServerReport {
 	readonly state: ServerState;
 	readonly pid: number | null;
 	readonly starts: number;
+	readonly lastFailure: string | null;
 	readonly tools: readonly (McpTool & { readonly isUsed: boolean; readonly asks: boolean })[];
 	/** As a person calls them in a chat. */
 	readonly prompts: readonly string[];
@@ -165,7 +166,7 @@ class Servers implements McpServers {
 	}
 
 	#report(server: McpServer): McpServerReport {
-		const { name, state, pid, starts, offer } = server;
+		const { name, state, pid, starts, lastFailure, offer } = server;
 		const settings = this.#settingsOf(server);
 		return {
 			name,
@@ -173,6 +174,7 @@ class Servers implements McpServers {
 			state,
 			pid,
 			starts,
+			lastFailure,
 			tools: offer.tools.map((tool) => ({
 				...tool,
 				isUsed: settings.tools === undefined || settings.tools.includes(tool.tool),

@@ -12,9 +12,17 @@ import type { Line } from "./types.ts";
 
 /** A program that is asked to stop ends by itself within this. */
 const STOP_MS = 2000;
-/** What it may print that nobody asked for, in so long a time: notices, and whatever is no message. */
-const FLOOD_BYTES = 16 * 1024 * 1024;
-const FLOOD_MS = 10_000;
+/** What it may print that nobody asked for: so much at once, and so much a second. Notices, and whatever is no message. */
+const FLOOD_BYTES = 8 * 1024 * 1024;
+const UNASKED_PER_SECOND = 256 * 1024;
+/** Notices that mean something here; others are dropped, however many there are. */
+const HEARD: ReadonlySet<string> = new Set([
+	"notifications/tools/list_changed",
+	"notifications/prompts/list_changed",
+	"notifications/resources/list_changed",
+	"notifications/subscriptions/acknowledged",
+	"notifications/cancelled",
+]);
 /** What it printed last on stderr, for whoever has to find out why it died. */
 const TAIL = 400;
 
@@ -40,8 +48,9 @@ class StdioLine implements Line {
 	readonly over: Promise<string>;
 	#why: string | null = null;
 	#printed = "";
-	/** Since when so much was printed that nobody asked for. */
-	#flood = { since: 0, bytes: 0 };
+	/** What was printed that nobody asked for, less what it may in the time since. */
+	#unaskedBytes = 0;
+	#unaskedAt = 0;
 
 	constructor(program: PipedProgram, clock: Clock) {
 		this.#program = program;
@@ -90,10 +99,11 @@ class StdioLine implements Line {
 
 	#unasked(bytes: number): void {
 		const now = this.#clock.monotonic();
-		if (now - this.#flood.since > FLOOD_MS) this.#flood = { since: now, bytes: 0 };
-		this.#flood.bytes += bytes;
-		if (this.#flood.bytes > FLOOD_BYTES)
-			this.end(`it printed more than ${bytesInWords(FLOOD_BYTES)} within ${FLOOD_MS / 1000} seconds unasked`);
+		const allowed = ((now - this.#unaskedAt) / 1000) * UNASKED_PER_SECOND;
+		this.#unaskedAt = now;
+		this.#unaskedBytes = Math.max(0, this.#unaskedBytes - allowed) + bytes;
+		if (this.#unaskedBytes > FLOOD_BYTES)
+			this.end(`it printed ${bytesInWords(FLOOD_BYTES)} that nobody asked for`);
 	}
 
 	/** Resolves when nothing of the program is left. */
@@ -171,7 +181,8 @@ class StdioTransport implements Transport {
 	/** False: nobody asked for it. */
 	takes(message: JSONRPCMessage): boolean {
 		const isAnswer = !("method" in message) && message.id !== undefined && this.#asked.delete(message.id);
-		if (isAnswer || "method" in message) this.onmessage?.(message);
+		if (isAnswer || ("method" in message && ("id" in message || HEARD.has(message.method))))
+			this.onmessage?.(message);
 		return isAnswer;
 	}
 
