@@ -1,11 +1,12 @@
 // The MCP servers of this Keryx: where their programs work, what they see, and where a login is kept.
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { AcpServer } from "../agents/index.ts";
 import type { Config, Environment } from "../config/index.ts";
 import type { ChatCommand, Walls, WorkspaceFolders } from "../gateway/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
-import { createMcpServers, type McpServers, type McpServersOptions } from "../tools/index.ts";
+import { createMcpServers, type McpCaller, type McpServers, type McpServersOptions } from "../tools/index.ts";
 import { readSecretFile, writeSecretFile } from "./secret-file.ts";
 import { version } from "./version.ts";
 
@@ -62,6 +63,37 @@ export function loginFiles(home: string): Pick<McpServersOptions, "readLogin" | 
 		},
 		writeLogin: (server, text) => writeSecretFile(join(home, loginFile(server)), text),
 	};
+}
+
+/** As an agent program is told of them. It starts those that are programs itself, behind its own wall. */
+export function acpServers(
+	servers: McpServers,
+	env: Environment,
+): (caller: McpCaller) => readonly AcpServer[] {
+	const pair = (name: string, variable: string) => ({ name, value: env[variable] ?? "" });
+	return (caller) =>
+		servers
+			.passedOn(caller)
+			.map(({ name, settings: { command, args, url, env: pass, headers_env } }): AcpServer => {
+				if (command !== undefined)
+					return {
+						name,
+						command: onPath(command, env),
+						args: [...args],
+						env: pass.map((one) => pair(one, one)),
+					};
+				const headers = Object.entries(headers_env).map(([header, variable]) => pair(header, variable));
+				return { type: "http", name, url: url ?? "", headers };
+			});
+}
+
+/** The protocol wants an absolute path. One that is not found is passed on as it is: the program says so. */
+function onPath(command: string, { PATH = "" }: Environment): string {
+	if (isAbsolute(command)) return command;
+	const found = PATH.split(":")
+		.map((folder) => join(folder, command))
+		.find((path) => existsSync(path));
+	return found ?? command;
 }
 
 /** `/mcp`: which servers whoever asks may use, and their prompts. */

@@ -31,7 +31,7 @@ import {
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
-import { mcpCommand, openMcpServers } from "./mcp.ts";
+import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
@@ -104,6 +104,7 @@ export function createParts(options: PartsOptions): Parts {
 		walls,
 		folders,
 		clock,
+		mcpServers: acpServers(mcp, env),
 	});
 	const models = new ModelChoices({
 		home,

@@ -35,6 +35,7 @@ export {
 	type WireGrant,
 } from "./confirm/schemas.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
+export { toWireServer } from "./mcp-servers.ts";
 export type {
 	EventType,
 	WireConversation,

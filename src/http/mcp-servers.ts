@@ -77,11 +77,11 @@ export const mcpServerEndpoints = {
 
 export const mcpServerHandlers: HandlersOf<typeof mcpServerEndpoints> = {
 	mcpServers: (_input, { host }) => ({
-		servers: (host.mcpServers?.report() ?? []).map((one) => toWire(one, host)),
+		servers: (host.mcpServers?.report() ?? []).map((one) => toWireServer(one, host.profiles ?? [])),
 	}),
 	testMcpServer: async ({ name: called }, { host }) => {
 		const report = await host.mcpServers?.retry(called);
-		if (report) return toWire(report, host);
+		if (report) return toWireServer(report, host.profiles ?? []);
 		throw new KeryxError("store.not_found", `there is no mcp.servers.${called} in config.yaml`, {
 			field: "name",
 		});
@@ -108,7 +108,8 @@ function setupOf({ mcpSetup }: ApiHost): McpSetup {
 	);
 }
 
-function toWire(
+/** `profiles`: beside Keryx's own. */
+export function toWireServer(
 	{
 		name: called,
 		settings,
@@ -121,7 +122,7 @@ function toWire(
 		resources,
 		remarks,
 	}: McpServerReport,
-	{ profiles = [] }: ApiHost,
+	profiles: readonly string[],
 ): z.output<typeof server> {
 	const all = ["", ...profiles];
 	const seen = settings.profiles;

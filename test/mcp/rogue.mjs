@@ -53,8 +53,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 				case "hang":
 					return;
 				case "die":
-					process.exit(9);
-				// falls through
+					return process.exit(9);
 				case "grow":
 					extra++;
 					text(id, "grown");

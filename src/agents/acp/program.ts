@@ -7,6 +7,7 @@ import {
 	type ClientConnection,
 	type ContentBlock,
 	client,
+	type McpServer,
 	methods,
 	PROTOCOL_VERSION,
 	RequestError,
@@ -38,6 +39,10 @@ const initialized = z
 	.object({
 		protocolVersion: z.number(),
 		agentInfo: z.object({ name: z.string() }).nullish().catch(null),
+		agentCapabilities: z
+			.object({ mcpCapabilities: z.object({ http: z.boolean().optional() }).nullish().catch(null) })
+			.nullish()
+			.catch(null),
 	})
 	.describe("initialize");
 const opened = z.object({ sessionId: z.string() }).describe("session/new");
@@ -76,6 +81,8 @@ export class Program {
 	#problem: string | null = null;
 	#listener: { readonly session: string; readonly to: Listener } | null = null;
 	#name: string;
+	/** It can reach MCP servers over HTTP. */
+	#reachesHttp = false;
 	/** It no longer takes prompts: it is dead, or being ended. */
 	#leaving = false;
 	session: ProgramSession | null = null;
@@ -133,7 +140,8 @@ export class Program {
 			clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
 		});
 		try {
-			const { agentInfo, protocolVersion } = await this.#starting(request, initialized);
+			const { agentInfo, agentCapabilities, protocolVersion } = await this.#starting(request, initialized);
+			this.#reachesHttp = agentCapabilities?.mcpCapabilities?.http === true;
 			this.#name = inlineUntrusted(agentInfo?.name ?? "") || this.#name;
 			if (protocolVersion === PROTOCOL_VERSION) return;
 			const detail = `${this.#name} speaks version ${protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
@@ -144,10 +152,11 @@ export class Program {
 		}
 	}
 
-	/** A session that knows nothing yet. Throws ProgramFailure. */
-	async open(frame: string): Promise<ProgramSession> {
+	/** A session that knows nothing yet, with those of the MCP servers that the program can reach. Throws ProgramFailure. */
+	async open(frame: string, servers: readonly McpServer[]): Promise<ProgramSession> {
 		const { cwd } = this.#options;
-		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+		const mcpServers = servers.filter((server) => this.#reachesHttp || !("type" in server));
+		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers });
 		const { sessionId } = await this.#starting(request, opened);
 		this.session = { id: sessionId, frame, sentHistory: null, spent: null };
 		return this.session;

@@ -5,6 +5,7 @@ import {
 	contentText,
 	hasPlatformTools,
 	limitInfo,
+	type Message,
 	type NewMessage,
 	promptHistory,
 	type ResetPolicy,
