@@ -5,11 +5,12 @@ import { AboutTab } from "./about-tab.tsx";
 import { CheckTab } from "./check-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
 import { GeneralTab } from "./general-tab.tsx";
+import { McpTab } from "./mcp-tab.tsx";
 import { ModelTab } from "./model-tab.tsx";
 import { ProfilesTab } from "./profiles-tab.tsx";
 import { TokensTab } from "./tokens-tab.tsx";
 
-const TABS = ["model", "general", "profiles", "configuration", "check", "tokens", "about"] as const;
+const TABS = ["model", "general", "profiles", "mcp", "configuration", "check", "tokens", "about"] as const;
 
 export function SettingsView() {
 	const { tab } = useSearch({ from: "/settings" });
@@ -24,6 +25,7 @@ export function SettingsView() {
 					{ name: "model", label: "Model", content: <ModelTab /> },
 					{ name: "general", label: "General", content: <GeneralTab /> },
 					{ name: "profiles", label: "Profiles", content: <ProfilesTab /> },
+					{ name: "mcp", label: "MCP servers", content: <McpTab /> },
 					{ name: "configuration", label: "Configuration", content: <ConfigurationTab /> },
 					{ name: "check", label: "Check a file", content: <CheckTab /> },
 					{ name: "tokens", label: "Tokens", content: <TokensTab /> },
