@@ -27,6 +27,7 @@ process.exitCode = await run(
 		"test/walls/kill.test.ts",
 		"test/walls/lines.test.ts",
 		"test/acp/walled.test.ts",
+		"test/mcp/kills.test.ts",
 		"test/gateway/rights-model.test.ts",
 		"test/store-model.test.ts",
 		"test/checkpoints/property.test.ts",

@@ -2,7 +2,7 @@
 // Each gets the whole prompt and gives back text and tool calls; how it speaks with its model stays in its folder.
 // Never here: running a tool, writing to the store, deciding whether a turn goes on.
 
-export { type AcpAgent, type AcpAgentOptions, createAcpAgent } from "./acp/agent.ts";
+export { type AcpAgent, type AcpAgentOptions, type AcpServer, createAcpAgent } from "./acp/agent.ts";
 export {
 	createModelAgent,
 	type ModelAgent,

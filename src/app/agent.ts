@@ -1,6 +1,7 @@
 // What answers in this Keryx, from the configuration.
 import { readFileSync } from "node:fs";
 import {
+	type AcpServer,
 	type Agent,
 	createAcpAgent,
 	createModelAgent,
@@ -15,6 +16,7 @@ import { KeryxError } from "../errors.ts";
 import { createWorkspaces, type Walls, type WorkspaceFolders, workspaceFolders } from "../gateway/index.ts";
 import { OPERATOR, type Store } from "../store/index.ts";
 import { type Clock, systemClock } from "../time/index.ts";
+import type { McpCaller } from "../tools/index.ts";
 import { readSecretFile } from "./secret-file.ts";
 
 /** Of Keryx itself, or of the profile of that name. */
@@ -30,6 +32,8 @@ export interface AgentParts {
 	/** Left out: those of the home that the environment names. */
 	readonly folders?: WorkspaceFolders;
 	readonly clock?: Clock;
+	/** For an agent that is a program: the MCP servers that it gets for itself. */
+	readonly mcpServers?: (caller: McpCaller) => readonly AcpServer[];
 	/** Where key files with relative names are; left out, the home that the environment names. */
 	readonly home?: string;
 }
@@ -78,7 +82,7 @@ function keyIn(file: string, home: string, secrets: Store["secrets"]): { readonl
 
 function acpAgent(
 	{ agent, workspace, profile = "" }: AgentSettings,
-	{ env, store: { secrets }, walls, folders, clock = systemClock }: AgentParts,
+	{ env, store: { secrets }, walls, folders, clock = systemClock, mcpServers = () => [] }: AgentParts,
 ): Agent {
 	const { command, args, env_pass: pass, wall: kind, idle_minutes, max_programs } = agent;
 	if (command === undefined) throw missing("agent.command", "name a program when agent.kind is acp");
@@ -94,6 +98,7 @@ function acpAgent(
 		idleMinutes: idle_minutes,
 		maxPrograms: max_programs,
 		secrets,
+		mcpServers: ({ standing }) => mcpServers({ profile, standing }),
 	});
 }
 

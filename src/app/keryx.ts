@@ -47,6 +47,7 @@ import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
+import { mcpSetup } from "./mcp-setup.ts";
 import { modelSetup } from "./model-setup.ts";
 import { mounted } from "./mounted.ts";
 import { pacedLog } from "./paced-log.ts";
@@ -169,7 +170,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
 		});
-		const { gateway, confirmations, checkpoints, processes, walls, agents, models } = parts;
+		const { gateway, confirmations, checkpoints, processes, walls, agents, models, mcp } = parts;
 		const setUp = () => ({
 			model: agents.own.name !== "offline",
 			chat: Object.keys(live.values.channels).length > 0,
@@ -213,6 +214,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			webhooks: webhooks.routes,
 			...(isFollowed && {
 				channelSetup: channelSetup({ home: home.path, env, secrets, writer: configFile }),
+				mcpSetup: mcpSetup({ home: home.path, env, writer: configFile }),
 				modelSetup: modelSetup({ home: home.path, env, secrets, writer: configFile }),
 				settings: settingsEditor({ home: home.path, env, file: configFile, store }),
 				setup: setUp,
@@ -225,6 +227,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					model: settings?.kind === "ai-sdk" ? (settings.model ?? null) : null,
 				})),
 			modelChoices: (profile) => models.of(profile),
+			mcpServers: mcp,
 			timeZone: () => live.values.session_reset.timezone,
 			get profiles() {
 				return Object.keys(live.values.profiles);
@@ -255,6 +258,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			isBegun = true;
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
+			// What an earlier Keryx left behind is gone by now.
+			await mcp.follow();
 			await gateway.start();
 			confirmations.start();
 			await chats?.follow(live.values);
@@ -290,6 +295,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					given,
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
+						if (keys.some((key) => key.startsWith("mcp."))) await mcp.follow();
 						await chats?.follow(now);
 						await agents.follow(now, {
 							tell: (text) => report.warn(text),

@@ -27,12 +27,14 @@ import {
 	createAttachTool,
 	createTools,
 	createWebFetchTool,
+	type McpServers,
 	sessionRead,
 	sessionSearch,
 	type Tool,
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
+import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
 import { openWalls } from "./walls.ts";
@@ -66,6 +68,7 @@ export interface Parts {
 	readonly processes: Processes;
 	readonly schedules: Schedules;
 	readonly checkpoints: Checkpoints | null;
+	readonly mcp: McpServers;
 	readonly gateway: Gateway;
 	/** Lets go of what they hold; after the gateway has stopped. */
 	close(): Promise<void>;
@@ -87,6 +90,15 @@ export function createParts(options: PartsOptions): Parts {
 		folders,
 	);
 	const walls = openWalls({ folders, env, workspaceOf, config: () => config.values });
+	const mcp = openMcpServers({
+		folders,
+		env,
+		clock,
+		secrets: store.secrets,
+		walls,
+		config: () => config.values,
+		log,
+	});
 	const agents = new Agents({
 		config: config.values,
 		given: { agent: options.agent, profiles: options.profiles },
@@ -96,6 +108,7 @@ export function createParts(options: PartsOptions): Parts {
 		walls,
 		folders,
 		clock,
+		mcpServers: acpServers(mcp, env),
 	});
 	const models = new ModelChoices({
 		home,
@@ -166,16 +179,12 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([
-			sessionSearch,
-			sessionRead,
-			clarify,
-			attach,
-			...terminal,
-			webFetch,
-			...options.tools,
-		]),
-		commands: options.commands,
+		tools: createTools(
+			[sessionSearch, sessionRead, clarify, attach, ...terminal, webFetch, ...options.tools],
+			mcp,
+		),
+		promptOf: ({ text, signal, ...caller }) => mcp.prompt(text, caller, signal),
+		commands: [mcpCommand(mcp), ...options.commands],
 		platforms: createPlatforms(options.platforms),
 		confirmations,
 		processes,
@@ -200,12 +209,14 @@ export function createParts(options: PartsOptions): Parts {
 		processes,
 		schedules,
 		checkpoints,
+		mcp,
 		gateway,
 		close: async () => {
 			await confirmations.stop();
 			await processes.close();
 			await checkpoints?.close();
 			await agents.close();
+			await mcp.close();
 		},
 	};
 }

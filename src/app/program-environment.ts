@@ -1,6 +1,6 @@
 // What a program that Keryx starts sees of its environment: nothing of Keryx's own, no key, no token (I12), unless its settings
 // name it.
-import { type Config, type Environment, USUAL_KEY_VARIABLES } from "../config/index.ts";
+import { type Config, type Environment, mcpVariables, USUAL_KEY_VARIABLES } from "../config/index.ts";
 
 export function programEnvironment(
 	config: Config,
@@ -10,6 +10,7 @@ export function programEnvironment(
 	const withheld = new Set([
 		...config.secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
 		...Object.values(USUAL_KEY_VARIABLES).filter((name) => name !== null),
+		...mcpVariables(config.mcp.servers),
 		...variablesIn({ ...config, walls: undefined }),
 	]);
 	const seen: Record<string, string> = {};

@@ -110,7 +110,7 @@ export const COMMANDS: readonly Listed[] = [
 	},
 	{
 		term: "mcp",
-		about: "a server of MCP on stdin and stdout, for other agents",
+		about: texts.mcp.about,
 		load: async () => (await import("./commands/mcp.ts")).addMcp,
 	},
 	{

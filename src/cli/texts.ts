@@ -354,6 +354,69 @@ Exit codes: 0 done, 1 failure.`,
 				`Removed channels.${name}. Messages for it wait until a channel for that platform is back.`,
 		},
 	},
+	mcp: {
+		about: "serve MCP on stdin and stdout; below it, the MCP servers your agent uses",
+		help: `
+Without a command, Keryx is an MCP server for the program that starts it: put \`keryx mcp\` into that program's settings.
+
+Examples:
+  $ keryx mcp list
+  $ keryx mcp add files npx -y @modelcontextprotocol/server-filesystem ~/notes
+  $ keryx mcp test files
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		entry: "the entry's name in config.yaml",
+		list: {
+			about: "show each MCP server, its state, and who can use its tools",
+			notRunning: "not running",
+			none: `There are no MCP servers. To add one, run \`${KERYX} mcp add <name> <command>\`.`,
+			nobody: "nobody",
+		},
+		test: {
+			about: "connect to an MCP server and show what it offers",
+			done: (name: Shown, tools: Shown, who: Shown) =>
+				`${name} is connected, ${tools} tools, visible to ${who}:`,
+			asks: " (asks first)",
+			failed: (name: Shown, state: Shown, why: Shown) => `${name} is not connected (${state}): ${why}`,
+		},
+		add: {
+			about: "add an MCP server to config.yaml; a running Keryx connects at once",
+			name: "a name of your choice; its tools are called <name>__<tool>",
+			command: "the program and its arguments, for a server on stdin and stdout",
+			url: "the address, for a server over HTTP",
+			header: "a header and the variable that holds its value, such as Authorization=FILES_KEY",
+			env: "variables of Keryx's environment that the program may see",
+			role: "who may use it: owner (default), member, guest",
+			profile: "profiles that see it (default: all)",
+			confirm: "which calls ask a person first: always, writes (default), never",
+			help: `
+Options of the program itself go behind --.
+
+Examples:
+  $ keryx mcp add files npx -y @modelcontextprotocol/server-filesystem ~/notes
+  $ keryx mcp add notes --env NOTES_KEY -- notes-server --stdio
+  $ keryx mcp add wiki --url https://wiki.example.org/mcp --header Authorization=WIKI_KEY
+
+Exit codes: 0 added, 1 failure, 2 wrong usage.`,
+			done: (name: Shown) => `Added mcp.servers.${name}.`,
+			next: (name: Shown) => `\`${KERYX} mcp test ${name}\` shows what it offers.`,
+			badHeader: (given: Shown) =>
+				`--header must be <header>=<variable>, such as Authorization=FILES_KEY; this is ${given}`,
+		},
+		remove: {
+			about: "remove an MCP server from config.yaml, with its login",
+			done: (name: Shown) => `Removed mcp.servers.${name}.`,
+		},
+		login: {
+			about: "log in at an MCP server over HTTP, in your browser",
+			open: "Open this address in a browser on this machine, and allow Keryx in:",
+			done: (name: Shown) => `Logged in at ${name}.`,
+			notHttp: (name: Shown) => `mcp.servers.${name} has no url, so there is nothing to log in to`,
+			notNeeded: (name: Shown) => `${name} lets Keryx in already.`,
+			page: "Keryx is logged in. You can close this page.",
+			refused: (why: Shown) => `the login was refused: ${why}`,
+		},
+	},
 	outbox: {
 		about: "answers that are waiting, may not have arrived, or failed",
 		all: (count: Shown) => `all of them, not only the newest ${count} of each`,
@@ -1059,6 +1122,14 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 				`${dead} waiting for process 1 (${name}), which does not collect them`,
 		},
 		initRemedy: "give the container an init, for example with `docker run --init`",
+		mcp: {
+			fine: (name: Shown, tools: Shown, who: Shown) =>
+				`${name}: connected, ${tools} tools, visible to ${who}`,
+			nothing: (name: Shown) => `${name}: connected, but your agent sees none of its tools`,
+			nothingRemedy: "check tools, roles and profiles of this server in config.yaml, and tools.enabled",
+			wrong: (name: Shown, state: Shown, why: Shown) => `${name}: ${state}: ${why}`,
+			remedy: (name: Shown) => `\`${KERYX} mcp test ${name}\` tries it again and says more`,
+		},
 		running: {
 			fine: (version: Shown, pid: Shown, since: Shown, agent: Shown, platforms: Shown) =>
 				`version ${version} is running as process ${pid} since ${since}; agent ${agent}; ${platforms}`,

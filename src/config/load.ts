@@ -184,9 +184,19 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("secret_env"),
 		...at("token_env"),
 		...at("app_token_env"),
+		...ofMcpServers(keys),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];
+}
+
+/** What is given to one server of MCP, as a variable or in a header. */
+function ofMcpServers(settings: readonly Setting[]): unknown[] {
+	return settings
+		.filter(({ path }) => path[0] === "mcp" && ["env", "headers_env"].includes(path[3] ?? ""))
+		.flatMap(({ value }): unknown[] =>
+			typeof value === "object" && value !== null ? Object.values(value) : [value],
+		);
 }
 
 function secretValues(names: readonly string[], env: Environment): ReadonlyMap<string, string> {

@@ -7,6 +7,13 @@ import { z } from "zod";
 import { ACTION_ALPHABET, actionName, isPlatformName, parseTarget } from "../domain/index.ts";
 import { channelNameSchema, channelProblems, channelSchema } from "./channels.ts";
 import { keyTree } from "./keys.ts";
+import {
+	type McpServerSettings,
+	mcpProblems,
+	mcpServerNameSchema,
+	mcpServerSchema,
+	mcpVariables,
+} from "./mcp.ts";
 import { modelKeys, priceSchema, USUAL_KEY_VARIABLES, variableSchema } from "./models.ts";
 import { sessionResetSchema } from "./session-reset.ts";
 
@@ -210,6 +217,8 @@ export const configSchema = z
 				by_role: z.partialRecord(z.enum(["owner", "member", "guest"]), z.array(z.string())).default({}),
 			})
 			.prefault({}),
+		/** Servers of the Model Context Protocol, by a name of the operator's choice. */
+		mcp: z.strictObject({ servers: z.record(mcpServerNameSchema, mcpServerSchema).default({}) }).prefault({}),
 		turn: z
 			.strictObject({
 				max_minutes: whole(1, 10_080).default(30),
@@ -456,7 +465,9 @@ export const configSchema = z
 			.default([]),
 	})
 	.superRefine((config, context) => {
-		const { profiles, profile_rules, webhooks, walls, channels } = config;
+		const { profiles, profile_rules, webhooks, walls, channels, mcp } = config;
+		for (const { path, message } of mcpProblems(mcp.servers, profiles))
+			context.addIssue({ code: "custom", path: ["mcp", "servers", ...path], message });
 		for (const { path, message } of channelProblems(channels, profiles))
 			context.addIssue({ code: "custom", path: ["channels", ...path], message });
 		const keys = keyVariables(config);
@@ -498,9 +509,11 @@ export type ConfigInput = z.input<typeof configSchema>;
 function keyVariables({
 	agent,
 	channels,
+	mcp,
 	profiles,
 	secrets,
 }: {
+	readonly mcp: { readonly servers: Readonly<Record<string, McpServerSettings>> };
 	readonly channels: Readonly<
 		Record<string, { readonly token_env?: string | undefined; readonly app_token_env?: string | undefined }>
 	>;
@@ -513,6 +526,7 @@ function keyVariables({
 		...Object.values(USUAL_KEY_VARIABLES),
 		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
 		...Object.values(channels).flatMap(({ token_env, app_token_env }) => [token_env, app_token_env]),
+		...mcpVariables(mcp.servers),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
 	]);
 }

@@ -120,7 +120,7 @@ export { bytesInWords, counted } from "./text/bytes.ts";
 export { type Canonical, canonicalJson } from "./text/canonical-json.ts";
 export { describeDuration } from "./text/duration.ts";
 export { readableLength, terminalText } from "./text/terminal-text.ts";
-export { inlineUntrusted, quoteUntrusted, visibleUntrusted } from "./text/untrusted.ts";
+export { cleanUntrusted, inlineUntrusted, quoteUntrusted, visibleUntrusted } from "./text/untrusted.ts";
 export {
 	type Address,
 	CHAT_TYPES,

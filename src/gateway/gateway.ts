@@ -123,7 +123,9 @@ class RunningGateway implements Gateway {
 				return live.values;
 			},
 			connectedPlatforms: () => this.#connections.platforms(),
-			tools: tools.names,
+			get tools() {
+				return tools.names;
+			},
 			pseudonymKey,
 			platforms: this.outlet.platforms,
 		});
@@ -188,6 +190,7 @@ class RunningGateway implements Gateway {
 			lanes: this.#lanes,
 			channelOf,
 			awaySince: () => this.#awaySince,
+			promptOf: options.promptOf ?? (() => Promise.resolve(null)),
 			completed: (start) => this.#track(this.#titles.after(start)),
 			log,
 		});

@@ -17,6 +17,7 @@ import type { NamedHealth } from "./lifecycle/channel-watch.ts";
 import type { Outlet } from "./outbox/outlet.ts";
 import type { Sending } from "./sending/sending.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
+import type { AskedPrompt } from "./turn/turn-factory.ts";
 import type { Walls } from "./turn/walls.ts";
 
 export interface GatewayOptions {
@@ -26,6 +27,8 @@ export interface GatewayOptions {
 	/** The agents of configured profiles, by name. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
 	readonly tools: ToolRegistry;
+	/** What the agent is told where a person asks for a prompt of an MCP server; null where they do not. Left out: nobody can. */
+	readonly promptOf?: (asked: AskedPrompt) => Promise<string | null>;
 	/** Chat commands beside Keryx's own. */
 	readonly commands?: readonly ChatCommand[];
 	/** Who asks a human before a dangerous call; left out, such calls are refused. */

@@ -34,6 +34,10 @@ export interface ApiHost {
 	readonly profiles?: readonly string[];
 	/** What it goes by; left out, that cannot be looked at. */
 	readonly config?: ConfigView;
+	/** The MCP servers that the agent uses; left out, there are none. */
+	readonly mcpServers?: Pick<McpServers, "report" | "retry">;
+	/** Adds and removes them in config.yaml; left out, that cannot be done from here. */
+	readonly mcpSetup?: McpSetup;
 	/** Connects chat platforms; left out, that cannot be done from here. */
 	readonly channelSetup?: ChannelSetup;
 	/** Connects a model; left out, that cannot be done from here. */
@@ -91,6 +95,13 @@ export interface WebhookRoute {
 }
 
 /** Connects chat platforms by writing the configuration. */
+export interface McpSetup {
+	/** Throws config.invalid, or argument.invalid for a name that is taken. */
+	add(name: string, settings: Readonly<Record<string, unknown>>, by: Author): Promise<void>;
+	/** Throws store.not_found. */
+	remove(name: string, by: Author): Promise<void>;
+}
+
 export interface ChannelSetup {
 	/** Platforms that can be added by a token alone. */
 	readonly platforms: readonly string[];

@@ -9,6 +9,7 @@ import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts"
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
 import { managingEndpoints } from "./managing.ts";
+import { mcpServerEndpoints } from "./mcp-servers.ts";
 import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
@@ -311,6 +312,7 @@ export const endpoints = {
 	...processEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
+	...mcpServerEndpoints,
 	...modelSetupEndpoints,
 	...pairingEndpoints,
 	...configEndpoints,

@@ -14,6 +14,7 @@ import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
 import { managingHandlers } from "./managing.ts";
+import { mcpServerHandlers } from "./mcp-servers.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
@@ -217,6 +218,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...processHandlers,
 	...channelHandlers,
 	...channelSetupHandlers,
+	...mcpServerHandlers,
 	...modelSetupHandlers,
 	...pairingHandlers,
 	...configHandlers,

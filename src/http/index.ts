@@ -8,6 +8,7 @@ export type {
 	Author,
 	ChannelFound,
 	ChannelSetup,
+	McpSetup,
 	ModelSetup,
 	SettingsEditor,
 	SettingsWanted,
@@ -39,6 +40,7 @@ export {
 	type WireGrant,
 } from "./confirm/schemas.ts";
 export type { Answer, EndpointName } from "./endpoints.ts";
+export { toWireServer } from "./mcp-servers.ts";
 export type {
 	EventType,
 	WireConversation,

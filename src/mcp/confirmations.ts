@@ -6,6 +6,13 @@ import { type AnyTool, type Caller, given, tool } from "./tool.ts";
 const MOST_OPEN = 200;
 const LONGEST_WAIT_S = 60;
 
+const decision = z
+	.enum(["allow-once", "allow-session", "allow-always", "deny"])
+	.describe("allow-session and allow-always also allow what is asked like this later");
+/** What the person fills in. */
+const ANSWERED = z.object({ decision });
+const MOST_DETAILS = 4000;
+
 export const confirmationTools: readonly AnyTool[] = [
 	tool(
 		"permissions_list_open",
@@ -17,19 +24,19 @@ export const confirmationTools: readonly AnyTool[] = [
 	tool(
 		"permissions_respond",
 		"decides",
-		"Answers such a question. Only with the token of an approver or an operator: a program must not decide what a human was asked.",
+		"Answers such a question. Only with the token of an approver or an operator: a program must not decide what a human was asked. Without a decision, the person at your program is asked for one (elicitation).",
 		{
 			id: z.string().min(1).max(64),
-			decision: z
-				.enum(["allow-once", "allow-session", "allow-always", "deny"])
-				.describe("allow-session and allow-always also allow what is asked like this later"),
+			decision: decision.optional(),
 			reason: z.string().max(2000).optional(),
 		},
-		async ({ id, decision, reason }, caller) => {
+		async ({ id, decision: decided, reason }, caller, _signal, reply) => {
 			const path = `/confirm/${encodeURIComponent(id)}`;
-			if (decision === "deny") return confirm(caller, "POST", `${path}/deny`, given({ reason }));
-			const scope = decision === "allow-once" ? undefined : decision.slice("allow-".length);
-			return confirm(caller, "POST", `${path}/approve`, given({ reason, grant: scope && { scope } }));
+			if (decided !== undefined) return respond(caller, path, decided, reason);
+			if (reply === null) return { ask: { message: await question(caller, path), form: ANSWERED } };
+			const answer = ANSWERED.safeParse(reply.accepted);
+			if (answer.success) return respond(caller, path, answer.data.decision, reason);
+			return { value: { id, decided: false, what_happened: "the person did not decide" } };
 		},
 	),
 	tool(
@@ -73,6 +80,36 @@ export const confirmationTools: readonly AnyTool[] = [
 			confirm(caller, "POST", `/confirm/${encodeURIComponent(id)}/consume`, { digest }),
 	),
 ];
+
+async function respond(
+	caller: Caller,
+	path: string,
+	decided: z.output<typeof decision>,
+	reason: string | undefined,
+): Promise<object> {
+	if (decided === "deny") return confirm(caller, "POST", `${path}/deny`, given({ reason }));
+	const scope = decided === "allow-once" ? undefined : decided.slice("allow-".length);
+	return confirm(caller, "POST", `${path}/approve`, given({ reason, grant: scope && { scope } }));
+}
+
+/** What would be done, exactly: the person at the other program sees what one at the page sees. */
+async function question(caller: Caller, path: string): Promise<string> {
+	const asked = (await confirm(caller, "GET", path)) as Readonly<Record<string, unknown>>;
+	if (asked.status !== "pending")
+		throw new KeryxError("argument.invalid", `this question is ${String(asked.status)} already`, {
+			field: "id",
+		});
+	const details = JSON.stringify(asked.details, null, 1);
+	if (details.length > MOST_DETAILS)
+		throw new KeryxError(
+			"argument.invalid",
+			"its details are too long to show here: answer it at Keryx's page",
+			{
+				field: "id",
+			},
+		);
+	return `${String(asked.action)}: ${String(asked.description)}\n\n${details}`;
+}
 
 async function confirm(
 	{ client }: Caller,

@@ -1,11 +1,17 @@
 // One server for one caller: the tools, and how their answers and refusals are told.
-import { McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import {
+	inputRequired,
+	inputResponse,
+	McpServer,
+	ResourceTemplate,
+	type ServerContext,
+} from "@modelcontextprotocol/server";
 import { KeryxError } from "../errors.ts";
 import { type Client, createClient, type Transport } from "../http/client/index.ts";
 import { confirmationTools } from "./confirmations.ts";
 import { conversationTools, readConversation } from "./conversations.ts";
 import { eventTools } from "./events.ts";
-import type { AnyTool, Caller } from "./tool.ts";
+import type { AnyTool, Caller, Reply } from "./tool.ts";
 import { workTools } from "./work.ts";
 
 /** Whoever calls, by the way in that knows who that is. */
@@ -58,7 +64,16 @@ function register(server: McpServer, tool: AnyTool, caller: Caller): void {
 		},
 		async (given, ctx) => {
 			try {
-				const answer = await tool.run(given as never, caller, ctx.mcpReq.signal);
+				const answer = await tool.run(given as never, caller, ctx.mcpReq.signal, replyIn(ctx));
+				if ("ask" in answer)
+					return inputRequired({
+						inputRequests: {
+							[ANSWER]: inputRequired.elicit({
+								message: answer.ask.message,
+								requestedSchema: answer.ask.form,
+							}),
+						},
+					});
 				if ("content" in answer) return { content: [...answer.content] };
 				return {
 					content: [{ type: "text", text: JSON.stringify(answer.value, null, 1) }],
@@ -69,6 +84,14 @@ function register(server: McpServer, tool: AnyTool, caller: Caller): void {
 			}
 		},
 	);
+}
+
+const ANSWER = "answer";
+
+function replyIn({ mcpReq }: ServerContext): Reply {
+	const found = inputResponse(mcpReq.inputResponses, ANSWER);
+	if (found.kind !== "elicit") return null;
+	return { accepted: found.action === "accept" ? (found.content ?? {}) : null };
 }
 
 function refusal(error: unknown): string {

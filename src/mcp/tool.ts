@@ -8,9 +8,13 @@ export interface Caller {
 	readonly transport: Transport;
 }
 
-/** The answer as a value, or as it travels where it is not text. */
+/** What the person at the other program said to a question of the tool; null: nobody was asked yet. */
+export type Reply = { readonly accepted: Readonly<Record<string, unknown>> | null } | null;
+
+/** The answer as a value, or as it travels where it is not text; or a question to the person at the other program. */
 export type ToolAnswer =
 	| { readonly value: object }
+	| { readonly ask: { readonly message: string; readonly form: z.ZodObject } }
 	| {
 			readonly content: readonly {
 				readonly type: "resource";
@@ -24,11 +28,16 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
 	/** decides: something is ended, taken back or allowed by it. */
 	readonly kind: "reads" | "changes" | "decides";
 	readonly input: Input;
-	readonly run: (input: z.output<Input>, caller: Caller, signal: AbortSignal) => Promise<ToolAnswer>;
+	readonly run: (
+		input: z.output<Input>,
+		caller: Caller,
+		signal: AbortSignal,
+		reply: Reply,
+	) => Promise<ToolAnswer>;
 }
 
 export type AnyTool = Omit<Tool, "run"> & {
-	readonly run: (input: never, caller: Caller, signal: AbortSignal) => Promise<ToolAnswer>;
+	readonly run: (input: never, caller: Caller, signal: AbortSignal, reply: Reply) => Promise<ToolAnswer>;
 };
 
 export function tool<Shape extends z.ZodRawShape>(
@@ -40,6 +49,7 @@ export function tool<Shape extends z.ZodRawShape>(
 		input: z.output<z.ZodObject<Shape>>,
 		caller: Caller,
 		signal: AbortSignal,
+		reply: Reply,
 	) => Promise<object | ToolAnswer>,
 ): AnyTool {
 	return {
@@ -47,9 +57,11 @@ export function tool<Shape extends z.ZodRawShape>(
 		kind,
 		about,
 		input: z.object(shape),
-		run: async (input, caller, signal) => {
-			const answer = await run(input, caller, signal);
-			return "content" in answer || "value" in answer ? (answer as ToolAnswer) : { value: answer };
+		run: async (input, caller, signal, reply) => {
+			const answer = await run(input, caller, signal, reply);
+			return "content" in answer || "value" in answer || "ask" in answer
+				? (answer as ToolAnswer)
+				: { value: answer };
 		},
 	};
 }

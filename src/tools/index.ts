@@ -13,6 +13,17 @@ export {
 	type DangerReason,
 	ONCE_ONLY,
 } from "./classifier/index.ts";
+export { serverOf } from "./mcp/naming.ts";
+export { type Browser, LoginNeeded, loginOf } from "./mcp/oauth.ts";
+export { RESOURCE_TOOL } from "./mcp/resources.ts";
+export {
+	createMcpServers,
+	type McpCaller,
+	type McpServerReport,
+	type McpServers,
+	type McpServersOptions,
+	mayUseServer,
+} from "./mcp/servers.ts";
 export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry } from "./registry.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";

@@ -24,28 +24,58 @@ export interface ToolRegistry {
 	/** What the model is told about them. */
 	readonly specs: readonly ToolSpec[];
 	find(name: string): Tool | undefined;
+	/** Resolves when those that come from elsewhere are there, or are not to be waited for. Left out: all of them are. */
+	ready?(): Promise<void>;
 }
 
-/** The same without those that are not named. */
-export function onlyTools(registry: ToolRegistry, names: readonly string[]): ToolRegistry {
-	if (names.length === registry.names.length) return registry;
+/** Tools that come and go while Keryx runs, beside its own. */
+export interface ChangingTools {
+	tools(): readonly Tool[];
+	ready(): Promise<void>;
+}
+
+/** The same without those that `choose` leaves out. Asked each time: what there is may change. */
+export function onlyTools(
+	registry: ToolRegistry,
+	choose: (names: readonly string[]) => readonly string[],
+): ToolRegistry {
 	return {
-		names: [...names],
-		specs: registry.specs.filter(({ name }) => names.includes(name)),
-		find: (name) => (names.includes(name) ? registry.find(name) : undefined),
+		get names() {
+			return choose(registry.names);
+		},
+		get specs() {
+			const names = new Set(choose(registry.names));
+			return registry.specs.filter(({ name }) => names.has(name));
+		},
+		find: (name) => (choose([name]).includes(name) ? registry.find(name) : undefined),
 	};
 }
 
-export function createTools(tools: readonly Tool[]): ToolRegistry {
+/** One that comes with the name of Keryx's own, or of another that is there, is not used. */
+export function createTools(tools: readonly Tool[], changing?: ChangingTools): ToolRegistry {
 	const byName = new Map<string, Tool>();
 	for (const tool of tools) {
 		if (byName.has(tool.name))
 			throw new KeryxError("argument.invalid", `two tools are named ${tool.name}`, { field: "tools" });
 		byName.set(tool.name, tool);
 	}
+	const all = () => {
+		const joined = new Map(byName);
+		for (const tool of changing?.tools() ?? []) if (!joined.has(tool.name)) joined.set(tool.name, tool);
+		return joined;
+	};
 	return {
-		names: [...byName.keys()],
-		specs: tools.map(({ name, description, schema }) => ({ name, description, input: schema })),
-		find: (name) => byName.get(name),
+		get names() {
+			return [...all().keys()];
+		},
+		get specs() {
+			return [...all().values()].map(({ name, description, schema }) => ({
+				name,
+				description,
+				input: schema,
+			}));
+		},
+		find: (name) => byName.get(name) ?? all().get(name),
+		...(changing && { ready: () => changing.ready() }),
 	};
 }

@@ -196,3 +196,75 @@ describe("a caller has the rights of its token", () => {
 		expect(foreign.status).toBeGreaterThanOrEqual(400);
 	});
 });
+
+describe("a question as elicitation", () => {
+	async function asking(bearer: string, answers: (message: string) => "accept" | "decline") {
+		const client = new Client(
+			{ name: "tests", version: "1" },
+			{ versionNegotiation: { mode: "auto" }, capabilities: { elicitation: { form: {} } } },
+		);
+		client.setRequestHandler("elicitation/create", async ({ params }) => {
+			const action = answers((params as { message: string }).message);
+			return action === "accept" ? { action, content: { decision: "allow-once" } } : { action };
+		});
+		await client.connect(
+			new StreamableHTTPClientTransport(new URL("/mcp", `http://127.0.0.1:${port.port}`), {
+				requestInit: { headers: { authorization: `Bearer ${bearer}` } },
+			}),
+		);
+		return client;
+	}
+
+	test("the person at an approver's program is shown what would be done, and decides", async () => {
+		const agent = await connected(await tokenOf("agent", "elicit-agent"));
+		const ask = () =>
+			call(agent, "confirm_request", {
+				action: "deploy.it",
+				description: "Deploy?",
+				details: { where: "production" },
+			});
+		const { id } = await ask();
+		const shown: string[] = [];
+		const approver = await asking(await tokenOf("approver", "elicit-approver"), (message) => {
+			shown.push(message);
+			return "accept";
+		});
+		expect(await call(approver, "permissions_respond", { id })).toMatchObject({ status: "approved" });
+		expect(shown).toEqual([expect.stringMatching(/deploy\.it: Deploy\?[\s\S]*production/)]);
+		const { id: second } = await ask();
+		const shy = await asking(await tokenOf("approver", "elicit-shy"), () => "decline");
+		expect(await call(shy, "permissions_respond", { id: second })).toMatchObject({ decided: false });
+		// Whoever asked does not decide, whatever its person says.
+		const greedy = await asking(await tokenOf("agent", "elicit-greedy"), () => "accept");
+		const own = await call(greedy, "confirm_request", { action: "deploy.it", description: "Deploy?" });
+		expect((await call(greedy, "permissions_respond", { id: own.id })).refused).toMatch(/^http\.forbidden/);
+		for (const client of [agent, approver, shy, greedy]) await client.close();
+	});
+});
+
+test("every tool can be called: it answers, or says in words why not", async () => {
+	const client = await connected(SECRET);
+	const begun = await call(client, "conversation_create", { text: "hello", client_message_id: "every" });
+	const { conversation } = begun;
+	const known: Readonly<Record<string, unknown>> = {
+		...{ conversation, text: "hi", query: "hello", message: begun.message ?? 1, id: "0000000", data: "" },
+		...{
+			digest: "0".repeat(64),
+			action: "a",
+			description: "b",
+			decision: "deny",
+			seconds: 0,
+			timeout_ms: 1000,
+		},
+	};
+	const { tools } = await client.listTools();
+	for (const { name, inputSchema } of tools) {
+		const takes = Object.keys(inputSchema.properties ?? {});
+		const args = Object.fromEntries(Object.entries(known).filter(([key]) => takes.includes(key)));
+		const { content } = await client.callTool({ name, arguments: args });
+		expect(content, name).not.toHaveLength(0);
+		expect(JSON.stringify(content), name).not.toMatch(/Input validation|internal/i);
+	}
+	expect(tools).toHaveLength(NAMES.length);
+	await client.close();
+});

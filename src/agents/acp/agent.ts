@@ -3,6 +3,7 @@
 // and the program is still cancelled, ended or left warm for the next turn, never lost.
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import type { McpServer } from "@agentclientprotocol/sdk";
 import { hideSecretLike } from "../../config/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -24,6 +25,9 @@ import { continues, promptBlocks, sentHistoryOf } from "./prompt.ts";
 import { EventQueue } from "./queue.ts";
 import { Report, type Spent } from "./report.ts";
 
+/** An MCP server, as the protocol describes it. */
+export type AcpServer = McpServer;
+
 /** A program that is told to cancel ends its prompt within this, or is ended with everything it started. */
 const CANCEL_MS = 5000;
 const MINUTE = 60_000;
@@ -40,6 +44,8 @@ export interface AcpAgentOptions {
 	readonly maxPrograms?: number;
 	/** Taken out of what the program says. */
 	readonly secrets: Secrets;
+	/** MCP servers that the program of such a turn gets for itself; left out: none. */
+	readonly mcpServers?: (turn: Pick<LoopInput, "standing">) => readonly AcpServer[];
 }
 
 export interface AcpAgent extends LoopAgent {
@@ -52,6 +58,7 @@ export function createAcpAgent({
 	workspaceOf,
 	wallOf,
 	secrets,
+	mcpServers = () => [],
 	...options
 }: AcpAgentOptions): AcpAgent {
 	const pool = new Pool({ clock: options.clock, idleMs: idleMinutes * MINUTE, maxPrograms });
@@ -67,7 +74,7 @@ export function createAcpAgent({
 		async *run(input): AsyncGenerator<LoopEvent> {
 			if (input.signal.aborted) return;
 			const events = new EventQueue<LoopEvent>();
-			void new AcpTurn({ input, events, pool, starter, secrets, clock: options.clock }).run();
+			void new AcpTurn({ input, events, pool, starter, secrets, mcpServers, clock: options.clock }).run();
 			for await (const event of events) {
 				if (input.signal.aborted) return;
 				yield event;
@@ -90,6 +97,7 @@ interface AcpTurnOptions {
 	readonly starter: (input: LoopInput) => Promise<() => Promise<Program>>;
 	readonly clock: Clock;
 	readonly secrets: Secrets;
+	readonly mcpServers: NonNullable<AcpAgentOptions["mcpServers"]>;
 }
 
 class AcpTurn {
@@ -99,18 +107,20 @@ class AcpTurn {
 	readonly #starter: AcpTurnOptions["starter"];
 	readonly #clock: Clock;
 	readonly #secrets: Secrets;
+	readonly #mcpServers: AcpTurnOptions["mcpServers"];
 	readonly #report: Report;
 	/** What an abort has to do now. */
 	#onAbort = () => {};
 	readonly #aborted = Promise.withResolvers<"cancelled">();
 
-	constructor({ input, events, pool, starter, clock, secrets }: AcpTurnOptions) {
+	constructor({ input, events, pool, starter, clock, secrets, mcpServers }: AcpTurnOptions) {
 		this.#input = input;
 		this.#events = events;
 		this.#pool = pool;
 		this.#starter = starter;
 		this.#clock = clock;
 		this.#secrets = secrets;
+		this.#mcpServers = mcpServers;
 		const { maxAnswer } = input;
 		this.#report = new Report(input.history, {
 			emit: (event) => events.push(event),
@@ -205,13 +215,14 @@ class AcpTurn {
 	/** The one it has, where that knows how this history begins and nothing else; or a new one. */
 	async #sessionOn(program: Program): Promise<ProgramSession> {
 		const { session: keryxSession, system, history } = this.#input;
+		const servers = this.#mcpServers(this.#input);
 		const frame = createHash("sha256")
-			.update(JSON.stringify([keryxSession, system]))
+			.update(JSON.stringify([keryxSession, system, servers]))
 			.digest("hex");
 		const { session } = program;
 		if (session?.sentHistory && session.frame === frame && continues(history, session.sentHistory))
 			return session;
-		return program.open(frame);
+		return program.open(frame, servers);
 	}
 
 	#ended(stopReason: string, program: Program, session: ProgramSession): void {

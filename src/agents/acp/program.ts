@@ -7,6 +7,7 @@ import {
 	type ClientConnection,
 	type ContentBlock,
 	client,
+	type McpServer,
 	methods,
 	PROTOCOL_VERSION,
 	RequestError,
@@ -15,6 +16,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import { inlineUntrusted } from "../../domain/index.ts";
+import type { PipedProgram } from "../../processes/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { AgentFailure, Permission } from "../types.ts";
 import { ProgramFailure } from "./failures.ts";
@@ -37,6 +39,10 @@ const initialized = z
 	.object({
 		protocolVersion: z.number(),
 		agentInfo: z.object({ name: z.string() }).nullish().catch(null),
+		agentCapabilities: z
+			.object({ mcpCapabilities: z.object({ http: z.boolean().optional() }).nullish().catch(null) })
+			.nullish()
+			.catch(null),
 	})
 	.describe("initialize");
 const opened = z.object({ sessionId: z.string() }).describe("session/new");
@@ -47,15 +53,6 @@ export interface ProgramOptions {
 	readonly command: string;
 	readonly cwd: string;
 	readonly clock: Clock;
-}
-
-/** A program that runs. */
-export interface Launched {
-	readonly child: ChildProcess;
-	/** Ends what has left its group, too, where that can be. */
-	kill(): void;
-	/** Resolves when nothing of it is left, with how it ended where its own exit does not say so. */
-	readonly gone: Promise<string | null>;
 }
 
 /** A session of the program, and what it knows: how much of which history. */
@@ -77,20 +74,22 @@ export interface Listener {
 
 export class Program {
 	readonly #options: ProgramOptions;
-	readonly #launched: Launched;
+	readonly #launched: PipedProgram;
 	readonly #connection: ClientConnection;
 	#stderr = "";
 	/** Why it cannot be talked to any more, where that is its doing. */
 	#problem: string | null = null;
 	#listener: { readonly session: string; readonly to: Listener } | null = null;
 	#name: string;
+	/** It can reach MCP servers over HTTP. */
+	#reachesHttp = false;
 	/** It no longer takes prompts: it is dead, or being ended. */
 	#leaving = false;
 	session: ProgramSession | null = null;
 	/** Resolves when the process and its streams are gone, with how it ended. Never rejects. */
 	readonly over: Promise<string>;
 
-	constructor(options: ProgramOptions, launched: Launched) {
+	constructor(options: ProgramOptions, launched: PipedProgram) {
 		this.#options = options;
 		this.#name = basename(options.command);
 		this.#launched = launched;
@@ -141,7 +140,8 @@ export class Program {
 			clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
 		});
 		try {
-			const { agentInfo, protocolVersion } = await this.#starting(request, initialized);
+			const { agentInfo, agentCapabilities, protocolVersion } = await this.#starting(request, initialized);
+			this.#reachesHttp = agentCapabilities?.mcpCapabilities?.http === true;
 			this.#name = inlineUntrusted(agentInfo?.name ?? "") || this.#name;
 			if (protocolVersion === PROTOCOL_VERSION) return;
 			const detail = `${this.#name} speaks version ${protocolVersion} of the protocol, Keryx speaks ${PROTOCOL_VERSION}`;
@@ -152,10 +152,11 @@ export class Program {
 		}
 	}
 
-	/** A session that knows nothing yet. Throws ProgramFailure. */
-	async open(frame: string): Promise<ProgramSession> {
+	/** A session that knows nothing yet, with those of the MCP servers that the program can reach. Throws ProgramFailure. */
+	async open(frame: string, servers: readonly McpServer[]): Promise<ProgramSession> {
 		const { cwd } = this.#options;
-		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+		const mcpServers = servers.filter((server) => this.#reachesHttp || !("type" in server));
+		const request = this.#connection.agent.request(methods.agent.session.new, { cwd, mcpServers });
 		const { sessionId } = await this.#starting(request, opened);
 		this.session = { id: sessionId, frame, sentHistory: null, spent: null };
 		return this.session;
@@ -194,13 +195,6 @@ export class Program {
 	/** Ends it and everything in its group, now; behind a wall, everything it started. */
 	kill(): void {
 		this.#leaving = true;
-		const { pid } = this.#child;
-		if (pid === undefined) return;
-		try {
-			process.kill(-pid, "SIGKILL");
-		} catch {
-			// It is gone.
-		}
 		this.#launched.kill();
 	}
 

@@ -28,6 +28,8 @@ export interface CommandCall {
 	/** Who wrote it; null where the platform does not say. */
 	readonly principal: string | null;
 	readonly conversation: ConversationId;
+	/** "": none. */
+	readonly profile: string;
 	readonly source: Source;
 	readonly now: number;
 }
@@ -40,8 +42,8 @@ export function toCommand({ name, aliases, usage, about, roles, answer }: ChatCo
 		group: "More",
 		...(aliases && { aliases }),
 		...(roles && { roles }),
-		tell: ({ args, role, principal, conversationId: conversation, source, now }) =>
-			answer({ args, role, principal, conversation, source, now }),
+		tell: ({ args, role, principal, conversation: { id, profile }, source, now }) =>
+			answer({ args, role, principal, conversation: id, profile, source, now }),
 	};
 }
 

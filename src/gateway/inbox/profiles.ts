@@ -1,6 +1,7 @@
 // Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
 import type { Config } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
+import { mayUseServer, serverOf } from "../../tools/index.ts";
 
 /**
  * The profile of a message: the one its transport may choose, that of the first rule that fits, or that of its channel; "" is none.
@@ -68,7 +69,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
 export function toolsFor(
 	all: readonly string[],
-	{ tools, profiles }: Pick<Config, "tools" | "profiles">,
+	{ tools, profiles, mcp }: Pick<Config, "tools" | "profiles" | "mcp">,
 	{
 		profile,
 		platform,
@@ -82,7 +83,14 @@ export function toolsFor(
 		role === null ? undefined : tools.by_role[role],
 	];
 	const withheld = role === "guest" && tools.by_role.guest === undefined ? PROGRAMS : NONE;
-	return all.filter(
-		(name) => !withheld.has(name) && lists.every((list) => list === undefined || list.includes(name)),
-	);
+	return all.filter((name) => {
+		if (withheld.has(name)) return false;
+		const server = serverOf(name);
+		const settings = server === null || !Object.hasOwn(mcp.servers, server) ? null : mcp.servers[server];
+		// Without a role: what every role may use.
+		const roles = role === null ? (["owner", "member", "guest"] as const) : [role];
+		if (settings && !roles.every((standing) => mayUseServer(settings, { profile, standing }))) return false;
+		const names = settings ? [name, `${server}__*`] : [name];
+		return lists.every((list) => list === undefined || names.some((one) => list.includes(one)));
+	});
 }

@@ -43,6 +43,8 @@ export interface TurnDependencies {
 	/** Messages that wait and may join the turn (busy mode steer). */
 	readonly joining: () => readonly number[];
 	readonly joined: (inbox: readonly number[]) => void;
+	/** What the agent is told where a message asks for a prompt of an MCP server; null where it does not. */
+	readonly promptOf: (text: string, signal: AbortSignal) => Promise<string | null>;
 	/** The turn was completed, and its end is written. */
 	readonly completed: (start: TurnStart) => void;
 	readonly log: (message: string, error: unknown) => void;

@@ -3,7 +3,7 @@
 import type { Agent } from "../../agents/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Confirmations } from "../../confirmations/index.ts";
-import { type ConversationId, mayJoin } from "../../domain/index.ts";
+import { type ConversationId, mayJoin, type Standing } from "../../domain/index.ts";
 import { type Conversation, type Job, OPERATOR, type Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { onlyTools, type ToolRegistry } from "../../tools/index.ts";
@@ -46,7 +46,17 @@ export interface TurnFactoryOptions {
 	/** When Keryx was last there before this start; null where it was not away. */
 	readonly awaySince: () => number | null;
 	readonly completed: (start: TurnStart) => void;
+	/** What the agent is told where a person asks for a prompt of an MCP server; null where they do not. */
+	readonly promptOf: (asked: AskedPrompt) => Promise<string | null>;
 	readonly log: (message: string, error: unknown) => void;
+}
+
+export interface AskedPrompt {
+	/** The message. */
+	readonly text: string;
+	readonly profile: string;
+	readonly standing: Standing;
+	readonly signal: AbortSignal;
 }
 
 export class TurnFactory {
@@ -152,8 +162,13 @@ export class TurnFactory {
 		return resumedSentence(interruptedAt, config.session_reset.timezone);
 	}
 
-	#rights({ speakers, conversationInfo }: Pick<TurnStart, "speakers" | "conversationInfo">): Promise<Rights> {
-		const { store, config, clock } = this.#with;
+	async #rights({
+		speakers,
+		conversationInfo,
+	}: Pick<TurnStart, "speakers" | "conversationInfo">): Promise<Rights> {
+		const { store, config, clock, tools } = this.#with;
+		// Servers that start with Keryx have a moment: their tools are not missing from the first answers.
+		await tools.ready?.();
 		return rightsOf(speakers, conversationInfo, { store, config, now: clock.now() });
 	}
 
@@ -181,14 +196,15 @@ export class TurnFactory {
 				rights.standing === "owner" &&
 				!start.conversationInfo.shared &&
 				start.conversationInfo.chatType === "dm",
-			tools: onlyTools(
-				tools,
-				toolsFor(tools.names, config, {
+			// As configured now: what comes while the turn runs is for those who may use it by then, too.
+			tools: onlyTools(tools, (names) =>
+				toolsFor(names, this.#with.config, {
 					profile,
 					platform: start.conversationInfo.platform,
 					role: rights.standing,
 				}).filter((name) => start.job?.tools?.includes(name) ?? true),
 			),
+			promptOf: (text, signal) => this.#with.promptOf({ text, profile, standing: rights.standing, signal }),
 			clock,
 			config: own ? { ...config, agent: own.agent } : config,
 			wallNote: async () => (await walls?.describe({ profile, standing: rights.standing })) ?? null,

@@ -5,6 +5,7 @@ import {
 	contentText,
 	hasPlatformTools,
 	limitInfo,
+	type Message,
 	type NewMessage,
 	promptHistory,
 	type ResetPolicy,
@@ -172,6 +173,7 @@ export class Turn {
 			if (this.#start.resumed && own.some(({ role, toolCalls }) => role === "tool" || toolCalls))
 				this.#checkpoints.goOn();
 			await this.#runApproved();
+			await this.#tellPrompt(own);
 			return agent.kind === "step" ? await this.#loop(agent) : await this.#followProgram(agent);
 		} catch (error) {
 			if (this.#controller.signal.aborted || error instanceof Aborted) return this.#aborted();
@@ -423,6 +425,14 @@ export class Turn {
 		if (questions.length === 0) return this.#completed(last);
 		const said = this.#said.map((text) => text.trim()).filter(Boolean);
 		return { kind: "completed", text: [...said, ...before].join("\n\n"), questions, last };
+	}
+
+	/** A message that asks for a prompt of an MCP server gets it as a note behind it, once, before the first step. */
+	async #tellPrompt(own: readonly Message[]): Promise<void> {
+		const asked = own.findLast(({ role }) => role === "user");
+		if (!asked || own.some(({ role }) => role !== "user")) return;
+		const content = await this.#with.promptOf(contentText(asked.content), this.#controller.signal);
+		if (content !== null) await this.#rows.append([{ role: "meta", kind: "note", content }]);
 	}
 
 	/** What this turn was begun for: calls that a human has decided. Each approval is used, committed, then its call runs. */

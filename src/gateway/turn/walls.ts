@@ -48,10 +48,13 @@ export interface WallsOptions {
 export interface Walls {
 	/** Of a command line that a model wrote; `wider`: the next wider wall, which a human has allowed. Throws wall.path. */
 	forCommand(turn: ProgramTurn, options?: { readonly wider?: boolean }): Promise<CommandWall>;
-	/** Of a program that the operator chose; `pass` are variables that are for it alone. Throws wall.path. */
+	/**
+	 * Of a program that the operator chose; `pass` are variables that are for it alone, `folder` the one it works in where that is not
+	 * a conversation's workspace. Throws wall.path.
+	 */
 	forProgram(
 		turn: ProgramTurn,
-		options: { readonly kind: WallKind; readonly pass: readonly string[] },
+		options: { readonly kind: WallKind; readonly pass: readonly string[]; readonly folder?: string },
 	): Promise<CommandWall>;
 	/**
 	 * Which wall the commands of such a turn run behind, or why there is none; for its people and its model. `program`: the wall that
@@ -75,7 +78,11 @@ export function createWalls(options: WallsOptions): Walls {
 	const decide = async (
 		turn: ProgramTurn,
 		choice: WallChoice,
-		{ pass, outlivesStarter }: { readonly pass: readonly string[]; readonly outlivesStarter: boolean },
+		{
+			pass,
+			outlivesStarter,
+			folder,
+		}: { readonly pass: readonly string[]; readonly outlivesStarter: boolean; readonly folder?: string },
 	) => {
 		const { walls } = options.config();
 		const found = await probe();
@@ -86,7 +93,8 @@ export function createWalls(options: WallsOptions): Walls {
 			const { asks, reason, remedy } = decision;
 			return { run: "open", env: options.openEnvironment(pass), asks, reason, remedy } as const;
 		}
-		const wall = { ...wallOf(turn, choice, options), outlivesStarter };
+		const workspace = folder ?? options.workspaceOf(turn).folder;
+		const wall = { ...wallOf(turn, choice, { ...options, workspace }), outlivesStarter };
 		const env = wallEnvironment({ wall, own: options.env, pass: [...walls.env_pass, ...pass], asked: {} });
 		if (found.machine === null)
 			throw new KeryxError("internal", "a wall is required, but nothing here can make one");
@@ -95,8 +103,11 @@ export function createWalls(options: WallsOptions): Walls {
 	return {
 		forCommand: (turn, { wider = false } = {}) =>
 			decide(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
-		forProgram: (turn, { kind, pass }) =>
-			decide(turn, programChoice(options.config(), kind, turn.standing), { pass, outlivesStarter: false }),
+		forProgram: (turn, { kind, ...given }) =>
+			decide(turn, programChoice(options.config(), kind, turn.standing), {
+				...given,
+				outlivesStarter: false,
+			}),
 		describe: async (turn, { program } = {}) => {
 			const config = options.config();
 			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
@@ -165,7 +176,7 @@ function networkOf({ network }: Config["walls"], kind: WallKind, standing: Stand
 function wallOf(
 	turn: ProgramTurn,
 	{ kind, isReadonly, network }: WallChoice,
-	options: WallsOptions,
+	options: WallsOptions & { readonly workspace: string },
 ): Omit<Wall, "outlivesStarter"> {
 	const { walls } = options.config();
 	const home = realpathSync(options.home);
@@ -174,7 +185,7 @@ function wallOf(
 	const isRoot = process.getuid?.() === 0;
 	const isAdmin = isRoot && walls.root === "admin" && turn.standing === "owner" && kind !== "box";
 	const { open_files, memory_mb } = walls.limits;
-	const { folder } = options.workspaceOf(turn);
+	const folder = options.workspace;
 	const workspace = realWorkspace(folder, options.home, home);
 	const write = paths(walls.write);
 	const others = otherWorkspaces(options);

@@ -81,6 +81,7 @@ export const texts = {
 		general: "General",
 		profiles: "Profiles",
 		configuration: "Configuration",
+		mcp: "MCP servers",
 		checkAFile: "Check a file",
 		tokens: "Tokens",
 		about: "About",

@@ -12,6 +12,7 @@ import { lookAtAudit } from "./audit.ts";
 import { lookAtChannels, lookAtConfig, lookAtHome, lookAtNode, lookAtSpace } from "./environment.ts";
 import type { Finding } from "./finding.ts";
 import { lookAtGit } from "./git.ts";
+import { lookAtMcpServers } from "./mcp.ts";
 import { lookAtModels } from "./model.ts";
 import { lookAtProcesses } from "./processes.ts";
 import { lookForKeryx } from "./running.ts";
@@ -63,6 +64,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		if (config) tell(...(await lookAtWalls(home, config.values, env)));
 		const { findings, client } = await lookForKeryx(home, context);
 		tell(...findings);
+		if (client) tell(...(await lookAtMcpServers(client)));
 		tell(...(await lookAtProcesses(home, client !== null)));
 		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
 		tell(...(await lookAtAudit(home, quick)));

@@ -7,11 +7,12 @@ import { AboutTab } from "./about-tab.tsx";
 import { CheckTab } from "./check-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
 import { GeneralTab } from "./general-tab.tsx";
+import { McpTab } from "./mcp-tab.tsx";
 import { ModelTab } from "./model-tab.tsx";
 import { ProfilesTab } from "./profiles-tab.tsx";
 import { TokensTab } from "./tokens-tab.tsx";
 
-const TABS = ["model", "general", "profiles", "configuration", "check", "tokens", "about"] as const;
+const TABS = ["model", "general", "profiles", "mcp", "configuration", "check", "tokens", "about"] as const;
 
 export function SettingsView() {
 	const { tab } = useSearch({ from: "/settings" });
@@ -26,6 +27,7 @@ export function SettingsView() {
 					{ name: "model", label: texts.view.model, content: <ModelTab /> },
 					{ name: "general", label: texts.view.general, content: <GeneralTab /> },
 					{ name: "profiles", label: texts.view.profiles, content: <ProfilesTab /> },
+					{ name: "mcp", label: texts.view.mcp, content: <McpTab /> },
 					{ name: "configuration", label: texts.view.configuration, content: <ConfigurationTab /> },
 					{ name: "check", label: texts.view.checkAFile, content: <CheckTab /> },
 					{ name: "tokens", label: texts.view.tokens, content: <TokensTab /> },

@@ -1,0 +1,29 @@
+// `npm run test:peers`: tests with programs of others that are no part of this package. Each is installed at its exact version into a
+// cache folder (KERYX_PEERS_CACHE, or keryx-peers in the user's cache) when it is first needed.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { prepare, root, run } from "./setup.mjs";
+
+const PEERS = { opencode: { package: "opencode-ai", version: "1.18.33", program: "opencode" } };
+
+const { node, env } = await prepare();
+const cache = env.KERYX_PEERS_CACHE ?? join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "keryx-peers");
+const found = {};
+for (const [name, { package: wanted, version, program }] of Object.entries(PEERS)) {
+	const folder = join(cache, `${wanted}-${version}`);
+	const path = join(folder, "node_modules", ".bin", program);
+	if (!existsSync(path)) {
+		console.log(`fetching ${wanted}@${version} into ${folder}`);
+		mkdirSync(folder, { recursive: true });
+		writeFileSync(join(folder, "package.json"), '{"private":true}\n');
+		const code = await run("npm", ["install", "--no-save", `${wanted}@${version}`], env, { cwd: folder });
+		if (code !== 0) process.exit(code);
+	}
+	found[`KERYX_PEER_${name.toUpperCase()}`] = path;
+}
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+process.exitCode = await run(node, [vitest, "run", "--config", "vitest.peers.config.ts"], {
+	...env,
+	...found,
+});

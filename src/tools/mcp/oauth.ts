@@ -1,0 +1,93 @@
+// Logging in at a server over HTTP. The official client speaks OAuth; here is what it keeps: the client it was registered as, the
+// tokens, and the proof of a login that is under way, in one file that only the owner of Keryx may read. A running Keryx uses and renews
+// tokens; it opens no browser: a person logs in with `keryx mcp login`.
+import type {
+	OAuthClientProvider,
+	StoredOAuthClientInformation,
+	StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { KERYX } from "../../called.ts";
+import type { ServerParts } from "./types.ts";
+
+interface Kept {
+	readonly client?: StoredOAuthClientInformation | undefined;
+	readonly tokens?: StoredOAuthTokens | undefined;
+	readonly verifier?: string | undefined;
+}
+
+const kept = z.looseObject({
+	client: z.looseObject({}).optional(),
+	tokens: z.looseObject({}).optional(),
+	verifier: z.string().optional(),
+});
+
+/** Where the browser comes back to, and how it is opened. */
+export interface Browser {
+	readonly redirectUrl: string;
+	open(url: URL): void | Promise<void>;
+}
+
+/** A person has to log in. */
+export class LoginNeeded extends Error {
+	constructor(server: string) {
+		super(`it wants a login: run \`${KERYX} mcp login ${server}\``);
+	}
+}
+
+export function loginOf(
+	server: string,
+	parts: Pick<ServerParts, "readLogin" | "writeLogin" | "secrets">,
+	browser?: Browser,
+): OAuthClientProvider {
+	const read = (): Kept => {
+		const text = parts.readLogin(server);
+		const found = text === null ? {} : (kept.safeParse(JSON.parse(text)).data ?? {});
+		hide(server, found.tokens, parts);
+		return found as Kept;
+	};
+	const write = (changes: Kept) => parts.writeLogin(server, JSON.stringify({ ...read(), ...changes }));
+	return {
+		redirectUrl: browser?.redirectUrl ?? "http://127.0.0.1/callback",
+		clientMetadata: {
+			client_name: "Keryx",
+			redirect_uris: browser ? [browser.redirectUrl] : [],
+			grant_types: ["authorization_code", "refresh_token"],
+			response_types: ["code"],
+			token_endpoint_auth_method: "none",
+		},
+		clientInformation: () => {
+			const { client } = read();
+			// Without a browser nobody is registered anew: that is the login's.
+			if (!client && !browser) throw new LoginNeeded(server);
+			return client;
+		},
+		saveClientInformation: (client) => write({ client }),
+		tokens: () => read().tokens,
+		saveTokens: (tokens) => {
+			hide(server, tokens, parts);
+			write({ tokens });
+		},
+		saveCodeVerifier: (verifier) => write({ verifier }),
+		codeVerifier: () => read().verifier ?? "",
+		redirectToAuthorization: (url) => {
+			if (!browser) throw new LoginNeeded(server);
+			return browser.open(url);
+		},
+		invalidateCredentials: (scope) => {
+			if (scope === "verifier") write({ verifier: undefined });
+			else if (scope === "tokens") write({ tokens: undefined });
+			else parts.writeLogin(server, "{}");
+		},
+	};
+}
+
+/** From the moment they are known (I12). */
+function hide(server: string, tokens: unknown, { secrets }: Pick<ServerParts, "secrets">): void {
+	const { access_token: access, refresh_token: refresh } = (tokens ?? {}) as Record<string, unknown>;
+	const name = `MCP_${server.toUpperCase().replaceAll("-", "_")}`;
+	const values = new Map<string, string>();
+	if (typeof access === "string") values.set(`${name}_ACCESS`, access);
+	if (typeof refresh === "string") values.set(`${name}_REFRESH`, refresh);
+	secrets.learn(values);
+}

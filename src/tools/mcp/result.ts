@@ -1,0 +1,85 @@
+// What a server answers, as the result of a call: text bounded, pictures and files as attachments, everything else in words.
+import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
+import { inlineUntrusted } from "../../domain/index.ts";
+import type { ToolPart, ToolResult } from "../types.ts";
+
+/** As much as a command's output. */
+const MOST_TEXT = 50_000;
+const HEAD = 0.4;
+const MOST_FILES = 20;
+
+type Block = CallToolResult["content"][number];
+type Contents = ReadResourceResult["contents"][number];
+
+export function toResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
+	const parts = content.map(partOf);
+	// For programs; where it says more than the text does, it is all there is.
+	if (content.length === 0 && structuredContent !== undefined)
+		parts.push({ type: "text", text: JSON.stringify(structuredContent) });
+	return { content: bounded(parts), ...(isError === true && { isError: true }) };
+}
+
+export function toAttachments({ contents }: ReadResourceResult): ToolResult {
+	return { content: bounded(contents.map(resourcePart)) };
+}
+
+function partOf(block: Block): ToolPart {
+	switch (block.type) {
+		case "text":
+			return { type: "text", text: block.text };
+		case "image":
+		case "audio":
+			return {
+				type: block.type,
+				data: Buffer.from(block.data, "base64"),
+				mediaType: mediaTypeOf(block.mimeType),
+			};
+		case "resource":
+			return resourcePart(block.resource);
+		case "resource_link":
+			return { type: "text", text: `Resource ${inlineUntrusted(block.name)}: ${block.uri}` };
+		default:
+			return { type: "text", text: JSON.stringify(block) };
+	}
+}
+
+function resourcePart(resource: Contents): ToolPart {
+	if ("text" in resource) return { type: "text", text: `${resource.uri}:\n${resource.text}` };
+	const mediaType = mediaTypeOf(resource.mimeType);
+	const kind = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
+	return {
+		type: kind ?? "file",
+		data: Buffer.from(resource.blob, "base64"),
+		mediaType,
+		name: nameIn(resource.uri),
+	};
+}
+
+/** A server may write anything there. */
+function mediaTypeOf(given: string | undefined): string {
+	return given !== undefined && /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,100}$/i.test(given)
+		? given.toLowerCase()
+		: "application/octet-stream";
+}
+
+function nameIn(uri: string): string {
+	return inlineUntrusted(uri.split(/[?#]/)[0]?.split("/").at(-1) ?? "") || "resource";
+}
+
+/** Text of all parts together, with its beginning and its end; files up to a number. */
+function bounded(parts: readonly ToolPart[]): string | readonly ToolPart[] {
+	const files = parts.filter((part) => part.type !== "text");
+	const text = cut(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"));
+	const left = files.length - MOST_FILES;
+	const words = left > 0 ? `${text}\n(${left} more files are left out)` : text;
+	if (files.length === 0) return words;
+	return [...(words === "" ? [] : [{ type: "text" as const, text: words }]), ...files.slice(0, MOST_FILES)];
+}
+
+function cut(text: string): string {
+	if (text.length <= MOST_TEXT) return text;
+	const head = Math.floor(MOST_TEXT * HEAD);
+	const left = text.length - MOST_TEXT;
+	const [begins, ends] = [text.slice(0, head), text.slice(text.length - (MOST_TEXT - head))];
+	return `${begins.toWellFormed()}\n[... ${left} characters left out ...]\n${ends.toWellFormed()}`;
+}

@@ -1,0 +1,244 @@
+// The MCP servers of one gateway: which there are, by the configuration; what they offer to whom (I18); and their tools beside Keryx's
+// own. Each server is one connection for the whole gateway, whoever uses it.
+import { isDeepStrictEqual } from "node:util";
+import type { McpServerSettings } from "../../config/index.ts";
+import type { PersonRole, Standing } from "../../domain/index.ts";
+import type { Tool } from "../types.ts";
+import { type AskedPrompt, promptText, promptUsage, readPrompt } from "./prompts.ts";
+import { resourceTool } from "./resources.ts";
+import { McpServer } from "./server.ts";
+import { toolOf } from "./tool.ts";
+import type { McpTool, ServerParts, ServerState } from "./types.ts";
+
+/** A turn waits so long at most for servers that are starting with Keryx. */
+const READY_MS = 10_000;
+const MOST_PROMPTS_SHOWN = 20;
+
+export interface McpServersOptions extends ServerParts {
+	/** Read each time: it may change. */
+	settings(): Readonly<Record<string, McpServerSettings>>;
+	/** How long a call may take, in milliseconds. */
+	callMs(): number;
+}
+
+/** For whom something is asked. */
+export interface McpCaller {
+	readonly profile: string;
+	readonly standing: Standing;
+}
+
+export interface McpServerReport {
+	readonly name: string;
+	readonly settings: McpServerSettings;
+	readonly state: ServerState;
+	readonly pid: number | null;
+	readonly starts: number;
+	readonly lastFailure: string | null;
+	readonly tools: readonly (McpTool & { readonly isUsed: boolean; readonly asks: boolean })[];
+	/** As a person calls them in a chat. */
+	readonly prompts: readonly string[];
+	readonly resources: number;
+	readonly remarks: readonly string[];
+}
+
+export interface McpServers {
+	/** Starts what the configuration names, ends what it no longer names, and replaces what is connected in another way. */
+	follow(): Promise<void>;
+	/** Resolves when every server was tried once since it was added, or after a while. */
+	ready(): Promise<void>;
+	/** Every tool, whoever may use it. */
+	tools(): readonly Tool[];
+	/** Tried again now; resolves with what came of it. Null: there is no such server. */
+	retry(name: string): Promise<McpServerReport | null>;
+	report(): readonly McpServerReport[];
+	/** What `/<server>:<prompt> ...` stands for; null where a text is nothing like that, or not for this caller. */
+	prompt(text: string, caller: McpCaller, signal: AbortSignal): Promise<string | null>;
+	/** The answer to `/mcp`. */
+	inWords(caller: McpCaller): string;
+	/** Servers that such a caller's agent program may have for itself, as the configuration describes them. */
+	passedOn(caller: McpCaller): readonly { readonly name: string; readonly settings: McpServerSettings }[];
+	close(): Promise<void>;
+}
+
+export function createMcpServers(options: McpServersOptions): McpServers {
+	return new Servers(options);
+}
+
+/** Whether such a turn may use the server at all. Pure. */
+export function mayUseServer(
+	{ profiles, roles }: Pick<McpServerSettings, "profiles" | "roles">,
+	{ profile, standing }: McpCaller,
+): boolean {
+	const isRole = standing !== "none" && roles.includes(standing satisfies PersonRole);
+	return isRole && (profiles === undefined || profiles.includes(profile === "" ? "default" : profile));
+}
+
+class Servers implements McpServers {
+	readonly #options: McpServersOptions;
+	readonly #servers = new Map<string, McpServer>();
+	/** Those that are on their way out: their names are free once they are gone. */
+	readonly #leaving = new Map<string, Promise<void>>();
+	#isClosed = false;
+
+	constructor(options: McpServersOptions) {
+		this.#options = options;
+	}
+
+	async follow(): Promise<void> {
+		const wanted = this.#options.settings();
+		for (const [name, server] of this.#servers)
+			if (!wanted[name] || !isDeepStrictEqual(connectedBy(wanted[name]), connectedBy(server.settings)))
+				this.#remove(name, server);
+		await Promise.all(
+			Object.keys(wanted).map(async (name) => {
+				await this.#leaving.get(name);
+				// The configuration may have changed again meanwhile.
+				const settings = this.#options.settings()[name];
+				if (settings && !this.#isClosed && !this.#servers.has(name))
+					this.#servers.set(name, new McpServer(name, settings, this.#options));
+			}),
+		);
+	}
+
+	#remove(name: string, server: McpServer): void {
+		this.#servers.delete(name);
+		const gone = server.stop().finally(() => this.#leaving.delete(name));
+		this.#leaving.set(name, gone);
+	}
+
+	async ready(): Promise<void> {
+		const untried = [...this.#servers.values()].filter(
+			({ starts, state }) => starts <= 1 && state.kind === "starting",
+		);
+		if (untried.length === 0) return;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const cancel = this.#options.clock.after(READY_MS, resolve);
+		const settled = untried.map(async (server) => {
+			const none = new AbortController();
+			// Connected, or not coming soon: either way there is nothing more to wait for.
+			await Promise.race([server.tried, server.connected(none.signal, READY_MS).catch(() => undefined)]);
+		});
+		await Promise.race([Promise.all(settled), promise]);
+		cancel();
+	}
+
+	tools(): readonly Tool[] {
+		const tools = [...this.#servers.values()].flatMap((server) =>
+			this.#used(server).map((tool) =>
+				toolOf(tool, server, {
+					confirm: () => this.#settingsOf(server).confirm,
+					callMs: this.#options.callMs,
+				}),
+			),
+		);
+		const withResources = [...this.#servers.values()].filter(({ offer }) => offer.resources.length > 0);
+		if (withResources.length === 0) return tools;
+		return [
+			...tools,
+			resourceTool({
+				servers: (caller) => withResources.filter((server) => mayUseServer(this.#settingsOf(server), caller)),
+				confirm: (server) => this.#settingsOf(server).confirm,
+				callMs: this.#options.callMs,
+			}),
+		];
+	}
+
+	#used(server: McpServer): readonly McpTool[] {
+		const { tools: chosen } = this.#settingsOf(server);
+		return server.offer.tools.filter(({ tool }) => chosen === undefined || chosen.includes(tool));
+	}
+
+	#settingsOf({ name, settings }: McpServer): McpServerSettings {
+		return this.#options.settings()[name] ?? settings;
+	}
+
+	async retry(name: string): Promise<McpServerReport | null> {
+		const server = this.#servers.get(name);
+		if (!server) return null;
+		server.retry();
+		const none = new AbortController();
+		await server.connected(none.signal, this.#options.callMs()).catch(() => undefined);
+		return this.#report(server);
+	}
+
+	report(): readonly McpServerReport[] {
+		return [...this.#servers.values()].map((server) => this.#report(server));
+	}
+
+	#report(server: McpServer): McpServerReport {
+		const { name, state, pid, starts, lastFailure, offer } = server;
+		const settings = this.#settingsOf(server);
+		return {
+			name,
+			settings,
+			state,
+			pid,
+			starts,
+			lastFailure,
+			tools: offer.tools.map((tool) => ({
+				...tool,
+				isUsed: settings.tools === undefined || settings.tools.includes(tool.tool),
+				asks: settings.confirm === "always" || (settings.confirm === "writes" && !tool.isReadOnly),
+			})),
+			prompts: offer.prompts.map((prompt) => promptUsage(name, prompt)),
+			resources: offer.resources.length,
+			remarks: [
+				...offer.remarks,
+				...(settings.tools ?? [])
+					.filter((tool) => state.kind === "connected" && !offer.tools.some((one) => one.tool === tool))
+					.map((tool) => `tools names ${tool}, which the server does not have`),
+			],
+		};
+	}
+
+	async prompt(text: string, caller: McpCaller, signal: AbortSignal): Promise<string | null> {
+		const asked = readPrompt(text);
+		const server = asked && this.#servers.get(asked.server);
+		if (!server || !mayUseServer(this.#settingsOf(server), caller)) return null;
+		return promptText(server, asked as AskedPrompt, { signal, ms: this.#options.callMs() });
+	}
+
+	inWords(caller: McpCaller): string {
+		const servers = [...this.#servers.values()].filter((server) =>
+			mayUseServer(this.#settingsOf(server), caller),
+		);
+		if (servers.length === 0) return "There are no MCP servers for you here.";
+		return servers
+			.map((server) => {
+				const { name, state, offer } = server;
+				const why = "why" in state ? `: ${state.why}` : "";
+				const tools = this.#used(server).length;
+				const head = `**${name}**: ${STATES[state.kind]}${why}, ${tools} tool${tools === 1 ? "" : "s"}`;
+				const prompts = offer.prompts.slice(0, MOST_PROMPTS_SHOWN);
+				return [head, ...prompts.map((prompt) => `- \`${promptUsage(name, prompt)}\``)].join("\n");
+			})
+			.join("\n\n");
+	}
+
+	passedOn(caller: McpCaller): readonly { readonly name: string; readonly settings: McpServerSettings }[] {
+		// Whoever wants to be asked each time cannot leave the asking to another program.
+		return Object.entries(this.#options.settings())
+			.filter(([, settings]) => mayUseServer(settings, caller) && settings.confirm !== "always")
+			.map(([name, settings]) => ({ name, settings }));
+	}
+
+	async close(): Promise<void> {
+		this.#isClosed = true;
+		for (const [name, server] of this.#servers) this.#remove(name, server);
+		await Promise.all(this.#leaving.values());
+	}
+}
+
+const STATES: Readonly<Record<ServerState["kind"], string>> = {
+	starting: "starting",
+	connected: "connected",
+	waiting: "not connected, tried again soon",
+	broken: "not connected, tried again later",
+	login: "not logged in",
+	stopped: "stopped",
+};
+
+/** What a connection is made of. The rest is read at each use. */
+function connectedBy({ command, args, env, url, headers_env, wall }: McpServerSettings) {
+	return { command, args, env, url, headers_env, wall };
+}

@@ -1,0 +1,95 @@
+// One tool of a server, as the agent's.
+import type { McpServerSettings } from "../../config/index.ts";
+import { inlineUntrusted } from "../../domain/index.ts";
+import type { Tool, ToolContext, ToolResult } from "../types.ts";
+import { actionOf } from "./naming.ts";
+import { toResult } from "./result.ts";
+import type { McpServer } from "./server.ts";
+import type { Connection, McpTool } from "./types.ts";
+
+/** A call waits so long at most for a server that is being started again. */
+const WAIT_MS = 20_000;
+
+export interface CallOptions {
+	confirm(): McpServerSettings["confirm"];
+	/** How long a call may take, in milliseconds. */
+	callMs(): number;
+}
+
+export function toolOf(
+	{ tool, name, description, schema, isReadOnly }: McpTool,
+	server: McpServer,
+	options: CallOptions,
+): Tool {
+	return {
+		name,
+		description,
+		schema,
+		// By the server's own word; what it says of itself decides what a crash costs, not what it may do.
+		repeatable: isReadOnly,
+		prepare: (input) => {
+			if (typeof input !== "object" || input === null || Array.isArray(input))
+				return { problem: "the arguments must be an object" };
+			return {
+				question: () => Promise.resolve(questionAbout({ tool, name, isReadOnly }, server, options.confirm())),
+				// Its program is not in a conversation's workspace, but may be told to write there.
+				changesFiles: () => !isReadOnly && server.settings.command !== undefined,
+				run: (context) =>
+					call(server, context, options, async ({ client }, signal) =>
+						toResult(
+							await client.callTool(
+								{ name: tool, arguments: input as Record<string, unknown> },
+								{ signal, timeout: options.callMs() },
+							),
+						),
+					),
+			};
+		},
+	};
+}
+
+function questionAbout(
+	{ tool, name, isReadOnly }: Pick<McpTool, "tool" | "name" | "isReadOnly">,
+	server: McpServer,
+	confirm: McpServerSettings["confirm"],
+) {
+	if (confirm === "never" || (confirm === "writes" && isReadOnly)) return null;
+	return {
+		action: actionOf(name),
+		description: `Call the tool ${inlineUntrusted(tool)} of the MCP server ${server.name}`,
+		...(confirm === "always" && { once: true }),
+	};
+}
+
+/** Whatever goes wrong is the call's result; what it means for the connection is for the server to know. */
+export async function call(
+	server: McpServer,
+	{ signal }: Pick<ToolContext, "signal">,
+	{ callMs }: Pick<CallOptions, "callMs">,
+	ask: (connection: Connection, signal: AbortSignal) => Promise<ToolResult>,
+): Promise<ToolResult> {
+	let connection: Connection;
+	try {
+		connection = await server.connected(signal, Math.min(WAIT_MS, callMs()));
+	} catch (error) {
+		return { content: `Nothing was done: ${(error as Error).message}.`, isError: true };
+	}
+	try {
+		return await ask(connection, signal);
+	} catch (error) {
+		if (signal.aborted) throw error;
+		const { message } = error as Error;
+		if (isLost(error)) server.failed(connection, message);
+		return { content: `${server.name} did not do it: ${message}`, isError: true };
+	}
+}
+
+/** The way to the server is gone, as opposed to an answer that says no. */
+function isLost(error: unknown): boolean {
+	const { name, code } = error as { readonly name?: string; readonly code?: unknown };
+	return (
+		name === "UnauthorizedError" ||
+		name === "TypeError" ||
+		(typeof code === "string" && code !== "REQUEST_TIMEOUT")
+	);
+}
