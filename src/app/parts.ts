@@ -24,6 +24,7 @@ import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
 	createAttachTool,
+	createSendTool,
 	createTools,
 	sessionRead,
 	sessionSearch,
@@ -146,7 +147,19 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
-	const gateway = createGateway({
+	const sendMessage = createSendTool({
+		resolve: (text, sender) => gateway.sending.resolve(text, sender),
+		send: async (message, { conversation, turn, scope }) =>
+			gateway.sending.send({
+				...message,
+				by: `agent:${(scope.kind === "principal" && scope.profile) || "default"}`,
+				from: await gateway.sending.whereOf(conversation),
+				turn,
+			}),
+		workspaceOf: (owner) => workspaceOf(owner).folder,
+		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
+	});
+	const gateway: Gateway = createGateway({
 		store,
 		get agent() {
 			return agents.own;
@@ -154,7 +167,15 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
+		tools: createTools([
+			sessionSearch,
+			sessionRead,
+			clarify,
+			attach,
+			sendMessage,
+			...terminal,
+			...options.tools,
+		]),
 		commands: options.commands,
 		platforms: createPlatforms(options.platforms),
 		confirmations,
