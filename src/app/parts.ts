@@ -13,6 +13,7 @@ import {
 	createGateway,
 	type Gateway,
 	questionDeliveries,
+	sendTool,
 	snapshotName,
 	toDeliveries,
 	type Walls,
@@ -24,7 +25,6 @@ import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
 	createAttachTool,
-	createSendTool,
 	createTools,
 	sessionRead,
 	sessionSearch,
@@ -147,15 +147,8 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
-	const sendMessage = createSendTool({
-		resolve: (text, sender) => gateway.sending.resolve(text, sender),
-		send: async (message, { conversation, turn, scope }) =>
-			gateway.sending.send({
-				...message,
-				by: `agent:${(scope.kind === "principal" && scope.profile) || "default"}`,
-				from: await gateway.sending.whereOf(conversation),
-				turn,
-			}),
+	const sendMessage = sendTool({
+		sending: () => gateway.sending,
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});

@@ -14,7 +14,7 @@ export {
 	ONCE_ONLY,
 } from "./classifier/index.ts";
 export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry } from "./registry.ts";
-export { createSendTool, OWNER_ONLY, SEND_TO_OTHERS } from "./send.ts";
+export { createSendTool, OWNER_ONLY, SEND_TO_OTHERS, type SendToolOptions } from "./send.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";
 export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";

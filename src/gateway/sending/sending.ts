@@ -34,8 +34,10 @@ export interface NewSend {
 	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
 	readonly by: string;
 	readonly from: SentFrom;
-	/** The turn that sends it. */
+	/** The turn that it is sent for. */
 	readonly turn?: string;
+	/** The turn sends it itself: refused (turn.stale) where that no longer runs. */
+	readonly whileRunning?: boolean;
 }
 
 /**
@@ -72,7 +74,7 @@ export interface SendingOptions {
 
 export function createSending({ store, targets, outlet, sessionSettings, output }: SendingOptions): Sending {
 	const toChat = async (given: NewSend, place: Place): Promise<Sent> => {
-		const { id, target, by, turn, from, files = [], uploads = NO_UPLOADS } = given;
+		const { id, target, by, turn, whileRunning, from, files = [], uploads = NO_UPLOADS } = given;
 		const { destination, conversation } = place;
 		const attached = [...files, ...uploads.parts];
 		if (attached.length > 0 && !conversation)
@@ -90,6 +92,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 			target,
 			by,
 			...(turn !== undefined && { turn }),
+			...(whileRunning !== undefined && { whileRunning }),
 			to: {
 				kind: "chat",
 				destination,

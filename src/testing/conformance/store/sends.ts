@@ -42,7 +42,7 @@ export function sendConformance(tell: Tell): void {
 			expect(await scene.store.sent({ scope: OPERATOR, id: "s1" })).toMatchObject({
 				deliveries: [{ state: "sent", receipt: "r-send:s1:1" }],
 			});
-			expect(await scene.store.checkIntegrity({ scope: OPERATOR })).toEqual([]);
+			expect(await scene.store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
 		},
 	);
 
@@ -101,7 +101,7 @@ export function sendConformance(tell: Tell): void {
 			conversation,
 			message: rows[0]?.id,
 		});
-		expect(await scene.store.checkIntegrity({ scope: OPERATOR })).toEqual([]);
+		expect(await scene.store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
 	});
 
 	tell("in a group where everybody has a conversation of their own, each gets it once", async (scene) => {
@@ -180,15 +180,17 @@ async function send(
 		readonly conversation: NonNullable<Chat["conversation"]>["id"] | null;
 		readonly chatId?: string;
 		readonly turn?: string;
+		readonly whileRunning?: boolean;
 	},
 ) {
-	const { conversation, chatId = "100", turn } = to;
+	const { conversation, chatId = "100", turn, whileRunning } = to;
 	const part = delivery(`send:${id}:1`, text, "reply", { chatId });
 	return await scene.store.send({
 		id,
 		target: { kind: "chat", platform: "telegram", account: "", chatId },
 		by: "operator",
 		...(turn && { turn }),
+		...(whileRunning && { whileRunning }),
 		to: {
 			kind: "chat",
 			destination: part.destination,
