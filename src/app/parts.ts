@@ -13,6 +13,7 @@ import {
 	createGateway,
 	type Gateway,
 	questionDeliveries,
+	sendTool,
 	snapshotName,
 	toDeliveries,
 	type Walls,
@@ -171,7 +172,12 @@ export function createParts(options: PartsOptions): Parts {
 			return { allowPrivate: allow_private, bytes: max_mb * 1024 * 1024, ms: timeout_seconds * 1000 };
 		},
 	});
-	const gateway = createGateway({
+	const sendMessage = sendTool({
+		sending: () => gateway.sending,
+		workspaceOf: (owner) => workspaceOf(owner).folder,
+		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
+	});
+	const gateway: Gateway = createGateway({
 		store,
 		get agent() {
 			return agents.own;
@@ -180,7 +186,7 @@ export function createParts(options: PartsOptions): Parts {
 			return agents.profiles;
 		},
 		tools: createTools(
-			[sessionSearch, sessionRead, clarify, attach, ...terminal, webFetch, ...options.tools],
+			[sessionSearch, sessionRead, clarify, attach, sendMessage, ...terminal, webFetch, ...options.tools],
 			mcp,
 		),
 		promptOf: ({ text, signal, ...caller }) => mcp.prompt(text, caller, signal),

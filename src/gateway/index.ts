@@ -41,6 +41,7 @@ export { questionDeliveries } from "./outbox/question.ts";
 export { toDeliveries } from "./outbox/reply.ts";
 export type { NewSend, Sending, Sent } from "./sending/sending.ts";
 export type { Needs, Resolution, Sender, Verdict } from "./sending/targets.ts";
+export { sendTool } from "./sending/tool.ts";
 export { LET_IN } from "./sentences.ts";
 export { homesOf } from "./session-settings.ts";
 export { storeAttachments } from "./turn/attachments.ts";

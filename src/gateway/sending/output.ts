@@ -20,13 +20,14 @@ export class OutputFiles {
 		this.#options = options;
 	}
 
-	async write({ id, target, by, turn, text }: NewSend): Promise<Sent> {
+	async write({ id, target, by, turn, whileRunning, text }: NewSend): Promise<Sent> {
 		const { store, folder } = this.#options;
 		const sent = await store.send({
 			id,
 			target,
 			by,
 			...(turn !== undefined && { turn }),
+			...(whileRunning !== undefined && { whileRunning }),
 			to: { kind: "file", file: this.#name() },
 		});
 		const path = join(folder, sent.file as string);

@@ -1,8 +1,16 @@
 // Sending by itself: a text to a target that was resolved and checked. Deliveries like any other's, and the row in the target's
 // transcript, are one commit; the same id again sends nothing (I7).
-import { type Content, contentText, type Part, type SentFrom, type Target } from "../../domain/index.ts";
+import {
+	type Content,
+	type ConversationId,
+	contentText,
+	conversationName,
+	type Part,
+	type SentFrom,
+	type Target,
+} from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { NewDelivery, Send, Store } from "../../store/index.ts";
+import { type NewDelivery, OPERATOR, type Send, type Store } from "../../store/index.ts";
 import type { ToolPart } from "../../tools/index.ts";
 import { fileDeliveries } from "../outbox/files.ts";
 import type { Outlet } from "../outbox/outlet.ts";
@@ -17,13 +25,19 @@ export interface NewSend {
 	readonly id: string;
 	readonly target: Target;
 	readonly text: string;
-	/** Files with their bytes; only to a chat that Keryx has heard from. */
+	/** Files with their bytes, or put as blobs beforehand; only to a chat that Keryx has heard from. */
 	readonly files?: readonly Extract<ToolPart, { readonly data: Uint8Array }>[];
+	readonly uploads?: {
+		readonly parts: readonly Part[];
+		readonly blobs: readonly string[];
+	};
 	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
 	readonly by: string;
 	readonly from: SentFrom;
-	/** The turn that sends it. */
+	/** The turn that it is sent for. */
 	readonly turn?: string;
+	/** The turn sends it itself: refused (turn.stale) where that no longer runs. */
+	readonly whileRunning?: boolean;
 }
 
 /**
@@ -39,6 +53,8 @@ export interface Sending {
 	/** As people read it. Names in it are untrusted. */
 	show(target: Target): Promise<string>;
 	send(send: NewSend): Promise<Sent>;
+	/** How a message names the conversation that it comes from: who and where, never what is talked about there. */
+	whereOf(conversation: ConversationId): Promise<SentFrom>;
 }
 
 export type Sent = Send & {
@@ -58,9 +74,10 @@ export interface SendingOptions {
 
 export function createSending({ store, targets, outlet, sessionSettings, output }: SendingOptions): Sending {
 	const toChat = async (given: NewSend, place: Place): Promise<Sent> => {
-		const { id, target, by, turn, from, files = [] } = given;
+		const { id, target, by, turn, whileRunning, from, files = [], uploads = NO_UPLOADS } = given;
 		const { destination, conversation } = place;
-		if (files.length > 0 && !conversation)
+		const attached = [...files, ...uploads.parts];
+		if (attached.length > 0 && !conversation)
 			throw new KeryxError("send.refused", "files can only be sent to a chat that Keryx has heard from", {
 				field: "attachments",
 			});
@@ -68,13 +85,14 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		const text = store.secrets.hideIn(given.text);
 		const { content, blobs } = await storeAttachments(
 			store,
-			files.length === 0 ? text : [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files],
+			attached.length === 0 ? text : [...(text === "" ? [] : [{ type: "text" as const, text }]), ...attached],
 		);
 		const sent = await store.send({
 			id,
 			target,
 			by,
 			...(turn !== undefined && { turn }),
+			...(whileRunning !== undefined && { whileRunning }),
 			to: {
 				kind: "chat",
 				destination,
@@ -86,7 +104,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 					},
 				},
 				content,
-				blobs,
+				blobs: [...blobs, ...uploads.blobs],
 				from,
 				deliveries: deliveriesOf(id, content, place),
 			},
@@ -107,10 +125,14 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		resolve: (text, sender) => targets.resolve(text, sender),
 		check: (target, sender) => targets.check(target, sender),
 		show: (target) => targets.show(target),
+		whereOf: async (id) => {
+			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
+			return { where: conversationName({ title: null, source }), conversation: id };
+		},
 		send: async (given) => {
 			if (given.target.kind === "local") {
 				if (!output) throw new KeryxError("send.refused", "there is no folder for output files here");
-				if (given.files?.length)
+				if (given.files?.length || given.uploads?.parts.length)
 					throw new KeryxError("send.refused", "local takes a text and no files", { field: "attachments" });
 				return output.write(given);
 			}
@@ -120,6 +142,8 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		},
 	};
 }
+
+const NO_UPLOADS = { parts: [], blobs: [] } as const;
 
 function isFile(part: Part): part is Exclude<Part, { type: "text" }> {
 	return part.type !== "text";

@@ -203,6 +203,7 @@ export const texts = {
 		message: "Message",
 		answer: "Answer",
 		agent: "Agent",
+		sentFrom: (where: Shown) => `Sent here from ${where}`,
 		notAddressedToTheAgent: "not addressed to the agent",
 		reasoning: "Reasoning",
 		you: "You",

@@ -6,7 +6,15 @@ import { inlineUntrusted, personId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Content, Delivery, Destination, NewDelivery, NewMessage, OperatorScope } from "../../types.ts";
+import type {
+	Content,
+	Delivery,
+	Destination,
+	NewDelivery,
+	NewMessage,
+	OperatorScope,
+	TurnState,
+} from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { moveTo } from "../sessions/filing.ts";
@@ -36,8 +44,10 @@ export interface SendArgs {
 	readonly target: Target;
 	/** Named by the audit: `agent:<profile>`, a token, the operator. */
 	readonly by: string;
-	/** The turn that sends it. */
+	/** The turn that it is sent for. */
 	readonly turn?: string;
+	/** The turn sends it itself: refused (turn.stale) where that no longer runs (I5). */
+	readonly whileRunning?: boolean;
 	readonly to:
 		| {
 				readonly kind: "chat";
@@ -108,6 +118,7 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 	const before = yield* get(byId, args.id);
 	if (before) return { ...(yield* toSend(before)), repeated: true };
 	const { id, target, by, turn = null, to } = args;
+	if (args.whileRunning) yield* assertRuns(context, turn ?? "");
 	const facts = [id, context.now, JSON.stringify(target)] as const;
 	if (to.kind === "file") {
 		yield* run(insert, ...facts, null, null, null, null, turn, by, 0, to.file, null);
@@ -141,6 +152,15 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 	);
 	return { ...sent, repeated: false };
 }
+
+function* assertRuns(context: Context, turn: string): Op<void> {
+	const row = yield* get(turnState, turn);
+	if (row?.state === "running" && row.epoch === context.epoch) return;
+	throw new KeryxError("turn.stale", `turn ${turn} does not run any more, so nothing was sent`, {
+		field: "turn",
+	});
+}
+const turnState = sql<{ state: TurnState; epoch: number }>("SELECT state, epoch FROM turns WHERE id = ?");
 
 function* addRow(
 	context: Context,

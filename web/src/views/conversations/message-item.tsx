@@ -91,6 +91,9 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				)}
 				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
+				{message?.sent_from && (
+					<p className="text-xs text-ink-3">{texts.messageItem.sentFrom(message.sent_from)}</p>
+				)}
 				{message?.observed && (
 					<p className="text-xs text-ink-3">{texts.messageItem.notAddressedToTheAgent}</p>
 				)}
