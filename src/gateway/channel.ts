@@ -203,7 +203,24 @@ export interface Channel {
 		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
+	/** Takes a request that the platform sent to the channel's address, `/channels/<name>/events`. Without it, every one is refused. */
+	receive?(request: ChannelRequest): Promise<ChannelReply>;
 }
+
+/** One request from outside. Anybody can send one: only the channel can tell whether its platform did. */
+export interface ChannelRequest {
+	header(name: string): string | undefined;
+	/** The whole body, read once. Rejects with http.too_large. Check what the headers prove before asking for it. */
+	body(): Promise<Uint8Array>;
+}
+
+export type ChannelReply =
+	/** Committed: the platform may forget it. `text` is what it wants to hear. */
+	| { readonly kind: "taken"; readonly text?: string }
+	/** The platform did not send this. */
+	| { readonly kind: "refused" }
+	/** Not committed: the platform must send it again. */
+	| { readonly kind: "later" };
 
 /** answer: what somebody asked for. question: waits for somebody. warning: something is lost or wrong. status: all else. */
 export type NoticeClass = "answer" | "question" | "warning" | "status";

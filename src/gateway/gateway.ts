@@ -10,6 +10,8 @@ import {
 	CHANNEL_DEFAULTS,
 	type Channel,
 	type ChannelHost,
+	type ChannelReply,
+	type ChannelRequest,
 	type ChannelSettings,
 	type Inbound,
 } from "./channel.ts";
@@ -314,6 +316,11 @@ class RunningGateway implements Gateway {
 
 	disconnect(name: string): Promise<void> {
 		return this.#connections.remove(name);
+	}
+
+	async receive(name: string, request: ChannelRequest): Promise<ChannelReply> {
+		if (!this.#accepting) return { kind: "later" };
+		return (await this.#connections.named(name)?.receive?.(request)) ?? { kind: "refused" };
 	}
 
 	#hostOf(channel: Channel): ChannelHost {
