@@ -193,6 +193,11 @@ export interface Channel {
 	start(host: ChannelHost): Promise<void>;
 	stop(): Promise<void>;
 	send(outgoing: Outgoing): Promise<SendResult>;
+	/**
+	 * How many messages it could send at once now, and how long until there is room for one more. Those beyond stay in the store: what a
+	 * channel keeps waiting would be of unknown outcome after a crash, though it never left. Left out: any number.
+	 */
+	room?(): { readonly free: number; readonly afterMs: number };
 	/** Replaces a message that was sent; without it, nothing is previewed. */
 	edit?(receipt: string, outgoing: Outgoing): Promise<SendResult>;
 	typing?(destination: Destination): Promise<void>;

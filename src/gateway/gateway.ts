@@ -147,7 +147,11 @@ class RunningGateway implements Gateway {
 			channelOf,
 			log,
 		};
-		this.#outbox = new Outbox({ ...sending, outlet: this.outlet });
+		this.#outbox = new Outbox({
+			...sending,
+			channels: () => this.#connections.values(),
+			outlet: this.outlet,
+		});
 		this.#unknownDeliveries = new UnknownDeliveries(sending);
 		this.#channelWatch = new ChannelWatch({
 			store,

@@ -221,6 +221,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
 			return result;
 		},
+		room: () => pace.room(),
 		edit: (receipt, outgoing) => {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
