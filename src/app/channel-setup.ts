@@ -14,7 +14,7 @@ import {
 } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { ChannelSetup } from "../http/index.ts";
-import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
+import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 import type { ConfigChanges, ConfigFile } from "./config-file.ts";
 import { writeSecretFile } from "./secret-file.ts";
 
@@ -76,7 +76,9 @@ export async function testChannel(name: string, place: TokenPlace): Promise<Chan
 	if (!settings) throw noChannel(name);
 	const platform = known(settings.platform);
 	const token = await readToken(name, settings, place);
-	const appToken = APP_TOKEN_PLATFORMS.has(platform) ? await readAppToken(name, settings, place) : "";
+	if (isPostedTo(settings)) await readSigningSecret(name, settings, place);
+	const hasAppToken = APP_TOKEN_PLATFORMS.has(platform) && !isPostedTo(settings);
+	const appToken = hasAppToken ? await readAppToken(name, settings, place) : "";
 	return tryToken(platform, { token, appToken, apiRoot: settings.api_root });
 }
 

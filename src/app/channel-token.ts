@@ -31,6 +31,26 @@ export async function readAppToken(
 	return read(`the app of channels.${name}`, where, place);
 }
 
+/** The same for the secret that Slack signs its requests with. */
+export async function readSigningSecret(
+	name: string,
+	{
+		signing_secret_env,
+		signing_secret_file,
+	}: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,
+	place: TokenPlace,
+): Promise<string> {
+	const where = { token_env: signing_secret_env, token_file: signing_secret_file };
+	return read(`the signing secret of channels.${name}`, where, place);
+}
+
+/** Whether Slack posts the channel's events to Keryx. */
+export function isPostedTo(
+	settings: Pick<ChannelSettings, "signing_secret_env" | "signing_secret_file">,
+): boolean {
+	return (settings.signing_secret_env ?? settings.signing_secret_file) !== undefined;
+}
+
 function read(
 	owner: string,
 	{ token_env, token_file }: Pick<ChannelSettings, "token_env" | "token_file">,

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
-import { readAppToken, readToken, type TokenPlace } from "./channel-token.ts";
+import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
 
 /** What a channel is made with. A `module` exports `createChannel`, which takes these. */
 export interface ChannelOptions {
@@ -52,7 +52,12 @@ const CHANNELS: Readonly<
 > = {
 	telegram: async (options) => {
 		const { createTelegramChannel } = await import("../channels/telegram/index.ts");
-		return createTelegramChannel({ ...options, ...apiRootOf(options) });
+		const { webhook_url: webhookUrl } = options.settings;
+		return createTelegramChannel({
+			...options,
+			...apiRootOf(options),
+			...(webhookUrl !== undefined && { webhookUrl }),
+		});
 	},
 	discord: async (options) => {
 		const { createDiscordChannel } = await import("../channels/discord/index.ts");
@@ -71,7 +76,9 @@ const CHANNELS: Readonly<
 		return createSlackChannel({
 			...options,
 			...apiRootOf(options),
-			appToken: () => readAppToken(name, settings, place),
+			events: isPostedTo(settings)
+				? { signingSecret: () => readSigningSecret(name, settings, place) }
+				: { appToken: () => readAppToken(name, settings, place) },
 			aliveMs: settings.alive_seconds * 1000,
 		});
 	},

@@ -37,6 +37,18 @@ export const channelSchema = z.strictObject({
 	/** The same for the app's token, where the platform wants one beside the bot's. */
 	app_token_env: variableSchema.optional(),
 	app_token_file: z.string().min(1).optional(),
+	/** Slack posts its events to Keryx, signed with this; in place of the app's token. */
+	signing_secret_env: variableSchema.optional(),
+	signing_secret_file: z.string().min(1).optional(),
+	/** Telegram posts its updates to this address, which leads to `/channels/<name>/events`. Left out: Keryx asks for them. */
+	webhook_url: z
+		.url({ protocol: /^https?$/ })
+		.max(1000)
+		.refine(
+			(url) => new URL(url).username === "" && new URL(url).hash === "",
+			"must have no password and no #",
+		)
+		.optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
 	/** Given to the module as they are. */
@@ -80,8 +92,7 @@ export function* channelProblems(
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
 	const seen = new Map<string, string>();
 	for (const [name, entry] of Object.entries(channels)) {
-		const { platform, account, module, profile, token_env, token_file, app_token_env, app_token_file } =
-			entry;
+		const { platform, account, module, profile, token_env, token_file } = entry;
 		const connection = `${platform} ${account}`;
 		const other = seen.get(connection);
 		seen.set(connection, name);
@@ -101,13 +112,33 @@ export function* channelProblems(
 				path: [name, "token_env"],
 				message: "or token_file must say where the token is; set one of the two",
 			};
-		const needsAppToken = APP_TOKEN_PLATFORMS.has(platform) && module === undefined;
-		if (needsAppToken && (app_token_env === undefined) === (app_token_file === undefined))
-			yield {
-				path: [name, "app_token_env"],
-				message: "or app_token_file must say where the app-level token is; set one of the two",
-			};
+		if (module === undefined) yield* eventProblems(name, entry);
 		if (profile !== undefined && !Object.hasOwn(profiles, profile))
 			yield { path: [name, "profile"], message: `must be one of the names in profiles, not ${profile}` };
 	}
+}
+
+/** How events come in is said once. */
+function* eventProblems(
+	name: string,
+	entry: ChannelSettings,
+): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+	const { platform, app_token_env, app_token_file, signing_secret_env, signing_secret_file } = entry;
+	const given = [app_token_env, app_token_file, signing_secret_env, signing_secret_file];
+	if (platform === "slack" && given.filter((one) => one !== undefined).length !== 1)
+		yield {
+			path: [name, "app_token_env"],
+			message:
+				"or app_token_file must say where the app-level token is, or signing_secret_env or signing_secret_file where the signing secret is; set exactly one of them",
+		};
+	if (platform !== "slack" && (signing_secret_env ?? signing_secret_file) !== undefined)
+		yield { path: [name, "signing_secret_env"], message: "is for Slack only; remove it" };
+	if (entry.webhook_url === undefined) return;
+	if (platform !== "telegram")
+		yield { path: [name, "webhook_url"], message: "is for Telegram only; remove it" };
+	else if (entry.api_root === undefined && !entry.webhook_url.startsWith("https:"))
+		yield {
+			path: [name, "webhook_url"],
+			message: "must begin with https://: Telegram posts to nothing else",
+		};
 }

@@ -185,6 +185,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("token_env"),
 		...at("app_token_env"),
 		...ofMcpServers(keys),
+		...at("signing_secret_env"),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];

@@ -515,7 +515,14 @@ function keyVariables({
 }: {
 	readonly mcp: { readonly servers: Readonly<Record<string, McpServerSettings>> };
 	readonly channels: Readonly<
-		Record<string, { readonly token_env?: string | undefined; readonly app_token_env?: string | undefined }>
+		Record<
+			string,
+			{
+				readonly token_env?: string | undefined;
+				readonly app_token_env?: string | undefined;
+				readonly signing_secret_env?: string | undefined;
+			}
+		>
 	>;
 	readonly agent: z.output<typeof agentSchema>;
 	readonly profiles: Readonly<Record<string, { readonly agent: z.output<typeof agentSchema> }>>;
@@ -525,7 +532,11 @@ function keyVariables({
 	return new Set([
 		...Object.values(USUAL_KEY_VARIABLES),
 		...secrets.map((secret) => (typeof secret === "string" ? secret : secret.name)),
-		...Object.values(channels).flatMap(({ token_env, app_token_env }) => [token_env, app_token_env]),
+		...Object.values(channels).flatMap((channel) => [
+			channel.token_env,
+			channel.app_token_env,
+			channel.signing_secret_env,
+		]),
 		...mcpVariables(mcp.servers),
 		...agents.flatMap((one) => [one.api_key_env, ...one.failover.map((next) => next.api_key_env)]),
 	]);

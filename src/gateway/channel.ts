@@ -193,6 +193,11 @@ export interface Channel {
 	start(host: ChannelHost): Promise<void>;
 	stop(): Promise<void>;
 	send(outgoing: Outgoing): Promise<SendResult>;
+	/**
+	 * How many messages it could send at once now, and how long until there is room for one more. Those beyond stay in the store: what a
+	 * channel keeps waiting would be of unknown outcome after a crash, though it never left. Left out: any number.
+	 */
+	room?(): { readonly free: number; readonly afterMs: number };
 	/** Replaces a message that was sent; without it, nothing is previewed. */
 	edit?(receipt: string, outgoing: Outgoing): Promise<SendResult>;
 	typing?(destination: Destination): Promise<void>;
@@ -203,7 +208,24 @@ export interface Channel {
 		madeAt?: number,
 	): Promise<{ readonly kind: "sent"; readonly receipt: string } | { readonly kind: "absent" | "unknown" }>;
 	health(): ChannelHealth;
+	/** Takes a request that the platform sent to the channel's address, `/channels/<name>/events`. Without it, every one is refused. */
+	receive?(request: ChannelRequest): Promise<ChannelReply>;
 }
+
+/** One request from outside. Anybody can send one: only the channel can tell whether its platform did. */
+export interface ChannelRequest {
+	header(name: string): string | undefined;
+	/** The whole body, read once. Rejects with http.too_large. Check what the headers prove before asking for it. */
+	body(): Promise<Uint8Array>;
+}
+
+export type ChannelReply =
+	/** Committed: the platform may forget it. `text` is what it wants to hear. */
+	| { readonly kind: "taken"; readonly text?: string }
+	/** The platform did not send this. */
+	| { readonly kind: "refused" }
+	/** Not committed: the platform must send it again. */
+	| { readonly kind: "later" };
 
 /** answer: what somebody asked for. question: waits for somebody. warning: something is lost or wrong. status: all else. */
 export type NoticeClass = "answer" | "question" | "warning" | "status";

@@ -10,6 +10,8 @@ import {
 	CHANNEL_DEFAULTS,
 	type Channel,
 	type ChannelHost,
+	type ChannelReply,
+	type ChannelRequest,
 	type ChannelSettings,
 	type Inbound,
 } from "./channel.ts";
@@ -154,7 +156,11 @@ class RunningGateway implements Gateway {
 			channelOf,
 			log,
 		};
-		this.#outbox = new Outbox({ ...sending, outlet: this.outlet });
+		this.#outbox = new Outbox({
+			...sending,
+			channels: () => this.#connections.values(),
+			outlet: this.outlet,
+		});
 		this.#unknownDeliveries = new UnknownDeliveries(sending);
 		this.#channelWatch = new ChannelWatch({
 			store,
@@ -355,6 +361,11 @@ class RunningGateway implements Gateway {
 
 	disconnect(name: string): Promise<void> {
 		return this.#connections.remove(name);
+	}
+
+	async receive(name: string, request: ChannelRequest): Promise<ChannelReply> {
+		if (!this.#accepting) return { kind: "later" };
+		return (await this.#connections.named(name)?.receive?.(request)) ?? { kind: "refused" };
 	}
 
 	#hostOf(channel: Channel): ChannelHost {

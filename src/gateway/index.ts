@@ -15,6 +15,8 @@ export type {
 	Channel,
 	ChannelHealth,
 	ChannelHost,
+	ChannelReply,
+	ChannelRequest,
 	ChannelSettings,
 	ChannelTraits,
 	Inbound,

@@ -9,7 +9,14 @@ import type { Schedules } from "../schedules/index.ts";
 import type { Scope, Store } from "../store/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ToolRegistry } from "../tools/index.ts";
-import type { Admission, Channel, ChannelSettings, Inbound } from "./channel.ts";
+import type {
+	Admission,
+	Channel,
+	ChannelReply,
+	ChannelRequest,
+	ChannelSettings,
+	Inbound,
+} from "./channel.ts";
 import type { Actions } from "./commands/actions.ts";
 import type { ChatCommand } from "./commands/index.ts";
 import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
@@ -90,6 +97,8 @@ export interface Gateway {
 	connect(channel: Channel): Promise<void>;
 	/** Stops the channel of that name. Deliveries to its platform wait until there is one again. */
 	disconnect(name: string): Promise<void>;
+	/** A request for the channel of that name. Refused where there is none, or where it takes no requests. */
+	receive(name: string, request: ChannelRequest): Promise<ChannelReply>;
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
 	 * Answers the keys that changed; told as an event.

@@ -18,6 +18,7 @@ import { addDescription } from "./docs/description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
 import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./entry/auth.ts";
+import { addChannelEvents } from "./entry/channel-events.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
 import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
@@ -106,6 +107,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	);
 	app.use("*", harmless);
 	app.use("*", withoutSecretNames);
+	addChannelEvents(app, host, { limit, rates });
 	app.use("*", settleVisitor(access, rates));
 	const page = host.page === undefined ? null : loadPage(host.page);
 	for (const path of ["/confirm", "/confirm/*", "/grants", "/grants/*", "/audit", "/audit/*"])

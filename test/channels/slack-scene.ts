@@ -6,6 +6,7 @@ import { type ChannelPeer, PAUSE_MS, TakingHost } from "../../src/testing/index.
 import { systemClock } from "../../src/time/index.ts";
 import { createSlackPeer, readable, type SlackPeer, type SlackPeerOptions } from "../peers/slack/index.ts";
 import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
+import { type Received, receiving } from "./receiving.ts";
 import type { Heard } from "./telegram-scene.ts";
 
 /** Slack's pauses are minutes; nobody waits for them here. */
@@ -21,7 +22,7 @@ export function channelOn(
 	return createSlackChannel({
 		name: "slack",
 		token: () => Promise.resolve(peer.botToken),
-		appToken: () => Promise.resolve(peer.appToken),
+		events: { appToken: () => Promise.resolve(peer.appToken) },
 		apiRoot: peer.apiRoot,
 		clock: systemClock,
 		log: (message) => logged.push(message),
@@ -82,7 +83,39 @@ const SHOWING = /^(?:chat\.(?:postMessage|update)|files\.completeUploadExternal)
 
 /** For the suite that every channel passes, and for tests of a whole gateway on any platform. */
 export async function slackPeer(): Promise<ChannelPeer & Heard> {
-	const { peer, proxy, channel } = await slackScene({ account: "app2" });
+	return peerOf(await slackScene({ account: "app2" }));
+}
+
+/** The same with events over HTTP, which go through the faulty network, too. */
+export async function slackPeerOverHttp(): Promise<ChannelPeer & Heard> {
+	const { received, ...scene } = await slackHttpScene({ account: "app2" });
+	return peerOf(scene, received);
+}
+
+/** A channel that Slack posts to. */
+export async function slackHttpScene(
+	options: Partial<SlackOptions> = {},
+	peerOptions: SlackPeerOptions = QUICK,
+): Promise<SlackScene & { readonly received: Received }> {
+	const secret = { current: "" };
+	const scene = await slackScene(
+		{ events: { signingSecret: () => Promise.resolve(secret.current) }, orderMs: 250, ...options },
+		peerOptions,
+	);
+	const received = await receiving(scene.channel);
+	secret.current = scene.peer.signingSecret;
+	scene.peer.sockets.requestUrl = { url: received.url, signingSecret: scene.peer.signingSecret };
+	return {
+		...scene,
+		received,
+		close: async () => {
+			await scene.close();
+			await received.close();
+		},
+	};
+}
+
+function peerOf({ peer, proxy, channel }: SlackScene, received?: Received): ChannelPeer & Heard {
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
 	const said: string[] = [];
@@ -99,10 +132,13 @@ export async function slackPeer(): Promise<ChannelPeer & Heard> {
 		sendFile: (text, name, bytes) => say(text, { files: [{ name, bytes: Buffer.from(bytes) }] }),
 		press: (receipt, button) => peer.press(ada, dm, receipt, button),
 		redeliver: (ts) => peer.redeliver(dm, ts),
-		disconnect: () => proxy.cut(),
+		disconnect: () => {
+			proxy.cut();
+			received?.proxy.cut();
+		},
 		refuseConnections: async () => {
-			await proxy.set("cut");
-			return () => proxy.set("open");
+			await Promise.all([proxy.set("cut"), received?.proxy.set("cut")]);
+			return async () => void (await Promise.all([proxy.set("open"), received?.proxy.set("open")]));
 		},
 		acknowledged: () => {
 			const missing = said.findIndex((ts) => !peer.isTaken(dm, ts));
@@ -124,6 +160,7 @@ export async function slackPeer(): Promise<ChannelPeer & Heard> {
 		received: () => peer.calls.map(({ fields }) => JSON.stringify(fields)).join("\n"),
 		pass: () => turnOfTheLoop(),
 		close: async () => {
+			await received?.close();
 			await proxy.close();
 			await peer.close();
 		},

@@ -418,11 +418,14 @@ describe("what only a human can mend", () => {
 	);
 
 	test.each([
-		["swapped tokens", () => ({ token: "xapp-1-A0001-1001-secret" }), /wrong kind.*xoxb-/],
-		["wrong app tokens", () => ({ appToken: "xapp-wrong" }), /does not accept the app's token/],
+		["swapped tokens", { token: () => Promise.resolve("xapp-1-A0001-1001-secret") }, /wrong kind.*xoxb-/],
+		[
+			"wrong app tokens",
+			{ events: { appToken: () => Promise.resolve("xapp-wrong") } },
+			/does not accept the app's token/,
+		],
 	])("%s are named with the remedy", async (_, wrong, said) => {
-		const given = Object.entries(wrong()).map(([name, value]) => [name, () => Promise.resolve(value)]);
-		const channel = channelOn(scene.peer, Object.fromEntries(given));
+		const channel = channelOn(scene.peer, wrong);
 		await channel.start(scene.host);
 		await scene.until(() => channel.health().state === "needs_attention");
 		expect(channel.health().detail).toMatch(said);

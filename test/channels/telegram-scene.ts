@@ -7,6 +7,7 @@ import { systemClock } from "../../src/time/index.ts";
 import { createTelegramPeer, type TelegramPeer } from "../peers/telegram/index.ts";
 import { clean } from "../peers/telegram/text.ts";
 import { createFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";
+import { type Received, receiving } from "./receiving.ts";
 
 export function channelOn(
 	peer: TelegramPeer,
@@ -77,7 +78,36 @@ const SHOWING = /^(?:send(?!ChatAction)|edit)/;
 
 /** For the suite that every channel passes, and for tests of a whole gateway on any platform. */
 export async function telegramPeer(): Promise<ChannelPeer & Heard> {
-	const { peer, proxy, channel } = await telegramScene({ account: "bot2" });
+	return peerOf(await telegramScene({ account: "bot2" }));
+}
+
+/** The same with a webhook, whose requests go through the faulty network, too. */
+export async function telegramPeerByWebhook(): Promise<ChannelPeer & Heard> {
+	const { received, ...scene } = await webhookScene({ account: "bot2" });
+	return peerOf(scene, received);
+}
+
+/** A channel that Telegram posts to. */
+export async function webhookScene(
+	options: Partial<TelegramOptions> = {},
+): Promise<TelegramScene & { readonly received: Received }> {
+	let channel: Channel | undefined;
+	const received = await receiving({
+		receive: (request) => channel?.receive?.(request) ?? Promise.resolve({ kind: "later" }),
+	});
+	const scene = await telegramScene({ webhookUrl: received.url, ...options });
+	channel = scene.channel;
+	return {
+		...scene,
+		received,
+		close: async () => {
+			await scene.close();
+			await received.close();
+		},
+	};
+}
+
+function peerOf({ peer, proxy, channel }: TelegramScene, received?: Received): ChannelPeer & Heard {
 	const ada = peer.user("Ada");
 	const dm = peer.dm(ada);
 	dm.closed = null;
@@ -101,10 +131,13 @@ export async function telegramPeer(): Promise<ChannelPeer & Heard> {
 				.map(nameOf),
 		press: (receipt, button) => peer.press(ada, dm, Number(receipt), button),
 		redeliver: (id) => peer.redeliver(dm, idOf(id)),
-		disconnect: () => proxy.cut(),
+		disconnect: () => {
+			proxy.cut();
+			received?.proxy.cut();
+		},
 		refuseConnections: async () => {
-			await proxy.set("cut");
-			return () => proxy.set("open");
+			await Promise.all([proxy.set("cut"), received?.proxy.set("cut")]);
+			return async () => void (await Promise.all([proxy.set("open"), received?.proxy.set("open")]));
 		},
 		acknowledged: () => peer.confirmed().map((name) => nameOf(idOf(name))),
 		visible: () =>
@@ -122,6 +155,7 @@ export async function telegramPeer(): Promise<ChannelPeer & Heard> {
 		person: String(ada.id),
 		received: () => JSON.stringify([peer.calls, peer.answers(dm)]),
 		close: async () => {
+			await received?.close();
 			await proxy.close();
 			await peer.close();
 		},

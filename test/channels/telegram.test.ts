@@ -381,7 +381,7 @@ describe("what only a human can mend", () => {
 
 	test("a webhook that is set is named as the cause", async () => {
 		const { peer, channel, host } = scene;
-		peer.bot.queue.webhook = "https://example.org/hook";
+		peer.bot.queue.pusher.set({ url: "http://127.0.0.1:1/hook", secret: "", mostAtOnce: 40 });
 		await channel.start(host);
 		await scene.until(() => channel.health().state === "needs_attention");
 		expect(channel.health().detail).toContain("webhook");

@@ -26,6 +26,7 @@ const SCOPES: Readonly<Record<string, string>> = {
 /** Throws channel.refused, which says whether Slack refused a token, which one, or could not be reached. */
 export async function identifySlack(options: {
 	readonly token: string;
+	/** Empty where Slack posts its events. */
 	readonly appToken: string;
 	readonly apiRoot?: string;
 }): Promise<SlackIdentity> {
@@ -35,7 +36,8 @@ export async function identifySlack(options: {
 	const bot = await asked("bot token (xoxb-)", () =>
 		web(token).call<{ user?: string; team?: string; response_metadata?: { scopes?: string[] } }>("auth.test"),
 	);
-	await asked("app-level token (xapp-)", () => web(appToken).call("apps.connections.open"));
+	if (appToken !== "")
+		await asked("app-level token (xapp-)", () => web(appToken).call("apps.connections.open"));
 	const granted = new Set(bot.response_metadata?.scopes ?? []);
 	const missing = Object.entries(SCOPES).filter(([scope]) => granted.size > 0 && !granted.has(scope));
 	return {

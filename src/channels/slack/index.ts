@@ -1,9 +1,11 @@
-// Slack: a channel on Socket Mode and the Web API. The libraries' own loops, acknowledgements and retries are not used: they come before
+// Slack: a channel on Socket Mode, or on events over HTTP, and the Web API. The libraries' own loops, acknowledgements and retries are not used: they come before
 // Keryx has committed.
 import { platformTraits } from "../../domain/index.ts";
 import type {
 	Channel,
 	ChannelHost,
+	ChannelReply,
+	ChannelRequest,
 	ChannelTraits,
 	Clock,
 	Outgoing,
@@ -16,14 +18,24 @@ import { lookUp, type Read } from "./history.ts";
 import { type Connection, Line } from "./line.ts";
 import { askedPause, goneReason, outcomeOf } from "./outcome.ts";
 import { ALLOWED, type Allowances, Pace } from "./pace.ts";
+import { readPosted } from "./requests.ts";
 import { chatTypeOf } from "./source.ts";
 import { API_ROOT, Web } from "./web.ts";
 
 export { identifySlack } from "./identify.ts";
 
 const NOT_CONNECTED: SendResult = { kind: "retry", afterMs: 1000, reason: "not connected" };
+/** So long is a signing secret used before it is read again. */
+const SECRET_MS = 5000;
 /** Threads and unsettled deliveries that a channel remembers. */
 const REMEMBERED = 5000;
+
+/** How events come: over connections that Keryx opens, or as requests to the channel's address. */
+export type SlackEvents =
+	/** The app's token (xapp-), which opens connections. */
+	| { readonly appToken: () => Promise<string> }
+	/** What Slack signs its requests with. */
+	| { readonly signingSecret: () => Promise<string> };
 
 export interface SlackOptions {
 	/** The name of its entry in `channels`. */
@@ -34,8 +46,7 @@ export interface SlackOptions {
 	readonly profile?: string;
 	/** The bot's (xoxb-). Read when it connects, and again when it was refused. */
 	readonly token: () => Promise<string>;
-	/** The app's (xapp-), which opens connections. */
-	readonly appToken: () => Promise<string>;
+	readonly events: SlackEvents;
 	/** Another server than Slack's own, with the path of its API. */
 	readonly apiRoot?: string;
 	readonly clock: Clock;
@@ -49,6 +60,8 @@ export interface SlackOptions {
 	readonly downloadMs?: number;
 	/** So long after a lost answer a message can still appear: before that, nobody looks for it. */
 	readonly settleMs?: number;
+	/** Where Slack posts its events: how long one waits for those that it overtook. */
+	readonly orderMs?: number;
 	/** The pause after the first failure; it doubles up to `longestPauseMs`. */
 	readonly firstPauseMs?: number;
 	readonly longestPauseMs?: number;
@@ -72,8 +85,8 @@ export const SLACK_TRAITS: ChannelTraits = {
 };
 
 export function createSlackChannel(options: SlackOptions): Channel {
-	const { name, account = "", clock, log, random = Math.random } = options;
-	const { pulseMs = 8000, aliveMs = 60_000, downloadMs = 60_000, settleMs = 2000 } = options;
+	const { name, account = "", clock, log, random = Math.random, events } = options;
+	const { pulseMs = 8000, aliveMs = 60_000, downloadMs = 60_000, settleMs = 2000, orderMs = 100 } = options;
 	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
 	const apiRoot = `${(options.apiRoot ?? API_ROOT).replace(/\/+$/, "")}/`;
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
@@ -84,6 +97,14 @@ export function createSlackChannel(options: SlackOptions): Channel {
 	/** When the outcome of a delivery became unknown, by the monotonic clock. */
 	const doubtful = new Map<string, number>();
 	let host: ChannelHost | undefined;
+	let known: { readonly secret: string; readonly until: number } | undefined;
+	/** Read anew now and then, so that a changed one is used. */
+	const signing = async (): Promise<string> => {
+		if (!("signingSecret" in events)) throw new Error("no request is taken");
+		if (!known || known.until < clock.monotonic())
+			known = { secret: (await events.signingSecret()).trim(), until: clock.monotonic() + SECRET_MS };
+		return known.secret;
+	};
 	const hostNow = () => {
 		if (!host) throw new Error("stopped");
 		return host;
@@ -128,14 +149,19 @@ export function createSlackChannel(options: SlackOptions): Channel {
 		aliveMs,
 		firstPauseMs,
 		longestPauseMs,
+		orderMs,
 		log: note,
 		host: hostNow,
 		contextOf,
 		open: async () => {
 			const { WebClient } = await import("@slack/web-api");
-			const [token, appToken] = await Promise.all([options.token(), options.appToken()]);
 			const web = (one: string) => new Web({ WebClient, token: one.trim(), apiRoot, clock });
-			return { bot: web(token), app: web(appToken) };
+			const bot = web(await options.token());
+			if ("appToken" in events) return { bot, app: web(await events.appToken()) };
+			// A missing one is told now, and not with the first event.
+			known = undefined;
+			await signing();
+			return { bot, app: null };
 		},
 		catchUp: (connection, of_, gap) =>
 			catchUp(connection, of_, gap, {
@@ -229,6 +255,22 @@ export function createSlackChannel(options: SlackOptions): Channel {
 			return found;
 		},
 		health: () => line.health(),
+		...("signingSecret" in events && {
+			receive: async (request: ChannelRequest): Promise<ChannelReply> => {
+				const posted = await readPosted(request, signing, clock.now());
+				switch (posted.kind) {
+					case "challenge":
+						return { kind: "taken", text: posted.text };
+					case "nothing":
+						return { kind: "taken" };
+					case "refused":
+						line.refused();
+						return { kind: "refused" };
+					case "happening":
+						return { kind: (await line.post(posted.happening, posted.isRetry)) ? "taken" : "later" };
+				}
+			},
+		}),
 	};
 }
 

@@ -3,9 +3,9 @@
 import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth, ChannelHost } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { Lanes } from "../lanes.ts";
 import { Directory } from "./directory.ts";
 import { chatOf, type EventContext, eventOf, type Happening, handIn, messageOf } from "./events.ts";
-import { Lanes } from "./lanes.ts";
 import { Marks } from "./marks.ts";
 import { askedPause, isTokenRefused, reasonOf, wordOf } from "./outcome.ts";
 import { type Envelope, Socket, type SocketEnd, SocketRefused } from "./socket.ts";
@@ -20,6 +20,10 @@ const SHORT_GAP_MS = 30_000;
 const SETTLE_MS = 1000;
 /** Messages that history brought: their events, which come too, are acknowledged alone. */
 const REMEMBERED = 10_000;
+/** The shortest time between two readings of the history because of retries: each outage brings many. */
+const SWEEP_MS = 60_000;
+/** So many wait to be committed; what Slack posts beyond that it must send again. */
+const MOST_PENDING = 2000;
 
 export interface Connection {
 	readonly web: Web;
@@ -35,8 +39,14 @@ export interface LineOptions {
 	readonly aliveMs: number;
 	readonly firstPauseMs: number;
 	readonly longestPauseMs: number;
+	/** Requests of one chat overtake each other on the way by less than this. */
+	readonly orderMs: number;
 	/** Reads the tokens anew each time, so that changed ones are used. */
-	readonly open: () => Promise<{ readonly bot: Web; readonly app: Web }>;
+	readonly open: () => Promise<{
+		readonly bot: Web;
+		/** Opens connections. Null: Slack posts its events to the channel's address. */
+		readonly app: Web | null;
+	}>;
 	readonly host: () => ChannelHost;
 	readonly contextOf: (connection: Connection) => EventContext;
 	/** Hands in what was missed, through `take`; resolves when everything was. */
@@ -57,8 +67,17 @@ interface Trouble {
 }
 
 interface Pending {
-	readonly acknowledgements: (() => void)[];
+	/** Told whether it was committed. */
+	readonly settle: ((isCommitted: boolean) => void)[];
 }
+
+interface Arrival {
+	readonly happening: Happening;
+	readonly settle: (isCommitted: boolean) => void;
+}
+
+/** What events come by: a connection of Socket Mode, or Slack's requests. */
+type Link = Pick<Socket, "ended" | "giveUp" | "ping">;
 
 export class Line {
 	readonly #options: LineOptions;
@@ -76,9 +95,18 @@ export class Line {
 	/** Of this connection: what they have under way ends with the line. */
 	#webs: readonly Web[] = [];
 	/** Under way, by the id of the event: one that comes again meanwhile is the same. */
-	readonly #pending = new Map<string, Pending>();
+	readonly #pending = new Map<string | object, Pending>();
 	readonly #live = new Remembered();
 	readonly #fromHistory = new Remembered();
+	/** What was committed. A message that comes again is known to the store (I4); anything else is acknowledged alone. */
+	readonly #done = new Remembered();
+	/** Posted a moment ago, by chat: Slack posts side by side, so that one may overtake another. */
+	readonly #arrivals = new Map<string, Arrival[]>();
+	#link: Link | null = null;
+	/** When the history was last read because of a retry, by the monotonic clock. */
+	#sweptAt = Number.NEGATIVE_INFINITY;
+	/** Somebody posted here without the right signature, and nobody with it since. */
+	#isForged = false;
 	#running: Promise<void> = Promise.resolve();
 	readonly #sleepers = new Set<() => void>();
 	/** What was missed in it is not all handed in yet: the cursor stays where it is. */
@@ -134,6 +162,7 @@ export class Line {
 			this.#detail = undefined;
 			for (const wake of [...this.#sleepers]) wake();
 			for (const web of this.#webs) web.abort();
+			this.#link?.giveUp(new Error("stopped"));
 			for (const socket of this.#sockets) socket.giveUp(new Error("stopped"));
 		}
 		await this.#running;
@@ -143,7 +172,39 @@ export class Line {
 	suspect(error: unknown): void {
 		if (!isTokenRefused(error) || this.isStopping) return;
 		this.#troubled(error);
-		for (const socket of this.#sockets) socket.giveUp(error);
+		this.#link?.giveUp(error);
+	}
+
+	/** A request that Slack did not sign. */
+	refused(): void {
+		if (!this.#isForged) this.#options.log(FORGED);
+		this.#isForged = true;
+	}
+
+	/** Something that Slack posted. Resolves when it is committed; false where it is not: Slack must send it again. */
+	post(happening: Happening, isRetry: boolean): Promise<boolean> {
+		if (this.isStopping || !this.#connection || this.#pending.size >= MOST_PENDING)
+			return Promise.resolve(false);
+		this.#isForged = false;
+		this.#proven("event");
+		// Slack could not reach Keryx before: what it gave up by now is in the history.
+		if (isRetry && this.#mayHaveMissed(happening)) {
+			this.#sweptAt = this.#options.clock.monotonic();
+			this.#miss();
+			this.#catchUp(this.#connection);
+		}
+		return new Promise((resolve) => {
+			if (happening.kind !== "events_api") return this.#take(happening, resolve);
+			const chat = chatOf(happening);
+			const arrived = this.#arrivals.get(chat) ?? [];
+			arrived.push({ happening, settle: resolve });
+			if (arrived.length > 1) return;
+			this.#arrivals.set(chat, arrived);
+			void this.sleep(this.#options.orderMs).then(() => {
+				this.#arrivals.delete(chat);
+				for (const one of inOrder(arrived)) this.#take(one.happening, one.settle);
+			});
+		});
 	}
 
 	/** At the very first start: the cursor to keep; null at any other. */
@@ -230,30 +291,35 @@ export class Line {
 		const { clock, pulseMs } = this.#options;
 		// Slack hands each event to one of the connections: one that was left open would take events and lose them.
 		await this.#closeAll();
-		const socket = await this.#connect();
+		const link = await this.#connect();
+		this.#link = link;
 		if (this.isStopping) return { kind: "lost", error: new Error("stopped") };
 		let cancel = () => {};
 		const pulse = () => {
 			if (clock.monotonic() - this.#alive > pulseMs * 3)
-				return socket.giveUp(new Error("Slack does not answer pings"));
-			socket.ping();
-			this.#connection?.web.call("auth.test").catch((error: unknown) => this.suspect(error));
+				return link.giveUp(new Error("Slack does not answer pings"));
+			link.ping();
+			this.#connection?.web.call("auth.test").then(
+				() => link instanceof Socket || this.#proven("auth.test answered"),
+				// Nothing else shows that Slack is not reached where it posts its events.
+				(error: unknown) => (link instanceof Socket ? this.suspect(error) : link.giveUp(error)),
+			);
 			cancel = clock.after(pulseMs, pulse);
 		};
 		cancel = clock.after(pulseMs, pulse);
-		const end = await socket.ended;
+		const end = await link.ended;
 		cancel();
 		if (end.kind === "refresh") await Promise.race([this.lanes.idle(), this.sleep(SETTLE_MS)]);
 		return end;
 	}
 
-	async #connect(): Promise<Socket> {
-		const { clock, log } = this.#options;
+	async #connect(): Promise<Link> {
+		const { clock } = this.#options;
 		const { bot, app } = await this.#options.open();
-		this.#webs = [bot, app];
+		this.#webs = app ? [bot, app] : [bot];
 		if (this.isStopping) throw new Error("stopped");
 		const me = meOf(await bot.call<Record<string, string>>("auth.test"));
-		const { url } = await app.call<{ url?: string }>("apps.connections.open");
+		const url = app && (await app.call<{ url?: string }>("apps.connections.open")).url;
 		if (url === undefined) throw new Error("Slack gave no address for the connection");
 		const before = this.#connection;
 		const isSame = before?.me.userId === me.userId && before.me.teamId === me.teamId;
@@ -261,22 +327,36 @@ export class Line {
 		// Before the first event can come: it must not move the cursor past what was missed.
 		if (this.#silentMs() > SHORT_GAP_MS) this.#miss();
 		this.#connection = isSame ? { ...connection, directory: before.directory.on(bot) } : connection;
+		const link = url === null ? postbox() : await this.#openSocket(url);
+		if (this.isStopping) return link;
+		if (url === null) this.#proven("auth.test answered");
+		this.#state = "connected";
+		this.#detail = undefined;
+		this.#catchUp(this.#connection);
+		return link;
+	}
+
+	async #openSocket(url: string): Promise<Socket> {
+		const { clock, log } = this.#options;
 		const socket = await Socket.open(
 			url,
 			{
 				clock,
 				onAlive: (by) => this.#proven(by),
-				onEnvelope: (envelope, from) => this.#take(envelope, from),
+				onEnvelope: (envelope, from) => this.#hear(envelope, from),
 			},
 			(opened) => this.#sockets.add(opened),
 		);
 		this.#counted = socket.connections;
-		if (this.isStopping) return socket;
-		this.#state = "connected";
-		this.#detail = undefined;
-		if (this.#remark() !== undefined) log(this.#remark() as string);
-		this.#catchUp(this.#connection);
+		if (this.#counted > 1) log(connectedTimes(this.#counted));
 		return socket;
+	}
+
+	/** An event whose first delivery failed; not one that Keryx has in hand, or that was only answered too late. */
+	#mayHaveMissed(happening: Happening): boolean {
+		const key = keyOf(happening);
+		if (this.#options.clock.monotonic() - this.#sweptAt < SWEEP_MS) return false;
+		return key === null || !(this.#pending.has(key) || this.#done.has(key));
 	}
 
 	/** While the machine sleeps, the monotonic clock may stand still. */
@@ -312,32 +392,48 @@ export class Line {
 		});
 	}
 
-	#take(envelope: Envelope, socket: Socket): void {
-		const { envelope_id: id, type, payload } = envelope;
-		const acknowledge = () => void socket.acknowledge(id);
-		if (type !== "events_api" && type !== "interactive" && type !== "slash_commands") {
-			acknowledge();
-			return;
-		}
-		const key = typeof payload.event_id === "string" ? payload.event_id : id;
+	#hear({ envelope_id: id, type, payload }: Envelope, socket: Socket): void {
+		const acknowledge = (isCommitted: boolean) => {
+			if (isCommitted) socket.acknowledge(id);
+		};
+		if (type === "events_api" || type === "interactive" || type === "slash_commands")
+			this.#take({ kind: type, payload }, acknowledge);
+		else acknowledge(true);
+	}
+
+	#take(happening: Happening, settle: (isCommitted: boolean) => void): void {
+		const key = keyOf(happening) ?? {};
 		const pending = this.#pending.get(key);
 		if (pending) {
-			pending.acknowledgements.push(acknowledge);
+			pending.settle.push(settle);
 			return;
 		}
-		const entry: Pending = { acknowledgements: [acknowledge] };
+		if (typeof key === "string" && this.#done.has(key) && !messageOf(happening)) {
+			settle(true);
+			return;
+		}
+		const entry: Pending = { settle: [settle] };
 		this.#pending.set(key, entry);
-		const happening: Happening = { kind: type, payload };
 		const holder = {};
 		const ts = messageOf(happening)?.ts ?? eventOf(happening).event_ts;
 		if (ts !== undefined) this.marks.begin(holder, ts);
 		void this.lanes.run(chatOf(happening), async () => {
-			await this.#handIn(happening, ts, holder, entry);
-			this.#pending.delete(key);
+			const tell = (isCommitted: boolean) => {
+				if (isCommitted && typeof key === "string") this.#done.add(key);
+				this.#pending.delete(key);
+				for (const settle of entry.settle.splice(0)) settle(isCommitted);
+			};
+			await this.#handIn(happening, ts, holder, () => tell(true));
+			tell(false);
 		});
 	}
 
-	async #handIn(happening: Happening, ts: string | undefined, holder: object, entry: Pending): Promise<void> {
+	async #handIn(
+		happening: Happening,
+		ts: string | undefined,
+		holder: object,
+		committed: () => void,
+	): Promise<void> {
 		const connection = this.#connection;
 		const chat = chatOf(happening);
 		const message = messageOf(happening);
@@ -354,7 +450,7 @@ export class Line {
 		if (outcome === "stopped") return;
 		this.marks.end(holder, outcome === "done" ? cursor : undefined);
 		if (message?.ts !== undefined) this.#live.add(`${chat}/${message.ts}`);
-		for (const acknowledge of entry.acknowledgements) acknowledge();
+		committed();
 		// What the button did is done; a sentence that comes too late is lost alone.
 		await after?.().catch((error: unknown) =>
 			this.#options.log("a button press was not answered", reasonOf(error)),
@@ -376,9 +472,9 @@ export class Line {
 	}
 
 	#remark(): string | undefined {
-		return this.#counted > 1 && this.#state === "connected"
-			? `${this.#counted} programs are connected to this app, and Slack sends each event to only one of them: stop the others`
-			: undefined;
+		if (this.#state !== "connected") return undefined;
+		if (this.#isForged) return FORGED;
+		return this.#counted > 1 ? connectedTimes(this.#counted) : undefined;
 	}
 
 	#troubled(error: unknown): void {
@@ -423,6 +519,38 @@ function isHopeless(error: unknown, failures: number): boolean {
 /** The store is in trouble, or Keryx stops: later the same is taken. */
 function mayPass({ code }: KeryxError): boolean {
 	return /^(?:store|gateway)\./.test(code) && code !== "store.conflict" && code !== "store.not_found";
+}
+
+/** What Slack calls it, the same however often it is delivered; null where it has no name. */
+function keyOf({ payload }: Happening): string | null {
+	const { event_id: event, trigger_id: trigger } = payload;
+	if (typeof event === "string") return event;
+	return typeof trigger === "string" ? trigger : null;
+}
+
+/** As they happened in their chat. */
+function inOrder(arrivals: readonly Arrival[]): readonly Arrival[] {
+	const at = ({ happening }: Arrival) => {
+		const { event_ts: changed, ts } = eventOf(happening);
+		return Number(changed ?? ts ?? 0);
+	};
+	return arrivals.toSorted((a, b) => at(a) - at(b));
+}
+
+/** Slack posts: there is nothing to open, and nothing to lose but Slack's answers. */
+function postbox(): Link {
+	let giveUp: Link["giveUp"] = () => {};
+	const ended = new Promise<SocketEnd>((resolve) => {
+		giveUp = (error) => resolve({ kind: "lost", error });
+	});
+	return { ended, giveUp: (error) => giveUp(error), ping: () => {} };
+}
+
+const FORGED =
+	"a request came without the right signature: if Slack sent it, put the signing secret of the app (Basic Information at api.slack.com/apps) in the place of the old one";
+
+function connectedTimes(count: number): string {
+	return `${count} programs are connected to this app, and Slack sends each event to only one of them: stop the others`;
 }
 
 function meOf(answer: Readonly<Record<string, string>>): Me {

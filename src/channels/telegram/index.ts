@@ -4,6 +4,8 @@ import { platformTraits } from "../../domain/index.ts";
 import type {
 	Channel,
 	ChannelHost,
+	ChannelReply,
+	ChannelRequest,
 	ChannelTraits,
 	Clock,
 	Outgoing,
@@ -16,6 +18,7 @@ import { goneReason, reasonOf } from "./outcome.ts";
 import { Pace } from "./pace.ts";
 import { isReceipt, readReceipt } from "./receipts.ts";
 import { handIn } from "./updates.ts";
+import { isSecret, readUpdate, SECRET_HEADER, secretOf } from "./webhook.ts";
 
 export { identifyTelegram } from "./identify.ts";
 
@@ -42,6 +45,8 @@ export interface TelegramOptions {
 	readonly clock: Clock;
 	readonly log: (message: string, error?: unknown) => void;
 	readonly random?: () => number;
+	/** The public address that leads to the channel: Telegram posts there. Left out: Keryx asks for news. */
+	readonly webhookUrl?: string;
 	/** How long a poll waits for news. Short, because a token that is revoked shows only at the next one. */
 	readonly pollSeconds?: number;
 	/** So long without an answer, and the channel counts as down. */
@@ -71,7 +76,7 @@ export const TELEGRAM_TRAITS: ChannelTraits = {
 export function createTelegramChannel(options: TelegramOptions): Channel {
 	const { name, account = "", clock, log, random = Math.random } = options;
 	const { pollSeconds = 8, aliveMs = 60_000, downloadMs = 60_000 } = options;
-	const { firstPauseMs = 500, longestPauseMs = 30_000 } = options;
+	const { firstPauseMs = 500, longestPauseMs = 30_000, webhookUrl } = options;
 	const apiRoot = (options.apiRoot ?? API_ROOT).replace(/\/+$/, "");
 	const of = { account, ...(options.profile !== undefined && { profile: options.profile }) };
 	const moves = new Map<string, string>();
@@ -100,8 +105,14 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 		open: async () => {
 			grammy ??= await import("grammy");
 			const fetch = transport.fetch as unknown as typeof globalThis.fetch;
-			return new grammy.Api((await options.token()).trim(), { apiRoot, fetch });
+			const token = (await options.token()).trim();
+			return { api: new grammy.Api(token, { apiRoot, fetch }), secret: secretOf(token) };
 		},
+		keep: async (cursor) => {
+			if (!host) throw new Error("stopped");
+			await host.passed(cursor);
+		},
+		...(webhookUrl !== undefined && { webhookUrl }),
 		onConnected: ({ api }) => void showCommands(api),
 		handIn: async (update, cursor, { api, me }, batch, isLastTry) => {
 			if (!host) throw new Error("stopped");
@@ -210,6 +221,7 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			if (result.kind === "sent") own.add(chatNow(outgoing.destination.chatId), result.receipt);
 			return result;
 		},
+		room: () => pace.room(),
 		edit: (receipt, outgoing) => {
 			if (!line.connection) return Promise.resolve(NOT_CONNECTED);
 			if (!isReceipt(receipt))
@@ -225,6 +237,17 @@ export function createTelegramChannel(options: TelegramOptions): Channel {
 			});
 		},
 		health: () => line.health(),
+		...(webhookUrl !== undefined && {
+			receive: async (request: ChannelRequest): Promise<ChannelReply> => {
+				const secret = line.secret;
+				if (secret === null) return { kind: "later" };
+				// Before the body is read: a stranger's is not even looked at.
+				if (!isSecret(request.header(SECRET_HEADER), secret)) return { kind: "refused" };
+				const update = readUpdate(await request.body());
+				if (!update) return { kind: "refused" };
+				return { kind: (await line.post(update)) ? "taken" : "later" };
+			},
+		}),
 	};
 }
 

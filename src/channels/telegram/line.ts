@@ -1,15 +1,17 @@
-// The line to Telegram: connects, polls, hands in, confirms. An update is confirmed by asking for those after it, and that happens only
-// when the host has committed it. Nothing ends the line but `stop`: it comes back for ever, and says meanwhile what is wrong.
+// The line to Telegram: connects, polls or is posted to, hands in, confirms. A polled update is confirmed by asking for those after it, a
+// posted one by the answer to its request; both happen only when the host has committed it. Nothing ends the line but `stop`: it comes back for ever, and says meanwhile what is wrong.
 import type { Api } from "grammy";
 import type { Update, UserFromGetMe } from "grammy/types";
 import { KeryxError } from "../../errors.ts";
 import type { ChannelHealth } from "../../gateway/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { Lanes } from "../lanes.ts";
 import type { Transport } from "../transport.ts";
 import { FileUnreached } from "./files.ts";
 import { Intake } from "./intake.ts";
-import { isApiError, isConflict, isTokenRefused, reasonOf } from "./outcome.ts";
-import { ALLOWED_UPDATES } from "./updates.ts";
+import { isApiError, isConflict, isTokenRefused, isWebhookConflict, reasonOf } from "./outcome.ts";
+import { ALLOWED_UPDATES, chatOf, messageOf } from "./updates.ts";
+import { deliveryTrouble, ForeignWebhook, MOST_AT_ONCE, ownUrl, webhookCursor } from "./webhook.ts";
 
 const LIMIT = 100;
 /** How long a stop waits for Telegram to hear what was committed. */
@@ -18,10 +20,17 @@ const GOODBYE_MS = 2000;
 const LOOK_MS = 1000;
 /** An update that cannot be read so often is passed over, or nothing would come after it. */
 const STUMBLES = 3;
+/** Posted updates that are remembered, to know one that comes again, and parts of albums. */
+const REMEMBERED = 1000;
+const ALBUM_PARTS = 50;
+/** So many posted updates wait to be committed; what Telegram posts beyond that it must send again. */
+const MOST_POSTED = 1000;
 
 export interface Connection {
 	readonly api: Api;
 	readonly me: UserFromGetMe;
+	/** What Telegram shows with each update that it posts. */
+	readonly secret: string;
 }
 
 export interface LineOptions {
@@ -33,7 +42,11 @@ export interface LineOptions {
 	readonly firstPauseMs: number;
 	readonly longestPauseMs: number;
 	/** Reads the token anew each time, so that a changed one is used. */
-	readonly open: () => Promise<Api>;
+	readonly open: () => Promise<{ readonly api: Api; readonly secret: string }>;
+	/** Where Telegram posts updates. Left out: they are polled. */
+	readonly webhookUrl?: string;
+	/** Commits a cursor alone. */
+	readonly keep: (cursor: string) => Promise<void>;
 	/** Commits one update of a batch. */
 	readonly handIn: (
 		update: Update,
@@ -78,10 +91,20 @@ export class Line {
 	#isFirst = true;
 	/** The poll was broken off because a token was refused. */
 	#isInterrupted = false;
+	/** The webhook is set: what is posted is taken. */
+	#isListening = false;
+	/** When an update was last posted. */
+	#heardAt = 0;
+	/** Posted updates on their way to the host, those of one chat one after the other. */
+	readonly #lanes = new Lanes();
+	readonly #posted = new Map<number, Promise<boolean>>();
+	#album: readonly Update[] = [];
 	/** When another program last took the updates, by the monotonic clock. */
 	#conflictAt = Number.NEGATIVE_INFINITY;
+	/** What is wrong while it is connected. */
+	#remark: string | undefined;
 	#running: Promise<void> = Promise.resolve();
-	#wake: () => void = () => {};
+	readonly #sleepers = new Set<() => void>();
 
 	constructor(options: LineOptions) {
 		this.#options = options;
@@ -90,6 +113,11 @@ export class Line {
 	/** While it is connected; else whoever wants to send waits. */
 	get connection(): Connection | null {
 		return this.#state === "connected" ? this.#connection : null;
+	}
+
+	/** Null before the first connection. */
+	get secret(): string | null {
+		return this.#connection?.secret ?? null;
 	}
 
 	get isStopping(): boolean {
@@ -101,11 +129,13 @@ export class Line {
 		const isSilent =
 			(this.#state === "connected" || this.#state === "degraded") &&
 			clock.monotonic() - this.#alive > aliveMs;
-		const detail = this.#detail ?? (isSilent ? "Telegram does not answer" : undefined);
+		const detail = this.#detail ?? (isSilent ? "Telegram does not answer" : this.#remark);
 		return {
 			state: isSilent ? "down" : this.#state,
 			aliveAt: this.#aliveAt,
-			...(this.#aliveAt !== null && { provenBy: "poll answered" }),
+			...(this.#aliveAt !== null && {
+				provenBy: this.#options.webhookUrl === undefined ? "poll answered" : "webhook confirmed",
+			}),
 			...(detail !== undefined && { detail }),
 			connections: transport.connections,
 		};
@@ -130,7 +160,14 @@ export class Line {
 			this.#state = "stopped";
 			this.#detail = undefined;
 			this.#wake();
-			this.#options.transport.abort(["getUpdates", "getMe", "getFile", "file", "setMyCommands"]);
+			this.#options.transport.abort([
+				"getUpdates",
+				"getMe",
+				"getFile",
+				"file",
+				"setMyCommands",
+				"getWebhookInfo",
+			]);
 		}
 		await this.#running;
 	}
@@ -141,6 +178,59 @@ export class Line {
 		this.#troubled(error);
 		this.#isInterrupted = true;
 		this.#options.transport.abort(["getUpdates"]);
+		this.#wake();
+	}
+
+	/** An update that Telegram posted. Resolves when it is committed; false where it is not: Telegram must send it again. */
+	post(update: Update): Promise<boolean> {
+		const { update_id: id } = update;
+		const connection = this.#connection;
+		if (this.isStopping || !connection || !this.#isListening) return Promise.resolve(false);
+		this.#heardAt = this.#options.clock.now();
+		const before = this.#posted.get(id);
+		if (before) return before;
+		if (this.#committed.has(id)) return Promise.resolve(true);
+		if (this.#posted.size >= MOST_POSTED) return Promise.resolve(false);
+		// Only one message of an album has its words: the others are told by those that came before.
+		if (messageOf(update)?.media_group_id !== undefined)
+			this.#album = [...this.#album.slice(1 - ALBUM_PARTS), update];
+		const batch = [update, ...this.#album];
+		const posted = new Promise<boolean>((resolve) => {
+			void this.#lanes.run(String(chatOf(update)?.id ?? ""), async () => {
+				const isCommitted = await this.#commitPosted(update, connection, batch);
+				if (isCommitted) this.#remember(id);
+				this.#posted.delete(id);
+				resolve(isCommitted);
+			});
+		});
+		this.#posted.set(id, posted);
+		return posted;
+	}
+
+	/** Again until it is committed, or the line stops: what comes after it in its chat waits. */
+	async #commitPosted(update: Update, connection: Connection, batch: readonly Update[]): Promise<boolean> {
+		for (let failures = 0; !this.isStopping; failures++)
+			try {
+				await this.#handIn(update, undefined, connection, batch);
+				this.#stumbles.delete(update.update_id);
+				return true;
+			} catch (error) {
+				if (this.isStopping) break;
+				if (failures === 0)
+					this.#options.log(`update ${update.update_id} cannot be processed yet: ${reasonOf(error)}`);
+				await this.#sleep(this.#pauseMs(failures));
+			}
+		return false;
+	}
+
+	#remember(id: number): void {
+		this.#committed.add(id);
+		const [oldest] = this.#committed;
+		if (this.#committed.size > REMEMBERED && oldest !== undefined) this.#committed.delete(oldest);
+	}
+
+	#wake(): void {
+		for (const wake of [...this.#sleepers]) wake();
 	}
 
 	async #run(): Promise<void> {
@@ -148,7 +238,9 @@ export class Line {
 		while (!this.isStopping)
 			try {
 				const connection = this.#connection ?? (await this.#connect());
-				await this.#poll(connection);
+				const { webhookUrl } = this.#options;
+				if (webhookUrl === undefined) await this.#poll(connection);
+				else await this.#watch(connection, webhookUrl);
 				failures = 0;
 			} catch (error) {
 				if (this.isStopping) break;
@@ -158,6 +250,7 @@ export class Line {
 				await this.#pause(error, failures++);
 			}
 		await this.#ended();
+		await this.#lanes.idle();
 		await this.#goodbye();
 		this.#connection = null;
 	}
@@ -174,8 +267,9 @@ export class Line {
 	async #connect(): Promise<Connection> {
 		// What the last one was handing in is its own.
 		await this.#ended();
-		const api = await this.#options.open();
-		const connection = { api, me: await api.getMe() };
+		const { api, secret } = await this.#options.open();
+		const connection = { api, secret, me: await api.getMe() };
+		this.#isListening = false;
 		// What one bot has confirmed says nothing about another's updates: they would be confirmed unseen.
 		if (this.#bot !== undefined && this.#bot !== connection.me.id) {
 			this.#offset = undefined;
@@ -186,14 +280,54 @@ export class Line {
 		return connection;
 	}
 
+	/** One look at the webhook: that it is ours, and that updates get through. */
+	async #watch(connection: Connection, url: string): Promise<void> {
+		const { api, me } = connection;
+		const info = await api.getWebhookInfo();
+		if (this.isStopping) return;
+		if (info.url !== url || !this.#isListening) {
+			this.#isListening = false;
+			const isOurs = info.url === "" || info.url === url || info.url === ownUrl(this.#cursor, me.id);
+			if (!isOurs) throw new ForeignWebhook(info.url ?? "");
+			await this.#setWebhook(connection, url, info.url !== "");
+		}
+		this.#proven(connection);
+		this.#remark = deliveryTrouble(info, this.#heardAt);
+		await this.#sleep(this.#options.pollSeconds * 1000);
+	}
+
+	async #setWebhook({ api, me, secret }: Connection, url: string, isSet: boolean): Promise<void> {
+		const cursor = webhookCursor(me.id, url);
+		await this.#options.keep(cursor);
+		this.#cursor = cursor;
+		// After failures Telegram waits longer and longer; one that is set anew is tried at once.
+		if (isSet) await api.deleteWebhook();
+		this.#isListening = true;
+		await api.setWebhook(url, {
+			secret_token: secret,
+			allowed_updates: ALLOWED_UPDATES,
+			max_connections: MOST_AT_ONCE,
+		});
+	}
+
+	/** A webhook that an earlier life of Keryx set, and did not remove, is in the way of polling. */
+	async #removeOwnWebhook({ api, me }: Connection, error: unknown): Promise<void> {
+		const own = ownUrl(this.#cursor, me.id);
+		if (own === null || !isWebhookConflict(error) || (await api.getWebhookInfo()).url !== own) throw error;
+		await api.deleteWebhook();
+	}
+
 	async #poll(connection: Connection): Promise<void> {
 		const { pollSeconds } = this.#options;
-		const updates = await connection.api.getUpdates({
-			...(this.#offset !== undefined && { offset: this.#offset }),
-			limit: LIMIT,
-			timeout: this.#isFirst || this.#isBusy ? 0 : pollSeconds,
-			allowed_updates: ALLOWED_UPDATES,
-		});
+		const updates = await connection.api
+			.getUpdates({
+				...(this.#offset !== undefined && { offset: this.#offset }),
+				limit: LIMIT,
+				timeout: this.#isFirst || this.#isBusy ? 0 : pollSeconds,
+				allowed_updates: ALLOWED_UPDATES,
+			})
+			.catch((error: unknown) => this.#removeOwnWebhook(connection, error));
+		if (updates === undefined) return;
 		if (this.isStopping) return;
 		this.#isFirst = false;
 		this.#proven(connection);
@@ -315,22 +449,39 @@ export class Line {
 
 	/** Longer each time, with chance in it, so that many channels do not come back at once; or as long as Telegram asks. */
 	async #pause(error: unknown, failures: number): Promise<void> {
-		const { clock, random, firstPauseMs, longestPauseMs } = this.#options;
 		const asked = isApiError(error) ? (error.parameters.retry_after ?? 0) * 1000 : 0;
+		await this.#sleep(Math.max(asked, this.#pauseMs(failures)));
+	}
+
+	#pauseMs(failures: number): number {
+		const { random, firstPauseMs, longestPauseMs } = this.#options;
 		const most = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
-		const ms = Math.max(asked, most * (0.5 + random() / 2));
-		await new Promise<void>((resolve) => {
-			const cancel = clock.after(ms, resolve);
-			this.#wake = () => {
+		return most * (0.5 + random() / 2);
+	}
+
+	/** Ends early when the line stops, or has to look at once. */
+	#sleep(ms: number): Promise<void> {
+		return new Promise((resolve) => {
+			const wake = () => {
 				cancel();
+				this.#sleepers.delete(wake);
 				resolve();
 			};
+			const cancel = this.#options.clock.after(ms, wake);
+			this.#sleepers.add(wake);
 		});
 	}
 
 	/** What is not confirmed now comes again at the next start, and is known then by its cursor. */
 	async #goodbye(): Promise<void> {
 		const { clock, transport } = this.#options;
+		if (this.#isListening && this.#connection) {
+			// What is posted meanwhile stays with Telegram, and whoever reads the bot's updates next finds no webhook in the way.
+			this.#isListening = false;
+			const cancel = clock.after(GOODBYE_MS, () => transport.abort(["deleteWebhook"]));
+			await this.#connection.api.deleteWebhook().catch(() => undefined);
+			cancel();
+		}
 		if (this.#offset === undefined || !this.#connection) return;
 		const cancel = clock.after(GOODBYE_MS, () => transport.abort(["getUpdates"]));
 		await this.#connection.api
@@ -360,9 +511,14 @@ function troubleOf(error: unknown): Trouble {
 	if (isApiError(error) && isConflict(error))
 		return {
 			state: "needs_attention",
-			detail: /webhook/i.test(error.description)
+			detail: isWebhookConflict(error)
 				? "this bot has a webhook, so Telegram sends its messages there: remove it with deleteWebhook, or use another bot"
 				: "another program is reading this bot's messages: stop it, or give each its own bot",
+		};
+	if (error instanceof ForeignWebhook)
+		return {
+			state: "needs_attention",
+			detail: `this bot's messages go to another program's webhook, at ${error.host}: remove it with deleteWebhook, or use another bot`,
 		};
 	return { state: "degraded", detail: `Telegram cannot be reached: ${reasonOf(error)}` };
 }

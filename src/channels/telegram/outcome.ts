@@ -24,6 +24,11 @@ export function isConflict(error: unknown): boolean {
 	return isApiError(error) && error.error_code === 409;
 }
 
+/** A webhook is set, so that nobody can poll. */
+export function isWebhookConflict(error: unknown): boolean {
+	return isApiError(error) && isConflict(error) && /webhook/i.test(error.description);
+}
+
 /** The group's id as a supergroup. */
 export function movedTo(error: unknown): string | null {
 	const to = isApiError(error) ? error.parameters.migrate_to_chat_id : undefined;

@@ -116,6 +116,16 @@ export class Pace {
 		});
 	}
 
+	/** How many messages may go at once now. One may always wait here: messages go before changes, and would never be reached otherwise. */
+	room(): { readonly free: number; readonly afterMs: number } {
+		const now = this.#clock.monotonic();
+		const left = Math.floor(ALL.burst - Math.max(0, this.#wholeAt - now) / ALL.everyMs);
+		return {
+			free: Math.max(1, left) - this.#messages.length,
+			afterMs: Math.max(waitOf(ALL, this.#wholeAt, now), ALL.everyMs),
+		};
+	}
+
 	/** Whether something that may be left out fits in now; if so, it counts. */
 	fits(): boolean {
 		const now = this.#clock.monotonic();

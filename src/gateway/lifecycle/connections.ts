@@ -73,6 +73,11 @@ export class Connections {
 		return this.#channels.get(`${platform} ${account}`);
 	}
 
+	named(name: string): Channel | undefined {
+		for (const channel of this.#channels.values()) if (channel.name === name) return channel;
+		return undefined;
+	}
+
 	values(): Iterable<Channel> {
 		return this.#channels.values();
 	}

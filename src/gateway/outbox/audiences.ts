@@ -59,7 +59,7 @@ export class Audiences {
 				},
 			};
 		};
-		const { edit, typing, lookup } = channel;
+		const { edit, typing, lookup, receive, room } = channel;
 		return {
 			name: channel.name,
 			...(channel.traits && { traits: channel.traits }),
@@ -71,6 +71,8 @@ export class Audiences {
 			...(edit && { edit: (receipt, outgoing) => edit.call(channel, receipt, shown(outgoing)) }),
 			...(typing && { typing: (destination) => typing.call(channel, destination) }),
 			...(lookup && { lookup: (...asked) => lookup.apply(channel, asked) }),
+			...(room && { room: () => room.call(channel) }),
+			...(receive && { receive: (request) => receive.call(channel, request) }),
 			health: () => channel.health(),
 		};
 	}

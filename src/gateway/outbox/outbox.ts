@@ -35,6 +35,7 @@ export interface OutboxOptions {
 	readonly clock: Clock;
 	readonly config: Config;
 	readonly channelOf: (platform: string, account: string) => Channel | undefined;
+	readonly channels: () => Iterable<Channel>;
 	readonly outlet: Outlet;
 	readonly log: (message: string, error: unknown) => void;
 }
@@ -118,9 +119,11 @@ export class Outbox {
 				await this.#followWallClock();
 				if (this.#lostClaim) await store.releaseClaims({ holding: [...this.#sending].map(({ id }) => id) });
 				this.#lostClaim = false;
+				const rooms = this.#rooms();
 				const { deliveries, nextDueAt } = await store.claimDeliveries({
 					limit: AT_ONCE - this.#sending.size,
 					timeoutMs: SEND_MS,
+					rooms: rooms.map(({ platform, account, free }) => ({ platform, account, free })),
 				});
 				for (const delivery of deliveries) {
 					this.#pauses.delete(delivery.id);
@@ -128,7 +131,7 @@ export class Outbox {
 					void this.#deliver(delivery);
 				}
 				if (deliveries.length > 0) this.#again = true;
-				else this.#wakeAt(nextDueAt);
+				else this.#wakeAt(nextDueAt, rooms);
 			}
 		} catch (error) {
 			log("the outbox could not claim deliveries", error);
@@ -140,10 +143,22 @@ export class Outbox {
 		this.#ended();
 	}
 
-	#wakeAt(at: number | null): void {
+	/** Channels that can send only so many at once. */
+	#rooms(): readonly ChannelRoom[] {
+		return [...this.#options.channels()].flatMap((channel) =>
+			channel.room ? [{ platform: channel.platform, account: channel.account, ...channel.room() }] : [],
+		);
+	}
+
+	#wakeAt(at: number | null, rooms: readonly ChannelRoom[]): void {
 		this.#cancel();
 		if (at === null) return;
 		const { clock } = this.#options;
+		const full = rooms.filter(({ free }) => free <= 0);
+		if (full.length > 0) {
+			this.#cancel = clock.after(Math.min(...full.map(({ afterMs }) => afterMs)), () => this.kick());
+			return;
+		}
 		// Nothing was due just now: what says it is, is not looked at again at once.
 		this.#cancel = wakeAt(clock, Math.max(at, clock.now() + SHORTEST_PAUSE_MS), () => this.kick());
 	}
@@ -340,6 +355,8 @@ export class Outbox {
 		return { kind: "retry", at: clock.now() + ms, reason, pause };
 	}
 }
+
+type ChannelRoom = ChannelOf & ReturnType<NonNullable<Channel["room"]>>;
 
 type ChannelOf = Pick<Channel, "platform" | "account">;
 

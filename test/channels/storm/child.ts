@@ -48,7 +48,7 @@ const CREATE = {
 	slack: () =>
 		createSlackChannel({
 			...options,
-			appToken: () => Promise.resolve(appToken),
+			events: { appToken: () => Promise.resolve(appToken) },
 			settleMs: 200,
 			allowed: { message: fast, channel: fast, change: fast, read: fast },
 		}),

@@ -1,6 +1,7 @@
-// Slack, as far as an app can tell: a workspace with people who write, press and leave, the Web API, Socket Mode, and a network that fails
-// as told. HTTP event requests are not played.
+// Slack, as far as an app can tell: a workspace with people who write, press and leave, the Web API, Socket Mode or events over HTTP,
+// and a network that fails as told.
 import { type Clock, systemClock } from "../../../src/time/index.ts";
+import { verify } from "./requests.ts";
 import { type CallRecord, type Fault, serveSlack } from "./server.ts";
 import { type Envelope, Sockets } from "./sockets.ts";
 import {
@@ -60,6 +61,7 @@ export async function createSlackPeer(options: SlackPeerOptions = {}) {
 	const handle = {
 		botToken: "xoxb-1001-keryx-secret",
 		appToken: "xapp-1-A0001-1001-secret",
+		signingSecret: "8f742231b10e8888abcd99yyyzzz85a5",
 		isRevoked: false,
 		/** The word for a token that is not the right one. */
 		refusal: "invalid_auth",
@@ -147,6 +149,13 @@ export async function createSlackPeer(options: SlackPeerOptions = {}) {
 		/** How people write the app's name. */
 		mention: `<@${app.userId}>`,
 		viaProxy: (url: string) => server.setRoot(url),
+		/** Sends what happens to this address from now on. False where it does not answer the challenge. */
+		subscribe: async (url: string): Promise<boolean> => {
+			const to = { url, signingSecret: handle.signingSecret };
+			if (!(await verify(to, clock))) return false;
+			sockets.requestUrl = to;
+			return true;
+		},
 
 		user: (name: string) => world.person(name),
 		bot: (name: string) => world.person(name, true),

@@ -1,6 +1,7 @@
-// Socket Mode: envelopes go to one of the app's sockets, and come again, with their number, where nobody acknowledges them in time.
+// How events get to the app. Socket Mode: envelopes go to one of the app's sockets, and come again, with their number, where nobody acknowledges them in time.
 import type { WebSocket } from "ws";
 import type { Clock } from "../../../src/time/index.ts";
+import { post, type RequestUrl } from "./requests.ts";
 
 /** Slack takes no more of one app. */
 export const MOST_SOCKETS = 10;
@@ -35,6 +36,8 @@ export class Sockets {
 	/** Answers the next socket to use; null: nobody hears it. */
 	choose: (sockets: readonly WebSocket[]) => WebSocket | undefined = (sockets) =>
 		sockets[this.#turn++ % sockets.length];
+	/** Where events are posted instead, once the app has a request URL. */
+	requestUrl: RequestUrl | null = null;
 	readonly #waiting = new Map<string, (response: unknown) => void>();
 	#turn = 0;
 	#ids = 0;
@@ -93,6 +96,7 @@ export class Sockets {
 
 	#attempt(envelope: Envelope): void {
 		if (this.#isClosed || envelope.state !== "waiting") return;
+		if (this.requestUrl) return void this.#post(envelope, this.requestUrl);
 		const { clock, ackMs, onChange } = this.#options;
 		const id = `envelope-${++this.#ids}`;
 		const socket = this.open.size > 0 ? this.choose([...this.open]) : undefined;
@@ -131,6 +135,20 @@ export class Sockets {
 				}),
 			}),
 		);
+	}
+
+	readonly #reasons = new WeakMap<Envelope, string>();
+	async #post(envelope: Envelope, to: RequestUrl): Promise<void> {
+		const { clock, ackMs, onChange } = this.#options;
+		envelope.attempts++;
+		const failure = await post(envelope, to, { clock, ackMs, reason: this.#reasons.get(envelope) ?? "" });
+		if (failure !== null) {
+			this.#reasons.set(envelope, failure);
+			if (!this.#isClosed) this.#failed(envelope);
+			return;
+		}
+		envelope.state = "acknowledged";
+		onChange();
 	}
 
 	#failed(envelope: Envelope): void {

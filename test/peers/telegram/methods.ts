@@ -49,17 +49,32 @@ export const METHODS: Readonly<Record<string, Method>> = {
 		return updates;
 	},
 	setWebhook: (_, { bot, payload }) => {
-		bot.queue.webhook = String(payload.fields.url ?? "");
+		const {
+			url = "",
+			secret_token: secret = "",
+			max_connections: most = 40,
+			allowed_updates,
+		} = payload.fields;
+		if (!/^[\w-]{0,256}$/.test(String(secret))) throw bad("secret token contains illegal characters");
+		if (url !== "" && !URL.canParse(String(url))) throw bad("bad webhook: invalid URL");
+		if (Array.isArray(allowed_updates)) bot.queue.allow(allowed_updates as string[]);
+		bot.queue.pusher.set(
+			url === "" ? null : { url: String(url), secret: String(secret), mostAtOnce: Number(most) },
+		);
 		return true;
 	},
 	deleteWebhook: (_, { bot }) => {
-		bot.queue.webhook = "";
+		bot.queue.pusher.set(null);
 		return true;
 	},
-	getWebhookInfo: (_, { bot }) => ({
-		url: bot.queue.webhook,
+	getWebhookInfo: (_, { bot: { queue } }) => ({
+		url: queue.pusher.webhook?.url ?? "",
 		has_custom_certificate: false,
-		pending_update_count: bot.queue.waiting.length,
+		pending_update_count: queue.waiting.length,
+		...(queue.pusher.lastError && {
+			last_error_date: Math.floor(queue.pusher.lastError.at / 1000),
+			last_error_message: queue.pusher.lastError.message,
+		}),
 	}),
 	sendMessage: (world, call) => {
 		const { fields } = call.payload;

@@ -1,7 +1,9 @@
-// A bot's updates: kept for a day, handed out by long polling, gone once an offset above them was asked for.
+// A bot's updates: kept for a day, handed out by long polling or posted to a webhook; gone once an offset above them was asked for, or the
+// post was answered.
 import type { Update } from "grammy/types";
 import type { Clock } from "../../../src/time/index.ts";
 import { ApiError } from "./errors.ts";
+import { Pusher } from "./webhook.ts";
 
 const DAY_MS = 86_400_000;
 /** Sent without being asked for by name; reactions and members are not among them. */
@@ -37,7 +39,9 @@ export interface PollArgs {
 export class UpdateQueue {
 	/** The next update's id. May be set anywhere, as Telegram does after a week of silence. */
 	nextId = 100_000;
-	webhook = "";
+	/** Whether the answer to a posted update is lost: it is posted again. */
+	isAnswerLost: (update: Update) => boolean = () => false;
+	readonly pusher: Pusher;
 	readonly #clock: Clock;
 	#kept: Kept[] = [];
 	/** Handed out at least once. */
@@ -49,6 +53,22 @@ export class UpdateQueue {
 
 	constructor(clock: Clock) {
 		this.#clock = clock;
+		this.pusher = new Pusher({
+			clock,
+			retryMs: 20,
+			waiting: () => this.waiting,
+			isAnswerLost: (update) => this.isAnswerLost(update),
+			confirm: (update) => {
+				this.#kept = this.#kept.filter((kept) => kept.update !== update);
+				this.#confirmed.push(update);
+				this.#onChange();
+			},
+		});
+	}
+
+	/** Which kinds of updates are kept from now on. */
+	allow(kinds: readonly string[]): void {
+		this.#allowed = kinds.length > 0 ? new Set(kinds) : USUAL;
 	}
 
 	/** What bots were told is theirs, in the order in which they said so. */
@@ -93,7 +113,7 @@ export class UpdateQueue {
 		readonly updates: Promise<readonly Update[]>;
 		readonly leave: () => void;
 	} {
-		if (this.webhook !== "")
+		if (this.pusher.webhook)
 			throw new ApiError(
 				409,
 				"Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
@@ -104,7 +124,7 @@ export class UpdateQueue {
 				"Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
 			),
 		);
-		if (allowed) this.#allowed = allowed.length > 0 ? new Set(allowed) : USUAL;
+		if (allowed) this.allow(allowed);
 		this.#confirm(offset);
 		let leave = () => {};
 		const updates = new Promise<readonly Update[]>((resolve, reject) => {
@@ -145,6 +165,7 @@ export class UpdateQueue {
 		if (this.#kept.length === 0) return;
 		// A moment later, so that what is said in one breath can still be reordered.
 		queueMicrotask(() => {
+			this.pusher.push();
 			const poll = this.#poll;
 			if (!poll || this.#kept.length === 0) return;
 			const updates = this.waiting.slice(0, poll.limit);

@@ -57,8 +57,10 @@ const dropUnshown = sql("DELETE FROM deliveries WHERE id = ? AND state = 'open' 
 const fillUncertain = sql(
 	"UPDATE deliveries SET body = ? WHERE id = ? AND (state = 'unknown' OR (state = 'sending' AND attempts = 0))",
 );
+/** Not those of channels that can send nothing now: the text names them, each between bars. */
 const due = sql<DeliveryRow>(
 	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE first_at IS NOT NULL AND first_at <= ? AND state IN ('pending', 'unknown')
+		AND (state = 'unknown' OR replace(CAST(? AS TEXT), '|' || platform || ' ' || account || '|', '') = CAST(? AS TEXT))
 	ORDER BY first_at, n LIMIT ?`,
 );
 const claimRow = sql(
@@ -229,14 +231,33 @@ export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean>
  * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
  * (`recordLookup`). What is not asked about within the time is handed out again.
  */
+export interface Room {
+	readonly platform: string;
+	readonly account: string;
+	readonly free: number;
+}
+
 export function* claimDeliveries(
 	context: Context,
-	args: { readonly limit: number; readonly timeoutMs: number },
+	args: {
+		readonly limit: number;
+		readonly timeoutMs: number;
+		/** Channels that can send only so many now. What is claimed beyond that would be of unknown outcome after a crash. */
+		readonly rooms?: readonly Room[];
+	},
 ): Op<{ deliveries: readonly (Delivery & { readonly claim: string })[]; nextDueAt: number | null }> {
 	const claim = `${context.epoch}:${context.uuid()}`;
 	const until = context.now + args.timeoutMs;
 	const deliveries: (Delivery & { readonly claim: string })[] = [];
-	for (const row of yield* all(due, context.now, args.limit)) {
+	const free = new Map((args.rooms ?? []).map((room) => [`${room.platform} ${room.account}`, room.free]));
+	const full = [...free].map(([channel, left]) => (left > 0 ? "" : `|${channel}|`)).join("");
+	for (const row of yield* all(due, context.now, full, full, args.limit)) {
+		const { platform, account } = JSON.parse(row.destination) as Destination;
+		const left = free.get(`${platform} ${account}`);
+		if (row.state === "pending" && left !== undefined) {
+			if (left <= 0) continue;
+			free.set(`${platform} ${account}`, left - 1);
+		}
 		const delivery = { ...(yield* withReceipt(toDelivery(row))), claim };
 		if (row.state === "unknown") {
 			yield* run(claimAsking, until, until, row.n);

@@ -144,6 +144,24 @@ export function deliveryConformance(tell: Tell): void {
 		expect(await scene.store.delivery({ scope: OPERATOR, id: "a1" })).toMatchObject({ attempts: 1 });
 	});
 
+	tell(
+		"of a channel that can send only so many now, no more are claimed; others do not wait",
+		async (scene) => {
+			await replies(scene, ADA, ["a1"]);
+			await replies(scene, BOB, ["b1"]);
+			const { platform, account } = (await scene.store.delivery({ scope: OPERATOR, id: "a1" })).destination;
+			const ids = async (...rooms: readonly { platform: string; account: string; free: number }[]) =>
+				(await scene.store.claimDeliveries({ limit: 10, timeoutMs: MINUTE, rooms })).deliveries.map(
+					({ id }) => id,
+				);
+			expect(await ids({ platform, account, free: 0 })).toEqual([]);
+			expect(await ids({ platform, account, free: 1 }, { platform, account: "another", free: 0 })).toEqual([
+				"a1",
+			]);
+			expect(await ids({ platform: "another", account, free: 0 })).toEqual(["b1"]);
+		},
+	);
+
 	tell("the time of the next delivery is named", async (scene) => {
 		await replies(scene, ADA, ["a1"]);
 		const [first] = await claim(scene);
