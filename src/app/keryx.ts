@@ -39,6 +39,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
+import { Backups } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -188,6 +189,16 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 						disconnect: (name) => gateway.disconnect(name),
 						failed: (name, error) => report.warn(`channels.${name} is not connected: ${wordsOf(error)}`),
 					});
+		const backups = new Backups({
+			home: home.path,
+			storePath: home.storePath,
+			store,
+			config: () => live.values,
+			env,
+			clock,
+			version: version(),
+			warn: (text) => report.warn(text),
+		});
 		const secret = operatorSecret(home, ids.bytes);
 		const webhooks = webhooksOf(values, env);
 		let served: Awaited<ReturnType<NonNullable<KeryxOptions["serve"]>>> | null = null;
@@ -217,6 +228,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 				settings: settingsEditor({ home: home.path, env, file: configFile, store }),
 				setup: setUp,
 			}),
+			backups,
 			answering: () =>
 				agents.allAnswering().map(({ profile, agent, settings }) => ({
 					profile,
@@ -258,6 +270,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await gateway.start();
 			confirmations.start();
 			await chats?.follow(live.values);
+			backups.start();
 		};
 		const start = async () => {
 			if (access === "read")
@@ -290,6 +303,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					given,
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
+						backups.look();
 						await chats?.follow(now);
 						await agents.follow(now, {
 							tell: (text) => report.warn(text),
@@ -300,6 +314,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 		const stop = async () => {
 			following?.close();
+			await backups.stop();
 			if (isBegun) await gateway.stop();
 			await served?.close();
 			await parts.close();

@@ -184,6 +184,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("secret_env"),
 		...at("token_env"),
 		...at("app_token_env"),
+		...at("passphrase_env"),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];

@@ -64,6 +64,7 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"changeSettings",
 	"settingsHistory",
 	"skipSetup",
+	"makeBackup",
 ]);
 
 export interface Api {

@@ -8,6 +8,7 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { backupEndpoints } from "./keeping/backups.ts";
 import { managingEndpoints } from "./managing.ts";
 import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
@@ -178,6 +179,7 @@ export const endpoints = {
 		params: { id: z.coerce.number().int().min(1) },
 		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
 	}),
+	...backupEndpoints,
 	...turnEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {
 		about: "the outbox: what is waiting, or what ended unknown or dead",

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { doubtDeliveries, lastBackup, recordBackup } from "./backups.ts";
 import { noteChannel } from "./channels.ts";
 import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
@@ -244,6 +245,8 @@ export const writes = {
 	denyPairing,
 	decidePairing,
 	proveWritable,
+	recordBackup,
+	doubtDeliveries,
 	beginProcess,
 	processStarted,
 	adoptProcess,
@@ -324,6 +327,7 @@ export const reads = {
 	firstRun,
 	pairings,
 	workload,
+	lastBackup,
 	process,
 	processes,
 	unfinishedProcesses,

@@ -64,7 +64,19 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		const { findings, client } = await lookForKeryx(home, context);
 		tell(...findings);
 		tell(...(await lookAtProcesses(home, client !== null)));
-		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
+		tell(
+			...(await lookAtStore({
+				output,
+				home,
+				secrets,
+				client,
+				config: config?.values,
+				now: context.now(),
+				quick,
+				fix,
+				rebuild,
+			})),
+		);
 		tell(...(await lookAtAudit(home, quick)));
 	}
 	end(context, output, findings);
