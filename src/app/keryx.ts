@@ -39,7 +39,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
-import { Backups } from "../keeping/index.ts";
+import { Backups, Retention } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -199,6 +199,16 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			version: version(),
 			warn: (text) => report.warn(text),
 		});
+		const archives = {
+			folder: join(home.path, "archives"),
+			retention: new Retention({
+				store,
+				folder: join(home.path, "archives"),
+				config: () => live.values,
+				clock,
+				warn: (text) => report.warn(text),
+			}),
+		};
 		const secret = operatorSecret(home, ids.bytes);
 		const webhooks = webhooksOf(values, env);
 		let served: Awaited<ReturnType<NonNullable<KeryxOptions["serve"]>>> | null = null;
@@ -229,6 +239,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 				setup: setUp,
 			}),
 			backups,
+			archives,
 			answering: () =>
 				agents.allAnswering().map(({ profile, agent, settings }) => ({
 					profile,
@@ -271,6 +282,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			confirmations.start();
 			await chats?.follow(live.values);
 			backups.start();
+			archives.retention.start();
 		};
 		const start = async () => {
 			if (access === "read")
@@ -304,6 +316,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
 						backups.look();
+						archives.retention.look();
 						await chats?.follow(now);
 						await agents.follow(now, {
 							tell: (text) => report.warn(text),
@@ -314,7 +327,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 		const stop = async () => {
 			following?.close();
-			await backups.stop();
+			await Promise.all([backups.stop(), archives.retention.stop()]);
 			if (isBegun) await gateway.stop();
 			await served?.close();
 			await parts.close();

@@ -214,6 +214,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/restore.ts")).addRestore,
 	},
 	{
+		term: "archive",
+		about: texts.archive.about,
+		load: async () => (await import("./commands/archive.ts")).addArchive,
+	},
+	{
 		term: "setup [options]",
 		about: texts.setup.about,
 		load: async () => (await import("./commands/setup.ts")).addSetup,

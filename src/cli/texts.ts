@@ -1258,6 +1258,40 @@ Exit codes: 0 done, 2 wrong usage.`,
 		takes: (name: Shown, names: Shown) => `${name} needs a command: ${names}`,
 		unknown: (word: Shown, near: Shown) => `unknown command ${word}${near}`,
 	},
+	archive: {
+		about: "old conversations that retention has put into files: list, read, bring back",
+		run: {
+			about: "archive and delete conversations that nobody has used for so long",
+			dry: "only say what would be archived",
+			days: "in place of retention.days",
+			planned: (what: Shown, since: Shown) =>
+				`${what} without activity since ${since} would be archived and deleted.`,
+			next: (id: Shown) => `  ${id}`,
+			more: (count: Shown) => `  and ${count} more`,
+			progress: (count: Shown) => `archived ${count}`,
+			done: (what: Shown) => `Archived and deleted: ${what}.`,
+			ended: (what: Shown) =>
+				`${what} still had a live session. It was ended; a running Keryx archives them within minutes.`,
+			kept: (what: Shown) => `${what} could not be archived yet, since something is still going on there.`,
+		},
+		list: { about: "archived conversations, the newest month first", none: "Nothing has been archived yet." },
+		show: {
+			about: "what was said in an archived conversation",
+			name: "its conversation's id, or its name",
+			more: "There is more: `keryx archive restore` brings all of it back.",
+		},
+		restore: {
+			about: "bring a conversation back from its archive",
+			done: (id: Shown, what: Shown) => `The conversation ${id} is back, with ${what}.`,
+			present: (id: Shown) => `The conversation ${id} was there already.`,
+		},
+		help: `
+Examples:
+  $ keryx config set retention.days 365    archive what nobody has used for a year
+  $ keryx archive run --dry-run            what would be archived now
+  $ keryx archive list                     what has been archived
+  $ keryx archive restore <conversation>   bring one back`,
+	},
 	backup: {
 		about: "write everything Keryx knows to one file, also while it runs",
 		file: "a file that does not exist yet",

@@ -65,6 +65,8 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"settingsHistory",
 	"skipSetup",
 	"makeBackup",
+	"runRetention",
+	"restoreArchive",
 ]);
 
 export interface Api {

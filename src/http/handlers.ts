@@ -13,6 +13,7 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { archiveHandlers } from "./keeping/archives.ts";
 import { backupHandlers } from "./keeping/backups.ts";
 import { managingHandlers } from "./managing.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
@@ -152,6 +153,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		};
 	},
 	...turnHandlers,
+	...archiveHandlers,
 	...backupHandlers,
 	deliveries: async ({ which, after, limit }, { host, scope }) => ({
 		deliveries: (

@@ -127,6 +127,7 @@ import {
 	pruneRefused,
 	retentionState,
 	retireConversation,
+	touchConversation,
 } from "./sessions/retention.ts";
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./transcript/blobs.ts";
 import { compress, cover, putOffCompaction } from "./transcript/compaction.ts";
@@ -217,6 +218,7 @@ export const writes = {
 	importLines,
 	retireConversation,
 	deleteConversation,
+	touchConversation,
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
