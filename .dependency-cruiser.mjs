@@ -5,6 +5,7 @@ const layers = [
 	"secrets/",
 	"(config|time)/",
 	"store/",
+	"keeping/",
 	"walls/",
 	"(confirmations|processes|checkpoints|schedules)/",
 	"(agents|tools)/",

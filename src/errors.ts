@@ -44,6 +44,9 @@ export const ERRORS = {
 	"store.failed": `run \`${KERYX} doctor\`; if it finds nothing, report this as a bug`,
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path> or sqlite::memory:",
+	"backup.failed": "check the folder and the space on its disk, then try again",
+	"backup.damaged": "use another backup; a copy of this one may be whole",
+	"backup.passphrase": "give the passphrase this backup was made with, in a file: --passphrase-file <file>",
 	"store.unsupported": "use a SQLite store for this",
 	"workspace.unusable":
 		"check that workspace.path is a directory this user can use, and that the disk has space",

@@ -39,6 +39,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
+import { Backups, Retention } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -189,6 +190,26 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 						disconnect: (name) => gateway.disconnect(name),
 						failed: (name, error) => report.warn(`channels.${name} is not connected: ${wordsOf(error)}`),
 					});
+		const backups = new Backups({
+			home: home.path,
+			storePath: home.storePath,
+			store,
+			config: () => live.values,
+			env,
+			clock,
+			version: version(),
+			warn: (text) => report.warn(text),
+		});
+		const archives = {
+			folder: join(home.path, "archives"),
+			retention: new Retention({
+				store,
+				folder: join(home.path, "archives"),
+				config: () => live.values,
+				clock,
+				warn: (text) => report.warn(text),
+			}),
+		};
 		const secret = operatorSecret(home, ids.bytes);
 		const webhooks = webhooksOf(values, env);
 		let served: Awaited<ReturnType<NonNullable<KeryxOptions["serve"]>>> | null = null;
@@ -219,6 +240,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 				settings: settingsEditor({ home: home.path, env, file: configFile, store }),
 				setup: setUp,
 			}),
+			backups,
+			archives,
 			answering: () =>
 				agents.allAnswering().map(({ profile, agent, settings }) => ({
 					profile,
@@ -263,6 +286,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await gateway.start();
 			confirmations.start();
 			await chats?.follow(live.values);
+			backups.start();
+			archives.retention.start();
 		};
 		const start = async () => {
 			if (access === "read")
@@ -296,6 +321,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 					changed: async (now, keys) => {
 						if (keys.includes("walls.mode")) await auditWalls(now, store, report);
 						if (keys.some((key) => key.startsWith("mcp."))) await mcp.follow();
+						backups.look();
+						archives.retention.look();
 						await chats?.follow(now);
 						await agents.follow(now, {
 							tell: (text) => report.warn(text),
@@ -306,6 +333,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 		const stop = async () => {
 			following?.close();
+			await Promise.all([backups.stop(), archives.retention.stop()]);
 			if (isBegun) await gateway.stop();
 			await served?.close();
 			await parts.close();

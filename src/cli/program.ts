@@ -204,6 +204,21 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/doctor/index.ts")).addDoctor,
 	},
 	{
+		term: "backup [options] <file>",
+		about: texts.backup.about,
+		load: async () => (await import("./commands/backup.ts")).addBackup,
+	},
+	{
+		term: "restore [options] <file>",
+		about: texts.restore.about,
+		load: async () => (await import("./commands/restore.ts")).addRestore,
+	},
+	{
+		term: "archive",
+		about: texts.archive.about,
+		load: async () => (await import("./commands/archive.ts")).addArchive,
+	},
+	{
 		term: "setup [options]",
 		about: texts.setup.about,
 		load: async () => (await import("./commands/setup.ts")).addSetup,

@@ -27,6 +27,7 @@ Examples:
   $ keryx token create ci --role agent a token for a program
   $ keryx doctor                       find problems and how to fix them
   $ keryx explain message.json         which conversation a message belongs to
+  $ keryx backup keryx.backup          write everything to one file
   $ keryx config check                 find every problem in the configuration
   $ keryx config show --json           the current values and where each comes from
 
@@ -1049,6 +1050,15 @@ Examples:
 	},
 	doctor: {
 		about: "find problems and how to fix them",
+		backup: {
+			none: "no backup was made yet",
+			noneRemedy: `run \`${KERYX} backup <file>\`, or let Keryx do it: \`${KERYX} config set backup.every 1d\``,
+			notYet: "the first scheduled backup is still to come",
+			made: (path: Shown, when: Shown) => `the last one is ${path}, ${when}`,
+			gone: (found: Shown) => `${found}; it is no longer there`,
+			failed: (when: Shown, reason: Shown) => `the last attempt failed ${when}: ${reason}`,
+			failedRemedy: `correct that, then run \`${KERYX} backup <file>\``,
+		},
 		audit: {
 			remedy: `\`${KERYX} confirm audit --verify\` says more. If you restored a backup, \`${KERYX} confirm audit --accept\` accepts it as it is; otherwise someone changed it: compare with a backup`,
 			none: "nothing has been asked yet",
@@ -1329,5 +1339,77 @@ Exit codes: 0 done, 2 wrong usage.`,
 	group: {
 		takes: (name: Shown, names: Shown) => `${name} needs a command: ${names}`,
 		unknown: (word: Shown, near: Shown) => `unknown command ${word}${near}`,
+	},
+	archive: {
+		about: "old conversations that retention has put into files: list, read, bring back",
+		run: {
+			about: "archive and delete conversations that nobody has used for so long",
+			dry: "only say what would be archived",
+			days: "in place of retention.days",
+			planned: (what: Shown, since: Shown) =>
+				`${what} without activity since ${since} would be archived and deleted.`,
+			next: (id: Shown) => `  ${id}`,
+			more: (count: Shown) => `  and ${count} more`,
+			progress: (count: Shown) => `archived ${count}`,
+			done: (what: Shown) => `Archived and deleted: ${what}.`,
+			ended: (what: Shown) =>
+				`${what} still had a live session. It was ended; a running Keryx archives them within minutes.`,
+			kept: (what: Shown) => `${what} could not be archived yet, since something is still going on there.`,
+		},
+		list: { about: "archived conversations, the newest month first", none: "Nothing has been archived yet." },
+		show: {
+			about: "what was said in an archived conversation",
+			name: "its conversation's id, or its name",
+			more: "There is more: `keryx archive restore` brings all of it back.",
+		},
+		restore: {
+			about: "bring a conversation back from its archive",
+			done: (id: Shown, what: Shown) => `The conversation ${id} is back, with ${what}.`,
+			present: (id: Shown) => `The conversation ${id} was there already.`,
+		},
+		help: `
+Examples:
+  $ keryx config set retention.days 365    archive what nobody has used for a year
+  $ keryx archive run --dry-run            what would be archived now
+  $ keryx archive list                     what has been archived
+  $ keryx archive restore <conversation>   bring one back`,
+	},
+	backup: {
+		about: "write everything Keryx knows to one file, also while it runs",
+		file: "a file that does not exist yet",
+		passphrase: "encrypt it with the passphrase in this file; - reads stdin",
+		shortPassphrase: (least: Shown) => `a passphrase must have at least ${least} characters`,
+		waiting: "making the backup",
+		done: (path: Shown, size: Shown, what: Shown, how: Shown) => `${path}: ${size}, ${what}${how}.`,
+		encrypted: ", encrypted",
+		without:
+			"API keys, tokens of chats and the agent's files are not in it: docs/guides/back-up.md says how to keep them.",
+		help: `
+Examples:
+  $ keryx backup keryx.backup                                a new file, only you can read it
+  $ keryx backup keryx.backup --passphrase-file secret.txt   the same, encrypted
+  $ keryx config set backup.every 1d                         let Keryx do it every day`,
+	},
+	restore: {
+		about: "put a backup in the place of the store; the store that is there is kept",
+		file: "a backup made by keryx backup",
+		check: "only check the backup; change nothing",
+		passphrase: "the file with the passphrase of an encrypted backup; - reads stdin",
+		yes: "do not ask",
+		ask: (home: Shown, file: Shown) => `Replace the store in ${home} with ${file}?`,
+		notAsked: "say --yes to replace the store without being asked",
+		waiting: "checking the backup",
+		whole: (file: Shown, what: Shown, when: Shown, version: Shown, schema: Shown) =>
+			`${file} is whole: ${what}, made ${when} by Keryx ${version} (schema ${schema}).`,
+		done: (what: Shown, when: Shown) => `Restored: ${what}, as of ${when}.`,
+		kept: (path: Shown) => `The store that was there is now ${path}. Delete it when you no longer need it.`,
+		files: (names: Shown) => `Also put back: ${names}.`,
+		doubted: (count: Shown) =>
+			`${count} waited to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
+		audit: `The audit may have gone on after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
+		help: `
+Examples:
+  $ keryx restore keryx.backup --check     is it whole, and what is in it?
+  $ keryx stop && keryx restore keryx.backup`,
 	},
 } as const;

@@ -186,6 +186,7 @@ function secretNames(settings: readonly Setting[]): string[] {
 		...at("app_token_env"),
 		...ofMcpServers(keys),
 		...at("signing_secret_env"),
+		...at("passphrase_env"),
 		...listed,
 	].filter((name) => typeof name === "string");
 	return [...new Set(names)];

@@ -435,6 +435,24 @@ export const configSchema = z
 			.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
 			.default([])
 			.meta(RESTART),
+		/** Copies of the store that Keryx makes by itself. */
+		backup: z
+			.strictObject({
+				/** Left out: none is made. */
+				every: z
+					.string()
+					.regex(/^[1-9]\d{0,3}[hd]$/, "must be a number of hours or days, such as 12h or 1d")
+					.optional(),
+				/** So many of them; beyond these the oldest go. */
+				keep: whole(1, 1000).default(7),
+				/** A folder; left out: backups in Keryx's home. */
+				to: wallPathSchema.optional(),
+				/** The variable that holds the passphrase they are encrypted with; left out: they are not. */
+				passphrase_env: variableSchema.optional(),
+			})
+			.prefault({}),
+		/** Conversations that nobody has used for so long are archived and deleted; 0: never. */
+		retention: z.strictObject({ days: whole(0, 36_500).default(0) }).prefault({}),
 		events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
 		shutdown: z
 			.strictObject({

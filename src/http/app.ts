@@ -68,6 +68,9 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"changeSettings",
 	"settingsHistory",
 	"skipSetup",
+	"makeBackup",
+	"runRetention",
+	"restoreArchive",
 ]);
 
 export interface Api {

@@ -6,6 +6,7 @@ import type { ConfigView, EditableSetting, ModelProvider } from "../config/index
 import type { Confirmations } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
+import type { Backups, Retention } from "../keeping/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -46,6 +47,10 @@ export interface ApiHost {
 	readonly settings?: SettingsEditor;
 	/** What is set up by now; left out, nobody is led through a first run. */
 	readonly setup?: () => { readonly model: boolean; readonly chat: boolean };
+	/** Makes backups; left out, that cannot be done from here. */
+	readonly backups?: Pick<Backups, "make">;
+	/** Archives of old conversations; left out, there are none. */
+	readonly archives?: { readonly folder: string; readonly retention: Pick<Retention, "plan" | "run"> };
 	/** What answers, Keryx's own first; left out, nothing is known of it. */
 	readonly answering?: () => readonly AnsweringAgent[];
 	/** Which models a conversation of a profile may choose from. */

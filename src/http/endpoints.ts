@@ -8,6 +8,8 @@ import { configEndpoints } from "./config.ts";
 import { action, endpoint, flag, ofConversation, pageSize } from "./endpoint.ts";
 import { loginEndpoints } from "./entry/login.ts";
 import { insightsEndpoints } from "./insights.ts";
+import { archiveEndpoints } from "./keeping/archives.ts";
+import { backupEndpoints } from "./keeping/backups.ts";
 import { managingEndpoints } from "./managing.ts";
 import { mcpServerEndpoints } from "./mcp-servers.ts";
 import { modelSetupEndpoints } from "./model-setup.ts";
@@ -180,6 +182,8 @@ export const endpoints = {
 		params: { id: z.coerce.number().int().min(1) },
 		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
 	}),
+	...archiveEndpoints,
+	...backupEndpoints,
 	...turnEndpoints,
 	...sendEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {

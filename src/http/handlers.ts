@@ -13,6 +13,8 @@ import type { Endpoints } from "./endpoints.ts";
 import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
 import { insightsHandlers } from "./insights.ts";
+import { archiveHandlers } from "./keeping/archives.ts";
+import { backupHandlers } from "./keeping/backups.ts";
 import { managingHandlers } from "./managing.ts";
 import { mcpServerHandlers } from "./mcp-servers.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
@@ -154,6 +156,8 @@ export const handlers: HandlersOf<Endpoints> = {
 	},
 	...turnHandlers,
 	...sendHandlers,
+	...archiveHandlers,
+	...backupHandlers,
 	deliveries: async ({ which, after, limit }, { host, scope }) => ({
 		deliveries: (
 			await host.store.deliveries({

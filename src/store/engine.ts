@@ -14,10 +14,23 @@ export interface Drawn {
 	readonly sessions?: readonly string[];
 }
 
+/** What a store's file holds. */
+export interface StoreFacts {
+	/** The version of its tables. */
+	readonly schema: number;
+	readonly conversations: number;
+	readonly sessions: number;
+	readonly messages: number;
+	/** The number of the last event; 0: none. */
+	readonly lastEvent: number;
+}
+
 export interface Engine {
 	readonly epoch: number;
 	write(name: WriteName, args: unknown, drawn: Drawn): Promise<unknown>;
 	read(name: ReadName, args: unknown): Promise<unknown>;
+	/** Writes the whole store, as it is at one instant, to a new file. Writes go on meanwhile. Left out: this engine cannot. */
+	copyTo?(path: string): Promise<StoreFacts>;
 	/** Called after each commit that changed something. */
 	onCommit(listener: () => void): () => void;
 	close(): Promise<void>;

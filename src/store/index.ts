@@ -12,7 +12,7 @@ export {
 	type PruneOptions,
 	pruneConversation,
 } from "./archive.ts";
-export type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
+export type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
 export {
 	type EventKind,
 	type EventOf,
@@ -24,6 +24,7 @@ export {
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
+export type { LastBackup } from "./operations/backups.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts";
 export type { AskedForCall, UsedForTurn } from "./operations/confirmations/calls.ts";
@@ -64,6 +65,7 @@ export { isPassing } from "./passing.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
+export { inspectStore, replaceStore } from "./sqlite/snapshot.ts";
 export {
 	type Ids,
 	type OpenOptions,

@@ -4,7 +4,7 @@ import { newSessionId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
-import type { Drawn, Engine, ReadName, WriteName } from "./engine.ts";
+import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "./engine.ts";
 import { DRAWS, reads, writes } from "./operations/index.ts";
 import { isPassing } from "./passing.ts";
 import type { Op } from "./query.ts";
@@ -37,6 +37,8 @@ export interface Store extends Writes, Reads {
 	onCommit(listener: () => void): () => void;
 	/** Called after each write that met a passing fault: it may have been made without anybody having heard of it. */
 	onFault(listener: () => void): () => void;
+	/** Writes all of it, as it is at one instant, to a new file of mode 0600. Other operations go on. Throws store.unsupported. */
+	copyTo(path: string): Promise<StoreFacts>;
 	close(): Promise<void>;
 }
 
@@ -118,6 +120,11 @@ export function storeOn(
 		onFault: (listener) => {
 			faultListeners.add(listener);
 			return () => faultListeners.delete(listener);
+		},
+		copyTo: async (path) => {
+			if (!engine.copyTo)
+				throw new KeryxError("store.unsupported", "this store cannot be copied while it is in use");
+			return await engine.copyTo(path);
 		},
 		close: () => engine.close(),
 	};

@@ -178,7 +178,7 @@ function wallOf(
 	{ kind, isReadonly, network }: WallChoice,
 	options: WallsOptions & { readonly workspace: string },
 ): Omit<Wall, "outlivesStarter"> {
-	const { walls } = options.config();
+	const { walls, backup } = options.config();
 	const home = realpathSync(options.home);
 	const own = options.env.HOME ?? homedir();
 	const paths = (given: readonly string[]) => given.map((path) => realOf(path, own));
@@ -204,7 +204,7 @@ function wallOf(
 		read: paths(walls.read),
 		write: isReadonly ? [] : write,
 		...(keep.length > 0 && { keep }),
-		hide: walls.hide.map((path) => expanded(path, own)),
+		hide: [...walls.hide, ...(backup.to === undefined ? [] : [backup.to])].map((path) => expanded(path, own)),
 		protect: [
 			...protectedPrograms({ folder: options.program, path: options.env.PATH ?? "", isAdmin }),
 			...(existsSync(options.root) ? [realpathSync(options.root)] : []),

@@ -1,5 +1,6 @@
 // Every operation of the store, by name. Writes take the context drawn by the caller; reads take their scope.
 
+import { doubtDeliveries, lastBackup, recordBackup } from "./backups.ts";
 import { noteChannel } from "./channels.ts";
 import { chatGone, chatMoved } from "./chats/changes.ts";
 import {
@@ -138,6 +139,7 @@ import {
 	pruneRefused,
 	retentionState,
 	retireConversation,
+	touchConversation,
 } from "./sessions/retention.ts";
 import { beginBlob, expireBlobs, finishBlob, putBlobChunk } from "./transcript/blobs.ts";
 import { compress, cover, putOffCompaction } from "./transcript/compaction.ts";
@@ -229,6 +231,7 @@ export const writes = {
 	importLines,
 	retireConversation,
 	deleteConversation,
+	touchConversation,
 	pruneEvents,
 	pruneRefused,
 	noteConfig,
@@ -257,6 +260,8 @@ export const writes = {
 	denyPairing,
 	decidePairing,
 	proveWritable,
+	recordBackup,
+	doubtDeliveries,
 	beginProcess,
 	processStarted,
 	adoptProcess,
@@ -350,6 +355,7 @@ export const reads = {
 	firstRun,
 	pairings,
 	workload,
+	lastBackup,
 	process,
 	processes,
 	unfinishedProcesses,

@@ -73,6 +73,16 @@ export class Connection {
 		}
 	}
 
+	/** To an empty file. The source is only read, but SQLite refuses this to a connection that may only query. */
+	copyTo(path: string): void {
+		this.db.pragma("query_only = OFF");
+		try {
+			this.db.prepare("VACUUM INTO ?").run(path);
+		} finally {
+			this.db.pragma("query_only = ON");
+		}
+	}
+
 	/** The owner's: brings the schema up to date. */
 	static writer(path: string): Connection {
 		return Connection.#opened(new Database(path, { timeout: LOCK_WAIT_MS }), (connection) => {

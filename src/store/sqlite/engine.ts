@@ -1,7 +1,7 @@
 // The SQLite engine: one writer thread, and reader threads that are started when they are needed. Operations called in the
 // same turn of the event loop travel in one message; what arrives while a commit is under way shares the next one.
 import { KeryxError } from "../../errors.ts";
-import type { Drawn, Engine, ReadName, WriteName } from "../engine.ts";
+import type { Drawn, Engine, ReadName, StoreFacts, WriteName } from "../engine.ts";
 import type { ConnectionSettings } from "./connection.ts";
 import { Thread } from "./thread.ts";
 
@@ -29,23 +29,25 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteEngine> 
 	if (access === "read") {
 		const readers = new Readers(() => Thread.start({ ...settings, role: "reader" }));
 		await readers.start();
-		return new SqliteEngine(undefined, readers);
+		return new SqliteEngine(undefined, readers, () => Thread.start({ ...settings, role: "reader" }));
 	}
 	const writer = await Thread.start({ ...settings, role: "writer" }, onTrouble);
 	const { database } = writer;
-	const readers = new Readers(() => Thread.start({ ...settings, role: "reader", database }));
-	return new SqliteEngine(writer, alone ? undefined : readers);
+	const reader = () => Thread.start({ ...settings, role: "reader", database });
+	return alone ? new SqliteEngine(writer) : new SqliteEngine(writer, new Readers(reader), reader);
 }
 
 class SqliteEngine implements Engine {
 	readonly epoch: number;
 	readonly #writer: Thread | undefined;
 	readonly #readers: Readers | undefined;
+	readonly #copier: (() => Promise<Thread>) | undefined;
 	readonly #listeners = new Set<() => void>();
 
-	constructor(writer: Thread | undefined, readers: Readers | undefined) {
+	constructor(writer: Thread | undefined, readers?: Readers, copier?: () => Promise<Thread>) {
 		this.#writer = writer;
 		this.#readers = readers;
+		this.#copier = copier;
 		this.epoch = writer?.epoch ?? 0;
 		writer?.onChange(() => {
 			for (const listener of this.#listeners) listener();
@@ -65,6 +67,17 @@ class SqliteEngine implements Engine {
 	read(name: ReadName, args: unknown): Promise<unknown> {
 		const request = { id: 0, kind: "read", name, args } as const;
 		return this.#readers ? this.#readers.ask(request) : (this.#writer as Thread).ask(request);
+	}
+
+	/** On a thread of its own: it may take minutes, and no read should wait for it. */
+	async copyTo(path: string): Promise<StoreFacts> {
+		if (!this.#copier) throw new KeryxError("store.unsupported", "a store in memory cannot be copied");
+		const thread = await this.#copier();
+		try {
+			return (await thread.ask({ id: 0, kind: "copy", path })) as StoreFacts;
+		} finally {
+			await thread.close();
+		}
 	}
 
 	/** What the writer's own connection says of itself; another one's settings would say nothing about it. */

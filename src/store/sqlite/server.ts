@@ -11,6 +11,7 @@ import { forgetOverwritten, refuseForeignLog } from "./foreign-log.ts";
 import { epochNow, Guard, type Guarded } from "./guard.ts";
 import { type FileId, fileAt, isSameFile } from "./open-files.ts";
 import { type Ownership, takeOwnership } from "./ownership.ts";
+import { inspectStore } from "./snapshot.ts";
 import { readWitness, WitnessKeeper } from "./witness.ts";
 
 export interface WorkerSettings {
@@ -35,6 +36,8 @@ export type Request =
 			readonly drawn: Drawn;
 	  }
 	| { readonly id: number; readonly kind: "read"; readonly name: ReadName; readonly args: unknown }
+	/** To a new file: what the database holds at this instant. */
+	| { readonly id: number; readonly kind: "copy"; readonly path: string }
 	| { readonly id: number; readonly kind: "settings" | "close" };
 
 export type Reply =
@@ -205,6 +208,7 @@ function serveGroup(serving: Serving, group: readonly Request[]): Reply[] {
 		if (request.kind === "read") replies.push(readOne(serving, request));
 		if (request.kind === "settings")
 			replies.push({ id: request.id, ok: true, value: serving.connection.settings() });
+		if (request.kind === "copy") replies.push(copy(serving, request));
 		if (request.kind === "close") replies.push(close(serving, request.id));
 	}
 	return replies;
@@ -313,6 +317,17 @@ function readOne(
 		return { id, ok: false, error: toWireError(error) };
 	} finally {
 		takeBack(connection);
+	}
+}
+
+/** VACUUM INTO reads one snapshot, so writers neither wait nor show up in the copy. */
+function copy({ connection }: Serving, { id, path }: Extract<Request, { kind: "copy" }>): Reply {
+	try {
+		createPrivately(path);
+		connection.copyTo(path);
+		return { id, ok: true, value: inspectStore(path) };
+	} catch (error) {
+		return { id, ok: false, error: toWireError(error) };
 	}
 }
 

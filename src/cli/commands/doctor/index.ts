@@ -66,7 +66,19 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 		tell(...findings);
 		if (client) tell(...(await lookAtMcpServers(client)));
 		tell(...(await lookAtProcesses(home, client !== null)));
-		tell(...(await lookAtStore({ output, home, secrets, client, quick, fix, rebuild })));
+		tell(
+			...(await lookAtStore({
+				output,
+				home,
+				secrets,
+				client,
+				config: config?.values,
+				now: context.now(),
+				quick,
+				fix,
+				rebuild,
+			})),
+		);
 		tell(...(await lookAtAudit(home, quick)));
 	}
 	end(context, output, findings);

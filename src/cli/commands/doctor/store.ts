@@ -3,6 +3,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import type { Home } from "../../../app/home.ts";
+import type { Config } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { Client } from "../../../http/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
@@ -12,6 +13,7 @@ import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
 import { bytesInWords, counted } from "../../io/words.ts";
 import { texts } from "../../texts.ts";
+import { lookAtBackup } from "./backup.ts";
 import { type Finding, fine, fixed, wrong } from "./finding.ts";
 
 export interface StoreLook {
@@ -20,6 +22,9 @@ export interface StoreLook {
 	readonly secrets: Secrets;
 	/** Of the Keryx that runs. */
 	readonly client: Client | null;
+	/** Undefined: it could not be read. */
+	readonly config: Pick<Config, "backup"> | undefined;
+	readonly now: number;
 	/** Not the long look through every row. */
 	readonly quick: boolean;
 	readonly fix: boolean;
@@ -63,19 +68,20 @@ const ABOUT_SEARCH = "the search index ";
 
 async function lookInto(
 	store: Store,
-	{ output, home, quick }: StoreLook,
+	{ output, home, quick, config, now }: StoreLook,
 ): Promise<{ findings: Finding[]; search: SearchState }> {
 	const size = bytesInWords(statSync(home.storePath).size);
 	const opened = fine("store", texts.doctor.store.fine(home.storePath, size, SCHEMA_VERSION));
+	const backup = lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
 	const damage = await searching(store);
-	if (quick) return { findings: [opened], search: { problem: damage, isDamaged: damage !== null } };
+	if (quick) return { findings: [opened, backup], search: { problem: damage, isDamaged: damage !== null } };
 	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>
 		store.checkIntegrity({ scope: OPERATOR }),
 	);
 	const rows = problems.filter((problem) => !problem.startsWith(ABOUT_SEARCH));
 	const rest = problems.find((problem) => problem.startsWith(ABOUT_SEARCH)) ?? null;
 	return {
-		findings: [opened, integrity(rows)],
+		findings: [opened, backup, integrity(rows)],
 		search: { problem: damage ?? rest, isDamaged: damage !== null },
 	};
 }

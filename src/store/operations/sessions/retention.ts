@@ -34,7 +34,7 @@ const lastActivity = sql<{ last_activity_at: number }>(
 const lastEvent = sql<{ id: number | null }>("SELECT max(id) AS id FROM events WHERE conversation = ?");
 const idle = sql<{ id: ConversationId; last_activity_at: number }>(
 	`SELECT id, last_activity_at FROM conversations WHERE last_activity_at < ? AND (last_activity_at, id) > (?, ?)
-	ORDER BY last_activity_at, id LIMIT ?`,
+	AND pinned_at IS NULL ORDER BY last_activity_at, id LIMIT ?`,
 );
 const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 	[
@@ -78,7 +78,7 @@ export interface PruneCandidates {
 	readonly next: { readonly lastActivityAt: number; readonly id: ConversationId } | null;
 }
 
-/** Conversations without activity since a time that nothing in the store holds, the longest idle first. */
+/** Conversations without activity since a time that nothing in the store holds and nobody has pinned, the longest idle first. */
 export function* pruneCandidates(args: {
 	readonly scope: { readonly kind: "operator" };
 	readonly before: number;
@@ -213,6 +213,17 @@ function* unindexSession(session: number): Op<void> {
 		yield* unindexMessages(rows.map((row) => row.id));
 		if (rows.length < PAGE) return;
 	}
+}
+
+const setActivity = sql("UPDATE conversations SET last_activity_at = ? WHERE id = ?");
+
+/** One that came back from its archive counts as used now: otherwise retention would take it away again at once. */
+export function* touchConversation(
+	context: Context,
+	{ conversation }: { readonly conversation: ConversationId },
+): Op<void> {
+	const { id } = yield* findConversation(conversation);
+	yield* run(setActivity, context.now, id);
 }
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,64 @@
+// Backups: one is made when the operator asks on this machine, and how old the last one is.
+// Only on the socket: the call names a file, and a login to the page must not be able to write or read one.
+import { isAbsolute } from "node:path";
+import { z } from "@hono/zod-openapi";
+import { KeryxError } from "../../errors.ts";
+import { type ApiHost, type HandlersOf, operator } from "../call.ts";
+import { endpoint } from "../endpoint.ts";
+import { time } from "../schemas.ts";
+import { iso } from "../wire.ts";
+
+const SHORTEST_PASSPHRASE = 8;
+
+export const backupEndpoints = {
+	lastBackup: endpoint("get", "/api/backup", {
+		about: "the last backup that was made, and the last attempt if it failed",
+		answer: z.object({
+			made: z.object({ at: time, path: z.string(), bytes: z.int() }).nullable(),
+			failed: z.object({ at: time, reason: z.string() }).nullable(),
+		}),
+	}),
+	makeBackup: endpoint("post", "/api/backup", {
+		about: "back up the store to a new file on this machine; only on the socket",
+		body: {
+			path: z.string().min(1).max(4096).refine(isAbsolute, "must be an absolute path"),
+			passphrase: z.string().min(SHORTEST_PASSPHRASE).max(1024).optional(),
+		},
+		answer: z
+			.object({
+				path: z.string(),
+				bytes: z.int(),
+				encrypted: z.boolean(),
+				conversations: z.int(),
+				sessions: z.int(),
+				messages: z.int(),
+			})
+			.openapi("Backup"),
+	}),
+} as const;
+
+export const backupHandlers: HandlersOf<typeof backupEndpoints> = {
+	lastBackup: async (_input, { host, scope }) => {
+		const { made, failed } = await host.store.lastBackup({ scope: operator(scope) });
+		return {
+			made: made && { ...made, at: iso(made.at) },
+			failed: failed && { ...failed, at: iso(failed.at) },
+		};
+	},
+	makeBackup: async ({ path, passphrase }, { host, visitor }) => {
+		if (visitor.via !== "cli")
+			throw new KeryxError("http.forbidden", "a backup can only be made on the machine Keryx runs on", {
+				hint: "run `keryx backup <file>` there",
+			});
+		const { encrypted, bytes, conversations, sessions, messages } = await backupsOf(host).make(
+			path,
+			passphrase ?? null,
+		);
+		return { path, bytes, encrypted, conversations, sessions, messages };
+	},
+};
+
+function backupsOf({ backups }: ApiHost): NonNullable<ApiHost["backups"]> {
+	if (backups) return backups;
+	throw new KeryxError("store.unsupported", "this Keryx cannot make backups");
+}

@@ -1,0 +1,120 @@
+// The way back: a backup is read, checked and opened beside the store before it takes its place. The store that was there is kept.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { KeryxError } from "../errors.ts";
+import {
+	inspectStore,
+	NO_SECRETS,
+	OPERATOR,
+	openStore,
+	ownerOf,
+	replaceStore,
+	type StoreFacts,
+	systemIds,
+} from "../store/index.ts";
+import { systemClock } from "../time/index.ts";
+import { type EntryName, openBackup } from "./backup-file.ts";
+
+export interface RestoreOptions {
+	readonly file: string;
+	readonly home: string;
+	readonly storePath: string;
+	readonly passphrase: string | null;
+	/** Everything but the last step: nothing in the home changes. */
+	readonly checkOnly?: boolean;
+	readonly now: number;
+}
+
+export interface Restored extends StoreFacts {
+	readonly madeAt: number;
+	/** Of the Keryx that made it. */
+	readonly version: string;
+	/** Where the store is that was there before; null: there was none, or nothing was replaced. */
+	readonly kept: string | null;
+	/** Deliveries that waited when it was made: a person decides about them. */
+	readonly doubted: number;
+	/** Other files that were put back; those that are there already stay. */
+	readonly files: readonly string[];
+}
+
+const KEYS: readonly EntryName[] = ["audit.key", "pseudonym.key"];
+
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+	const { file, home, storePath, passphrase, checkOnly = false, now } = options;
+	const backup = await openBackup(file);
+	const owner = checkOnly || !existsSync(home) ? null : ownerOf(storePath);
+	if (owner !== null)
+		throw new KeryxError("store.owned", `the store ${storePath} belongs to a running Keryx: ${owner}`, {
+			hint: "stop it first: `keryx stop`",
+		});
+	mkdirSync(home, { recursive: true, mode: 0o700 });
+	const folder = join(home, `restore-${process.pid}`);
+	rmSync(folder, { recursive: true, force: true });
+	mkdirSync(folder, { mode: 0o700 });
+	try {
+		const entries = await backup.unpack(folder, passphrase);
+		const unpacked = join(folder, "keryx.db");
+		if (!entries.has("keryx.db") || !entries.has("manifest.json"))
+			throw new KeryxError("backup.damaged", `${file} cannot be restored: it holds no store`);
+		const facts = inspectStore(unpacked);
+		const manifest: unknown = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+		if (!isDeepStrictEqual(manifest, facts))
+			throw new KeryxError(
+				"backup.damaged",
+				`${file} cannot be restored: it should hold ${inWords(manifest)}, and holds ${inWords(facts)}`,
+			);
+		assertSameKeys(folder, home, entries);
+		const { doubted } = await openedOnce(unpacked);
+		const { madeAt, version } = backup;
+		const done = { ...facts, madeAt, version };
+		if (checkOnly) return { ...done, kept: null, doubted, files: [] };
+		// Keys first: a store whose audit key is missing cannot go on.
+		const files = putBack(folder, home, entries);
+		return { ...done, kept: replaceStore(storePath, unpacked, { now }), doubted, files };
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** Brings it to the version of today, and looks through every row, as a start and `keryx doctor` would. */
+async function openedOnce(path: string): Promise<{ doubted: number }> {
+	const ids = systemIds(systemClock);
+	const store = await openStore({ url: `sqlite:${path}`, clock: systemClock, ids, secrets: NO_SECRETS });
+	try {
+		const { problems } = await store.checkIntegrity({ scope: OPERATOR });
+		const [first] = problems;
+		if (first !== undefined)
+			throw new KeryxError(
+				"backup.damaged",
+				`the backup's store is not whole: ${first}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ""}`,
+			);
+		return await store.doubtDeliveries();
+	} finally {
+		await store.close();
+	}
+}
+
+/** Another key would make every code of the restored audit wrong. */
+function assertSameKeys(folder: string, home: string, entries: ReadonlySet<EntryName>): void {
+	for (const name of KEYS) {
+		const [ours, theirs] = [join(home, name), join(folder, name)];
+		if (!entries.has(name) || !existsSync(ours) || readFileSync(ours).equals(readFileSync(theirs))) continue;
+		throw new KeryxError("backup.failed", `the backup was made with another ${name} than ${ours}`, {
+			hint: `to restore another Keryx's backup, use an empty home, or move ${ours} away first`,
+		});
+	}
+}
+
+function putBack(folder: string, home: string, entries: ReadonlySet<EntryName>): string[] {
+	const wanted = [...KEYS, "config.yaml" as const].filter(
+		(name) => entries.has(name) && !existsSync(join(home, name)),
+	);
+	for (const name of wanted) renameSync(join(folder, name), join(home, name));
+	return wanted;
+}
+
+function inWords(facts: unknown): string {
+	const { conversations, messages } = facts as Partial<StoreFacts>;
+	return `${conversations} conversations and ${messages} messages`;
+}

@@ -1,0 +1,153 @@
+// What `retention.days` does: conversations that nobody has used for so long are archived, the archive is read back, and only then they
+// are deleted (I6). A watcher does it in the background; a live session is ended first and deleted in a later round.
+import { join } from "node:path";
+import type { Config } from "../config/index.ts";
+import type { ConversationId } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import { OPERATOR, pruneConversation, type Store } from "../store/index.ts";
+import { type Clock, Rounds } from "../time/index.ts";
+
+const DAY_MS = 86_400_000;
+const LOOK_EVERY_MS = 3_600_000;
+/** A session that was ended for this is finalised by then. */
+const AGAIN_MS = 60_000;
+const PAGE = 100;
+/** Archives that are written at once: most of the time goes into waiting for the disk. */
+const AT_ONCE = 4;
+
+export interface RetentionOptions {
+	readonly store: Store;
+	/** Where archives are kept, in a folder per month. */
+	readonly folder: string;
+	/** Asked each time: it may change. */
+	readonly config: () => Pick<Config, "retention">;
+	readonly clock: Clock;
+	readonly warn: (text: string) => void;
+}
+
+export interface Pass {
+	readonly archived: number;
+	/** Their sessions were ended; they follow in a later round. */
+	readonly ended: number;
+	/** Something has happened to them meanwhile. */
+	readonly kept: number;
+	/** There are others that were not looked at. */
+	readonly more: boolean;
+}
+
+export class Retention {
+	readonly #options: RetentionOptions;
+	readonly #rounds: Rounds;
+	#last: Promise<unknown> = Promise.resolve();
+	#stopped = false;
+
+	constructor(options: RetentionOptions) {
+		this.#options = options;
+		this.#rounds = new Rounds({
+			clock: options.clock,
+			round: () => this.#look(),
+			failed: (error) => options.warn(`old conversations were not archived: ${(error as Error).message}`),
+		});
+	}
+
+	start(): void {
+		this.#rounds.start();
+	}
+
+	/** The configuration may have changed. */
+	look(): void {
+		this.#rounds.look();
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		await this.#rounds.stop();
+		await this.#last;
+	}
+
+	/** A dry run: what a pass would take now. Nothing is changed. `days` left out: as configured. */
+	async plan(days?: number): Promise<{
+		readonly before: number;
+		readonly count: number;
+		/** The longest idle first. */
+		readonly first: readonly ConversationId[];
+	}> {
+		const before = this.#before(days);
+		const first: ConversationId[] = [];
+		let count = 0;
+		for await (const page of this.#due(before)) {
+			count += page.length;
+			first.push(...page.slice(0, Math.max(0, PAGE - first.length)));
+		}
+		return { before, count, first };
+	}
+
+	/** One pass over all that is due, or over so many. Passes wait for each other. */
+	run({ days, limit = Number.POSITIVE_INFINITY }: { readonly days?: number; readonly limit?: number } = {}) {
+		const done = this.#last.then(() => this.#pass(this.#before(days), limit));
+		this.#last = done.catch(() => undefined);
+		return done;
+	}
+
+	async #look(): Promise<number | null> {
+		const { config, clock } = this.#options;
+		if (config().retention.days === 0) return null;
+		const { ended } = await this.run();
+		return clock.now() + (ended > 0 ? AGAIN_MS : LOOK_EVERY_MS);
+	}
+
+	#before(days = this.#options.config().retention.days): number {
+		if (days <= 0)
+			throw new KeryxError("argument.invalid", "retention.days is 0, so nothing is ever archived", {
+				field: "retention.days",
+				hint: "set retention.days, or give a number of days",
+			});
+		return this.#options.clock.now() - days * DAY_MS;
+	}
+
+	async #pass(before: number, limit: number): Promise<Pass> {
+		const pass = { archived: 0, ended: 0, kept: 0, more: false };
+		let taken = 0;
+		for await (const page of this.#due(before)) {
+			const waiting = page.slice(0, limit - taken);
+			pass.more ||= waiting.length < page.length;
+			taken += waiting.length;
+			const worker = async () => {
+				for (let next = waiting.shift(); next !== undefined && !this.#stopped; next = waiting.shift())
+					pass[await this.#prune(next)]++;
+			};
+			await Promise.all(Array.from({ length: AT_ONCE }, worker));
+			if (taken >= limit || this.#stopped) break;
+		}
+		return pass;
+	}
+
+	async #prune(conversation: ConversationId): Promise<"archived" | "ended" | "kept"> {
+		const { store, folder, clock } = this.#options;
+		const month = new Date(clock.now()).toISOString().slice(0, 7);
+		// Processes and confirmations are rows of the store, which looks at them itself.
+		const pruned = await pruneConversation(store, {
+			conversation,
+			directory: join(folder, month),
+			held: false,
+		});
+		if (pruned.kind === "deleted") return "archived";
+		return pruned.reason === "finalising" ? "ended" : "kept";
+	}
+
+	async *#due(before: number): AsyncGenerator<ConversationId[]> {
+		const { store } = this.#options;
+		let after: Parameters<Store["pruneCandidates"]>[0]["after"];
+		for (;;) {
+			const page = await store.pruneCandidates({
+				scope: OPERATOR,
+				before,
+				limit: PAGE,
+				...(after && { after }),
+			});
+			if (page.conversations.length > 0) yield [...page.conversations];
+			if (page.next === null) return;
+			after = page.next;
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// A store as one file that nobody has open: looking into it, and putting it in the place of another.
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import { KeryxError } from "../../errors.ts";
+import type { StoreFacts } from "../engine.ts";
+import { SCHEMA_VERSION } from "../schema.ts";
+import { toKeryxError } from "./faults.ts";
+import { followLinks } from "./files.ts";
+import { takeOwnership } from "./ownership.ts";
+
+/** Reads every page. Throws store.corrupt for a file that is no whole store, store.newer for one of a newer Keryx. Blocks. */
+export function inspectStore(path: string): StoreFacts {
+	let db: Database.Database | undefined;
+	try {
+		db = new Database(path, { readonly: true, fileMustExist: true });
+		const [problem] = db.pragma("quick_check(1)", { simple: false }) as { quick_check: string }[];
+		if (problem?.quick_check !== "ok")
+			throw new KeryxError("store.corrupt", `${path} is damaged: ${problem?.quick_check}`);
+		const schema = db.pragma("user_version", { simple: true }) as number;
+		if (schema > SCHEMA_VERSION)
+			throw new KeryxError(
+				"store.newer",
+				`the store has version ${schema}; this Keryx knows versions up to ${SCHEMA_VERSION}`,
+			);
+		return { schema, ...countsIn(db) };
+	} catch (error) {
+		throw toKeryxError(error);
+	} finally {
+		db?.close();
+	}
+}
+
+/** Tables that every version has. */
+function countsIn(db: Database.Database): Omit<StoreFacts, "schema"> {
+	const number = (sql: string) => (db.prepare(sql).pluck().get() as number | null) ?? 0;
+	return {
+		conversations: number("SELECT count(*) FROM conversations"),
+		sessions: number("SELECT count(*) FROM sessions"),
+		messages: number("SELECT count(*) FROM messages"),
+		lastEvent: number("SELECT max(id) FROM events"),
+	};
+}
+
+const BESIDE = ["-wal", "-shm"] as const;
+
+/**
+ * Puts a store's file in the place of the store at `path`, and answers where the old one is now; null: there was none. Throws
+ * store.owned while a Keryx uses it. There is a whole store at `path` at every moment.
+ */
+export function replaceStore(given: string, from: string, { now }: { readonly now: number }): string | null {
+	const path = followLinks(given);
+	const ownership = takeOwnership(path, now);
+	try {
+		const kept = existsSync(path) ? keepOld(path, now) : null;
+		renameSync(from, path);
+		syncFolder(dirname(path));
+		rmSync(`${path}.overwritten`, { force: true });
+		return kept;
+	} finally {
+		ownership.release();
+	}
+}
+
+function keepOld(path: string, now: number): string {
+	fold(path);
+	const kept = `${path}.before-restore-${new Date(now).toISOString().replace(/\D/g, "").slice(0, 14)}`;
+	linkSync(path, kept);
+	// A log that could not be folded belongs to the old file, and goes with it.
+	for (const beside of BESIDE)
+		if (existsSync(`${path}${beside}`)) renameSync(`${path}${beside}`, `${kept}${beside}`);
+	syncFolder(dirname(path));
+	return kept;
+}
+
+/** Closing the last connection writes the log into the database. A damaged store is kept as it is. */
+function fold(path: string): void {
+	let db: Database.Database | undefined;
+	try {
+		db = new Database(path);
+		db.pragma("wal_checkpoint(TRUNCATE)");
+	} catch {
+		// It is being replaced, perhaps for this very reason.
+	} finally {
+		db?.close();
+	}
+}
+
+function syncFolder(folder: string): void {
+	const handle = openSync(folder, "r");
+	try {
+		fsyncSync(handle);
+	} finally {
+		closeSync(handle);
+	}
+}

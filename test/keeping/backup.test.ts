@@ -1,0 +1,295 @@
+// `keryx backup` and `keryx restore`: while Keryx runs, under load, encrypted, and with files that are not whole.
+import {
+	existsSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createKeryx, type Keryx } from "../../src/app/index.ts";
+import { Backups } from "../../src/keeping/index.ts";
+import { createScriptedAgent, createVirtualClock } from "../../src/testing/index.ts";
+import { systemClock } from "../../src/time/index.ts";
+import { asJson, call, commandIn, dataOf } from "../support/keryx.ts";
+
+const root = mkdtempSync(join(tmpdir(), "keryx-keeping-"));
+const running: Keryx[] = [];
+afterEach(async () => {
+	await Promise.all(running.splice(0).map((keryx) => keryx.stop()));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const QUIET = { warn: () => {}, note: () => {} };
+const agent = createScriptedAgent({ script: { otherwise: [{ text: "ok" }] }, clock: systemClock });
+
+async function keryxIn(home: string): Promise<Keryx> {
+	const keryx = await createKeryx({
+		home,
+		env: { HOME: root, XDG_DATA_HOME: dataOf(home), TZ: "UTC" },
+		report: QUIET,
+		config: {},
+		agent,
+	});
+	running.push(keryx);
+	await keryx.start();
+	return keryx;
+}
+
+const source = (chat: string) => ({
+	platform: "cli",
+	chat_type: "dm" as const,
+	chat_id: chat,
+	user_id: chat,
+});
+const send = (keryx: Keryx, n: number) =>
+	keryx.client.send({ text: `message ${n}`, client_message_id: `m${n}`, source: source(`chat-${n % 16}`) });
+
+describe("under load", () => {
+	test("a backup is the store at one instant, and restores to exactly that", async () => {
+		const home = join(root, "load");
+		const keryx = await keryxIn(home);
+		const acknowledged: number[] = [];
+		let next = 0;
+		let isOver = false;
+		const sender = async () => {
+			while (!isOver) {
+				const n = next++;
+				await send(keryx, n);
+				acknowledged.push(n);
+			}
+		};
+		const senders = Array.from({ length: 16 }, sender);
+		while (acknowledged.length < 200) await new Promise(setImmediate);
+		const began = { at: performance.now(), sent: acknowledged.length };
+		const before = [...acknowledged];
+		const file = join(root, "load.backup");
+		const backups = new Backups({
+			home,
+			storePath: join(home, "keryx.db"),
+			store: keryx.store,
+			config: () => ({ backup: { keep: 7 } }),
+			env: {},
+			clock: systemClock,
+			version: "test",
+			warn: () => {},
+		});
+		const { lastEvent, messages } = await backups.make(file, null);
+		const after = next;
+		const perSecond = (acknowledged.length - began.sent) / ((performance.now() - began.at) / 1000);
+		while (acknowledged.length < after + 50) await new Promise(setImmediate);
+		isOver = true;
+		await Promise.all(senders);
+		console.log(`${Math.round(perSecond)} messages a second while the backup was made`);
+
+		const copy = join(root, "load-restored");
+		const env = { KERYX_HOME: copy };
+		const restored = asJson(await call(["restore", file, "--yes", "--json"], { env }));
+		expect(restored).toMatchObject({ messages, kept: null });
+		const [live, back] = [home, copy].map((one) => new Database(join(one, "keryx.db"), { readonly: true }));
+		const rows = (db: Database.Database | undefined, sql: string) => db?.prepare(sql).all();
+		// Events and messages are only ever added, so the store at that instant is a beginning of both.
+		const events = `SELECT * FROM events WHERE id <= ${lastEvent} ORDER BY id`;
+		expect(rows(back, events)).toEqual(rows(live, events));
+		const last = (back?.prepare("SELECT max(id) FROM messages").pluck().get() as number) ?? 0;
+		const said = `SELECT * FROM messages WHERE id <= ${last} ORDER BY id`;
+		expect(rows(back, said)).toEqual(rows(live, said));
+		// Every message of that time is there, as it was then: what an event says has happened has, and nothing else.
+		const taken = new Set(
+			back?.prepare("SELECT platform_message FROM inbox").pluck().all() as string[] | undefined,
+		);
+		expect(before.filter((n) => !taken.has(`m${n}`))).toEqual([]);
+		expect([...taken].filter((id) => Number(id.slice(1)) >= after)).toEqual([]);
+		const count = (sql: string) => back?.prepare(sql).pluck().get();
+		expect(count("SELECT count(*) FROM inbox")).toBe(count("SELECT max(id) FROM inbox"));
+		live?.close();
+		back?.close();
+	});
+});
+
+describe("a file", () => {
+	const home = join(root, "home");
+	const env = { KERYX_HOME: home };
+	const file = join(root, "plain.backup");
+
+	beforeAll(async () => {
+		await call(["token", "create", "before", "--role", "reader"], { env });
+		const made = await call(["backup", file], { env });
+		expect(made).toMatchObject({ code: 0 });
+		await call(["token", "create", "after", "--role", "reader"], { env });
+	});
+
+	const names = async (from: string) =>
+		asJson(await call(["token", "list", "--json"], { env: { KERYX_HOME: from } })).tokens.map(
+			({ name }: { name: string }) => name,
+		);
+
+	test("is for the user alone, and nothing else is left behind", () => {
+		expect(statSync(file).mode & 0o777).toBe(0o600);
+		expect(readdirSync(root).filter((name) => name.includes(".part"))).toEqual([]);
+		expect(readdirSync(home).filter((name) => name.includes("copy"))).toEqual([]);
+	});
+
+	test("is never written over another file", async () => {
+		const { code, stderr } = await call(["backup", file], { env });
+		expect([code, stderr]).toEqual([1, expect.stringContaining("exists already")]);
+	});
+
+	test("goes into an empty home with its keys, and the store that was there is kept", async () => {
+		const other = join(root, "other");
+		const first = await call(["restore", file, "--yes"], { env: { KERYX_HOME: other } });
+		expect(first.code).toBe(0);
+		expect(await names(other)).toEqual(["before"]);
+		for (const name of ["keryx.db", "audit.key", "pseudonym.key"])
+			expect([name, statSync(join(other, name)).mode & 0o777]).toEqual([name, 0o600]);
+		expect(readFileSync(join(other, "audit.key"))).toEqual(readFileSync(join(home, "audit.key")));
+
+		const again = asJson(await call(["restore", file, "--yes", "--json"], { env }));
+		expect(await names(home)).toEqual(["before"]);
+		const kept = new Database(again.kept, { readonly: true });
+		expect(kept.prepare("SELECT name FROM tokens ORDER BY name").pluck().all()).toEqual(["after", "before"]);
+		kept.close();
+	});
+
+	test("is checked without a change by --check", async () => {
+		const nowhere = join(root, "nowhere");
+		const { code, stdout } = await call(["restore", file, "--check"], { env: { KERYX_HOME: nowhere } });
+		expect([code, stdout]).toEqual([0, expect.stringContaining("is whole: 0 conversations and 0 messages")]);
+		expect(existsSync(join(nowhere, "keryx.db"))).toBe(false);
+	});
+
+	test.each([
+		["cut short by a byte", (size: number) => size - 1, "cut short"],
+		["cut in half", (size: number) => Math.floor(size / 2), "cut short"],
+		["empty", () => 0, "it is empty"],
+	])("that is %s is refused, and nothing changes", async (_, size, reason) => {
+		const broken = join(root, "broken.backup");
+		writeFileSync(broken, readFileSync(file));
+		truncateSync(broken, size(statSync(file).size));
+		const before = readFileSync(join(home, "keryx.db"));
+		const { code, stderr } = await call(["restore", broken, "--yes"], { env });
+		expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+		expect(readFileSync(join(home, "keryx.db"))).toEqual(before);
+		expect(readdirSync(home).filter((name) => name.startsWith("restore-"))).toEqual([]);
+	});
+
+	test("with any altered byte is refused", async () => {
+		const whole = readFileSync(file);
+		const broken = join(root, "altered.backup");
+		for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 40)) {
+			const bytes = Buffer.from(whole);
+			bytes[at] = (bytes[at] ?? 0) ^ 1;
+			writeFileSync(broken, bytes);
+			const { code, stderr } = await call(["restore", broken, "--check"], { env });
+			expect([at, code, stderr]).toEqual([
+				at,
+				1,
+				expect.stringMatching(/altered|cut short|not a backup made by Keryx/),
+			]);
+		}
+	});
+
+	test("that is something else is refused", async () => {
+		const { stderr } = await call(["restore", join(home, "keryx.db"), "--yes"], { env });
+		expect(stderr).toContain("not a backup made by Keryx");
+	});
+
+	test("is not restored over a Keryx that runs", async () => {
+		const started = await commandIn(root).start(home);
+		const { code, stderr } = await call(["restore", file, "--yes"], { env });
+		await started.stop();
+		expect([code, stderr]).toEqual([1, expect.stringContaining("belongs to a running Keryx")]);
+	});
+});
+
+test("a running Keryx makes an encrypted backup, which opens with its passphrase alone", async () => {
+	const home = join(root, "sealed");
+	const started = await commandIn(root).start(home);
+	const env = { KERYX_HOME: home };
+	const file = join(root, "sealed.backup");
+	const secret = join(root, "passphrase");
+	writeFileSync(secret, "correct horse battery\n");
+	const made = asJson(await call(["backup", file, "--passphrase-file", secret, "--json"], { env }));
+	expect(made).toMatchObject({ path: file, encrypted: true });
+	expect(asJson(await call(["doctor", "--quick", "--json"], { env })).checks).toContainEqual(
+		expect.objectContaining({ check: "backup", state: "fine" }),
+	);
+	await started.stop();
+	expect(readFileSync(file).includes("SQLite format 3")).toBe(false);
+	const check = (...flags: string[]) => call(["restore", file, "--check", ...flags], { env });
+	expect((await check()).stderr).toContain("is encrypted");
+	writeFileSync(join(root, "wrong"), "incorrect horse\n");
+	expect((await check("--passphrase-file", join(root, "wrong"))).stderr).toContain("not the passphrase");
+	expect((await check("--passphrase-file", secret)).code).toBe(0);
+});
+
+describe("a schedule", () => {
+	const facts = { schema: 1, conversations: 0, sessions: 0, messages: 0, lastEvent: 0 };
+
+	test("makes a backup when it is due, keeps the newest, and says what went wrong", async () => {
+		const home = join(root, "schedule");
+		await call(["token", "list"], { env: { KERYX_HOME: home } });
+		const clock = createVirtualClock(Date.parse("2026-03-10T12:00:00Z"));
+		const warnings: string[] = [];
+		let last: Awaited<ReturnType<Keryx["store"]["lastBackup"]>> = { made: null, failed: null };
+		let fails = false;
+		const backup = { every: "12h", keep: 2, to: join(root, "kept") };
+		const backups = new Backups({
+			home,
+			storePath: join(home, "keryx.db"),
+			store: {
+				copyTo: async (path) => {
+					if (fails) throw new Error("the disk is full");
+					writeFileSync(path, "a store");
+					return facts;
+				},
+				recordBackup: async (record) => {
+					const at = clock.now();
+					last =
+						record.kind === "made"
+							? { made: { at, ...record }, failed: null }
+							: { ...last, failed: { at, reason: record.reason } };
+				},
+				lastBackup: async () => last,
+			},
+			config: () => ({ backup }),
+			env: {},
+			clock,
+			version: "test",
+			warn: (text) => warnings.push(text),
+		});
+		const made = () => (existsSync(backup.to) ? readdirSync(backup.to) : []);
+		const until = async (holds: () => boolean) => {
+			while (!holds() || clock.pendingTimers().length === 0) await new Promise(setImmediate);
+		};
+		backups.start();
+		await until(() => last.made !== null);
+		writeFileSync(join(backup.to, "mine.backup"), "of somebody else");
+		for (let n = 1; n <= 3; n++) {
+			const at = clock.now();
+			await clock.advance(12 * 3_600_000);
+			await until(() => (last.made?.at ?? 0) > at);
+		}
+		await until(() => made().length === 3);
+		expect(made().sort()).toEqual([
+			"keryx-20260311T120000Z.backup",
+			"keryx-20260312T000000Z.backup",
+			"mine.backup",
+		]);
+		fails = true;
+		await clock.advance(12 * 3_600_000);
+		await until(() => warnings.length === 1);
+		expect(warnings).toEqual(["no backup was made: the disk is full"]);
+		fails = false;
+		await clock.advance(3_600_000);
+		await until(() => last.failed === null);
+		expect(made()).toContain("keryx-20260312T130000Z.backup");
+		await backups.stop();
+	});
+});
