@@ -79,7 +79,10 @@ test("a program asks, a person answers at the command line, and a restart forget
 	const list = asJson(await call(["confirm", "list", "--json", ...db], { env })).confirmations;
 	expect(list).toMatchObject([{ id, status: "pending", asked_by: "token:ci" }]);
 	const here = await call(["confirm", "deny", id], { env });
-	expect([here.code, here.stderr]).toEqual([1, expect.stringContaining(`look there with --db-path ${db[1]}`)]);
+	expect([here.code, here.stderr]).toEqual([
+		1,
+		expect.stringContaining(`look there with --db-path ${db[1]}`),
+	]);
 
 	const second = await confirmd(home, ["--port", "0"]);
 	expect(await deadline(second.url)).toBe(before);
