@@ -33,7 +33,8 @@ export function blocksOf(file: string): Block[] {
 		const [, indent, info] = /^(\s*)```(.*)$/.exec(lines[at] as string) ?? [];
 		if (indent === undefined || info === undefined) continue;
 		const begin = at + 1;
-		while (lines[++at]?.trim() !== "```") if (at >= lines.length) throw new Error(`${file}: a block has no end`);
+		while (lines[++at]?.trim() !== "```")
+			if (at >= lines.length) throw new Error(`${file}: a block has no end`);
 		const [language = "", ...marks] = info.trim().split(/\s+/);
 		const code = lines.slice(begin, at).map((line) => line.slice(indent.length));
 		blocks.push({ file, line: begin, language, marks, code: `${code.join("\n")}\n` });

@@ -169,8 +169,7 @@ function Answer({ confirmation }: { readonly confirmation: Confirmation }) {
 
 /** Flat errors bring no hint of their own. */
 function refusal(error: Error, action: string): Error {
-	if (!(error instanceof ApiError) || error.status !== 400 || !/\bgrant/.test(error.message))
-		return error;
+	if (!(error instanceof ApiError) || error.status !== 400 || !/\bgrant/.test(error.message)) return error;
 	return new ApiError(
 		{ code: error.code, message: error.message, hint: texts.question.chooseOnceToApprove(action) },
 		error.status,
