@@ -56,6 +56,8 @@ const home = join(root, "home");
 const keryxHome = join(home, ".keryx");
 const env: Record<string, string> = {};
 let gateway: Gateway;
+/** Each command is a process of its own. */
+const PATIENCE = 300_000;
 
 beforeAll(async () => {
 	mkdirSync(keryxHome, { recursive: true, mode: 0o700 });
@@ -93,7 +95,7 @@ beforeAll(async () => {
 		body,
 	});
 	env.ID = ((await asked.json()) as { id: string }).id;
-});
+}, PATIENCE);
 afterAll(async () => {
 	await gateway?.stop();
 	rmSync(root, { recursive: true, force: true });
@@ -167,15 +169,23 @@ describe("JSON", () => {
 });
 
 describe("shell", () => {
-	test.each(here("sh"))("%s runs", async (_name, { code }) => {
-		expect(await shell(code)).toMatchObject({ code: 0 });
-	});
+	test.each(here("sh"))(
+		"%s runs",
+		async (_name, { code }) => {
+			expect(await shell(code)).toMatchObject({ code: 0 });
+		},
+		PATIENCE,
+	);
 });
 
 describe("programs", () => {
-	test.each(here("ts", "js"))("%s runs", async (name, { code }) => {
-		expect(await program(code, name.replace(/\W+/g, "-"))).toMatchObject({ code: 0 });
-	});
+	test.each(here("ts", "js"))(
+		"%s runs",
+		async (name, { code }) => {
+			expect(await program(code, name.replace(/\W+/g, "-"))).toMatchObject({ code: 0 });
+		},
+		PATIENCE,
+	);
 });
 
 describe("sessions in a terminal", () => {

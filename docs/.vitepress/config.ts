@@ -20,7 +20,7 @@ export default defineConfig({
 		// `<code>` in prose stands for a value, not for markup.
 		html: false,
 		config: (md) => {
-			// {{ }} in an example is text.
+			// {{ }} in code is text.
 			md.core.ruler.push("inert", (state) => {
 				for (const token of state.tokens) if (token.type === "inline") inert(token.children ?? []);
 			});
@@ -35,6 +35,11 @@ export default defineConfig({
 		],
 	},
 });
+
+interface Token {
+	readonly type: string;
+	attrSet(name: string, value: string): void;
+}
 
 interface Item {
 	readonly text: string;
@@ -55,7 +60,6 @@ function page(path: string): Item {
 	return { text: (heading ?? path).replaceAll("`", ""), link: `/${path.replace(/\.md$/, "")}` };
 }
 
-function inert(tokens: readonly { type: string; content: string }[]): void {
-	for (const token of tokens)
-		if (token.type === "text") token.content = token.content.replaceAll("{{", "{\u2060{");
+function inert(tokens: readonly Token[]): void {
+	for (const token of tokens) if (token.type === "code_inline") token.attrSet("v-pre", "");
 }
