@@ -42,7 +42,9 @@ export function blocksOf(file: string): Block[] {
 	return blocks;
 }
 
-/** Without its code blocks. */
+/** Without code, in blocks and in lines. */
 export function proseOf(file: string): string {
-	return textOf(file).replace(/^(\s*)```.*?^\1```$/gms, "");
+	return textOf(file)
+		.replace(/^(\s*)```.*?^\1```$/gms, "")
+		.replace(/`[^`\n]+`/g, "");
 }
