@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ConversationId, Scope, Standing } from "../../src/domain/index.ts";
+import type { ConversationId, Standing } from "../../src/domain/index.ts";
 import { sendTool } from "../../src/gateway/index.ts";
+import type { Scope } from "../../src/store/index.ts";
 import { OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
