@@ -152,7 +152,9 @@ describe("what the agent may send by itself", () => {
 		expect(scene.texts("bob")).toEqual(["lunch?"]);
 		const from = scene.shown.at(-1)?.conversation;
 		await scene.say("sure", { chat: "bob", user: "bob" });
-		expect(String(scene.shown.at(-1)?.history[0]?.content)).toMatch(/from .*ada.*:\nlunch\?$/);
+		expect(String(scene.shown.at(-1)?.history[0]?.content)).toMatch(
+			/from a private chat on Telegram:\nlunch\?$/,
+		);
 		expect(scene.shown.at(-1)?.conversation).not.toBe(from);
 	});
 

@@ -4,9 +4,9 @@ import {
 	type Content,
 	type ConversationId,
 	contentText,
-	conversationName,
 	type Part,
 	type SentFrom,
+	type Source,
 	type Target,
 } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
@@ -127,7 +127,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		show: (target) => targets.show(target),
 		whereOf: async (id) => {
 			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
-			return { where: conversationName({ title: null, source }), conversation: id };
+			return { where: whereFrom(source, outlet), conversation: id };
 		},
 		send: async (given) => {
 			if (given.target.kind === "local") {
@@ -141,6 +141,16 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 			return toChat(given, place);
 		},
 	};
+}
+
+/** No ids, which a prompt may have to hide, and no titles, which say what is talked about. */
+function whereFrom({ platform, chatType, userName, chatName }: Source, outlet: Outlet): string {
+	if (platform === "local") return "the terminal";
+	if (platform === "web") return "a chat on the page";
+	if (platform === "api_server") return "the API";
+	const { label } = outlet.platforms.traits(platform);
+	if (chatType === "dm") return `a private chat${userName ? ` with ${userName}` : ""} on ${label}`;
+	return `${chatName ?? "a group"} on ${label}`;
 }
 
 const NO_UPLOADS = { parts: [], blobs: [] } as const;
