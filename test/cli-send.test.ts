@@ -64,7 +64,7 @@ describe.each([
 		expect(await run(["send", "--to", "local", "--id", "report", "# Report"])).toEqual(saved);
 	});
 
-	test("send --to a conversation that needs no transport has a receipt, and a reply there is told of it", async () => {
+	test("send --to a conversation has a receipt; a target that cannot be used is refused with the reason", async () => {
 		if (!running) {
 			const refused = await run(["send", "--to", "telegram", "hello"]);
 			expect(refused).toMatchObject({ code: 1, stdout: "" });
