@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StepAgent } from "../src/agents/index.ts";
 import { NO_USAGE } from "../src/agents/types.ts";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
+import { sendTool } from "../src/gateway/index.ts";
 import { endpoints } from "../src/http/endpoints.ts";
 import { systemClock } from "../src/time/index.ts";
 import { createAttachTool, createWebFetchTool } from "../src/tools/index.ts";
@@ -69,6 +70,11 @@ beforeAll(async () => {
 		programs,
 		tools: [
 			createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 }),
+			sendTool({
+				sending: () => scene.gateway.sending,
+				workspaceOf: () => programs.path,
+				limit: () => 0,
+			}),
 			createWebFetchTool({
 				clock: systemClock,
 				mode: () => "manual",

@@ -87,7 +87,7 @@ Exit codes: 0 answered, or sent; 1 not answered, or not known to have arrived (s
 		empty: "the message has no text",
 		toAndConversation: "--to and --conversation cannot be used together",
 		notRunning: "Keryx is not running, so nothing can be sent to a chat",
-		notRunningHint: `start it with \`${KERYX} run\`, then send it again`,
+		notRunningHint: "start Keryx, then send it again",
 		toAccepted: (to: Shown) => `The message to ${to} is on its way.`,
 		sentTo: (to: Shown) => `Sent to ${to}.`,
 		savedAs: (file: Shown) => `Saved as output/${file} in Keryx's home.`,

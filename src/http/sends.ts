@@ -62,7 +62,8 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 		const before = await host.store.sent({ scope: OPERATOR, id });
 		if (before && before.file === null) return { ...(await toWire(before, call)), repeated: true };
 		const found = await sending.resolve(text, { standing: "owner", scope: OPERATOR, origin: null });
-		if (found.kind === "refused") throw new KeryxError("send.refused", found.why, { field: "target" });
+		if (found.kind === "refused")
+			throw new KeryxError("send.refused", found.why.replace(/\.$/, ""), { field: "target" });
 		const sent = await sending.send({
 			id,
 			target: found.target,

@@ -95,7 +95,8 @@ export function createSendTool(options: SendToolOptions): Tool {
 			const id = `${context.turn}:${context.call}`;
 			const { path } = await options.send({ id, target: found.target, text: given.text, files }, context);
 			if (path !== null) return { content: `Saved as ${path}.` };
-			return { content: `The message to ${inlineUntrusted(found.shown)} is on its way.` };
+			// As it was written: the prompt of this agent may have to hide the id behind it.
+			return { content: `The message to ${inlineUntrusted(given.target)} is on its way.` };
 		},
 	});
 }

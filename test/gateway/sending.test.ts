@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ConversationId, Scope, Standing } from "../../src/domain/index.ts";
+import type { ConversationId, Standing } from "../../src/domain/index.ts";
 import { sendTool } from "../../src/gateway/index.ts";
+import type { Scope } from "../../src/store/index.ts";
 import { OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
@@ -151,7 +152,9 @@ describe("what the agent may send by itself", () => {
 		expect(scene.texts("bob")).toEqual(["lunch?"]);
 		const from = scene.shown.at(-1)?.conversation;
 		await scene.say("sure", { chat: "bob", user: "bob" });
-		expect(String(scene.shown.at(-1)?.history[0]?.content)).toMatch(/from .*ada.*:\nlunch\?$/);
+		expect(String(scene.shown.at(-1)?.history[0]?.content)).toMatch(
+			/from a private chat on Telegram:\nlunch\?$/,
+		);
 		expect(scene.shown.at(-1)?.conversation).not.toBe(from);
 	});
 

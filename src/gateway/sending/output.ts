@@ -4,7 +4,7 @@ import { chmod, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { NewSend, Sent } from "./sending.ts";
+import type { NewSend, Sent } from "./types.ts";
 
 export interface OutputFilesOptions {
 	readonly store: Store;

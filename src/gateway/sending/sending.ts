@@ -1,68 +1,16 @@
 // Sending by itself: a text to a target that was resolved and checked. Deliveries like any other's, and the row in the target's
 // transcript, are one commit; the same id again sends nothing (I7).
-import {
-	type Content,
-	type ConversationId,
-	contentText,
-	conversationName,
-	type Part,
-	type SentFrom,
-	type Target,
-} from "../../domain/index.ts";
+import { type Content, contentText, type Part, type Source } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import { type NewDelivery, OPERATOR, type Send, type Store } from "../../store/index.ts";
-import type { ToolPart } from "../../tools/index.ts";
+import { type NewDelivery, OPERATOR, type Store } from "../../store/index.ts";
 import { fileDeliveries } from "../outbox/files.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { storeAttachments } from "../turn/attachments.ts";
 import type { OutputFiles } from "./output.ts";
-import type { Place, Resolution, Sender, Targets, Verdict } from "./targets.ts";
-
-export interface NewSend {
-	/** Made by whoever sends, such as `<turn>:<call>` or `job:<id>:<instant>`: the same one again sends nothing. */
-	readonly id: string;
-	readonly target: Target;
-	readonly text: string;
-	/** Files with their bytes, or put as blobs beforehand; only to a chat that Keryx has heard from. */
-	readonly files?: readonly Extract<ToolPart, { readonly data: Uint8Array }>[];
-	readonly uploads?: {
-		readonly parts: readonly Part[];
-		readonly blobs: readonly string[];
-	};
-	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
-	readonly by: string;
-	readonly from: SentFrom;
-	/** The turn that it is sent for. */
-	readonly turn?: string;
-	/** The turn sends it itself: refused (turn.stale) where that no longer runs. */
-	readonly whileRunning?: boolean;
-}
-
-/**
- * What others send through: the tool, the API, jobs.
- *   const found = await sending.resolve("telegram:123", sender);   // when the target is given; store found.target
- *   const verdict = await sending.check(target, sender);           // later, before it is used: rights may have changed
- *   await sending.send({ id, target, text, by, from });            // commits deliveries and the `sent` row, once by its id
- * `send` asks nobody: whoever calls it has seen to what `needs` says.
- */
-export interface Sending {
-	resolve(text: string, sender: Sender): Promise<Resolution>;
-	check(target: Target, sender: Sender): Promise<Verdict>;
-	/** As people read it. Names in it are untrusted. */
-	show(target: Target): Promise<string>;
-	send(send: NewSend): Promise<Sent>;
-	/** How a message names the conversation that it comes from: who and where, never what is talked about there. */
-	whereOf(conversation: ConversationId): Promise<SentFrom>;
-}
-
-export type Sent = Send & {
-	/** It was sent before. */
-	readonly repeated: boolean;
-	/** Of an output file: where it is. */
-	readonly path: string | null;
-};
+import type { Place, Targets } from "./targets.ts";
+import type { NewSend, Sending, Sent } from "./types.ts";
 
 export interface SendingOptions {
 	readonly store: Store;
@@ -127,7 +75,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		show: (target) => targets.show(target),
 		whereOf: async (id) => {
 			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
-			return { where: conversationName({ title: null, source }), conversation: id };
+			return { where: whereFrom(source, outlet), conversation: id };
 		},
 		send: async (given) => {
 			if (given.target.kind === "local") {
@@ -141,6 +89,16 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 			return toChat(given, place);
 		},
 	};
+}
+
+/** No ids, which a prompt may have to hide, and no titles, which say what is talked about. */
+function whereFrom({ platform, chatType, userName, chatName }: Source, outlet: Outlet): string {
+	if (platform === "local") return "the terminal";
+	if (platform === "web") return "a chat on the page";
+	if (platform === "api_server") return "the API";
+	const { label } = outlet.platforms.traits(platform);
+	if (chatType === "dm") return `a private chat${userName ? ` with ${userName}` : ""} on ${label}`;
+	return `${chatName ?? "a group"} on ${label}`;
 }
 
 const NO_UPLOADS = { parts: [], blobs: [] } as const;

@@ -1,6 +1,6 @@
 // The agent's tool for sending, on a gateway's targets.
 import { createSendTool, type SendToolOptions, type Tool } from "../../tools/index.ts";
-import type { Sending } from "./sending.ts";
+import type { Sending } from "./types.ts";
 
 export function sendTool({
 	sending,

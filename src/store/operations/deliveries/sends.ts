@@ -195,10 +195,10 @@ function sentRow(content: Content, sentFrom: SentFrom): NewMessage {
 const MOST_CAUGHT_UP = 5;
 const OLDEST_MS = 7 * 86_400_000;
 
-const toLane = sql<SendRow>(
-	`SELECT ${COLUMNS} FROM sends WHERE lane = ? AND n > ? AND at > ? ORDER BY n DESC LIMIT ?`,
+const unseen = sql<SendRow>(
+	`SELECT ${COLUMNS} FROM sends WHERE lane = ? AND n > (SELECT sends_seen FROM conversations WHERE id = ?) AND at > ?
+	ORDER BY n DESC LIMIT ?`,
 );
-const seen = sql<{ sends_seen: number }>("SELECT sends_seen FROM conversations WHERE id = ?");
 const setSeen = sql("UPDATE conversations SET sends_seen = ? WHERE id = ?");
 const give = sql(
 	"UPDATE sends SET conversation = ?, session = ?, message = ?, body = NULL WHERE n = ? AND conversation IS NULL",
@@ -215,13 +215,14 @@ export function* catchUpSends(
 	session: SessionRow,
 	destination: Destination,
 ): Op<void> {
-	const upTo = (yield* get(seen, conversation.id))?.sends_seen ?? 0;
-	const rows = yield* all(toLane, laneOf(destination), upTo, context.now - OLDEST_MS, MOST_CAUGHT_UP);
-	const [newest] = rows;
+	const since = context.now - OLDEST_MS;
+	const here = yield* all(unseen, laneOf(destination), conversation.id, since, MOST_CAUGHT_UP);
+	const rows = [...(yield* threadedUnder(destination, conversation)), ...here.reverse()];
+	const newest = rows.at(-1);
 	if (!newest) return;
 	yield* run(setSeen, newest.n, conversation.id);
 	const visible = new Set((yield* chainOf(session)).map((segment) => segment.session));
-	for (const row of rows.reverse()) {
+	for (const row of rows) {
 		const isOwn = row.conversation === conversation.id;
 		if (isOwn && row.session !== null && visible.has(row.session)) continue;
 		const said = yield* saidBy(row);
@@ -234,6 +235,26 @@ export function* catchUpSends(
 		if (row.conversation === null)
 			yield* run(give, conversation.id, session.key, (added as { id: number }).id, row.n);
 	}
+}
+
+const byReceipt = sql<{ id: string; lane: string }>(
+	"SELECT id, lane FROM deliveries WHERE receipt = ? AND kind = 'reply' AND turn IS NULL AND id LIKE 'send:%'",
+);
+const unseenById = sql<SendRow>(
+	`SELECT ${COLUMNS} FROM sends WHERE id = ? AND n > (SELECT sends_seen FROM conversations WHERE id = ?)`,
+);
+
+/** A thread that hangs on a message of Keryx has that message's id: there, the sent message is what it is about. */
+function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<SendRow[]> {
+	const { threadId, ...chat } = destination;
+	if (threadId === undefined) return [];
+	for (const delivery of yield* all(byReceipt, threadId)) {
+		if (delivery.lane !== laneOf(chat)) continue;
+		const [, send = ""] = /^send:(.*):\d+$/s.exec(delivery.id) ?? [];
+		const row = yield* get(unseenById, send, id);
+		if (row) return [row];
+	}
+	return [];
 }
 
 /** Null where its conversation is gone, and the text with it. */

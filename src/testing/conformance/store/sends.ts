@@ -119,6 +119,23 @@ export function sendConformance(tell: Tell): void {
 		expect(await speak("1", "fine")).toBe(1);
 	});
 
+	tell("a thread that hangs on a sent message begins with it", async (scene) => {
+		await send(scene, "s1", "Lunch at one?", { conversation: null, chatId: "-7" });
+		await send(scene, "s2", "Something else", { conversation: null, chatId: "-7" });
+		await scene.deliverAll();
+		const inThread = { ...GROUP, thread_id: "r-send:s1:1" };
+		const turn = await scene.turn("yes", { ...inThread, user_id: "1" });
+		await scene.reply(turn, "ok");
+		const next = await scene.turn("where?", { ...inThread, user_id: "1" });
+		const rows = await scene.rows(next.session);
+		expect(rows.map(({ kind, content }) => [kind, content])).toEqual([
+			["sent", "Lunch at one?"],
+			[undefined, "yes"],
+			[undefined, "ok"],
+			[undefined, "where?"],
+		]);
+	});
+
 	tell("what a turn sent by itself is known by the turn; a file has a name and no row", async (scene) => {
 		const { turn, conversation } = await scene.turn("send it");
 		await send(scene, "s1", "done", { conversation, turn });
