@@ -25,6 +25,7 @@ import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
 	createAttachTool,
+	createScheduleTool,
 	createTools,
 	sessionRead,
 	sessionSearch,
@@ -149,6 +150,13 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
+	const scheduleTool = createScheduleTool({
+		schedules,
+		resolve: async (text, { conversation, scope, standing }) => {
+			const found = await gateway.sending.resolve(text, { standing, scope, origin: conversation });
+			return found.kind === "target" ? { ...found, asks: found.needs !== "nothing" } : found;
+		},
+	});
 	const gateway = createGateway({
 		store,
 		get agent() {
@@ -157,7 +165,7 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, ...options.tools]),
+		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, scheduleTool, ...options.tools]),
 		commands: options.commands,
 		platforms: createPlatforms(options.platforms),
 		confirmations,

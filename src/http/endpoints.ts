@@ -31,6 +31,7 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
+import { scheduleEndpoints } from "./schedules.ts";
 import { settingsEndpoints } from "./settings.ts";
 import { setupEndpoints } from "./setup.ts";
 import { sideMessageEndpoints } from "./side-messages.ts";
@@ -309,6 +310,7 @@ export const endpoints = {
 	),
 	...checkpointEndpoints,
 	...processEndpoints,
+	...scheduleEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
 	...modelSetupEndpoints,

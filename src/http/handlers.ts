@@ -16,6 +16,7 @@ import { insightsHandlers } from "./insights.ts";
 import { managingHandlers } from "./managing.ts";
 import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
+import { scheduleHandlers } from "./schedules.ts";
 import { processHandlers } from "./processes.ts";
 import { profileHandlers } from "./profiles.ts";
 import { settingsHandlers } from "./settings.ts";
@@ -219,6 +220,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...channelSetupHandlers,
 	...modelSetupHandlers,
 	...pairingHandlers,
+	...scheduleHandlers,
 	...configHandlers,
 	...settingsHandlers,
 	...setupHandlers,

@@ -86,6 +86,10 @@ export interface Schedules {
 	/** How an existing job would go on. */
 	view(job: Timing): TimingView;
 	create(wanted: WantedJob): Promise<Job>;
+	/** The job that `create` would make: for whoever commits it together with something else. */
+	prepare(wanted: WantedJob): NewJob;
+	/** A job was made or changed in another way. */
+	wake(woken: Woken | null): void;
 	update(scope: JobScope, id: string, changes: WantedChanges): Promise<Job>;
 	pause(scope: JobScope, id: string): Promise<Job>;
 	resume(scope: JobScope, id: string): Promise<Job>;
@@ -142,18 +146,8 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			wake(null);
 			return job;
 		});
-	return {
-		understand: (text, given) => {
-			const zone = zoneOf(given);
-			const { when, exact } = understand(text, zone, clock.now());
-			checkTiming({ when, zone }, settings().minIntervalSeconds);
-			const view = viewOf({ when, zone }, exact);
-			if (view.next.length === 0) throw past();
-			return view;
-		},
-		view: (timing) => viewOf(timing, true),
-		create: async (wanted) => {
-			const zone = zoneOf(wanted.zone);
+	const prepare = (wanted: WantedJob): NewJob => {
+		const zone = zoneOf(wanted.zone);
 			const when = exactWhen(wanted.when);
 			checkTiming({ when, zone }, settings().minIntervalSeconds);
 			const task = checkedTask(wanted.task);
@@ -176,8 +170,21 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			};
 			if (task.kind === "text" && job.deliver === null)
 				throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
-			return changed(store.createJob({ job, most: settings().maxJobs }));
+			return job;
+		};
+	return {
+		understand: (text, given) => {
+			const zone = zoneOf(given);
+			const { when, exact } = understand(text, zone, clock.now());
+			checkTiming({ when, zone }, settings().minIntervalSeconds);
+			const view = viewOf({ when, zone }, exact);
+			if (view.next.length === 0) throw past();
+			return view;
 		},
+		view: (timing) => viewOf(timing, true),
+		create: async (wanted) => changed(store.createJob({ job: prepare(wanted), most: settings().maxJobs })),
+		prepare,
+		wake,
 		update: async (scope, id, { name, when, zone, task, ...rest }) => {
 			const before = await store.job({ scope, id });
 			const changes: JobChanges = {

@@ -3,6 +3,7 @@
 // Never here: who may use a tool, or the rows of its result.
 
 export { createAttachTool } from "./attach.ts";
+export { createScheduleTool } from "./schedule.ts";
 export { WIDEN_WALL } from "./call-wall.ts";
 export {
 	type CommandAction,

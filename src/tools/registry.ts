@@ -11,6 +11,7 @@ export const OWN_TOOLS: readonly string[] = [
 	"attach",
 	"terminal",
 	"process",
+	"schedule",
 ];
 
 export interface ToolRegistry {

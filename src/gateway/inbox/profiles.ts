@@ -51,8 +51,8 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs and gets no files of a workspace, unless a list of guests' tools names them. */
-const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process", "attach"]);
+/** A guest runs no programs, gets no files of a workspace and makes no jobs, unless a list of guests' tools names them. */
+const PROGRAMS: ReadonlySet<string> = new Set(["terminal", "process", "attach", "schedule"]);
 const NONE: ReadonlySet<string> = new Set();
 
 /** The tools that may be used: each list that applies narrows them. Without a role: those that anybody may use. */
