@@ -1,6 +1,7 @@
 // Where one can go, in the order of the rail.
 import {
 	Archive,
+	CalendarClock,
 	ChartNoAxesColumn,
 	type LucideIcon,
 	MessagesSquare,
@@ -16,6 +17,7 @@ export interface Place {
 		| "/"
 		| "/confirmations"
 		| "/processes"
+		| "/schedules"
 		| "/checkpoints"
 		| "/insights"
 		| "/channels"
@@ -30,6 +32,7 @@ export const places: readonly Place[] = [
 	{ to: "/", name: "Conversations", icon: MessagesSquare, keys: "g c" },
 	{ to: "/confirmations", name: "Confirmations", icon: ShieldQuestionMark, keys: "g a" },
 	{ to: "/processes", name: "Processes", icon: SquareTerminal, keys: "g p" },
+	{ to: "/schedules", name: "Schedules", icon: CalendarClock, keys: "g j" },
 	{ to: "/checkpoints", name: "Checkpoints", icon: Archive, keys: "g k" },
 	{ to: "/insights", name: "Insights", icon: ChartNoAxesColumn, keys: "g i" },
 	{ to: "/channels", name: "Channels", icon: Plug, keys: "g h" },

@@ -47,6 +47,12 @@ const process = createRoute({
 	path: "/processes/$id",
 	component: lazyRouteComponent(() => import("../views/process/index.tsx"), "ProcessView"),
 });
+const schedules = createRoute({
+	getParentRoute: () => root,
+	path: "/schedules",
+	validateSearch: texts("id"),
+	component: lazyRouteComponent(() => import("../views/schedules/index.tsx"), "SchedulesView"),
+});
 const checkpoints = createRoute({
 	getParentRoute: () => root,
 	path: "/checkpoints",
@@ -88,6 +94,7 @@ export const router = createRouter({
 		confirmations,
 		processes,
 		process,
+		schedules,
 		checkpoints,
 		insights,
 		channels,
