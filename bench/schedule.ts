@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { NO_SECRETS, type NewJob, OPERATOR, openStore, type Store, systemIds } from "../src/store/index.ts";
+import { type NewJob, NO_SECRETS, OPERATOR, openStore, type Store, systemIds } from "../src/store/index.ts";
 import { systemClock } from "../src/time/index.ts";
 import { atMost, measured, median, type Row } from "./harness.ts";
 
@@ -24,14 +24,20 @@ export async function measureSchedule(): Promise<Row[]> {
 			atMost(BAR_MS_PER_MINUTE, measured("a look for due jobs, 100,000 idle", full.look, "ms")),
 			measured("open the store and find what is due, none there", empty.start, "ms"),
 			measured("open the store and find what is due, 100,000 idle", full.start, "ms"),
-			atMost(BAR_START, measured("start with 100,000 jobs to start with none", full.start / empty.start, "ratio")),
+			atMost(
+				BAR_START,
+				measured("start with 100,000 jobs to start with none", full.start / empty.start, "ratio"),
+			),
 		];
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
-async function measureIn(path: string, jobs: number): Promise<{ readonly look: number; readonly start: number }> {
+async function measureIn(
+	path: string,
+	jobs: number,
+): Promise<{ readonly look: number; readonly start: number }> {
 	const open = () =>
 		openStore({
 			url: `sqlite:${path}`,
@@ -82,7 +88,10 @@ async function fill(store: Store, jobs: number): Promise<void> {
 	for (let made = 0; made < jobs; made += 1000)
 		await Promise.all(
 			Array.from({ length: 1000 }, (_, n) =>
-				store.createJob({ job: { ...job, owner: { ...job.owner, principal: `p${(made + n) % 1000}` } }, most: jobs }),
+				store.createJob({
+					job: { ...job, owner: { ...job.owner, principal: `p${(made + n) % 1000}` } },
+					most: jobs,
+				}),
 			),
 		);
 }

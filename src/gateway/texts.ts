@@ -315,7 +315,8 @@ export const texts = {
 	},
 	schedule: {
 		about: "jobs that run later",
-		takes: "/schedule takes a time and what to do, with | between them; or pause, resume, run or delete and an id",
+		takes:
+			"/schedule takes a time and what to do, with | between them; or pause, resume, run or delete and an id",
 		understood: (shown: Shown, next: Shown, change: Shown, command: Shown) =>
 			`I understood: ${shown}.\nNext: ${next}.${change === "" ? "" : `\n${change}`}\n\nNothing is scheduled yet. Send this to create the job:\n${command}`,
 		yes: "Create the job",

@@ -13,6 +13,7 @@ import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import { profileEndpoints } from "./profiles.ts";
+import { scheduleEndpoints } from "./schedules.ts";
 import {
 	channel,
 	conversation,
@@ -31,7 +32,6 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
-import { scheduleEndpoints } from "./schedules.ts";
 import { settingsEndpoints } from "./settings.ts";
 import { setupEndpoints } from "./setup.ts";
 import { sideMessageEndpoints } from "./side-messages.ts";

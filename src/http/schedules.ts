@@ -18,7 +18,9 @@ const timing = z.object({
 	change: z
 		.object({ at: time, text: z.string() })
 		.nullable()
-		.openapi({ description: "what the next change of the clock does to it; null: there is none within a year" }),
+		.openapi({
+			description: "what the next change of the clock does to it; null: there is none within a year",
+		}),
 });
 
 const task = z.enum(["prompt", "text", "command"]);
@@ -67,14 +69,22 @@ const run = z
 	.openapi("JobRun");
 
 const ofJob = { job: z.string().min(1).max(64) };
-const zone = z.string().min(1).max(64).optional().openapi({ description: "IANA; left out: the configured one" });
+const zone = z
+	.string()
+	.min(1)
+	.max(64)
+	.optional()
+	.openapi({ description: "IANA; left out: the configured one" });
 const target = z.string().min(1).max(1100);
 const fields = {
 	name: z.string().min(1).max(100).optional(),
 	zone,
 	catch_up: catchUp.optional(),
 	max_delay_seconds: z.int().min(60).max(31_536_000).nullable().optional(),
-	deliver: target.nullable().optional().openapi({ description: "a target such as telegram, telegram:123, conversation:id or local" }),
+	deliver: target
+		.nullable()
+		.optional()
+		.openapi({ description: "a target such as telegram, telegram:123, conversation:id or local" }),
 	failure: target.nullable().optional(),
 	tools: z.array(z.string().max(64)).max(100).nullable().optional(),
 };
@@ -82,7 +92,10 @@ const fields = {
 export const scheduleEndpoints = {
 	schedules: endpoint("get", "/api/schedules", {
 		about: "jobs, newest first",
-		query: { limit: pageSize, after: z.string().max(20).optional().openapi({ description: "next from the previous page" }) },
+		query: {
+			limit: pageSize,
+			after: z.string().max(20).optional().openapi({ description: "next from the previous page" }),
+		},
 		answer: z.object({ jobs: z.array(job), next: z.string().nullable() }),
 	}),
 	schedule: endpoint("get", "/api/schedules/{job}", { about: "one job", params: ofJob, answer: job }),
@@ -104,7 +117,11 @@ export const scheduleEndpoints = {
 			when: z.string().min(1).max(200),
 			task,
 			text: z.string().min(1).max(20_000),
-			conversation: z.string().max(64).optional().openapi({ description: "where it runs; left out: its own" }),
+			conversation: z
+				.string()
+				.max(64)
+				.optional()
+				.openapi({ description: "where it runs; left out: its own" }),
 			profile: z.string().max(64).optional(),
 		},
 		answer: job,
@@ -112,10 +129,18 @@ export const scheduleEndpoints = {
 	updateSchedule: endpoint("post", "/api/schedules/{job}", {
 		about: "change a job; what is left out stays",
 		params: ofJob,
-		body: { ...fields, when: z.string().min(1).max(200).optional(), text: z.string().min(1).max(20_000).optional() },
+		body: {
+			...fields,
+			when: z.string().min(1).max(200).optional(),
+			text: z.string().min(1).max(20_000).optional(),
+		},
 		answer: job,
 	}),
-	pauseSchedule: endpoint("post", "/api/schedules/{job}/pause", { about: "pause it", params: ofJob, answer: job }),
+	pauseSchedule: endpoint("post", "/api/schedules/{job}/pause", {
+		about: "pause it",
+		params: ofJob,
+		answer: job,
+	}),
 	resumeSchedule: endpoint("post", "/api/schedules/{job}/resume", {
 		about: "resume it; what passed meanwhile was not scheduled",
 		params: ofJob,
@@ -151,7 +176,8 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 		const runs = await schedules.history(OPERATOR, id, page);
 		return { runs: runs.map((one) => toWireRun(one, localWords(one.scheduledAt, of))) };
 	},
-	understandTime: async ({ text, zone: of }, { host }) => toWireTiming(schedulesOf(host).understand(text, of)),
+	understandTime: async ({ text, zone: of }, { host }) =>
+		toWireTiming(schedulesOf(host).understand(text, of)),
 	createSchedule: async (input, { host }) => {
 		const schedules = schedulesOf(host);
 		const { conversation } = input;
@@ -202,12 +228,16 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 		running(host);
 		return { scheduled_at: iso(await schedulesOf(host).runNow(OPERATOR, id)) };
 	},
-	deleteSchedule: async ({ job: id }, { host }) => ({ id: (await schedulesOf(host).delete(OPERATOR, id)).id }),
+	deleteSchedule: async ({ job: id }, { host }) => ({
+		id: (await schedulesOf(host).delete(OPERATOR, id)).id,
+	}),
 };
 
 function schedulesOf({ schedules }: ApiHost): Schedules {
 	if (schedules) return schedules;
-	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs", { hint: "ask the one that runs the gateway" });
+	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs", {
+		hint: "ask the one that runs the gateway",
+	});
 }
 
 /** The operator's own targets. */

@@ -148,30 +148,30 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 		});
 	const prepare = (wanted: WantedJob): NewJob => {
 		const zone = zoneOf(wanted.zone);
-			const when = exactWhen(wanted.when);
-			checkTiming({ when, zone }, settings().minIntervalSeconds);
-			const task = checkedTask(wanted.task);
-			const { catchUp = "once", maxDelaySeconds = isOnce(when) ? ONCE_DELAY : REGULAR_DELAY } = wanted;
-			const job: NewJob = {
-				name: nameOf(wanted.name, task),
-				task,
-				when,
-				zone,
-				catchUp,
-				maxDelaySeconds,
-				conversation: wanted.conversation ?? null,
-				deliver: wanted.deliver ?? null,
-				failure: wanted.failure ?? null,
-				origin: wanted.origin ?? null,
-				profile: wanted.profile ?? "",
-				model: wanted.model ?? null,
-				tools: wanted.tools ?? null,
-				owner: wanted.owner,
-			};
-			if (task.kind === "text" && job.deliver === null)
-				throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
-			return job;
+		const when = exactWhen(wanted.when);
+		checkTiming({ when, zone }, settings().minIntervalSeconds);
+		const task = checkedTask(wanted.task);
+		const { catchUp = "once", maxDelaySeconds = isOnce(when) ? ONCE_DELAY : REGULAR_DELAY } = wanted;
+		const job: NewJob = {
+			name: nameOf(wanted.name, task),
+			task,
+			when,
+			zone,
+			catchUp,
+			maxDelaySeconds,
+			conversation: wanted.conversation ?? null,
+			deliver: wanted.deliver ?? null,
+			failure: wanted.failure ?? null,
+			origin: wanted.origin ?? null,
+			profile: wanted.profile ?? "",
+			model: wanted.model ?? null,
+			tools: wanted.tools ?? null,
+			owner: wanted.owner,
 		};
+		if (task.kind === "text" && job.deliver === null)
+			throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
+		return job;
+	};
 	return {
 		understand: (text, given) => {
 			const zone = zoneOf(given);

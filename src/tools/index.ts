@@ -3,7 +3,6 @@
 // Never here: who may use a tool, or the rows of its result.
 
 export { createAttachTool } from "./attach.ts";
-export { createScheduleTool } from "./schedule.ts";
 export { WIDEN_WALL } from "./call-wall.ts";
 export {
 	type CommandAction,
@@ -15,6 +14,7 @@ export {
 	ONCE_ONLY,
 } from "./classifier/index.ts";
 export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry } from "./registry.ts";
+export { createScheduleTool } from "./schedule.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";
 export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";

@@ -35,7 +35,10 @@ const input = z.object({
 	deliver: z.string().max(1100).optional().describe("where the result goes; left out: this chat (origin)"),
 	failure: z.string().max(1100).optional().describe("who hears of failures; left out: this chat"),
 	tools: z.array(z.string().max(64)).max(100).optional().describe("the only tools its runs may use"),
-	catch_up: z.enum(["none", "once", "all"]).optional().describe("what happens with runs missed while Keryx was off"),
+	catch_up: z
+		.enum(["none", "once", "all"])
+		.optional()
+		.describe("what happens with runs missed while Keryx was off"),
 	max_delay_seconds: z.number().int().min(60).optional().describe("a run that would begin later is missed"),
 });
 type Input = z.output<typeof input>;
@@ -45,7 +48,9 @@ export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions):
 	const targets = async (given: Input, caller: ToolCaller) => {
 		const found: { deliver?: JobTarget; failure?: JobTarget; asks: string[] } = { asks: [] };
 		for (const field of ["deliver", "failure"] as const) {
-			const text = given[field] ?? (field === "deliver" && given.action === "create" && !given.here ? "origin" : undefined);
+			const text =
+				given[field] ??
+				(field === "deliver" && given.action === "create" && !given.here ? "origin" : undefined);
 			if (text === undefined) continue;
 			const resolved = await resolve(text, caller);
 			if (resolved.kind === "refused") throw new KeryxError("schedule.invalid", resolved.why, { field });
@@ -64,14 +69,19 @@ export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions):
 			if (given.action !== "create" && given.action !== "update") return null;
 			const { asks } = await targets(given, caller).catch(() => ({ asks: [] }));
 			if (asks.length === 0) return null;
-			return { action: "schedule_send", description: `let a scheduled job send messages to ${asks.join(" and ")}` };
+			return {
+				action: "schedule_send",
+				description: `let a scheduled job send messages to ${asks.join(" and ")}`,
+			};
 		},
 		run: async (given, context) => {
 			const scope = scopeOf(context);
 			switch (given.action) {
 				case "list": {
 					const { jobs } = await schedules.list(scope, { limit: 50 });
-					return said(jobs.length === 0 ? "There are no jobs." : jobs.map((job) => line(job, schedules)).join("\n"));
+					return said(
+						jobs.length === 0 ? "There are no jobs." : jobs.map((job) => line(job, schedules)).join("\n"),
+					);
 				}
 				case "create":
 					return create(given, context);
@@ -96,11 +106,13 @@ export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions):
 	});
 
 	async function create(given: Input, context: ToolContext) {
-		if (given.when === undefined) throw new KeryxError("schedule.invalid", "when is needed", { field: "when" });
+		if (given.when === undefined)
+			throw new KeryxError("schedule.invalid", "when is needed", { field: "when" });
 		const view = schedules.understand(given.when, given.zone);
 		if (!view.isExact) return said(notYet(given.when, view));
 		const task = taskOf(given);
-		if (!task) throw new KeryxError("schedule.invalid", "give one of prompt, text and command", { field: "prompt" });
+		if (!task)
+			throw new KeryxError("schedule.invalid", "give one of prompt, text and command", { field: "prompt" });
 		const { deliver, failure } = await targets(given, context);
 		const job = await schedules.create({
 			task,
@@ -159,7 +171,8 @@ function nextLines({ nextShown, change }: TimingView): string {
 
 /** The person it speaks for, and nobody else's jobs. */
 function scopeOf({ speaker }: ToolContext): JobScope {
-	if (speaker === null) throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
+	if (speaker === null)
+		throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
 	return { kind: "owner", principal: speaker };
 }
 
@@ -175,7 +188,9 @@ function taskOf({ prompt, text, command }: Input): Job["task"] | null {
 		...(command === undefined ? [] : [{ kind: "command" as const, text: command }]),
 	];
 	if (given.length > 1)
-		throw new KeryxError("schedule.invalid", "give only one of prompt, text and command", { field: "prompt" });
+		throw new KeryxError("schedule.invalid", "give only one of prompt, text and command", {
+			field: "prompt",
+		});
 	return given[0] ?? null;
 }
 

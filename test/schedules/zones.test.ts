@@ -66,7 +66,8 @@ function text({ minute, hour, day, month, weekday }: Fields): string {
 
 function shows(fields: Fields, wall: number): boolean {
 	const has = (field: readonly number[] | null, value: number) => field === null || field.includes(value);
-	if (!has(fields.minute, (wall / MINUTE) % 60) || !has(fields.hour, Math.floor(wall / HOUR) % 24)) return false;
+	if (!has(fields.minute, (wall / MINUTE) % 60) || !has(fields.hour, Math.floor(wall / HOUR) % 24))
+		return false;
 	const date = new Date(wall);
 	if (!has(fields.month, date.getUTCMonth() + 1)) return false;
 	const isDay = has(fields.day, date.getUTCDate());

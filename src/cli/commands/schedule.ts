@@ -133,7 +133,11 @@ function deliveryOf({ via, delivery }: { readonly via: string; readonly delivery
 	return delivery ?? "";
 }
 
-function addAction(parent: Command, context: CliContext, action: "pause" | "resume" | "run" | "delete"): void {
+function addAction(
+	parent: Command,
+	context: CliContext,
+	action: "pause" | "resume" | "run" | "delete",
+): void {
 	parent
 		.command(action)
 		.allowExcessArguments(false)

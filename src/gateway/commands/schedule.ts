@@ -37,7 +37,12 @@ export const schedule: Changing<"manageJob"> = {
 	answer: ({ did, job }, context) => {
 		const { shown } = jobsOf(context).view(job);
 		if (did === "create")
-			return texts.schedule.created(quoted(job.name, 100), shown, localWords(job.dueAt ?? context.now, job.zone), job.id);
+			return texts.schedule.created(
+				quoted(job.name, 100),
+				shown,
+				localWords(job.dueAt ?? context.now, job.zone),
+				job.id,
+			);
 		return texts.schedule.done[did](quoted(job.name, 100), job.id);
 	},
 };
@@ -87,7 +92,10 @@ function scopeOf({ role, principal, conversation }: CommandContext): JobScope {
 }
 
 function unknownPerson(): KeryxError {
-	return new KeryxError("schedule.invalid", "the platform does not say who you are, so you cannot have jobs here");
+	return new KeryxError(
+		"schedule.invalid",
+		"the platform does not say who you are, so you cannot have jobs here",
+	);
 }
 
 function jobsOf({ schedules }: CommandContext): Schedules {

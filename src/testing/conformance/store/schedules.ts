@@ -62,7 +62,9 @@ export function scheduleConformance(tell: Tell): void {
 		expect(await fire(scene, id, due)).toMatchObject({ run: due + 2 * HOUR, missed: 2 });
 		scene.clock.advance(HOUR);
 		expect((await fire(scene, id, due + 3 * HOUR)).run).toBeNull();
-		await expect(scene.store.runJobNow({ scope: OPERATOR, id })).rejects.toMatchObject({ code: "schedule.busy" });
+		await expect(scene.store.runJobNow({ scope: OPERATOR, id })).rejects.toMatchObject({
+			code: "schedule.busy",
+		});
 		await end(scene, id, due + 2 * HOUR);
 		expect((await fire(scene, id, due + 3 * HOUR)).run).toBe(due + 3 * HOUR);
 		expect(await states(scene, id)).toEqual([
@@ -107,7 +109,9 @@ export function scheduleConformance(tell: Tell): void {
 		expect((await scene.store.jobs({ scope: own, limit: 9 })).jobs.map((job) => job.id)).toEqual([id]);
 		expect((await scene.store.jobs({ scope: other, limit: 9 })).jobs).toEqual([]);
 		for (const change of ["pauseJob", "resumeJob", "deleteJob", "runJobNow"] as const)
-			await expect(scene.store[change]({ scope: other, id })).rejects.toMatchObject({ code: "store.not_found" });
+			await expect(scene.store[change]({ scope: other, id })).rejects.toMatchObject({
+				code: "store.not_found",
+			});
 		await create(scene, { owner: ada });
 		await create(scene, { owner: ada });
 		await expect(create(scene, { owner: ada })).rejects.toMatchObject({ code: "schedule.limit" });

@@ -56,7 +56,10 @@ export function JobDetail({ id }: { readonly id: string }) {
 				<ul className="text-sm">
 					{timing.next.map((at, n) => (
 						<li key={at}>
-							{inYourZone(at)} <span className="text-ink-3">({timing.next_shown[n]} in {timing.zone})</span>
+							{inYourZone(at)}{" "}
+							<span className="text-ink-3">
+								({timing.next_shown[n]} in {timing.zone})
+							</span>
 						</li>
 					))}
 				</ul>
@@ -71,7 +74,12 @@ export function JobDetail({ id }: { readonly id: string }) {
 				) : history.data.runs.length === 0 ? (
 					<p className="px-4 text-ink-3 lg:px-6">It has not run yet.</p>
 				) : (
-					<Table label="Runs" columns={RUNS} rows={history.data.runs} rowKey={({ scheduled_at }) => scheduled_at} />
+					<Table
+						label="Runs"
+						columns={RUNS}
+						rows={history.data.runs}
+						rowKey={({ scheduled_at }) => scheduled_at}
+					/>
 				)}
 			</section>
 		</article>
@@ -167,7 +175,8 @@ const RUNS: readonly Column<Run>[] = [
 	},
 	{
 		name: "Why",
-		cell: ({ reason, delivery_reason }) => (reason === null ? (delivery_reason ?? "") : (WHY[reason] ?? reason)),
+		cell: ({ reason, delivery_reason }) =>
+			reason === null ? (delivery_reason ?? "") : (WHY[reason] ?? reason),
 		wideOnly: true,
 	},
 ];

@@ -3,7 +3,6 @@ import type { Answer } from "../../../../src/http/endpoints.ts";
 import { Badge, type Column, Table, type Tone } from "../../ui/index.ts";
 import { inYourZone } from "./times.ts";
 
-
 export type Job = Answer<"schedule">;
 
 const TONES: Readonly<Record<Job["state"], Tone>> = { active: "ok", paused: "warn", ended: "neutral" };

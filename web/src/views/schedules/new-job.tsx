@@ -48,7 +48,11 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 				<>
 					<Button onClick={close}>Cancel</Button>
 					{view ? (
-						<Button look="primary" disabled={text === "" || creating.isPending} onClick={() => creating.mutate()}>
+						<Button
+							look="primary"
+							disabled={text === "" || creating.isPending}
+							onClick={() => creating.mutate()}
+						>
 							Create
 						</Button>
 					) : (
@@ -64,7 +68,10 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 			}
 		>
 			<div className="flex flex-col gap-3">
-				<Field label="When" about="tomorrow at 9, every weekday at 9, in 20 minutes, every 2 hours, 0 9 * * 1-5">
+				<Field
+					label="When"
+					about="tomorrow at 9, every weekday at 9, in 20 minutes, every 2 hours, 0 9 * * 1-5"
+				>
 					{(id) => (
 						<Input
 							id={id}
@@ -98,7 +105,9 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 					)}
 				</Field>
 				<Field label={task === "prompt" ? "Prompt" : task === "text" ? "Text" : "Command"}>
-					{(id) => <TextArea id={id} rows={3} value={text} onChange={({ target }) => setText(target.value)} />}
+					{(id) => (
+						<TextArea id={id} rows={3} value={text} onChange={({ target }) => setText(target.value)} />
+					)}
 				</Field>
 				<Field
 					label="Send the result to"
