@@ -15,6 +15,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	http: async () => (await import("./http.ts")).measureHttp(),
 	page: async () => (await import("./page.ts")).measurePage(),
 	processes: async () => (await import("./processes.ts")).measureProcesses(),
+	schedule: async () => (await import("./schedule.ts")).measureSchedule(),
 	walls: async () => (await import("./walls.ts")).measureWalls(),
 };
 

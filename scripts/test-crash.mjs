@@ -18,6 +18,8 @@ process.exitCode = await run(
 		vitest,
 		"run",
 		"test/store-crash.test.ts",
+		"test/schedules/zones.test.ts",
+		"test/schedules/downtimes.test.ts",
 		"test/torture.test.ts",
 		"test/gateway/kill.test.ts",
 		"test/gateway/order-schedules.test.ts",
@@ -50,6 +52,8 @@ process.exitCode = await run(
 		KERYX_STORM_MESSAGES: env.KERYX_STORM_MESSAGES ?? "1000",
 		KERYX_FUZZ_REQUESTS: env.KERYX_FUZZ_REQUESTS ?? "20000",
 		KERYX_PACKED: "1",
+		KERYX_ZONES: "all",
+		KERYX_JOBS: env.KERYX_JOBS ?? "10000",
 		KERYX_NET_RUNS: env.KERYX_NET_RUNS ?? "all",
 	},
 );

@@ -171,7 +171,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			pseudonymKey: pseudonymKey(home, ids.bytes),
 			log,
 		});
-		const { gateway, confirmations, checkpoints, processes, walls, agents, models, mcp } = parts;
+		const { gateway, confirmations, checkpoints, processes, schedules, walls, agents, models, mcp } = parts;
 		const setUp = () => ({
 			model: agents.own.name !== "offline",
 			chat: Object.keys(live.values.channels).length > 0,
@@ -222,6 +222,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			checkpoints,
 			workspaceOf: (conversation) => gateway.workspaceOf(conversation),
 			processes,
+			schedules,
 			...(options.page && { page: PAGE }),
 			config: isGiven
 				? givenView(config, env)

@@ -26,6 +26,7 @@ import type { Ids, Store } from "../store/index.ts";
 import {
 	clarify,
 	createAttachTool,
+	createScheduleTool,
 	createTools,
 	createWebFetchTool,
 	type McpServers,
@@ -177,6 +178,13 @@ export function createParts(options: PartsOptions): Parts {
 		workspaceOf: (owner) => workspaceOf(owner).folder,
 		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
 	});
+	const scheduleTool = createScheduleTool({
+		schedules,
+		resolve: async (text, { conversation, scope, standing }) => {
+			const found = await gateway.sending.resolve(text, { standing, scope, origin: conversation });
+			return found.kind === "target" ? { ...found, asks: found.needs !== "nothing" } : found;
+		},
+	});
 	const gateway: Gateway = createGateway({
 		store,
 		get agent() {
@@ -186,7 +194,7 @@ export function createParts(options: PartsOptions): Parts {
 			return agents.profiles;
 		},
 		tools: createTools(
-			[sessionSearch, sessionRead, clarify, attach, sendMessage, ...terminal, webFetch, ...options.tools],
+			[sessionSearch, sessionRead, clarify, attach, sendMessage, ...terminal, webFetch, scheduleTool, ...options.tools],
 			mcp,
 		),
 		promptOf: ({ text, signal, ...caller }) => mcp.prompt(text, caller, signal),

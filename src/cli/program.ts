@@ -189,6 +189,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/pair.ts")).addPair,
 	},
 	{
+		term: "schedule",
+		about: texts.schedule.about,
+		load: async () => (await import("./commands/schedule.ts")).addSchedule,
+	},
+	{
 		term: "link [platform:id] [platform:id]",
 		about: texts.link.about,
 		load: async () => (await import("./commands/link.ts")).addLink,

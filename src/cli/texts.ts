@@ -962,6 +962,96 @@ Examples:
 Exit codes: 0 done, 1 failure (wrong code, already decided), 2 wrong usage.`,
 		},
 	},
+	schedule: {
+		about: "jobs that run later, or again and again",
+		job: `the id of a job, as \`${KERYX} schedule list\` shows it`,
+		list: {
+			about: "show all jobs, newest first",
+			none: `There are no jobs. \`${KERYX} schedule add\` makes one.`,
+			help: `
+Examples:
+  $ keryx schedule list
+  $ keryx schedule list --json
+
+Columns: id, name, task (prompt, text, command), when, state (active, paused, ended), next run.
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		},
+		add: {
+			about: "make a job; words are shown back exactly first",
+			when: "in words (tomorrow at 9), or exactly (2026-11-17T09:00, every 30m, 0 9 * * 1-5)",
+			ask: "what the agent is asked in each run",
+			say: "a text that is sent as it is",
+			run: "a command, asked about like any other",
+			to: "where the result goes, such as telegram, telegram:123 or local",
+			failure: "where failures are told; left out: the home channels",
+			zone: "the time zone; left out: the configured one",
+			name: "what the job is called",
+			yes: "take the words as they are understood, without showing them first",
+			one: "give exactly one of --ask, --say and --run",
+			understood: (shown: Shown) => `Understood: ${shown}. The next runs:`,
+			notYet: (exact: Shown) =>
+				`Nothing is scheduled yet. Run the command again with ${JSON.stringify(exact)} as the time, or with --yes.`,
+			done: (id: Shown, shown: Shown) => `Created ${id}: ${shown}.`,
+			help: `
+Words in English are understood, made exact and shown. They hold only when you give the exact form, or --yes.
+
+Examples:
+  $ keryx schedule add "every weekday at 9" --ask "summarise what is new" --to telegram
+  $ keryx schedule add 2026-11-17T09:00 --say "call the dentist" --to telegram:123
+  $ keryx schedule add "0 3 * * *" --run "pg_dump app > backup.sql" --zone Europe/Berlin
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		},
+		show: {
+			about: "show a job with its next runs and its history",
+			limit: "so many runs",
+			help: `
+Each run has two facts: what became of the run, and what became of the delivery of its result.
+
+Examples:
+  $ keryx schedule show job_1a2b3c4d5e
+  $ keryx schedule show job_1a2b3c4d5e --limit 100 --json
+
+Columns: scheduled, run, why, delivery.
+Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
+		},
+		pause: {
+			about: "pause a job",
+			done: (id: Shown) => `Paused ${id}.`,
+			help: `
+Examples:
+  $ keryx schedule pause job_1a2b3c4d5e
+
+Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
+		},
+		resume: {
+			about: "resume a paused job; what passed meanwhile is not caught up",
+			done: (id: Shown) => `Resumed ${id}.`,
+			help: `
+Examples:
+  $ keryx schedule resume job_1a2b3c4d5e
+
+Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
+		},
+		run: {
+			about: "run a job now, beside its schedule",
+			done: (id: Shown) => `${id} runs now.`,
+			help: `
+Examples:
+  $ keryx schedule run job_1a2b3c4d5e
+
+Exit codes: 0 done, 1 failure (no such job, already running), 2 wrong usage.`,
+		},
+		delete: {
+			about: "delete a job with its history",
+			done: (id: Shown) => `Deleted ${id}.`,
+			help: `
+Examples:
+  $ keryx schedule delete job_1a2b3c4d5e
+
+Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
+		},
+	},
 	link: {
 		about: "log in a browser, or link two platform ids to one person",
 		of: "an id that Keryx already knows",

@@ -228,7 +228,6 @@ class RunningGateway implements Gateway {
 			confirmations: options.confirmations ?? null,
 			processes: options.processes ?? null,
 			schedules: options.schedules ?? null,
-			sending: this.sending,
 			files,
 			tools,
 			walls: options.walls ?? null,

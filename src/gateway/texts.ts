@@ -314,6 +314,24 @@ export const texts = {
 			deny: "Deny",
 		},
 	},
+	schedule: {
+		about: "jobs that run later",
+		takes:
+			"/schedule takes a time and what to do, with | between them; or pause, resume, run or delete and an id",
+		understood: (shown: Shown, next: Shown, change: Shown, command: Shown) =>
+			`I understood: ${shown}.\nNext: ${next}.${change === "" ? "" : `\n${change}`}\n\nNothing is scheduled yet. Send this to create the job:\n${command}`,
+		yes: "Create the job",
+		created: (name: Shown, shown: Shown, next: Shown, id: Shown) =>
+			`Scheduled ${name}: ${shown}. First run: ${next}. /schedule delete ${id} removes it.`,
+		done: {
+			pause: (name: Shown, id: Shown) => `Paused ${name}. /schedule resume ${id} starts it again.`,
+			resume: (name: Shown, id: Shown) => `Resumed ${name}. /schedule pause ${id} stops it again.`,
+			run: (name: Shown, _id: Shown) => `${name} runs now. Its result is delivered as usual.`,
+			delete: (name: Shown, _id: Shown) => `Deleted ${name}, with its history.`,
+		},
+		none: "There are no jobs. For example: /schedule every weekday at 9 | summarise what is new",
+		howTo: "/schedule pause, resume, run or delete with an id.",
+	},
 	processes: {
 		about: "running programs",
 		noneLately: "No programs have run in this conversation recently.",

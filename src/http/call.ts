@@ -8,6 +8,7 @@ import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Backups, Retention } from "../keeping/index.ts";
 import type { Processes } from "../processes/index.ts";
+import type { Schedules } from "../schedules/index.ts";
 import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
@@ -27,6 +28,8 @@ export interface ApiHost {
 	readonly workspaceOf?: Gateway["workspaceOf"];
 	/** What the agent's commands run in; left out, there are none to see. */
 	readonly processes?: Processes;
+	/** Jobs; left out, there are none to see. */
+	readonly schedules?: Schedules;
 	/** The folder of the built page; it need not be there. */
 	readonly page?: string;
 	/** Whose days are counted where a caller names no zone; left out, UTC. */

@@ -16,6 +16,7 @@ import { modelSetupEndpoints } from "./model-setup.ts";
 import { pairingEndpoints } from "./pairings.ts";
 import { processEndpoints } from "./processes.ts";
 import { profileEndpoints } from "./profiles.ts";
+import { scheduleEndpoints } from "./schedules.ts";
 import {
 	channel,
 	conversation,
@@ -316,6 +317,7 @@ export const endpoints = {
 	),
 	...checkpointEndpoints,
 	...processEndpoints,
+	...scheduleEndpoints,
 	...channelEndpoints,
 	...channelSetupEndpoints,
 	...mcpServerEndpoints,

@@ -35,6 +35,8 @@ const STATUS: Readonly<Record<string, number>> = {
 	"pairing.wrong": 404,
 	"pairing.locked": 429,
 	"pairing.over": 409,
+	"schedule.busy": 409,
+	"schedule.limit": 409,
 	"gateway.stopped": 503,
 	"store.owned": 503,
 	"store.owner_lost": 503,
@@ -75,6 +77,7 @@ const REQUEST_FAULTS: ReadonlySet<string> = new Set([
 	"argument",
 	"input",
 	"import",
+	"schedule",
 ]);
 
 /** Clients of confirmations see the message alone, so that it says all of it. */

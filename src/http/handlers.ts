@@ -21,6 +21,7 @@ import { modelSetupHandlers } from "./model-setup.ts";
 import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { profileHandlers } from "./profiles.ts";
+import { scheduleHandlers } from "./schedules.ts";
 import { sendHandlers } from "./sends.ts";
 import { settingsHandlers } from "./settings.ts";
 import { setupHandlers } from "./setup.ts";
@@ -227,6 +228,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	...mcpServerHandlers,
 	...modelSetupHandlers,
 	...pairingHandlers,
+	...scheduleHandlers,
 	...configHandlers,
 	...settingsHandlers,
 	...setupHandlers,

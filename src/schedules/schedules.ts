@@ -86,6 +86,10 @@ export interface Schedules {
 	/** How an existing job would go on. */
 	view(job: Timing): TimingView;
 	create(wanted: WantedJob): Promise<Job>;
+	/** The job that `create` would make: for whoever commits it together with something else. */
+	prepare(wanted: WantedJob): NewJob;
+	/** A job was made or changed in another way. */
+	wake(woken: Woken | null): void;
 	update(scope: JobScope, id: string, changes: WantedChanges): Promise<Job>;
 	pause(scope: JobScope, id: string): Promise<Job>;
 	resume(scope: JobScope, id: string): Promise<Job>;
@@ -142,6 +146,32 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			wake(null);
 			return job;
 		});
+	const prepare = (wanted: WantedJob): NewJob => {
+		const zone = zoneOf(wanted.zone);
+		const when = exactWhen(wanted.when);
+		checkTiming({ when, zone }, settings().minIntervalSeconds);
+		const task = checkedTask(wanted.task);
+		const { catchUp = "once", maxDelaySeconds = isOnce(when) ? ONCE_DELAY : REGULAR_DELAY } = wanted;
+		const job: NewJob = {
+			name: nameOf(wanted.name, task),
+			task,
+			when,
+			zone,
+			catchUp,
+			maxDelaySeconds,
+			conversation: wanted.conversation ?? null,
+			deliver: wanted.deliver ?? null,
+			failure: wanted.failure ?? null,
+			origin: wanted.origin ?? null,
+			profile: wanted.profile ?? "",
+			model: wanted.model ?? null,
+			tools: wanted.tools ?? null,
+			owner: wanted.owner,
+		};
+		if (task.kind === "text" && job.deliver === null)
+			throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
+		return job;
+	};
 	return {
 		understand: (text, given) => {
 			const zone = zoneOf(given);
@@ -152,32 +182,9 @@ export function createSchedules({ store, clock, settings }: SchedulesOptions): S
 			return view;
 		},
 		view: (timing) => viewOf(timing, true),
-		create: async (wanted) => {
-			const zone = zoneOf(wanted.zone);
-			const when = exactWhen(wanted.when);
-			checkTiming({ when, zone }, settings().minIntervalSeconds);
-			const task = checkedTask(wanted.task);
-			const { catchUp = "once", maxDelaySeconds = isOnce(when) ? ONCE_DELAY : REGULAR_DELAY } = wanted;
-			const job: NewJob = {
-				name: nameOf(wanted.name, task),
-				task,
-				when,
-				zone,
-				catchUp,
-				maxDelaySeconds,
-				conversation: wanted.conversation ?? null,
-				deliver: wanted.deliver ?? null,
-				failure: wanted.failure ?? null,
-				origin: wanted.origin ?? null,
-				profile: wanted.profile ?? "",
-				model: wanted.model ?? null,
-				tools: wanted.tools ?? null,
-				owner: wanted.owner,
-			};
-			if (task.kind === "text" && job.deliver === null)
-				throw new KeryxError("schedule.invalid", "a text needs somewhere to go", { field: "deliver" });
-			return changed(store.createJob({ job, most: settings().maxJobs }));
-		},
+		create: async (wanted) => changed(store.createJob({ job: prepare(wanted), most: settings().maxJobs })),
+		prepare,
+		wake,
 		update: async (scope, id, { name, when, zone, task, ...rest }) => {
 			const before = await store.job({ scope, id });
 			const changes: JobChanges = {

@@ -18,6 +18,7 @@ export const OWN_TOOLS: readonly string[] = [
 	"list_files",
 	"find_in_files",
 	"web_fetch",
+	"schedule",
 ];
 
 export interface ToolRegistry {

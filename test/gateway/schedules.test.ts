@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import type { ConversationId, Speaker } from "../../src/domain/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import type { Job } from "../../src/store/index.ts";
 import {
 	type ConfigInput,
@@ -21,8 +22,21 @@ afterEach(() => scene.end());
 
 const ON = (id: string) => ({ kind: "chat", platform: "telegram", account: "", chatId: id }) as const;
 
+/** Says what it was last told. */
+const echo = (): Agent => ({
+	kind: "step",
+	name: "echo",
+	async *step({ history }) {
+		yield {
+			type: "done",
+			message: { content: `you said ${String(history.at(-1)?.content)}`, toolCalls: [], finishReason: "stop" },
+			usage: { ...NO_USAGE, provider: "x", model: "x" },
+		};
+	},
+});
+
 const start = async (options: SceneOptions = {}) => {
-	scene = await Scene.start(options);
+	scene = await Scene.start({ agent: echo, ...options });
 };
 
 /** Somebody who has written, as a speaker. */
@@ -329,11 +343,22 @@ describe("what was missed", () => {
 	});
 });
 
+/** Takes three minutes for each answer. */
+const slow = (clock: Clock): Agent => ({
+	kind: "step",
+	name: "slow",
+	async *step() {
+		await new Promise<void>((resolve) => clock.after(180_000, resolve));
+		yield {
+			type: "done",
+			message: { content: "done", toolCalls: [], finishReason: "stop" },
+			usage: { ...NO_USAGE, provider: "x", model: "x" },
+		};
+	},
+});
+
 test("only so many runs go on at once, and a job that is not reached in time says so", async () => {
-	await start({
-		script: { otherwise: [{ call: "slow", input: { ms: 180_000 } }, { text: "done" }] } as never,
-		config: { schedule: { max_running: 1 } },
-	});
+	await start({ agent: slow, config: { schedule: { max_running: 1 }, turn: { first_token_seconds: 600, model_seconds: 600 } } });
 	const { owner } = await speaker("ada", "owner");
 	await pass(5 * MINUTE);
 	const one = await job({ when: "every 1h", owner, name: "one" });

@@ -65,9 +65,10 @@ function text({ minute, hour, day, month, weekday }: Fields): string {
 }
 
 function shows(fields: Fields, wall: number): boolean {
-	const date = new Date(wall);
 	const has = (field: readonly number[] | null, value: number) => field === null || field.includes(value);
-	if (!has(fields.minute, date.getUTCMinutes()) || !has(fields.hour, date.getUTCHours())) return false;
+	if (!has(fields.minute, (wall / MINUTE) % 60) || !has(fields.hour, Math.floor(wall / HOUR) % 24))
+		return false;
+	const date = new Date(wall);
 	if (!has(fields.month, date.getUTCMonth() + 1)) return false;
 	const isDay = has(fields.day, date.getUTCDate());
 	const isWeekday = has(fields.weekday, date.getUTCDay());
@@ -154,7 +155,7 @@ function check(change: Change): void {
 }
 
 test("every job runs exactly when a wall clock says so, at every change of the clock from 1990 to 2040", {
-	timeout: 1_800_000,
+	timeout: 7_200_000,
 }, () => {
 	const zones = ALL ? ZONES : fc.sample(fc.constantFrom(...ZONES), { numRuns: 12, seed: SEED });
 	let changes = 0;
@@ -170,7 +171,7 @@ test("every job runs exactly when a wall clock says so, at every change of the c
 });
 
 test("dates that exist in few years, and in no other, are met in every zone from 1990 to 2040", {
-	timeout: 600_000,
+	timeout: 7_200_000,
 }, () => {
 	const zones = ALL ? ZONES : fc.sample(fc.constantFrom(...ZONES), { numRuns: 4, seed: SEED });
 	const jobs: Fields[] = [

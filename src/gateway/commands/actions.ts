@@ -141,7 +141,17 @@ export function createActions(options: ActionsOptions): Actions {
 		const toolProgress = options.config.display.tool_progress;
 		const resolved: Memory["resolved"] = (outcome) => options.confirmations?.afterResolve(outcome);
 		const { sessionSettings } = options;
-		afterChange(name, result, { lanes, conversation, sessionSettings, toolProgress, runTurn, resolved });
+		// Jobs are managed by calls of their own.
+		const scheduled = nothing;
+		afterChange(name, result, {
+			lanes,
+			conversation,
+			sessionSettings,
+			toolProgress,
+			runTurn,
+			resolved,
+			scheduled,
+		});
 		return result;
 	};
 	const change = <Name extends ChangeName>(

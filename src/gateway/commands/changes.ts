@@ -1,6 +1,6 @@
 // What a command or an action changes: one operation of the store, then what is left to do in memory. The second half is kept here by
 // the change's name, so that the two ways to the same change cannot differ.
-import type { Conversation, Store } from "../../store/index.ts";
+import type { Conversation, Store, Woken } from "../../store/index.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { SessionSettings } from "../session-settings.ts";
 
@@ -23,6 +23,8 @@ export interface Memory {
 	runTurn(conversation: Conversation, turn: CommandTurn): void;
 	/** A confirmation was resolved, or turned out to be over. */
 	resolved(result: ChangeResult<"resolveConfirmation">): void;
+	/** A job was made or changed; one that is to run now waits in its conversation. */
+	scheduled(woken: Woken | null): void;
 }
 
 export function afterChange<Name extends ChangeName>(
@@ -51,6 +53,7 @@ const AFTER: { readonly [Name in ChangeName]: (result: ChangeResult<Name>, memor
 		lanes.showTools(conversation.id, show ?? toolProgress),
 	setHome: ({ homes }, { sessionSettings }) => sessionSettings.takeHomes(homes),
 	resolveConfirmation: (result, memory) => memory.resolved(result),
+	manageJob: ({ woken }, memory) => memory.scheduled(woken),
 	// What these change is read from the store wherever it matters.
 	decidePairing: nothing,
 	extendSession: nothing,

@@ -9,6 +9,7 @@ import { pair } from "./pair.ts";
 import { unknownCommand } from "./parse.ts";
 import { killProcess, listProcesses } from "./processes.ts";
 import { resume, sessions } from "./resume.ts";
+import { schedule } from "./schedule.ts";
 import { branchSession, continueSession, extendSession, newSession, setTitle } from "./sessions.ts";
 import type { Command } from "./types.ts";
 
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
 	deny,
 	pair,
 	killProcess,
+	schedule,
 	retry,
 	undo,
 	redo,

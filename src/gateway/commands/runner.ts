@@ -34,7 +34,6 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { type Choice, withButtons } from "../outbox/question.ts";
 import { toDeliveries } from "../outbox/reply.ts";
-import type { Sending } from "../sending/sending.ts";
 import { NOT_DONE, SENT_AWAY } from "../sentences.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { texts } from "../texts.ts";
@@ -65,7 +64,6 @@ export interface CommandRunnerOptions {
 	readonly confirmations: Confirmations | null;
 	readonly processes: Processes | null;
 	readonly schedules: Schedules | null;
-	readonly sending: Sending;
 	readonly files: ConversationFiles | null;
 	readonly tools: ToolRegistry;
 	/** Null: nothing is known of walls. */
@@ -203,6 +201,7 @@ export class CommandRunner {
 				toolProgress: config.display.tool_progress,
 				runTurn,
 				resolved: (resolved) => confirmations?.afterResolve(resolved),
+				scheduled: (woken) => this.#options.schedules?.wake(woken),
 			});
 		await this.#answer(received, context, outcome.result);
 	}
@@ -276,7 +275,7 @@ export class CommandRunner {
 	async #context(received: ReceivedCommand): Promise<CommandContext> {
 		const { lanes, config, clock, sessionSettings, agentOf, confirmations, processes } = this.#options;
 		const store = this.#store();
-		const { files, tools, walls, modelChoices } = this.#options;
+		const { files, tools, walls, modelChoices, schedules } = this.#options;
 		const { inbox, conversation: id, principal, source, parsed, authorisation, poster } = received;
 		const conversation = await store.conversation({ scope: OPERATOR, ref: { id } });
 		return {
@@ -285,6 +284,7 @@ export class CommandRunner {
 			config,
 			confirmations,
 			processes,
+			schedules,
 			files,
 			tools,
 			walls,

@@ -12,6 +12,7 @@ import type {
 	Speaker,
 } from "../../domain/index.ts";
 import type { Processes } from "../../processes/index.ts";
+import type { Schedules } from "../../schedules/index.ts";
 import type { Conversation, EndedRestore, Poster, Scope, Store } from "../../store/index.ts";
 import type { ToolRegistry } from "../../tools/index.ts";
 import type { ConversationFiles } from "../files/conversation-files.ts";
@@ -41,6 +42,8 @@ export interface CommandContext {
 	readonly confirmations: Confirmations | null;
 	/** Null: this Keryx runs no programs. */
 	readonly processes: Processes | null;
+	/** Null: this Keryx runs no jobs. */
+	readonly schedules: Schedules | null;
 	/** Null: this Keryx takes no checkpoints. */
 	readonly files: ConversationFiles | null;
 	/** Null: nothing is known of walls. */

@@ -52,7 +52,7 @@ export function instructionsFor(
 	].filter((text) => text !== undefined && text !== "") as string[];
 }
 
-/** A guest runs no programs and reaches neither files of a workspace nor the web, unless a list of guests' tools names them. */
+/** A guest runs no programs, makes no jobs, and reaches neither files of a workspace nor the web, unless a list of guests' tools names them. */
 const PROGRAMS: ReadonlySet<string> = new Set([
 	"terminal",
 	"process",
@@ -63,6 +63,7 @@ const PROGRAMS: ReadonlySet<string> = new Set([
 	"list_files",
 	"find_in_files",
 	"web_fetch",
+	"schedule",
 ]);
 const NONE: ReadonlySet<string> = new Set();
 

@@ -100,6 +100,7 @@ import {
 	resumeJob,
 	updateJobOp as updateJob,
 } from "./schedules/jobs.ts";
+import { manageJob } from "./schedules/manage.ts";
 import { runs, unsettledRuns } from "./schedules/read.ts";
 import { dueJobs, endRun, fireJob, pruneRuns, runJobNow, settleRun } from "./schedules/runs.ts";
 import { rebuildSearch } from "./search/rebuild.ts";
@@ -277,6 +278,7 @@ export const writes = {
 	endRestore,
 	restoreUnfinished,
 	createJob,
+	manageJob,
 	updateJob,
 	pauseJob,
 	resumeJob,
@@ -403,6 +405,7 @@ export const DRAWS: {
 	beginRestore: { uuids: 1 },
 	endRestore: { uuids: 1 },
 	createJob: { uuids: 1 },
+	manageJob: { uuids: 1 },
 	fireJob: { uuids: 1 },
 	runJobNow: { uuids: 1 },
 };

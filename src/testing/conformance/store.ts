@@ -14,6 +14,7 @@ import { processConformance } from "./store/processes.ts";
 import { readConformance } from "./store/reads.ts";
 import { repeatConformance } from "./store/repeats.ts";
 import { type Open, teller } from "./store/scene.ts";
+import { scheduleConformance } from "./store/schedules.ts";
 import { sendConformance } from "./store/sends.ts";
 import { sessionConformance } from "./store/sessions.ts";
 import { sideDeliveriesConformance } from "./store/side-deliveries.ts";
@@ -51,6 +52,7 @@ export function storeConformance(
 		describe("commands", () => commandConformance(tell));
 		describe("confirmations", () => confirmationConformance(tell));
 		describe("processes", () => processConformance(tell));
+		describe("jobs", () => scheduleConformance(tell));
 		describe("answers that were lost", () => repeatConformance(tell));
 		describe("keeping", () => keepingConformance(tell));
 		if (searches) describe("search", () => searchConformance(tell));

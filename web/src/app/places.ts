@@ -2,6 +2,7 @@
 
 import {
 	Archive,
+	CalendarClock,
 	ChartNoAxesColumn,
 	type LucideIcon,
 	MessagesSquare,
@@ -18,6 +19,7 @@ export interface Place {
 		| "/"
 		| "/confirmations"
 		| "/processes"
+		| "/schedules"
 		| "/checkpoints"
 		| "/insights"
 		| "/channels"
@@ -32,6 +34,7 @@ export const places: readonly Place[] = [
 	{ to: "/", name: texts.places.conversations, icon: MessagesSquare, keys: "g c" },
 	{ to: "/confirmations", name: texts.places.confirmations, icon: ShieldQuestionMark, keys: "g a" },
 	{ to: "/processes", name: texts.places.processes, icon: SquareTerminal, keys: "g p" },
+	{ to: "/schedules", name: texts.places.schedules, icon: CalendarClock, keys: "g j" },
 	{ to: "/checkpoints", name: texts.places.checkpoints, icon: Archive, keys: "g k" },
 	{ to: "/insights", name: texts.places.insights, icon: ChartNoAxesColumn, keys: "g i" },
 	{ to: "/channels", name: texts.places.channels, icon: Plug, keys: "g h" },

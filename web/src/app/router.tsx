@@ -49,6 +49,12 @@ const process = createRoute({
 	path: "/processes/$id",
 	component: lazyRouteComponent(() => import("../views/process/index.tsx"), "ProcessView"),
 });
+const schedules = createRoute({
+	getParentRoute: () => root,
+	path: "/schedules",
+	validateSearch: texts("id"),
+	component: lazyRouteComponent(() => import("../views/schedules/index.tsx"), "SchedulesView"),
+});
 const checkpoints = createRoute({
 	getParentRoute: () => root,
 	path: "/checkpoints",
@@ -90,6 +96,7 @@ export const router = createRouter({
 		confirmations,
 		processes,
 		process,
+		schedules,
 		checkpoints,
 		insights,
 		channels,

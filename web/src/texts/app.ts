@@ -55,6 +55,7 @@ export const texts = {
 		conversations: "Conversations",
 		confirmations: "Confirmations",
 		processes: "Processes",
+		schedules: "Schedules",
 		checkpoints: "Checkpoints",
 		insights: "Insights",
 		channels: "Channels",

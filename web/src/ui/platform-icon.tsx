@@ -1,5 +1,5 @@
 // Platforms by a mark of their own. Known ones have a letterform in their colour family, drawn by us: brands' logos are theirs.
-import { Globe, Mail, MessageCircle, Phone, SquareTerminal, Webhook, Workflow } from "lucide-react";
+import { CalendarClock, Globe, Mail, MessageCircle, Phone, SquareTerminal, Webhook, Workflow } from "lucide-react";
 import type { ReactNode } from "react";
 
 const ICONS: Readonly<Record<string, ReactNode>> = {
@@ -7,6 +7,7 @@ const ICONS: Readonly<Record<string, ReactNode>> = {
 	web: <Globe />,
 	api_server: <Workflow />,
 	webhook: <Webhook />,
+	schedule: <CalendarClock />,
 	email: <Mail />,
 	sms: <Phone />,
 };
@@ -35,6 +36,7 @@ const NAMES: Readonly<Record<string, string>> = {
 	local: "Terminal",
 	web: "This page",
 	api_server: "API",
+	schedule: "Scheduled job",
 	sms: "SMS",
 	whatsapp: "WhatsApp",
 	whatsapp_cloud: "WhatsApp Cloud",

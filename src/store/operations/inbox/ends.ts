@@ -10,6 +10,7 @@ import { addDeliveries } from "../deliveries/deliveries.ts";
 import { emit } from "../events.ts";
 import { setHome } from "../homes.ts";
 import { decidePairing } from "../people/pairings.ts";
+import { manageJob } from "../schedules/manage.ts";
 import {
 	branchSession,
 	continueSession,
@@ -46,6 +47,7 @@ const CHANGES = {
 	setHome,
 	decidePairing,
 	resolveConfirmation,
+	manageJob,
 } as const;
 type Changes = typeof CHANGES;
 

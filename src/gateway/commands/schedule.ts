@@ -1,0 +1,104 @@
+// Jobs from a chat. Words are made exact and shown first; the exact line makes the job.
+import { KeryxError } from "../../errors.ts";
+import { localWords, type Schedules, type TimingView } from "../../schedules/index.ts";
+import { type Job, type JobScope, type NewJob, OPERATOR } from "../../store/index.ts";
+import { texts } from "../texts.ts";
+import { wrongArgument } from "./parse.ts";
+import type { Changing, CommandContext, Listing } from "./types.ts";
+import { asCode, quoted } from "./words.ts";
+
+const ACTIONS = /^(pause|resume|run|delete)\s+(job_\w+)$/;
+const LISTED = 20;
+
+export const schedule: Changing<"manageJob"> = {
+	name: "schedule",
+	aliases: ["jobs"],
+	usage: "/schedule [when | what]",
+	about: texts.schedule.about,
+	group: "Answers",
+	change: "manageJob",
+	plan: async (context) => {
+		const { args } = context;
+		const schedules = jobsOf(context);
+		if (args === "" || args === "list") return list(context, schedules);
+		const [, action, id] = ACTIONS.exec(args) ?? [];
+		if (id !== undefined)
+			return { args: { do: action as "pause" | "resume" | "run" | "delete", scope: scopeOf(context), id } };
+		const bar = args.indexOf("|");
+		const [words, what] = [args.slice(0, bar).trim(), args.slice(bar + 1).trim()];
+		if (bar < 0 || words === "" || what === "")
+			throw wrongArgument(texts.schedule.takes, args, "/schedule tomorrow at 9 | say call the dentist");
+		const view = schedules.understand(words);
+		if (!view.isExact) return shownBack(view, what);
+		const job = await schedules.prepare({ ...wantedOf(context, what), when: view.exact, zone: view.zone });
+		if (job.owner.principal === null) throw unknownPerson();
+		return { args: { do: "create", job, most: context.config.schedule.max_jobs } };
+	},
+	answer: ({ did, job }, context) => {
+		const { shown } = jobsOf(context).view(job);
+		if (did === "create")
+			return texts.schedule.created(
+				quoted(job.name, 100),
+				shown,
+				localWords(job.dueAt ?? context.now, job.zone),
+				job.id,
+			);
+		return texts.schedule.done[did](quoted(job.name, 100), job.id);
+	},
+};
+
+/** "say ..." is sent as it is, "run ..." is a command; anything else is asked of the agent. */
+function wantedOf(
+	{ conversationId, conversation, speaker }: CommandContext,
+	what: string,
+): Pick<NewJob, "task" | "owner" | "origin" | "profile" | "deliver"> {
+	const [, verb, rest] = /^(say|run)\s+(.+)$/is.exec(what) ?? [];
+	const kind = verb?.toLowerCase() === "say" ? "text" : verb?.toLowerCase() === "run" ? "command" : "prompt";
+	return {
+		task: { kind, text: rest ?? what },
+		owner: speaker,
+		origin: conversationId,
+		profile: conversation.profile,
+		deliver: { target: { kind: "conversation", conversation: conversationId }, shown: conversation.name },
+	};
+}
+
+function shownBack(view: TimingView, what: string): Listing {
+	const command = `/schedule ${view.exact} | ${what}`;
+	const next = view.nextShown.slice(0, 3).join("; ");
+	return {
+		text: texts.schedule.understood(view.shown, next, view.change?.text ?? "", asCode(command)),
+		choices: [{ label: texts.schedule.yes, command }],
+	};
+}
+
+async function list(context: CommandContext, schedules: Schedules): Promise<string> {
+	const { jobs } = await schedules.list(scopeOf(context), { limit: LISTED });
+	if (jobs.length === 0) return texts.schedule.none;
+	return [...jobs.map((job) => `- ${line(job, schedules)}`), "", texts.schedule.howTo].join("\n");
+}
+
+function line(job: Job, schedules: Schedules): string {
+	const { shown } = schedules.view(job);
+	const state = job.state === "active" ? `next ${localWords(job.dueAt as number, job.zone)}` : job.state;
+	return `${asCode(job.id)} ${quoted(job.name, 60)}: ${shown}; ${state}`;
+}
+
+/** The owner alone with the agent manages everybody's; anybody else their own. */
+function scopeOf({ role, principal, conversation }: CommandContext): JobScope {
+	if (role === "owner" && !conversation.shared && conversation.chatType === "dm") return OPERATOR;
+	if (principal === null) throw unknownPerson();
+	return { kind: "owner", principal };
+}
+
+function unknownPerson(): KeryxError {
+	return new KeryxError(
+		"schedule.invalid",
+		"the platform does not say who you are, so you cannot have jobs here",
+	);
+}
+
+function jobsOf({ schedules }: CommandContext): Schedules {
+	if (schedules) return schedules;
+	throw new KeryxError("gateway.stopped", "this Keryx runs no jobs");
+}

@@ -1,0 +1,206 @@
+// The agent makes and manages jobs for the person it speaks for. Words are made exact and answered back: only the exact form makes a job.
+import { z } from "zod";
+import type { Target } from "../domain/index.ts";
+import { KeryxError } from "../errors.ts";
+import { localWords, type Schedules, type TimingView } from "../schedules/index.ts";
+import type { Job, JobRun, JobScope, JobTarget } from "../store/index.ts";
+import { defineTool, type Tool, type ToolCaller, type ToolContext } from "./types.ts";
+
+/** A target as it was resolved for a caller, and whether a human has to agree to it. */
+export type ResolvedTarget =
+	| { readonly kind: "target"; readonly target: Target; readonly shown: string; readonly asks: boolean }
+	| { readonly kind: "refused"; readonly why: string };
+
+export interface ScheduleToolOptions {
+	readonly schedules: Schedules;
+	readonly resolve: (text: string, caller: ToolCaller) => Promise<ResolvedTarget>;
+}
+
+const input = z.object({
+	action: z.enum(["create", "list", "show", "update", "pause", "resume", "run_now", "delete"]),
+	job: z.string().max(64).optional().describe("the id of a job, such as job_1a2b3c4d5e"),
+	name: z.string().max(100).optional(),
+	when: z
+		.string()
+		.max(200)
+		.optional()
+		.describe(
+			'exact: 2026-11-17T09:00, "every 30m", or cron with five or six fields. Words such as "tomorrow at 9" are made exact and answered; show the answer to the user and call again with the exact form',
+		),
+	zone: z.string().max(64).optional().describe("IANA time zone; left out: the configured one"),
+	prompt: z.string().max(20_000).optional().describe("what the agent is asked in each run"),
+	text: z.string().max(20_000).optional().describe("a text that is sent as it is, such as a reminder"),
+	command: z.string().max(20_000).optional().describe("a shell command, asked about like any other"),
+	here: z.boolean().optional().describe("run in this conversation instead of the job's own"),
+	deliver: z.string().max(1100).optional().describe("where the result goes; left out: this chat (origin)"),
+	failure: z.string().max(1100).optional().describe("who hears of failures; left out: this chat"),
+	tools: z.array(z.string().max(64)).max(100).optional().describe("the only tools its runs may use"),
+	catch_up: z
+		.enum(["none", "once", "all"])
+		.optional()
+		.describe("what happens with runs missed while Keryx was off"),
+	max_delay_seconds: z.number().int().min(60).optional().describe("a run that would begin later is missed"),
+});
+type Input = z.output<typeof input>;
+
+export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions): Tool {
+	/** Every target that the call names. */
+	const targets = async (given: Input, caller: ToolCaller) => {
+		const found: { deliver?: JobTarget; failure?: JobTarget; asks: string[] } = { asks: [] };
+		for (const field of ["deliver", "failure"] as const) {
+			const text =
+				given[field] ??
+				(field === "deliver" && given.action === "create" && !given.here ? "origin" : undefined);
+			if (text === undefined) continue;
+			const resolved = await resolve(text, caller);
+			if (resolved.kind === "refused") throw new KeryxError("schedule.invalid", resolved.why, { field });
+			found[field] = { target: resolved.target, shown: resolved.shown };
+			if (resolved.asks) found.asks.push(resolved.shown);
+		}
+		return found;
+	};
+	return defineTool({
+		name: "schedule",
+		description:
+			"Jobs that run later or again and again, also when nobody writes: reminders, reports, commands. Create, list, show, update, pause, resume, run_now, delete.",
+		input,
+		repeatable: false,
+		confirmation: async (given, caller) => {
+			if (given.action !== "create" && given.action !== "update") return null;
+			const { asks } = await targets(given, caller).catch(() => ({ asks: [] }));
+			if (asks.length === 0) return null;
+			return {
+				action: "schedule_send",
+				description: `let a scheduled job send messages to ${asks.join(" and ")}`,
+			};
+		},
+		run: async (given, context) => {
+			const scope = scopeOf(context);
+			switch (given.action) {
+				case "list": {
+					const { jobs } = await schedules.list(scope, { limit: 50 });
+					return said(
+						jobs.length === 0 ? "There are no jobs." : jobs.map((job) => line(job, schedules)).join("\n"),
+					);
+				}
+				case "create":
+					return create(given, context);
+				case "show": {
+					const job = await schedules.find(scope, needed(given));
+					const runs = await schedules.history(scope, job.id, { limit: 10 });
+					return said([line(job, schedules), ...runs.map((run) => runLine(run, job.zone))].join("\n"));
+				}
+				case "update":
+					return update(given, context);
+				case "pause":
+				case "resume":
+				case "delete": {
+					const job = await schedules[given.action](scope, needed(given));
+					return said(`Done: ${given.action}. ${line(job, schedules)}`);
+				}
+				case "run_now":
+					await schedules.runNow(scope, needed(given));
+					return said("The job runs now; its result is delivered as usual.");
+			}
+		},
+	});
+
+	async function create(given: Input, context: ToolContext) {
+		if (given.when === undefined)
+			throw new KeryxError("schedule.invalid", "when is needed", { field: "when" });
+		const view = schedules.understand(given.when, given.zone);
+		if (!view.isExact) return said(notYet(given.when, view));
+		const task = taskOf(given);
+		if (!task)
+			throw new KeryxError("schedule.invalid", "give one of prompt, text and command", { field: "prompt" });
+		const { deliver, failure } = await targets(given, context);
+		const job = await schedules.create({
+			task,
+			when: view.exact,
+			zone: view.zone,
+			name: given.name,
+			catchUp: given.catch_up,
+			maxDelaySeconds: given.max_delay_seconds,
+			deliver: deliver ?? null,
+			failure: failure ?? null,
+			origin: context.conversation,
+			...(given.here && { conversation: context.conversation }),
+			profile: context.scope.kind === "principal" ? context.scope.profile : "",
+			tools: given.tools ?? null,
+			owner: {
+				principal: context.speaker,
+				role: context.standing === "none" ? "guest" : context.standing,
+				platform: context.destination.platform,
+			},
+		});
+		return said(`Created. ${line(job, schedules)}\n${nextLines(view)}`);
+	}
+
+	async function update(given: Input, context: ToolContext) {
+		const id = needed(given);
+		const view = given.when === undefined ? null : schedules.understand(given.when, given.zone);
+		if (view && !view.isExact) return said(notYet(given.when as string, view));
+		const { deliver, failure } = await targets(given, context);
+		const task = taskOf(given);
+		const job = await schedules.update(scopeOf(context), id, {
+			...(task && { task }),
+			...(view && { when: view.exact }),
+			...(given.zone !== undefined && { zone: given.zone }),
+			...(given.name !== undefined && { name: given.name }),
+			...(given.catch_up !== undefined && { catchUp: given.catch_up }),
+			...(given.max_delay_seconds !== undefined && { maxDelaySeconds: given.max_delay_seconds }),
+			...(given.tools !== undefined && { tools: given.tools }),
+			...(deliver && { deliver }),
+			...(failure && { failure }),
+		});
+		return said(`Changed. ${line(job, schedules)}`);
+	}
+}
+
+function said(content: string) {
+	return { content };
+}
+
+function notYet(words: string, view: TimingView): string {
+	return `Nothing was created yet. "${words}" means: ${view.shown}.\n${nextLines(view)}\nShow this to the user. To go on, call again with when: ${JSON.stringify(view.exact)} and zone: ${JSON.stringify(view.zone)}.`;
+}
+
+function nextLines({ nextShown, change }: TimingView): string {
+	return [`Next: ${nextShown.slice(0, 3).join("; ")}.`, ...(change ? [change.text] : [])].join("\n");
+}
+
+/** The person it speaks for, and nobody else's jobs. */
+function scopeOf({ speaker }: ToolContext): JobScope {
+	if (speaker === null)
+		throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
+	return { kind: "owner", principal: speaker };
+}
+
+function needed({ job }: Input): string {
+	if (job === undefined) throw new KeryxError("schedule.invalid", "job is needed: its id", { field: "job" });
+	return job;
+}
+
+function taskOf({ prompt, text, command }: Input): Job["task"] | null {
+	const given = [
+		...(prompt === undefined ? [] : [{ kind: "prompt" as const, text: prompt }]),
+		...(text === undefined ? [] : [{ kind: "text" as const, text }]),
+		...(command === undefined ? [] : [{ kind: "command" as const, text: command }]),
+	];
+	if (given.length > 1)
+		throw new KeryxError("schedule.invalid", "give only one of prompt, text and command", {
+			field: "prompt",
+		});
+	return given[0] ?? null;
+}
+
+function line(job: Job, schedules: Schedules): string {
+	const { shown } = schedules.view(job);
+	const state = job.state === "active" ? `next: ${localWords(job.dueAt as number, job.zone)}` : job.state;
+	return `${job.id} ${JSON.stringify(job.name)} (${job.task.kind}): ${shown}; ${state}`;
+}
+
+function runLine({ scheduledAt, state, reason, delivery }: JobRun, zone: string): string {
+	const why = reason === null ? "" : ` (${reason})`;
+	return `- ${localWords(scheduledAt, zone)}: ${state}${why}${delivery === null ? "" : `; delivery ${delivery}`}`;
+}
