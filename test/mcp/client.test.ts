@@ -92,7 +92,10 @@ describe("a server that misbehaves", () => {
 	});
 
 	test("a call that is never answered ends with its time, and the server goes on", async () => {
-		await scene.start({ it: scene.rogue("good", { confirm: "never" }) }, { config: { turn: { tool_seconds: 2 } } });
+		await scene.start(
+			{ it: scene.rogue("good", { confirm: "never" }) },
+			{ config: { turn: { tool_seconds: 2 } } },
+		);
 		await connected("it");
 		expect(await scene.ask("call it__hang")).toMatch(/took longer|timed out/i);
 		expect((await scene.servers()).servers[0]).toMatchObject({ state: "connected", starts: 1 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { actionName } from "../../domain/index.ts";
 import { actionOf, namesOf, serverOf } from "./naming.ts";
 
-const server = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]|_(?=[a-z0-9-])){0,31}$/);
+const server = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,15}(?:_[a-z0-9-]{1,15})?$/);
 const tools = fc.array(
 	fc.oneof(fc.string({ unit: "binary", maxLength: 200 }), fc.stringMatching(/^[A-Za-z0-9_-]{1,80}$/)),
 	{ maxLength: 30 },
