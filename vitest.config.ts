@@ -2,7 +2,10 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
 	test: {
-		include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+		// `npm run test:peers` has its own: they need programs that are no part of this package.
+		include: process.env.KERYX_PEERS
+			? ["test/peers/**/*.peer.ts"]
+			: ["src/**/*.test.ts", "test/**/*.test.ts"],
 		// Each file gets its own process: a test that kills, forks or opens a store cannot disturb another.
 		pool: "forks",
 		// As many as there are cores: by default one is left idle, which on two cores is half of the time.

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { published, rogue, running, Scene } from "./scene.ts";
+import { published, running, Scene } from "./scene.ts";
 
 let scene: Scene;
 beforeEach(() => {
@@ -62,11 +62,11 @@ describe("published servers", () => {
 describe("a server that misbehaves", () => {
 	test("crashes, hangs, floods, changes its tools and answers 50 MB without touching the other", async () => {
 		await scene.start({
-			good: rogue("good", { confirm: "never" }),
-			bad: rogue("good", { confirm: "never" }),
-			crash: rogue("crash"),
-			mute: rogue("mute"),
-			old: rogue("old", { confirm: "never" }),
+			good: scene.rogue("good", { confirm: "never" }),
+			bad: scene.rogue("good", { confirm: "never" }),
+			crash: scene.rogue("crash"),
+			mute: scene.rogue("mute"),
+			old: scene.rogue("old", { confirm: "never" }),
 		});
 		const pid = await scene.ask("call good__pid");
 		expect(await scene.ask("call old__ping"), "one that dies when asked about the new protocol").toContain(
@@ -88,18 +88,21 @@ describe("a server that misbehaves", () => {
 		expect(crash).toMatchObject({ last_failure: expect.stringContaining("no such thing"), tools: [] });
 		expect(["waiting", "broken", "starting"]).toContain(crash?.state);
 		expect(await scene.ask("call good__pid"), "the good one is the same program all along").toBe(pid);
-		expect(running("rogue.mjs").length, "never more than one program each").toBeLessThanOrEqual(5);
+		expect(running(scene.folder).length, "never more than one program each").toBeLessThanOrEqual(5);
 	});
 
 	test("a call that is never answered ends with its time, and the server goes on", async () => {
-		await scene.start({ it: rogue("good", { confirm: "never" }) }, { config: { turn: { tool_seconds: 2 } } });
+		await scene.start(
+			{ it: scene.rogue("good", { confirm: "never" }) },
+			{ config: { turn: { tool_seconds: 2 } } },
+		);
 		await connected("it");
 		expect(await scene.ask("call it__hang")).toMatch(/took longer|timed out/i);
 		expect((await scene.servers()).servers[0]).toMatchObject({ state: "connected", starts: 1 });
 	});
 
 	test("names and annotations of a server decide nothing", async () => {
-		await scene.start({ it: rogue() });
+		await scene.start({ it: scene.rogue() });
 		const names = (await scene.ask("which")).split(" ").filter((name) => name.startsWith("it__"));
 		expect(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
 		expect(await scene.ask("call it__ping"), "called read-only").toContain("ping was called");
@@ -111,9 +114,9 @@ describe("a server that misbehaves", () => {
 describe("I18: whose tools they are", () => {
 	test("roles, profiles and lists decide who sees a server", async () => {
 		await scene.start({
-			mine: rogue("good", { confirm: "never" }),
-			ours: rogue("good", { confirm: "never", roles: ["owner", "member"], tools: ["ping"] }),
-			theirs: rogue("good", { profiles: [] }),
+			mine: scene.rogue("good", { confirm: "never" }),
+			ours: scene.rogue("good", { confirm: "never", roles: ["owner", "member"], tools: ["ping"] }),
+			theirs: scene.rogue("good", { profiles: [] }),
 		});
 		const seen = async (user: string) =>
 			(await scene.ask("which", user)).split(" ").filter((name) => name.includes("__"));
@@ -126,10 +129,10 @@ describe("I18: whose tools they are", () => {
 });
 
 test("it is one program per server, ended with Keryx", async () => {
-	await scene.start({ one: rogue("good", { confirm: "never" }), two: rogue() });
+	await scene.start({ one: scene.rogue("good", { confirm: "never" }), two: scene.rogue() });
 	await connected("one");
 	await connected("two");
-	expect(running("rogue.mjs")).toHaveLength(2);
+	expect(running(scene.folder)).toHaveLength(2);
 	await scene.keryx.stop();
-	expect(running("rogue.mjs")).toHaveLength(0);
+	expect(running(scene.folder)).toHaveLength(0);
 });

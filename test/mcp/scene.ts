@@ -116,6 +116,11 @@ export class Scene {
 		return world.visible(chat).at(-1)?.text ?? "";
 	}
 
+	/** Its folder is in the arguments: programs of other tests are not counted. */
+	rogue(manner = "good", rest: object = {}) {
+		return { ...rogue(manner, rest), args: [ROGUE, manner, this.folder] };
+	}
+
 	servers() {
 		return this.keryx.client.mcpServers();
 	}

@@ -3,6 +3,7 @@
 // tokens; it opens no browser: a person logs in with `keryx mcp login`.
 import type {
 	OAuthClientProvider,
+	OAuthDiscoveryState,
 	StoredOAuthClientInformation,
 	StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
@@ -14,12 +15,15 @@ interface Kept {
 	readonly client?: StoredOAuthClientInformation | undefined;
 	readonly tokens?: StoredOAuthTokens | undefined;
 	readonly verifier?: string | undefined;
+	/** Which authorization server the login is at: the answer to it must come from there. */
+	readonly discovery?: OAuthDiscoveryState | undefined;
 }
 
 const kept = z.looseObject({
 	client: z.looseObject({}).optional(),
 	tokens: z.looseObject({}).optional(),
 	verifier: z.string().optional(),
+	discovery: z.looseObject({}).optional(),
 });
 
 /** Where the browser comes back to, and how it is opened. */
@@ -70,6 +74,8 @@ export function loginOf(
 		},
 		saveCodeVerifier: (verifier) => write({ verifier }),
 		codeVerifier: () => read().verifier ?? "",
+		saveDiscoveryState: (discovery) => write({ discovery }),
+		discoveryState: () => read().discovery,
 		redirectToAuthorization: (url) => {
 			if (!browser) throw new LoginNeeded(server);
 			return browser.open(url);
@@ -77,6 +83,7 @@ export function loginOf(
 		invalidateCredentials: (scope) => {
 			if (scope === "verifier") write({ verifier: undefined });
 			else if (scope === "tokens") write({ tokens: undefined });
+			else if (scope === "discovery") write({ discovery: undefined });
 			else parts.writeLogin(server, "{}");
 		},
 	};

@@ -105,9 +105,14 @@ export class McpServer {
 		}
 	}
 
-	/** The next attempt is made now, as the first of a new row. */
-	retry(): void {
-		this.#wake();
+	/** The next attempt is made now, as the first of a new row. Resolves when it has ended; at once where it is connected. */
+	async retry(): Promise<void> {
+		if (this.#state.kind !== "starting" && this.#state.kind !== "connected") {
+			const begun = this.#changed.promise;
+			this.#wake();
+			await begun;
+		}
+		while (this.#state.kind === "starting") await this.#changed.promise;
 	}
 
 	/** A call has found that the way is gone. A program's end is seen by itself. */

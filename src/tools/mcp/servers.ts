@@ -155,9 +155,7 @@ class Servers implements McpServers {
 	async retry(name: string): Promise<McpServerReport | null> {
 		const server = this.#servers.get(name);
 		if (!server) return null;
-		server.retry();
-		const none = new AbortController();
-		await server.connected(none.signal, this.#options.callMs()).catch(() => undefined);
+		await server.retry();
 		return this.#report(server);
 	}
 

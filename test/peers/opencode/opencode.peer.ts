@@ -9,6 +9,8 @@ import { rogue } from "../../mcp/scene.ts";
 import { commandIn, dataOf, type Gateway, MAIN } from "../../support/keryx.ts";
 import { calls, type ModelServer, says, startModelServer } from "../../support/model-server.ts";
 
+/** It looks for updates and lists of models first, and waits where there is no network. */
+const LONG = 600_000;
 const OPENCODE = process.env.KERYX_PEER_OPENCODE ?? "opencode";
 
 let root: string;
@@ -71,53 +73,61 @@ const offered = () =>
 		),
 	);
 
-test("as the agent over ACP it uses the MCP servers that Keryx passes on, also after a kill", async () => {
-	settings();
-	const { command, args } = rogue();
-	const config = [
-		`agent: {kind: acp, command: ${JSON.stringify(OPENCODE)}, args: [acp]}`,
-		`mcp: {servers: {it: {command: ${JSON.stringify(command)}, args: ${JSON.stringify(args)}}}}`,
-	];
-	writeFileSync(join(home, "config.yaml"), `${config.join("\n")}\n`);
-	uses("it_ping", { hello: "keryx" });
-	const keryx = commandIn(root);
-	const env = { KERYX_HOME: home, HOME: root };
-	gateway = await keryx.start(home, [], env);
-	const first = await keryx.keryx(["send", "use the tool"], { env });
-	expect(
-		first.stdout,
-		`${first.stderr} ${gateway.complaints()} ${[...new Set(offered())].join(" ")}`,
-	).toContain("ping was called");
-	await gateway.stop("SIGKILL");
-	gateway = await keryx.start(home, [], env);
-	const second = await keryx.keryx(["send", "and again"], { env });
-	expect(second.stdout).toContain("ping was called");
-});
+test(
+	"as the agent over ACP it uses the MCP servers that Keryx passes on, also after a kill",
+	async () => {
+		settings();
+		const { command, args } = rogue();
+		const config = [
+			`agent: {kind: acp, command: ${JSON.stringify(OPENCODE)}, args: [acp]}`,
+			`mcp: {servers: {it: {command: ${JSON.stringify(command)}, args: ${JSON.stringify(args)}}}}`,
+		];
+		writeFileSync(join(home, "config.yaml"), `${config.join("\n")}\n`);
+		uses("it_ping", { hello: "keryx" });
+		const keryx = commandIn(root);
+		const env = { KERYX_HOME: home, HOME: root };
+		gateway = await keryx.start(home, [], env);
+		const first = await keryx.keryx(["send", "use the tool"], { env });
+		expect(
+			first.stdout,
+			`${first.stderr} ${gateway.complaints()} ${[...new Set(offered())].join(" ")}`,
+		).toContain("ping was called");
+		await gateway.stop("SIGKILL");
+		gateway = await keryx.start(home, [], env);
+		const second = await keryx.keryx(["send", "and again"], { env });
+		expect(second.stdout).toContain("ping was called");
+	},
+	LONG,
+);
 
-test("it uses Keryx's MCP server", async () => {
-	const keryx = commandIn(root);
-	gateway = await keryx.start(home, [], { HOME: root });
-	settings({
-		mcp: {
-			keryx: {
-				type: "local",
-				command: [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "mcp"],
-				environment: { KERYX_HOME: home, XDG_DATA_HOME: dataOf(home) },
-				enabled: true,
+test(
+	"it uses Keryx's MCP server",
+	async () => {
+		const keryx = commandIn(root);
+		gateway = await keryx.start(home, [], { HOME: root });
+		settings({
+			mcp: {
+				keryx: {
+					type: "local",
+					command: [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "mcp"],
+					environment: { KERYX_HOME: home, XDG_DATA_HOME: dataOf(home) },
+					enabled: true,
+				},
 			},
-		},
-	});
-	uses("keryx_chat", { text: "hello from opencode", client_message_id: "1" });
-	const work = join(root, "work");
-	mkdirSync(work);
-	const { stdout } = await promisify(execFile)(OPENCODE, ["run", "ask keryx"], {
-		cwd: work,
-		env: { PATH: process.env.PATH, HOME: root },
-		timeout: 240_000,
-	});
-	expect(stdout, [...new Set(offered())].join(" ")).toContain("answered");
-	const { stdout: found } = await keryx.keryx(["sessions", "search", "opencode"], {
-		env: { KERYX_HOME: home },
-	});
-	expect(found).toContain("hello from");
-});
+		});
+		uses("keryx_chat", { text: "hello from opencode", client_message_id: "1" });
+		const work = join(root, "work");
+		mkdirSync(work);
+		const { stdout } = await promisify(execFile)(OPENCODE, ["run", "ask keryx"], {
+			cwd: work,
+			env: { ...process.env, HOME: root, XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined },
+			timeout: LONG,
+		});
+		expect(stdout, [...new Set(offered())].join(" ")).toContain("answered");
+		const { stdout: found } = await keryx.keryx(["sessions", "search", "opencode"], {
+			env: { KERYX_HOME: home },
+		});
+		expect(found).toContain("hello from");
+	},
+	LONG,
+);

@@ -1,0 +1,87 @@
+// The official conformance program against `keryx mcp`. It speaks HTTP alone, so a relay passes each message on to the program's stdin
+// and its answers back, word for word.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commandIn, dataOf, type Gateway, MAIN } from "../support/keryx.ts";
+
+const PROGRAM = join(
+	import.meta.dirname,
+	"../../node_modules/@modelcontextprotocol/conformance/dist/index.js",
+);
+
+let root: string;
+let gateway: Gateway;
+let relay: Server;
+const programs = new Map<string, ChildProcess>();
+
+beforeAll(async () => {
+	root = mkdtempSync(join(tmpdir(), "keryx-mcp-"));
+	const home = join(root, "home");
+	gateway = await commandIn(root).start(home);
+	/** One program for each session, as a client that starts it would have. */
+	const waiting = new Map<string, (line: string) => void>();
+	const start = (session: string) => {
+		const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "mcp"], {
+			env: { PATH: process.env.PATH, KERYX_HOME: home, XDG_DATA_HOME: dataOf(home) },
+			stdio: ["pipe", "pipe", "ignore"],
+		});
+		createInterface({ input: child.stdout }).on("line", (line) => {
+			const { id } = JSON.parse(line) as { id?: unknown };
+			const key = `${session} ${JSON.stringify(id)}`;
+			waiting.get(key)?.(line);
+			waiting.delete(key);
+		});
+		programs.set(session, child);
+		return child;
+	};
+	relay = createServer((incoming, outgoing) => {
+		const chunks: Buffer[] = [];
+		incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+		incoming.on("end", () => {
+			if (incoming.method !== "POST") return void outgoing.writeHead(405).end();
+			const body = Buffer.concat(chunks).toString("utf8");
+			const { id } = JSON.parse(body) as { id?: unknown };
+			const session = String(incoming.headers["mcp-session-id"] ?? `s${programs.size + 1}`);
+			const child = programs.get(session) ?? start(session);
+			if (id === undefined) {
+				outgoing.writeHead(202).end();
+			} else
+				waiting.set(`${session} ${JSON.stringify(id)}`, (line) =>
+					outgoing
+						.writeHead(200, { "content-type": "application/json", "mcp-session-id": session })
+						.end(line),
+				);
+			child.stdin?.write(`${body}\n`);
+		});
+	});
+	await new Promise<void>((done) => relay.listen(0, "127.0.0.1", done));
+});
+afterAll(async () => {
+	for (const child of programs.values()) child.stdin?.end();
+	relay.closeAllConnections();
+	relay.close();
+	await gateway.stop();
+	rmSync(root, { recursive: true, force: true });
+});
+
+test.each(["server-initialize", "ping", "tools-list", "resources-list"])("%s", async (scenario) => {
+	const url = `http://127.0.0.1:${(relay.address() as AddressInfo).port}/mcp`;
+	const { stdout } = await promisify(execFile)(process.execPath, [
+		PROGRAM,
+		"server",
+		"--url",
+		url,
+		"--scenario",
+		scenario,
+	]).catch((error: { stdout?: string; stderr?: string }) => {
+		throw new Error(`${error.stdout ?? ""}${error.stderr ?? ""}`);
+	});
+	expect(stdout).toMatch(/Passed: [1-9]/);
+});
