@@ -68,7 +68,7 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			...keryx.api,
 			fetch: (request, entrance = SOCKET, ...rest) => keryx.api.fetch(request, entrance, ...rest),
 		},
-		url: addressOf(listening),
+		url: addressOf(listening) && (http.public_url ?? addressOf(listening)),
 		hasPage: existsSync(join(PAGE, "index.html")),
 		close: () => keryx.stop(),
 	};
