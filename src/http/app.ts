@@ -333,7 +333,13 @@ async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): 
 	if (done instanceof KeryxError) return notLoggedIn(c, done);
 	const { secret, key, maxAge } = done;
 	const secure = isSecure(entrance);
-	setCookie(c, cookieName(entrance), secret, { maxAge, httpOnly: true, sameSite: "Strict", secure, path: "/" });
+	setCookie(c, cookieName(entrance), secret, {
+		maxAge,
+		httpOnly: true,
+		sameSite: "Strict",
+		secure,
+		path: "/",
+	});
 	// Behind the hash, which a browser keeps to itself and the page removes.
 	return c.redirect(`/#login=${key}`, 303);
 }

@@ -21,7 +21,9 @@ export function createFront({ publicUrl = null, trustedProxies = [] }: FrontOpti
 		if (entrance.kind !== "port") return entrance;
 		const isTrusted = trusted(entrance.remote);
 		const host = (isTrusted && lastOf(headers.get("x-forwarded-host"))) || headers.get("host") || "";
-		const remote = isTrusted ? clientOf(headers.get("x-forwarded-for"), entrance.remote, trusted) : entrance.remote;
+		const remote = isTrusted
+			? clientOf(headers.get("x-forwarded-for"), entrance.remote, trusted)
+			: entrance.remote;
 		return { ...entrance, remote, ...(isAt(host, origin) && { publicOrigin: origin }) };
 	};
 }
