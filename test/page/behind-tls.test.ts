@@ -154,6 +154,7 @@ const soon = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000 }
 
 test("the login link names the public address, and its cookie is sent over TLS only", async () => {
 	expect(new URL(keryx.link()).origin).toBe(origin);
+	await page.getByRole("button", { name: /^New chat/ }).click();
 	await box(page).waitFor();
 	const cookies = await seat.context.cookies();
 	expect(cookies).toMatchObject([
