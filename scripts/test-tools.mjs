@@ -1,5 +1,5 @@
-// What the tests need of the system besides Node: an sshd, which the tests alone start, on a port of its own, bubblewrap, and a
-// Chromium.
+// What the tests need of the system besides Node: an sshd and an nginx, which the tests alone start, on ports of their own,
+// bubblewrap, and a Chromium.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
@@ -14,6 +14,11 @@ const TOOLS = [
 		package: "bubblewrap",
 		what: "the tests of walls need bubblewrap",
 		isThere: () => existsSync("/usr/bin/bwrap"),
+	},
+	{
+		package: "nginx-light",
+		what: "the tests behind a proxy need an nginx",
+		isThere: () => existsSync("/usr/sbin/nginx") || onPath("nginx"),
 	},
 	{
 		package: "chromium",
@@ -42,7 +47,7 @@ policy=/usr/sbin/policy-rc.d; made=
 [ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
 apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 [ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket 2>/dev/null
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service 2>/dev/null
 exit $code`;
 }
 

@@ -44,6 +44,8 @@ export const ERRORS = {
 	"store.failed": `run \`${KERYX} doctor\`; if it finds nothing, report this as a bug`,
 	"store.closed": "open the store again",
 	"store.url": "use sqlite:<path> or sqlite::memory:",
+	"service.failed":
+		"read what it printed; `keryx service install --print` shows the definition to install by hand",
 	"backup.failed": "check the folder and the space on its disk, then try again",
 	"backup.damaged": "use another backup; a copy of this one may be whole",
 	"backup.passphrase": "give the passphrase this backup was made with, in a file: --passphrase-file <file>",

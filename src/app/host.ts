@@ -22,8 +22,10 @@ export interface Host {
 	readonly home: Home;
 	/** Whoever calls it within the process is as good as on the socket. */
 	readonly api: Api;
-	/** Where it is reached over the network, or null. */
+	/** Where people reach it over the network, or null. */
 	readonly url: string | null;
+	/** Where it listens itself: another address where a proxy stands in front of it. */
+	readonly localUrl: string | null;
 	/** Whether a page was built, and is served there. */
 	readonly hasPage: boolean;
 	close(): Promise<void>;
@@ -68,7 +70,8 @@ export async function openHost({ context, config, output, as, onPorts = false }:
 			...keryx.api,
 			fetch: (request, entrance = SOCKET, ...rest) => keryx.api.fetch(request, entrance, ...rest),
 		},
-		url: addressOf(listening),
+		localUrl: addressOf(listening),
+		url: addressOf(listening) && (http.public_url ?? addressOf(listening)),
 		hasPage: existsSync(join(PAGE, "index.html")),
 		close: () => keryx.stop(),
 	};

@@ -232,7 +232,9 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 						atStart: config,
 						...(isFollowed && { current: () => following?.current() ?? null }),
 					}),
-			url: () => served?.url ?? options.url ?? null,
+			url: () => values.http.public_url ?? served?.url ?? options.url ?? null,
+			publicUrl: values.http.public_url ?? null,
+			trustedProxies: values.http.trusted_proxies,
 			webhooks: webhooks.routes,
 			...(isFollowed && {
 				channelSetup: channelSetup({ home: home.path, env, secrets, writer: configFile }),

@@ -224,6 +224,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/archive.ts")).addArchive,
 	},
 	{
+		term: "service",
+		about: texts.service.about,
+		load: async () => (await import("./commands/service/index.ts")).addService,
+	},
+	{
 		term: "setup [options]",
 		about: texts.setup.about,
 		load: async () => (await import("./commands/setup.ts")).addSetup,

@@ -1464,6 +1464,43 @@ Examples:
   $ keryx archive list                     what has been archived
   $ keryx archive restore <conversation>   bring one back`,
 	},
+	service: {
+		about: "let the machine run Keryx: at every start, and again when it fails",
+		unsupported: (platform: Shown) => `there is no service manager for ${platform} that Keryx knows`,
+		byHand: "start `keryx` with whatever starts programs there; docs/guides/service.md says what matters",
+		missing: (command: Shown) => `\`${command}\` cannot be run: there is no such program`,
+		failed: (command: Shown, code: Shown) => `\`${command}\` failed with code ${code}`,
+		npx: "npx keeps Keryx only for a while, so a service cannot rely on it",
+		npxHint: "install it for good: npm install --global keryx",
+		environment: `# Variables of the service, one NAME=value a line. Only you can read this file.
+# ANTHROPIC_API_KEY=
+`,
+		install: {
+			about: "write the service's definition, and start it",
+			print: "only print the definition",
+			noStart: "do not start it yet",
+			done: (file: Shown) => `Keryx runs as a service from now on: ${file}`,
+			environment: (file: Shown) =>
+				`A service does not see the variables of your shell. Put keys and tokens into ${file}.`,
+			linger: "It runs while you are logged in. To let it run always, run once: loginctl enable-linger",
+		},
+		uninstall: {
+			about: "stop the service and remove its definition; nothing else is deleted",
+			none: "The service is not installed.",
+			done: (file: Shown) => `The service is removed: ${file}`,
+		},
+		status: { about: "whether the service runs" },
+		logs: {
+			about: "what the service has printed",
+			lines: "so many of the last lines",
+			follow: "go on with it",
+		},
+		help: `
+Examples:
+  $ keryx service install             run Keryx from now on
+  $ keryx service install --print     see the definition first
+  $ keryx service logs -f             what it prints`,
+	},
 	backup: {
 		about: "write everything Keryx knows to one file, also while it runs",
 		file: "a file that does not exist yet",

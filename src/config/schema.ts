@@ -393,6 +393,18 @@ export const configSchema = z
 				body_limit_mb: whole(1, 100).default(1).meta(RESTART),
 				/** Of one file that comes with a message, by any way in. */
 				attachment_limit_mb: whole(1, 2000).default(25).meta(RESTART),
+				/** The address that a proxy in front of Keryx has, such as https://bot.example.org. */
+				public_url: z
+					.string()
+					.refine(isOrigin, "must be an address such as https://bot.example.org, without a path")
+					.transform((url) => new URL(url).origin)
+					.optional()
+					.meta(RESTART),
+				/** Proxies whose forwarded headers are believed: addresses, or networks such as 10.0.0.0/8. */
+				trusted_proxies: z
+					.array(z.string().refine(isNetwork, "must be an IP address, or a network such as 10.0.0.0/8"))
+					.default([])
+					.meta(RESTART),
 				/** Requests of one caller. */
 				rate_per_minute: whole(1, 1_000_000).default(600).meta(RESTART),
 			})
@@ -561,6 +573,19 @@ function keyVariables({
 }
 
 export const CONFIG_KEYS = keyTree(configSchema);
+
+function isOrigin(text: string): boolean {
+	if (!URL.canParse(text)) return false;
+	const { protocol, pathname, search, hash, username, password } = new URL(text);
+	const isBare = pathname === "/" && search + hash + username + password === "";
+	return isBare && /^https?:$/.test(protocol);
+}
+
+function isNetwork(text: string): boolean {
+	const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+	const most = isIP(address) === 6 ? 128 : 32;
+	return isIP(address) !== 0 && Number(bits ?? 0) <= most;
+}
 
 function whole(least: number, most: number): z.ZodNumber {
 	return z.number().int().min(least).max(most);

@@ -17,13 +17,14 @@ import { describeConfirm } from "./confirm/docs.ts";
 import { addDescription } from "./docs/description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
-import { Access, cookieName, type Entrance, pageKeyOf, type Visitor } from "./entry/auth.ts";
+import { Access, cookieName, type Entrance, isSecure, pageKeyOf, type Visitor } from "./entry/auth.ts";
 import { addChannelEvents } from "./entry/channel-events.ts";
+import { createFront } from "./entry/front.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
 import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
-import type { App, AppEnvironment } from "./environment.ts";
+import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";
 import { addEvents, addTransfer } from "./events/streams.ts";
@@ -89,6 +90,7 @@ export function createApi(host: ApiHost): Api {
 export function createApp(host: ApiHost): { readonly api: Api; readonly app: App } {
 	const { bodyLimit: limit = MIB, ratePerMinute = USUAL_RATE } = host;
 	const closing = new AbortController();
+	const front = createFront(host);
 	const feed = new Feed(host.store, host.gateway);
 	const access = new Access(host);
 	const rates = new Rates(ratePerMinute, host.monotonic ?? systemClock.monotonic);
@@ -180,7 +182,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	const api: Api = {
 		// The server looks for what became of an upgrade in the very object that it gave.
 		fetch: async (request, entrance = SOCKET, connection = {}) =>
-			app.fetch(request, Object.assign(connection, { entrance })),
+			app.fetch(request, Object.assign(connection, { entrance: front(entrance, request.headers) })),
 		loginPath: () => access.loginPath(),
 		close: () => closing.abort(),
 	};
@@ -189,7 +191,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 
 /** As the caller reached it; on the socket and the compat port, where Keryx listens. */
 function pageAddress(c: Context<AppEnvironment>, { url }: ApiHost): string | null {
-	return c.env.entrance.kind === "port" ? new URL(c.req.url).origin : (url?.() ?? null);
+	return c.env.entrance.kind === "port" ? originOf(c) : (url?.() ?? null);
 }
 
 /** For programs, and where no page was built. */
@@ -255,7 +257,7 @@ function settleVisitor(access: Access, rates: Rates) {
 				: await access.visitor(
 						{
 							authorization: c.req.header("authorization"),
-							cookie: entrance.kind === "socket" ? undefined : getCookie(c, cookieName(entrance.port)),
+							cookie: entrance.kind === "socket" ? undefined : getCookie(c, cookieName(entrance)),
 							pageKey: pageKeyOf(c.req.header("x-keryx-page"), c.req.header("sec-websocket-protocol")),
 							via: c.req.header("x-keryx-via"),
 						},
@@ -328,14 +330,21 @@ async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): 
 	const { entrance } = c.env;
 	if (entrance.kind !== "port" || c.req.method !== "GET")
 		throw new KeryxError("http.no_route", `there is no ${c.req.method} /login`);
-	const done = await access.login(c.req.query("code") ?? "", entrance.port).catch((error: unknown) => {
+	const done = await access.login(c.req.query("code") ?? "", entrance).catch((error: unknown) => {
 		rates.assertStranger(c);
 		if (error instanceof KeryxError && error.code === "http.login" && acceptsHtml(c)) return error;
 		throw error;
 	});
 	if (done instanceof KeryxError) return notLoggedIn(c, done);
 	const { secret, key, maxAge } = done;
-	setCookie(c, cookieName(entrance.port), secret, { maxAge, httpOnly: true, sameSite: "Strict" });
+	const secure = isSecure(entrance);
+	setCookie(c, cookieName(entrance), secret, {
+		maxAge,
+		httpOnly: true,
+		sameSite: "Strict",
+		secure,
+		path: "/",
+	});
 	// Behind the hash, which a browser keeps to itself and the page removes.
 	return c.redirect(`/#login=${key}`, 303);
 }

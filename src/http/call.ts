@@ -58,6 +58,9 @@ export interface ApiHost {
 	readonly answering?: () => readonly AnsweringAgent[];
 	/** Which models a conversation of a profile may choose from. */
 	readonly modelChoices?: (profile: string) => Promise<readonly ModelChoice[]>;
+	/** Where a proxy in front of it is reached, and which proxies are believed. */
+	readonly publicUrl?: string | null;
+	readonly trustedProxies?: readonly string[];
 	/** Where it is reached over the network, or null. */
 	readonly url?: () => string | null;
 	/** Routes by which messages come in; left out, there are none. */

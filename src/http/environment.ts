@@ -1,11 +1,18 @@
 // What travels with a request through the app.
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import type { Entrance, Visitor } from "./entry/auth.ts";
 
 export interface AppEnvironment {
 	Bindings: { readonly entrance: Entrance };
 	/** Null for a stranger. */
 	Variables: { visitor: Visitor | null };
+}
+
+/** The address under which the caller reached this server, as far as it is known. */
+export function originOf({ env, req }: Context<AppEnvironment>): string {
+	const { entrance } = env;
+	return (entrance.kind === "port" && entrance.publicOrigin) || new URL(req.url).origin;
 }
 
 export type App = OpenAPIHono<AppEnvironment>;

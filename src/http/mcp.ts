@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { ApiHost } from "./call.ts";
 import type { Rates } from "./entry/guards.ts";
-import type { App, AppEnvironment } from "./environment.ts";
+import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { needsToken } from "./errors.ts";
 
 const PATH = "/mcp";
@@ -19,7 +19,7 @@ export function addMcp(
 	app.get(METADATA, (c) => {
 		if (!c.get("visitor")) rates.assertStranger(c);
 		return c.json({
-			resource: new URL(PATH, c.req.url).href,
+			resource: new URL(PATH, originOf(c)).href,
 			resource_name: "Keryx",
 			bearer_methods_supported: ["header"],
 		});
@@ -36,5 +36,5 @@ export function addMcp(
 
 /** What a client of MCP is told with a 401: where it stands how to get in. */
 export function challenge(c: Context<AppEnvironment>): string {
-	return c.req.path === PATH ? `Bearer resource_metadata="${new URL(METADATA, c.req.url).href}"` : "Bearer";
+	return c.req.path === PATH ? `Bearer resource_metadata="${new URL(METADATA, originOf(c)).href}"` : "Bearer";
 }

@@ -1,5 +1,5 @@
 // `retention.days` in a running Keryx: old conversations become archives and come back from them, while everything else goes on.
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -29,7 +29,6 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 	const home = join(root, "home");
 	const env = { HOME: root, XDG_DATA_HOME: dataOf(home), TZ: "UTC" };
 	const clock = createVirtualClock(Date.parse("2026-03-10T12:00:00Z"));
-	let days = 0;
 	const keryx = await createKeryx({
 		home,
 		env,
@@ -69,8 +68,7 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 	const { count: early } = await keryx.client.retentionPlan({ days: 1 });
 	expect(early).toBe(0);
 
-	await clock.advance(31 * DAY);
-	days = 31;
+	clock.jump(31 * DAY);
 	await talk("young", "good morning");
 	await until(async () => (await keryx.store.workload({ scope: OPERATOR })).turns === 0);
 	const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -93,7 +91,6 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 	await until(async () => (await count()) === 1);
 	expect(statSync(join(archives, files()[0] ?? "")).mode & 0o777).toBe(0o600);
 	expect((await keryx.store.checkIntegrity({ scope: OPERATOR })).problems).toEqual([]);
-	expect(days).toBe(31);
 
 	const { archives: listed } = await keryx.client.archives({ limit: 1 });
 	expect(listed).toHaveLength(1);
@@ -105,7 +102,6 @@ test(`${OLD} old conversations are archived and deleted while Keryx answers, and
 	const before = files().find((name) => name.startsWith(conversation)) ?? "";
 	expect(await keryx.client.restoreArchive({ archive: conversation })).toEqual({ conversation, messages: 2 });
 	// Equal to the archive, but for when it was last used: otherwise the next round would take it again.
-	const { readFileSync } = await import("node:fs");
 	const lines = readFileSync(join(archives, before), "utf8").split("\n");
 	const restored = await exported(keryx.store, { kind: "conversation", id: conversation });
 	const without = (line: string) => {

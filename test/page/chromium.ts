@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
 /** Whoever opens it closes it. */
-export function openBrowser(): Promise<Browser> {
+export function openBrowser(more: readonly string[] = []): Promise<Browser> {
 	return chromium.launch({
 		executablePath: chromiumPath(),
 		args: [
@@ -16,6 +16,7 @@ export function openBrowser(): Promise<Browser> {
 			"--disable-component-update",
 			"--disable-sync",
 			"--disable-dev-shm-usage",
+			...more,
 		],
 	});
 }

@@ -20,6 +20,8 @@ export type Entrance =
 			readonly host: string;
 			readonly port: number;
 			readonly remote: string;
+			/** It came in under the address that http.public_url names. */
+			readonly publicOrigin?: string;
 	  };
 
 export interface Visitor extends Caller {
@@ -88,7 +90,7 @@ export class Access {
 				principal: null,
 				proven: false,
 			};
-		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, entrance.port))) return null;
+		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, placeOf(entrance)))) return null;
 		return this.#bearer(cookie, "page");
 	}
 
@@ -140,7 +142,7 @@ export class Access {
 	}
 
 	/** The value of the page's cookie, and its key. A code's nonce becomes the name of a token, and a name is given once: so a code works once. */
-	async login(code: string, port: number): Promise<Login> {
+	async login(code: string, entrance: PortEntrance): Promise<Login> {
 		const [, nonce = "", until = "", signature = ""] =
 			/^([\w-]{12})\.(\d{1,16})\.([\w-]{43})$/.exec(code) ?? [];
 		if (!same(signature, this.#signature(nonce, Number(until))))
@@ -153,7 +155,7 @@ export class Access {
 				{ name, role: "operator", days: COOKIE_DAYS },
 				{ who: "operator", via: "page" },
 			);
-			return { secret, key: this.#pageKey(secret, port), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
+			return { secret, key: this.#pageKey(secret, placeOf(entrance)), maxAge: (COOKIE_DAYS * DAY_MS) / 1000 };
 		} catch (error) {
 			if (error instanceof KeryxError && error.code === "token.taken")
 				throw new KeryxError("http.login", "this login link was already used");
@@ -189,10 +191,10 @@ export class Access {
 		this.#known.clear();
 	}
 
-	/** Nobody who has the cookie alone can make it; one of another port is another one. */
-	#pageKey(session: string, port: number): string {
+	/** Nobody who has the cookie alone can make it; one of another port or address is another one. */
+	#pageKey(session: string, place: string): string {
 		return createHmac("sha256", this.#options.operatorSecret)
-			.update(`page.${port}.${session}`)
+			.update(`page.${place}.${session}`)
 			.digest("base64url");
 	}
 
@@ -209,9 +211,20 @@ export function posterOf(visitor: Visitor): Poster {
 	return { who, via, decides: proven && may(visitor, "resolve") };
 }
 
+export type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
+
+function placeOf({ publicOrigin, port }: PortEntrance): string {
+	return publicOrigin ?? String(port);
+}
+
+/** Over TLS a browser sends it back over TLS only, and takes it from nobody but this host. */
+export function isSecure({ publicOrigin }: PortEntrance): boolean {
+	return publicOrigin?.startsWith("https:") ?? false;
+}
+
 /** Cookies know no ports: two of Keryx on one machine must not take each other's. */
-export function cookieName(port: number): string {
-	return `keryx_${port}`;
+export function cookieName(entrance: PortEntrance): string {
+	return `${isSecure(entrance) ? "__Host-" : ""}keryx_${entrance.port}`;
 }
 
 /** A page sends it as a header; with a WebSocket, where it can set none, as one of the protocols it offers. */

@@ -4,13 +4,11 @@ import { isIP } from "node:net";
 import type { Context } from "hono";
 import { KeryxError } from "../../errors.ts";
 import type { AppEnvironment } from "../environment.ts";
-import type { Entrance } from "./auth.ts";
+import type { PortEntrance } from "./auth.ts";
 
 const LONGEST_URL = 8192;
 const MOST_CALLERS = 10_000;
 const MINUTE_MS = 60_000;
-
-type PortEntrance = Exclude<Entrance, { kind: "socket" }>;
 
 /** Throws for what no client of ours sends. */
 export function assertSound(
@@ -22,14 +20,16 @@ export function assertSound(
 	const { headers, url } = request;
 	if (url.length > LONGEST_URL)
 		throw new KeryxError("http.url_too_long", `a URL can have at most ${LONGEST_URL} characters`);
-	const host = hostOf(headers.get("host") ?? "");
+	const { publicOrigin } = entrance;
+	const host = publicOrigin === undefined ? hostOf(headers.get("host") ?? "") : new URL(publicOrigin);
 	// A foreign name that leads here is how a web page reaches a server on its reader's machine (DNS rebinding).
-	if (!host || !isOurs(host, entrance))
+	if (!host || (publicOrigin === undefined && !isOurs(host, entrance)))
 		throw new KeryxError("http.host", "the Host header names another server");
 	if (headers.get("sec-fetch-site") === "cross-site" && !isNavigation(request) && !isForAnySite)
 		throw new KeryxError("http.origin", "another site's page sent this");
 	const origin = headers.get("origin");
-	if (origin !== null && !isSameOrigin(origin, host) && !isForAnySite)
+	const isOwn = publicOrigin === undefined ? isSameOrigin : isExactly;
+	if (origin !== null && !isOwn(origin, host) && !isForAnySite)
 		throw new KeryxError("http.origin", "another origin's page sent this");
 }
 
@@ -160,6 +160,11 @@ function isOurs({ hostname, port }: URL, entrance: PortEntrance): boolean {
 /** Whichever of the two schemes: what ends TLS in front of us speaks plainly to us. */
 function isSameOrigin(origin: string, host: URL): boolean {
 	return URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).host === host.host;
+}
+
+/** Under the public address the scheme is known. */
+function isExactly(origin: string, host: URL): boolean {
+	return origin === host.origin;
 }
 
 /** Somebody followed a link to here: no page of another site can read the answer, and our cookie is not sent. */

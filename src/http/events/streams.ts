@@ -53,7 +53,12 @@ export function addEvents(app: App, feed: Feed, access: Access, closing: AbortSi
 			eventStream(batches, () => left.abort()),
 			200,
 			// Chunked, so that no server waits for more before it sends the first.
-			{ "content-type": "text/event-stream", "transfer-encoding": "chunked" },
+			{
+				"content-type": "text/event-stream",
+				"transfer-encoding": "chunked",
+				// A proxy that gathers an answer before it passes it on would hold events back.
+				"x-accel-buffering": "no",
+			},
 		) as never;
 	});
 }

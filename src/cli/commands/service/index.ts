@@ -1,0 +1,118 @@
+// `keryx service`: lets the machine run Keryx: at every start, and again when it fails.
+
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { openHome } from "../../../app/home.ts";
+import { keryxHome } from "../../../config/index.ts";
+import { KeryxError } from "../../../errors.ts";
+import { type CliContext, openConfig } from "../../context.ts";
+import { assertOutside } from "../../inside.ts";
+import { readCount } from "../../io/arguments.ts";
+import { addGroup } from "../../io/group.ts";
+import { texts } from "../../texts.ts";
+import type { ServiceFacts } from "./definition.ts";
+import { managerOf, runAll, runShown } from "./manager.ts";
+
+const ENVIRONMENT = "service.env";
+const MOST_LINES = 100_000;
+
+export function addService(program: Command, context: CliContext): void {
+	const service = addGroup(program, "service", texts.service.about).addHelpText("after", texts.service.help);
+	service
+		.command("install")
+		.allowExcessArguments(false)
+		.description(texts.service.install.about)
+		.option("--print", texts.service.install.print)
+		.option("--no-start", texts.service.install.noStart)
+		.action((flags: { readonly print?: boolean; readonly start: boolean }) => runInstall(context, flags));
+	service
+		.command("uninstall")
+		.allowExcessArguments(false)
+		.description(texts.service.uninstall.about)
+		.action(() => runUninstall(context));
+	service
+		.command("status")
+		.allowExcessArguments(false)
+		.description(texts.service.status.about)
+		.action(() => runStatus(context));
+	service
+		.command("logs")
+		.allowExcessArguments(false)
+		.description(texts.service.logs.about)
+		.option("-n, --lines <n>", texts.service.logs.lines, "100")
+		.option("-f, --follow", texts.service.logs.follow)
+		.action((flags: { readonly lines: string; readonly follow?: boolean }) => runLogs(context, flags));
+}
+
+async function runInstall(
+	context: CliContext,
+	{ print = false, start }: { readonly print?: boolean; readonly start: boolean },
+): Promise<void> {
+	const { config, output } = openConfig(context);
+	const manager = managerOf(context);
+	const home = openHome(keryxHome(context.env)).path;
+	const environmentFile = join(home, ENVIRONMENT);
+	const text = manager.text({
+		command: commandLine(),
+		home,
+		environmentFile,
+		path: context.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+		drainSeconds: config.values.shutdown.drain_seconds,
+	} satisfies ServiceFacts);
+	if (print) return output.raw(text);
+	assertOutside(context);
+	if (!existsSync(environmentFile))
+		writeFileSync(environmentFile, texts.service.environment, { mode: 0o600 });
+	mkdirSync(dirname(manager.file), { recursive: true });
+	writeFileSync(manager.file, text);
+	if (start) await runAll(manager.start, context);
+	if (output.json) return output.value({ file: manager.file, environment: environmentFile, started: start });
+	output.line(texts.service.install.done(manager.file));
+	output.line(texts.service.install.environment(environmentFile));
+	if (manager.name === "systemd") output.line(texts.service.install.linger);
+}
+
+async function runUninstall(context: CliContext): Promise<void> {
+	const { output } = openConfig(context);
+	assertOutside(context);
+	const { file, stop, reload } = managerOf(context);
+	if (!existsSync(file)) {
+		if (output.json) output.value({ removed: null });
+		else output.line(texts.service.uninstall.none);
+		return;
+	}
+	await runAll(stop, context);
+	rmSync(file);
+	await runAll(reload, context);
+	if (output.json) output.value({ removed: file });
+	else output.line(texts.service.uninstall.done(file));
+}
+
+async function runStatus(context: CliContext): Promise<void> {
+	const { output } = openConfig(context);
+	const { file, status } = managerOf(context);
+	if (!existsSync(file)) {
+		output.line(texts.service.uninstall.none);
+		context.exitWith(1);
+		return;
+	}
+	context.exitWith((await runShown(status, context)) ?? 1);
+}
+
+async function runLogs(
+	context: CliContext,
+	{ lines, follow = false }: { readonly lines: string; readonly follow?: boolean },
+): Promise<void> {
+	const count = readCount("--lines", lines, [1, MOST_LINES]);
+	const code = await runShown(managerOf(context).logs(count, follow, keryxHome(context.env)), context);
+	context.exitWith(code ?? 1);
+}
+
+/** As this command itself was started. What npx fetched may be gone tomorrow. */
+function commandLine(): readonly string[] {
+	const [, script = ""] = process.argv;
+	if (/[\\/]_npx[\\/]/.test(script))
+		throw new KeryxError("usage.invalid", texts.service.npx, { hint: texts.service.npxHint });
+	return [process.execPath, ...process.execArgv, script];
+}
