@@ -13,8 +13,7 @@ export type WriteAll = (request: WriteRequest) => Promise<Writing>;
 /** Fails only when every thread has stopped: whoever holds the workspace's lock may let go of it then. */
 export function inThreads(start: () => Pick<FilesThread, "ask" | "close">): WriteAll {
 	return async (request) => {
-		// One more than there are cores: some of them wait for the disk.
-		const count = Math.min(MOST_THREADS, availableParallelism() + 1);
+		const count = Math.min(MOST_THREADS, availableParallelism());
 		const parts = request.writes.length < MANY ? [] : partsOf(request, count);
 		if (parts.length < 2) return writeFiles(request);
 		const answers = await Promise.allSettled(
