@@ -21,6 +21,9 @@ export interface ExportOptions {
 const PAGE = 100;
 /** Conversations and people, of which most are small. */
 const MANY = 500;
+/** Conversations that are read together. Other reads wait behind one group at most, and it is read in a few milliseconds. */
+const GROUP = 100;
+const READ_AHEAD = 3;
 
 /** Everything asked for, as lines that importJsonl takes back without loss. The same state gives the same bytes. */
 export async function* exportJsonl(store: Store, options: ExportOptions): AsyncGenerator<string> {
@@ -62,13 +65,10 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 		page = await store.exportPrincipals({ scope, what, from, limit: MANY });
 	}
 	let conversations = 0;
-	for await (const ids of conversationPages(store, { scope, what })) {
-		for (let n = 0; n < ids.length; ) {
-			// A session alone is less than its conversation.
-			const rest = ids.slice(n);
-			const small = what.kind === "session" ? [null] : await smallOf(store, scope, rest);
+	for await (const { ids, small } of groupsAhead(store, { scope, what }))
+		for (let n = 0, found = await small; n < ids.length; found = await smallOf(store, scope, ids.slice(n))) {
 			let together = "";
-			for (const text of small) {
+			for (const text of found) {
 				const id = ids[n++] as ConversationId;
 				if (text !== null && (text !== "" || what.kind === "everything")) {
 					together += text;
@@ -85,9 +85,31 @@ async function* exportPieces(store: Store, { scope, what }: ExportOptions): Asyn
 				if (isThere) conversations++;
 			}
 			if (together !== "") yield together;
+			if (n === ids.length) break;
 		}
-	}
 	yield toLine({ type: "end", principals, conversations });
+}
+
+interface Group {
+	readonly ids: readonly ConversationId[];
+	/** Of the first of them, as far as one read came. */
+	readonly small: Promise<readonly (string | null)[]>;
+}
+
+/** In their order. The next groups are read while one is used, as many at once as the store has threads that read. */
+async function* groupsAhead(store: Store, { scope, what }: ExportOptions): AsyncGenerator<Group> {
+	const waiting: Group[] = [];
+	for await (const ids of conversationPages(store, { scope, what }))
+		for (let n = 0; n < ids.length; n += GROUP) {
+			const group = ids.slice(n, n + GROUP);
+			// A session alone is less than its conversation.
+			const small = what.kind === "session" ? Promise.resolve([null]) : smallOf(store, scope, group);
+			// It fails for whoever awaits it, and for nobody where nobody does any more.
+			small.catch(() => {});
+			waiting.push({ ids: group, small });
+			if (waiting.length >= READ_AHEAD) yield waiting.shift() as Group;
+		}
+	yield* waiting;
 }
 
 async function smallOf(
