@@ -105,6 +105,7 @@ class StoredProcesses implements Processes {
 				backend: machine.name,
 				command,
 				cwd,
+				...(request.wall && { wall: request.wall.wall.kind }),
 				background,
 				pty: pty !== null,
 				notify,

@@ -517,6 +517,8 @@ export interface Process {
 	readonly backend: string;
 	readonly command: string;
 	readonly cwd: string;
+	/** The kind of wall that it runs behind; null: none, or it was started before that was noted. */
+	readonly wall: string | null;
 	readonly status: ProcessStatus;
 	readonly background: boolean;
 	readonly pty: boolean;

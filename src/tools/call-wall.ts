@@ -31,8 +31,8 @@ export function widerQuestion({
 	readonly reason: string;
 	readonly question: ConfirmationQuestion | null;
 }): ConfirmationQuestion | null {
-	const isWider = usual.run === "walled" && wall.run === "walled" && kindOf(usual) !== kindOf(wall);
-	if (!isWider) return question;
+	if (usual.run !== "walled" || wall.run !== "walled" || !isWider(kindOf(wall), kindOf(usual)))
+		return question;
 	const also = question === null ? "" : `; also: ${question.description}`;
 	return {
 		action: WIDEN_WALL,
@@ -40,6 +40,34 @@ export function widerQuestion({
 		once: true,
 		...(question?.classes && { classes: question.classes }),
 	};
+}
+
+/** A program keeps the wall it began with. A wider one was allowed for the command that started it, not for what it is sent later. */
+export function widerInputQuestion({
+	usual,
+	running,
+	question,
+}: {
+	readonly usual: CommandWall;
+	/** The wall that the program runs behind; null: none. */
+	readonly running: string | null;
+	readonly question: ConfirmationQuestion | null;
+}): ConfirmationQuestion | null {
+	if (usual.run !== "walled" || !isWider(running, kindOf(usual))) return question;
+	const also = question === null ? "" : `; also: ${question.description}`;
+	return {
+		action: WIDEN_WALL,
+		description: `The program that gets this input runs behind the wider wall ${running}, which was allowed for its start alone${also}`,
+		once: true,
+		...(question?.classes && { classes: question.classes }),
+	};
+}
+
+/** From the narrowest on. */
+const BY_WIDTH: readonly string[] = ["box", "view", "mask"] satisfies WallKind[];
+
+function isWider(kind: string | null, than: WallKind): boolean {
+	return kind !== null && BY_WIDTH.indexOf(kind) > BY_WIDTH.indexOf(than);
 }
 
 function kindOf({ request }: Extract<CommandWall, { run: "walled" }>): WallKind {

@@ -6,7 +6,7 @@ import { KeryxError } from "../errors.ts";
 import type { ListedProcess, ProcessActor } from "../processes/index.ts";
 import type { Process, ProcessScope } from "../store/index.ts";
 import { answer } from "./answer.ts";
-import { turnOf, unwalledReason } from "./call-wall.ts";
+import { turnOf, unwalledReason, widerInputQuestion } from "./call-wall.ts";
 import { inputQuestion } from "./command-question.ts";
 import type { TerminalOptions } from "./terminal-options.ts";
 import {
@@ -271,8 +271,10 @@ async function questionAbout(
 	const process = await processes.find(scopeOf(caller), idOf(given)).catch(ifNotThere);
 	if (!process) return null;
 	const typed = `${given.data ?? ""}${given.action === "submit" ? ENTER : ""}`;
-	const unwalled = unwalledReason(await wallOf(turnOf(caller)));
-	return inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, { mode: mode(), unwalled });
+	const usual = await wallOf(turnOf(caller));
+	const options = { mode: mode(), unwalled: unwalledReason(usual) };
+	const question = inputQuestion(process.command, typed, { ...known, cwd: process.cwd }, options);
+	return widerInputQuestion({ usual, running: process.wall, question });
 }
 
 function ifNotThere(error: unknown): null {

@@ -270,6 +270,30 @@ describe("a wider wall", () => {
 		expect(scene.texts().at(-1)).toContain("widen_wall");
 	});
 
+	test("was allowed for the command that started a shell, so each line that the shell gets later is asked about", async () => {
+		await start({ approvals: { mode: "off" } });
+		await say(call({ command: "cat", background: true, wider_wall: "to note it" }));
+		await scene.say("/approve");
+		await until(async () => {
+			await scene.clock.advance(0);
+			expect(await scene.store.processes({ scope: OPERATOR, limit: 1 })).toMatchObject([{ wall: "mask" }]);
+		});
+		const [process] = await scene.store.processes({ scope: OPERATOR, limit: 1 });
+		const typed = { action: "submit", id: process?.id, data: "one more line" };
+		await say(`call process ${JSON.stringify(typed)}`);
+		await until(async () => {
+			await scene.clock.advance(0);
+			expect(scene.texts().at(-1)).toContain("runs behind the wider wall mask");
+		});
+		// One that runs behind the usual wall gets its lines unasked.
+		const usual = await say(call({ command: "cat", background: true }));
+		const [other] = await scene.store.processes({ scope: OPERATOR, limit: 1 });
+		expect(other).toMatchObject({ wall: "view" });
+		expect(JSON.stringify(await scene.rows(usual))).toContain(other?.id);
+		await say(`call process ${JSON.stringify({ ...typed, id: other?.id })}`);
+		expect(scene.texts().at(-1)).not.toContain("widen_wall");
+	});
+
 	test("cannot be allowed by the member who asks, nor for longer than once", async () => {
 		await start();
 		await say(call({ command: `cat ${root}/beside/notes`, wider_wall: "to read it" }), "bob");

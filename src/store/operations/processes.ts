@@ -120,6 +120,8 @@ export interface BeginProcessArgs {
 	readonly backend: string;
 	readonly command: string;
 	readonly cwd: string;
+	/** The kind of wall that it runs behind; left out: none. */
+	readonly wall?: string;
 	readonly background: boolean;
 	readonly pty: boolean;
 	readonly notify: ProcessNotify;
@@ -158,7 +160,7 @@ export function* beginProcess(context: Context, args: BeginProcessArgs): Op<Begu
 		JSON.stringify(args.destination),
 		context.now,
 		context.now,
-		seal({ command: args.command, cwd: args.cwd }),
+		seal({ command: args.command, cwd: args.cwd, ...(args.wall !== undefined && { wall: args.wall }) }),
 		args.checkMs === undefined ? NEVER : context.now + args.checkMs,
 	);
 	yield* emit(context, "process.begun", { conversation, turn: args.turn, subject: args.id });
@@ -377,7 +379,10 @@ function* found(id: string): Op<ProcessRow> {
 }
 
 function toProcess(row: ProcessRow): Process {
-	const { command, cwd } = unseal<{ command: string; cwd: string }>(row.body, row.body_key);
+	const { command, cwd, wall } = unseal<{ command: string; cwd: string; wall?: string }>(
+		row.body,
+		row.body_key,
+	);
 	return {
 		id: row.id,
 		conversation: row.conversation,
@@ -386,6 +391,7 @@ function toProcess(row: ProcessRow): Process {
 		backend: row.backend,
 		command,
 		cwd,
+		wall: wall ?? null,
 		status: row.status,
 		background: row.background === 1,
 		pty: row.pty === 1,
