@@ -194,7 +194,17 @@ export function createParts(options: PartsOptions): Parts {
 			return agents.profiles;
 		},
 		tools: createTools(
-			[sessionSearch, sessionRead, clarify, attach, sendMessage, ...terminal, webFetch, scheduleTool, ...options.tools],
+			[
+				sessionSearch,
+				sessionRead,
+				clarify,
+				attach,
+				sendMessage,
+				...terminal,
+				webFetch,
+				scheduleTool,
+				...options.tools,
+			],
 			mcp,
 		),
 		promptOf: ({ text, signal, ...caller }) => mcp.prompt(text, caller, signal),

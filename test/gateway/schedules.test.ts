@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import type { ConversationId, Speaker } from "../../src/domain/index.ts";
-import type { Clock } from "../../src/time/index.ts";
 import type { Job } from "../../src/store/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import {
 	type ConfigInput,
 	DAY,
@@ -29,7 +29,11 @@ const echo = (): Agent => ({
 	async *step({ history }) {
 		yield {
 			type: "done",
-			message: { content: `you said ${String(history.at(-1)?.content)}`, toolCalls: [], finishReason: "stop" },
+			message: {
+				content: `you said ${String(history.at(-1)?.content)}`,
+				toolCalls: [],
+				finishReason: "stop",
+			},
 			usage: { ...NO_USAGE, provider: "x", model: "x" },
 		};
 	},
@@ -358,7 +362,10 @@ const slow = (clock: Clock): Agent => ({
 });
 
 test("only so many runs go on at once, and a job that is not reached in time says so", async () => {
-	await start({ agent: slow, config: { schedule: { max_running: 1 }, turn: { first_token_seconds: 600, model_seconds: 600 } } });
+	await start({
+		agent: slow,
+		config: { schedule: { max_running: 1 }, turn: { first_token_seconds: 600, model_seconds: 600 } },
+	});
 	const { owner } = await speaker("ada", "owner");
 	await pass(5 * MINUTE);
 	const one = await job({ when: "every 1h", owner, name: "one" });

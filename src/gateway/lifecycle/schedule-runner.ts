@@ -16,7 +16,7 @@ import {
 	type Woken,
 } from "../../store/index.ts";
 import { type Clock, Rounds } from "../../time/index.ts";
-import type { Sending } from "../sending/sending.ts";
+import type { Sending } from "../sending/types.ts";
 import {
 	jobFailedSentence,
 	jobPausedSentence,

@@ -52,7 +52,7 @@ const process = createRoute({
 const schedules = createRoute({
 	getParentRoute: () => root,
 	path: "/schedules",
-	validateSearch: texts("id"),
+	validateSearch: textFields("id"),
 	component: lazyRouteComponent(() => import("../views/schedules/index.tsx"), "SchedulesView"),
 });
 const checkpoints = createRoute({

@@ -1,5 +1,14 @@
 // Platforms by a mark of their own. Known ones have a letterform in their colour family, drawn by us: brands' logos are theirs.
-import { CalendarClock, Globe, Mail, MessageCircle, Phone, SquareTerminal, Webhook, Workflow } from "lucide-react";
+import {
+	CalendarClock,
+	Globe,
+	Mail,
+	MessageCircle,
+	Phone,
+	SquareTerminal,
+	Webhook,
+	Workflow,
+} from "lucide-react";
 import type { ReactNode } from "react";
 
 const ICONS: Readonly<Record<string, ReactNode>> = {
