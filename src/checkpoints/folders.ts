@@ -13,10 +13,9 @@ export interface Folder {
 /** missing: nothing stands there. blocked: something else than a folder does, or a link stands on the way. */
 export type NoFolder = "missing" | "blocked";
 
+const DESCRIPTORS = "/proc/self/fd";
 /** Elsewhere nothing can be named by the descriptor of its folder; there are no walls, either. */
-const HAS_DESCRIPTORS = existsSync("/proc/self/fd");
-/** By number: the kernel takes a fifth longer to follow /proc/self each time. */
-const DESCRIPTORS = HAS_DESCRIPTORS ? `/proc/${readlinkSync("/proc/self")}/fd` : "";
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 /** Linux. It opens a folder that may not be listed, too. */
 const O_PATH = 0o10_000_000;
 const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;

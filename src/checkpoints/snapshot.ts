@@ -18,7 +18,7 @@ import {
 } from "./manifest.ts";
 import { quoted, type RawPath } from "./names.ts";
 import { isOlder, LINK, type Reading } from "./read-file.ts";
-import type { Written } from "./restore/write.ts";
+import type { Written } from "./restore/apply.ts";
 import { type Held, type Scan, type ScanLimits, scan } from "./scan.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";

@@ -2,7 +2,7 @@
 // that dies takes only the work down that was under way.
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import { KeryxError } from "../errors.ts";
-import type { Job, JobReply, Work } from "./work.ts";
+import type { Job, JobReply, Work } from "./worker.ts";
 
 /** Beside this file, in the form it runs in. Tests name one that is built. */
 const WORKER =

@@ -1,9 +1,8 @@
 // The folders above files that come and go.
-import { mkdirSync, rmdirSync } from "node:fs";
-import type { Folder, Folders } from "../folders.ts";
+import { rmdirSync } from "node:fs";
+import type { Folders } from "../folders.ts";
 import { nameOf, parentOf, type RawPath } from "../names.ts";
 import { statAt } from "../read-file.ts";
-import type { Flush } from "./flush.ts";
 
 /** From the outermost to the one it is in. */
 export function foldersOf(path: RawPath): readonly RawPath[] {
@@ -37,47 +36,4 @@ export function removeEmpty(folders: Folders, paths: readonly RawPath[]): readon
 		}
 	}
 	return refused;
-}
-
-/** Makes the folders above what is written. Other threads may make them at the same time. */
-export class Parents {
-	readonly #folders: Folders;
-	readonly #flush: Flush;
-	readonly #passed = new Set<string>();
-
-	constructor(folders: Folders, flush: Flush) {
-		this.#folders = folders;
-		this.#flush = flush;
-	}
-
-	/** False where something else than a folder stands in the way. */
-	make(path: RawPath): boolean {
-		const parent = parentOf(path);
-		if (this.#passed.has(parent) && typeof this.#folders.again(parent) !== "string") return true;
-		for (const folder of foldersOf(path)) {
-			const within = this.#folders.open(parentOf(folder));
-			if (typeof within === "string" || !this.#makeOne(within, folder)) return false;
-		}
-		this.#passed.add(parent);
-		return true;
-	}
-
-	#makeOne(within: Folder, folder: RawPath): boolean {
-		const full = within.at(nameOf(folder));
-		const stats = statAt(full) ?? made(full);
-		if (stats === "made") return true;
-		if (!stats?.isDirectory()) return false;
-		this.#flush.passes(stats);
-		return true;
-	}
-}
-
-function made(full: Buffer): "made" | ReturnType<typeof statAt> {
-	try {
-		mkdirSync(full);
-		return "made";
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-		return statAt(full);
-	}
 }
