@@ -1,11 +1,20 @@
 // Messages that answer nobody: where they may go, who is asked, what stands in the target's transcript, and that each arrives once.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ConversationId, Standing } from "../../src/domain/index.ts";
 import { sendTool } from "../../src/gateway/index.ts";
 import type { Scope } from "../../src/store/index.ts";
+import { FullChannel } from "./full-channel.ts";
 import { OPERATOR, puppet, Scene, type SceneOptions } from "./support.ts";
 
 let scene: Scene;
@@ -30,7 +39,7 @@ async function start({ config, ...options }: SceneOptions = {}): Promise<void> {
 	scene = new Scene({ agent: puppet, tools: [tool], config: { auth: AUTH, ...config }, ...options });
 	await scene.open(Date.UTC(2026, 2, 10, 12));
 }
-const folder = tmpdir();
+let folder = tmpdir();
 
 const call = (target: string, text: string) => `call send_message ${JSON.stringify({ target, text })}`;
 const toolResult = () =>
@@ -196,6 +205,36 @@ describe("what the agent may send by itself", () => {
 		expect(toolResult()).toContain("no such chat that you can send to from here");
 		await scene.say(call("telegram", "note to self"), room);
 		expect(await open()).toMatchObject([{ action: "send_to_others", details: { target: "telegram:ada" } }]);
+	});
+
+	test("files of the workspace go with it, and stand in the target's transcript; a link and a new chat are refused", async () => {
+		folder = mkdtempSync(join(tmpdir(), "keryx-sending-"));
+		writeFileSync(join(folder, "plan.pdf"), "the plan");
+		symlinkSync("/etc/passwd", join(folder, "link.txt"));
+		const channel = new FullChannel();
+		await start({ wrap: channel.wrap, config: { send: { allow: ["telegram:*"] } } });
+		const first = await scene.say("hello", { chat: "bob", user: "bob" });
+		const sendFile = (target: string, path: string) =>
+			scene.say(`call send_message ${JSON.stringify({ target, text: "look", attachments: [path] })}`);
+		await sendFile("telegram:bob", "plan.pdf");
+		const files = () => channel.given.filter(({ outgoing }) => outgoing.body.attachments);
+		await expect.poll(() => files().length).toBe(1);
+		expect(files()[0]?.outgoing.destination.chatId).toBe("bob");
+		expect(String(files()[0]?.files.get("plan.pdf"))).toBe("the plan");
+		expect((await scene.rows(first)).at(-1)).toMatchObject({
+			kind: "sent",
+			content: [
+				{ type: "text", text: "look" },
+				{ type: "file", name: "plan.pdf" },
+			],
+		});
+		const texts = () => scene.shown.flatMap(({ history }) => history.map(({ content }) => String(content)));
+		await sendFile("telegram:bob", "link.txt");
+		await expect.poll(() => texts().some((text) => text.includes("link.txt is a link"))).toBe(true);
+		await sendFile("telegram:stranger", "plan.pdf");
+		await expect.poll(() => texts().some((text) => text.includes("send.refused"))).toBe(true);
+		expect(files()).toHaveLength(1);
+		rmSync(folder, { recursive: true });
 	});
 
 	test("I18: a target is checked with the rights of now", async () => {
