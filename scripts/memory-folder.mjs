@@ -22,5 +22,9 @@ export function inMemory(command, env) {
 		close();
 		return plain;
 	}
-	return { command: [unshare, ...options, MOUNT, folder, ...command], env: { ...env, TMPDIR: folder }, close };
+	return {
+		command: [unshare, ...options, MOUNT, folder, ...command],
+		env: { ...env, TMPDIR: folder },
+		close,
+	};
 }
