@@ -1,5 +1,5 @@
 // A real gateway with its store on disk, on Discord, through everything that breaks: kills, lost answers, pauses, disconnects, duplicates,
-// sessions that are forgotten. 30 messages in `npm test`, 1,000 in `npm run test:crash`.
+// sessions that are forgotten. 30 messages in `npm test`, 10,000 in `npm run test:crash`.
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "../crash/acks.ts";
 import { open, Workbench } from "../crash/support.ts";

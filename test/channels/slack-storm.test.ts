@@ -1,5 +1,5 @@
 // A real gateway with its store on disk, on Slack, through everything that breaks: kills, lost answers, pauses, connections that are cut
-// or moved, duplicates, events out of order. 20 messages in `npm test`, 1,000 in `npm run test:crash`.
+// or moved, duplicates, events out of order. 20 messages in `npm test`, 10,000 in `npm run test:crash`.
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "../crash/acks.ts";
 import { open, Workbench } from "../crash/support.ts";

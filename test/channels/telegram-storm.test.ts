@@ -1,5 +1,5 @@
 // A real gateway with its store on disk, on Telegram, through everything that breaks: kills, lost answers, pauses, disconnects, duplicates,
-// updates out of order. 30 messages in `npm test`, 1,000 in `npm run test:crash`.
+// updates out of order. 30 messages in `npm test`, 10,000 in `npm run test:crash`.
 import { afterAll, expect, test } from "vitest";
 import { randomBy } from "../crash/acks.ts";
 import { open, Workbench } from "../crash/support.ts";

@@ -58,6 +58,7 @@ export class UpdateQueue {
 			retryMs: 20,
 			waiting: () => this.waiting,
 			isAnswerLost: (update) => this.isAnswerLost(update),
+			posting: (update) => this.#seen.add(update),
 			confirm: (update) => {
 				this.#kept = this.#kept.filter((kept) => kept.update !== update);
 				this.#confirmed.push(update);

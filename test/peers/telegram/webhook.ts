@@ -13,6 +13,8 @@ export interface PusherOptions {
 	readonly clock: Clock;
 	/** What waits, oldest first. */
 	readonly waiting: () => readonly Update[];
+	/** It is on its way. */
+	readonly posting: (update: Update) => void;
 	readonly confirm: (update: Update) => void;
 	/** The pause after a failure. Telegram's own grows from a second on. */
 	readonly retryMs: number;
@@ -54,6 +56,7 @@ export class Pusher {
 			if (this.#busy.size >= webhook.mostAtOnce) return;
 			seen.add(chat);
 			this.#busy.add(chat);
+			this.#options.posting(update);
 			void this.#post(update, chat, webhook);
 		}
 	}
