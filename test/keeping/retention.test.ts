@@ -19,7 +19,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "answer" }] }, clock: systemClock });
 const source = (chat: string) => ({
-	platform: "cli",
+	platform: "web",
 	chat_type: "dm" as const,
 	chat_id: chat,
 	user_id: chat,
