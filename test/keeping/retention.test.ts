@@ -13,7 +13,7 @@ import { exported } from "../support/told-store.ts";
 const OPERATOR = { kind: "operator" } as const;
 const DAY = 86_400_000;
 /** `npm run test:crash` takes 100,000. */
-const OLD = Number(process.env.KERYX_RETENTION_CONVERSATIONS ?? 60);
+const OLD = Number(process.env.KERYX_RETENTION_CONVERSATIONS ?? 20);
 const root = mkdtempSync(join(tmpdir(), "keryx-retention-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
