@@ -10,7 +10,7 @@ const MONTH = /^\d{4}-\d{2}$/;
 /** As archives are named: the conversation, and the beginning of the file's digest (I10). */
 const NAME = /^([0-9A-Za-z_-]{1,128})\.([0-9a-f]{16})\.jsonl$/;
 
-export interface ArchiveFile {
+interface ArchiveFile {
 	/** The folder of its month, and its name. */
 	readonly name: string;
 	readonly conversation: ConversationId;
@@ -18,7 +18,7 @@ export interface ArchiveFile {
 	readonly archivedAt: number;
 }
 
-export interface ArchiveSummary extends ArchiveFile {
+interface ArchiveSummary extends ArchiveFile {
 	readonly key: string;
 	readonly title: string;
 	readonly lastActivityAt: number;
@@ -58,7 +58,7 @@ export async function listArchives(
 }
 
 /** By the id of its conversation or by its name, the newest. Throws store.not_found. */
-export function findArchive(folder: string, ref: string): ArchiveFile {
+function findArchive(folder: string, ref: string): ArchiveFile {
 	for (const file of filesIn(folder)) if (file.conversation === ref || file.name === ref) return file;
 	throw new KeryxError("store.not_found", `there is no archive of ${ref}`, { field: "archive" });
 }
@@ -73,7 +73,7 @@ async function summaryOf(folder: string, file: ArchiveFile): Promise<ArchiveSumm
 	throw new KeryxError("archive.failed", `${file.name} holds no conversation`);
 }
 
-export interface ArchivedMessage {
+interface ArchivedMessage {
 	readonly at: number;
 	readonly role: string;
 	readonly text: string;
@@ -97,7 +97,10 @@ export async function readArchive(
 		if (row.type !== "message" || (row.role !== "user" && row.role !== "assistant")) continue;
 		more = messages.length === limit;
 		if (more) break;
-		const text = contentText(row.content as Parameters<typeof contentText>[0]);
+		const { content } = row.body as { readonly content: Parameters<typeof contentText>[0] | object };
+		const isHere = typeof content === "string" || Array.isArray(content);
+		// A very long text is kept apart from its message, as a file would be.
+		const text = isHere ? contentText(content) : "(a long text: restore the conversation to read it)";
 		messages.push({ at: Number(row.createdAt), role: row.role, text });
 	}
 	return { archive: await summaryOf(folder, file), messages, more };

@@ -22,7 +22,7 @@ const END_BYTES = 32 + 8 + END.length;
 const LONGEST_HEADER = 4096;
 const TAG_BYTES = 16;
 
-export const ENTRIES = ["manifest.json", "keryx.db", "audit.key", "pseudonym.key", "config.yaml"] as const;
+const ENTRIES = ["manifest.json", "keryx.db", "audit.key", "pseudonym.key", "config.yaml"] as const;
 export type EntryName = (typeof ENTRIES)[number];
 
 export interface BackupContents {
@@ -153,7 +153,7 @@ async function* framesOf(entries: BackupContents["entries"]): AsyncGenerator<Buf
 	}
 }
 
-export interface OpenedBackup {
+interface OpenedBackup {
 	readonly madeAt: number;
 	readonly version: string;
 	readonly isSealed: boolean;

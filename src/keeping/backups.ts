@@ -11,14 +11,14 @@ import { type Clock, Rounds } from "../time/index.ts";
 import { type BackupContents, type EntryName, writeBackup } from "./backup-file.ts";
 
 /** Of scheduled backups: others in the same folder are left alone. */
-export const BACKUP_NAME = /^keryx-\d{8}T\d{6}Z\.backup$/;
+const BACKUP_NAME = /^keryx-\d{8}T\d{6}Z\.backup$/;
 
 const HOUR_MS = 3_600_000;
 const UNITS = { h: HOUR_MS, d: 24 * HOUR_MS } as const;
 /** After a scheduled backup that failed. */
 const RETRY_MS = HOUR_MS;
 
-export interface BackupsOptions {
+interface BackupsOptions {
 	readonly home: string;
 	readonly storePath: string;
 	readonly store: Pick<Store, "copyTo" | "recordBackup" | "lastBackup">;
@@ -30,7 +30,7 @@ export interface BackupsOptions {
 	readonly warn: (text: string) => void;
 }
 
-export interface BackupMade extends StoreFacts {
+interface BackupMade extends StoreFacts {
 	readonly path: string;
 	readonly bytes: number;
 	readonly encrypted: boolean;

@@ -16,7 +16,7 @@ import {
 import { systemClock } from "../time/index.ts";
 import { type EntryName, openBackup } from "./backup-file.ts";
 
-export interface RestoreOptions {
+interface RestoreOptions {
 	readonly file: string;
 	readonly home: string;
 	readonly storePath: string;

@@ -15,7 +15,7 @@ const PAGE = 100;
 /** Archives that are written at once: most of the time goes into waiting for the disk. */
 const AT_ONCE = 4;
 
-export interface RetentionOptions {
+interface RetentionOptions {
 	readonly store: Store;
 	/** Where archives are kept, in a folder per month. */
 	readonly folder: string;
@@ -25,7 +25,7 @@ export interface RetentionOptions {
 	readonly warn: (text: string) => void;
 }
 
-export interface Pass {
+interface Pass {
 	readonly archived: number;
 	/** Their sessions were ended; they follow in a later round. */
 	readonly ended: number;

@@ -43,7 +43,7 @@ async function keryxIn(home: string): Promise<Keryx> {
 }
 
 const source = (chat: string) => ({
-	platform: "cli",
+	platform: "web",
 	chat_type: "dm" as const,
 	chat_id: chat,
 	user_id: chat,
@@ -91,6 +91,7 @@ describe("under load", () => {
 		const copy = join(root, "load-restored");
 		const env = { KERYX_HOME: copy };
 		const restored = asJson(await call(["restore", file, "--yes", "--json"], { env }));
+		expect(messages).toBeGreaterThan(0);
 		expect(restored).toMatchObject({ messages, kept: null });
 		const [live, back] = [home, copy].map((one) => new Database(join(one, "keryx.db"), { readonly: true }));
 		const rows = (db: Database.Database | undefined, sql: string) => db?.prepare(sql).all();

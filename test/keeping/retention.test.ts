@@ -12,14 +12,14 @@ import { exported } from "../support/told-store.ts";
 
 const OPERATOR = { kind: "operator" } as const;
 const DAY = 86_400_000;
-/** `npm run test:crash` takes 100,000. */
-const OLD = Number(process.env.KERYX_RETENTION_CONVERSATIONS ?? 60);
+/** More with KERYX_RETENTION_CONVERSATIONS. */
+const OLD = Number(process.env.KERYX_RETENTION_CONVERSATIONS ?? 20);
 const root = mkdtempSync(join(tmpdir(), "keryx-retention-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const agent = createScriptedAgent({ script: { otherwise: [{ text: "answer" }] }, clock: systemClock });
 const source = (chat: string) => ({
-	platform: "cli",
+	platform: "web",
 	chat_type: "dm" as const,
 	chat_id: chat,
 	user_id: chat,

@@ -3,14 +3,14 @@
 import { BlockList, isIP } from "node:net";
 import type { Entrance } from "./auth.ts";
 
-export interface FrontOptions {
+interface FrontOptions {
 	/** The origin that people use; null: there is no proxy. */
 	readonly publicUrl?: string | null;
 	/** Addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8. */
 	readonly trustedProxies?: readonly string[];
 }
 
-export type Front = (entrance: Entrance, headers: Headers) => Entrance;
+type Front = (entrance: Entrance, headers: Headers) => Entrance;
 
 /** The entrance as the proxy saw it. Without a public address nothing changes. */
 export function createFront({ publicUrl = null, trustedProxies = [] }: FrontOptions): Front {
