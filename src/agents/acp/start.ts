@@ -22,6 +22,11 @@ export async function startProgram({ wall, args, ...options }: ProgramStart): Pr
 				kind: "provider_down",
 				detail: `${basename(options.command)} could not start: ${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`,
 			});
+		case "elsewhere":
+			throw new ProgramFailure({
+				kind: "provider_down",
+				detail: `${basename(options.command)} could not start: agent programs run on this machine only, not on ${wall.name}`,
+			});
 		case "open":
 			return new Program(options, inTheOpen(argv, { cwd: options.cwd, env: wall.env }));
 		case "walled":

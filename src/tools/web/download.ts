@@ -81,7 +81,7 @@ export async function download(address: string, options: DownloadOptions): Promi
 
 function checkedUrl(address: string, base?: URL): URL {
 	const shown = base === undefined ? "the address" : `the redirect from ${base.host}`;
-	if (!URL.canParse(address, base)) throw new NotFetched(`${shown} is not a valid URL`);
+	if (!URL.canParse(address, base?.href)) throw new NotFetched(`${shown} is not a valid URL`);
 	const url = new URL(address, base);
 	if (url.protocol !== "http:" && url.protocol !== "https:")
 		throw new NotFetched(`${shown} is ${url.protocol} and only http and https can be fetched`);

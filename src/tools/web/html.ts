@@ -285,7 +285,7 @@ class Writer {
 
 	/** Null where there is nothing to follow. */
 	#target(href: string | undefined): string | null {
-		if (href === undefined || href.startsWith("#") || !URL.canParse(href, this.#base)) return null;
+		if (href === undefined || href.startsWith("#") || !URL.canParse(href, this.#base.href)) return null;
 		const { protocol, href: whole } = new URL(href, this.#base);
 		return /^(https?|mailto):$/.test(protocol) ? whole.replaceAll("(", "%28").replaceAll(")", "%29") : null;
 	}
