@@ -71,7 +71,9 @@ export function sshMachine({ home, ...options }: SshMachineOptions): ProcessMach
 		inspect: async (ids) => {
 			if (!ids) {
 				const backend = await open();
-				return backend.list().finally(() => backend.close());
+				const listed = await backend.list();
+				await backend.close();
+				return listed;
 			}
 			const found = await Promise.all(
 				ids.map((id) => asked<ProcessInfo | null>(id, (one) => one.get(id), null)),
