@@ -67,7 +67,8 @@ function plainly(cwd: string): Promise<void> {
 
 async function walled(kind: WallKind, walls: Walls, statusFile: string): Promise<void> {
 	const place = await walls.forCommand({ conversation: "0".repeat(32), profile: kind, standing: "owner" });
-	if (place.run !== "walled") throw new Error(`there is no ${kind}: ${place.reason}`);
+	if (place.run !== "walled")
+		throw new Error(`there is no ${kind}: ${"reason" in place ? place.reason : place.run}`);
 	const { wall, machine } = place.request;
 	const { exit } = await startBehindWall(
 		{

@@ -290,8 +290,10 @@ describe("comparing", () => {
 test("the reference says of each key that is read once, and of no other, that it needs a restart", () => {
 	const reference = readFileSync(new URL("../docs/reference/configuration.md", import.meta.url), "utf8");
 	const marked = [...reference.matchAll(/^\| `([^`]+)` \|.*\(restart\)/gm)].map(([, key]) => key);
-	// A profile's agent has the keys of the agent, which are listed once.
-	const once = readOnce(CONFIG_KEYS).map((key) => key.replace(/^(profiles\.<name>\.agent)\..*$/, "$1"));
+	// A profile's agent and terminal have the keys of those sections, which are listed once.
+	const once = readOnce(CONFIG_KEYS).map((key) =>
+		key.replace(/^(profiles\.<name>\.(?:agent|terminal))\..*$/, "$1"),
+	);
 	expect(marked.toSorted()).toEqual([...new Set(once)].toSorted());
 	const known = listKeys(CONFIG_KEYS).join("\n");
 	expect(marked.every((key) => known.includes(key as string))).toBe(true);

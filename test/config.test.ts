@@ -380,8 +380,10 @@ describe("the documents", () => {
 		const text = readFileSync(new URL("../docs/reference/configuration.md", import.meta.url), "utf8");
 		const [, tables = ""] = text.split("## When a session ends");
 		const listed = [...tables.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key]) => key);
-		// A profile's agent has the keys of the agent, which are listed once.
-		const keys = listKeys(CONFIG_KEYS).map((key) => key.replace(/^(profiles\.<name>\.agent)\..*$/, "$1"));
+		// A profile's agent and terminal have the keys of those sections, which are listed once.
+		const keys = listKeys(CONFIG_KEYS).map((key) =>
+			key.replace(/^(profiles\.<name>\.(?:agent|terminal))\..*$/, "$1"),
+		);
 		expect(new Set(listed)).toEqual(new Set(keys));
 		expect(new Set(listed).size).toBe(listed.length);
 	});

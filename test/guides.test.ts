@@ -1,6 +1,6 @@
 // The examples in the guides, run as they stand: with the sources in place of the package.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -8,6 +8,8 @@ import { parseScript } from "../src/agents/index.ts";
 import { examples, onSources } from "./support/guides.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keryx-guides-"));
+// Examples use other packages, too.
+symlinkSync(join(import.meta.dirname, "../node_modules"), join(folder, "node_modules"));
 /** Leaders of process groups that run. */
 const groups = new Set<number>();
 afterAll(() => {

@@ -20,7 +20,7 @@ import {
 	type WorkspaceFolders,
 	workspaceFinder,
 } from "../gateway/index.ts";
-import { createProcesses, localMachine, type Processes, processSettings } from "../processes/index.ts";
+import { createProcessesOn, localMachine, type Processes, processSettings } from "../processes/index.ts";
 import { createSchedules, type Schedules, scheduleSettings } from "../schedules/index.ts";
 import type { Ids, Store } from "../store/index.ts";
 import {
@@ -36,6 +36,7 @@ import {
 } from "../tools/index.ts";
 import { Agents } from "./agents.ts";
 import { settingsOf } from "./channels.ts";
+import { sshMachines } from "./machines.ts";
 import { acpServers, mcpCommand, openMcpServers } from "./mcp.ts";
 import { ModelChoices } from "./model-choices.ts";
 import { createTerminal } from "./terminal.ts";
@@ -131,9 +132,9 @@ export function createParts(options: PartsOptions): Parts {
 			),
 		log,
 	});
-	const processes = createProcesses({
+	const processes = createProcessesOn({
 		store,
-		machine: localMachine(home),
+		machines: [localMachine(home), ...sshMachines(values, { home, env, log })],
 		clock,
 		ids,
 		settings: () => processSettings(config.values),

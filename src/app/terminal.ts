@@ -1,6 +1,6 @@
 // The terminal of this Keryx: where its commands start, what they see of the environment, and how long they may take.
 import { homedir } from "node:os";
-import { type Config, type Environment, keryxHome } from "../config/index.ts";
+import { type Config, commandMachine, type Environment, keryxHome } from "../config/index.ts";
 import type { Standing } from "../domain/index.ts";
 import { systemClock, type Walls, type workspaceFinder } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
@@ -38,7 +38,8 @@ export function createTerminal({
 }: TerminalParts): readonly Tool[] {
 	return createTerminalTools({
 		processes,
-		workspaceOf: (owner) => workspaceOf(owner).folder,
+		workspaceOf: (owner) => commandMachine(config(), owner.profile).ssh?.folder ?? workspaceOf(owner).folder,
+		isCovered: ({ profile }) => commandMachine(config(), profile).ssh === null,
 		wallOf: (turn, options) => walls.forCommand(turn, options),
 		secret: (name, standing) => (mayName(config(), name, standing) ? secrets.valueOf(name) : undefined),
 		facts: { keryxHome: home, keryxProgram: PROGRAM_FOLDER, home: env.HOME ?? homedir() },

@@ -91,6 +91,40 @@ const workspaceSchema = z.strictObject({
 	path: z.string().min(1).optional().meta(RESTART),
 });
 
+const remotePathSchema = z
+	.string()
+	.regex(/^\/[^\0\n]*$/, "must be an absolute path on the other machine, such as /home/deploy/work");
+
+/** Where the agent's commands run. */
+const terminalSchema = z
+	.strictObject({
+		backend: z.enum(["local", "ssh"]).default("local").meta(RESTART),
+		/** The account on the other machine is the wall. */
+		ssh: z
+			.strictObject({
+				host: z
+					.string()
+					.regex(/^[^\s@-][^\s@]*$/, "must be the name or address of a host")
+					.meta(RESTART),
+				user: z
+					.string()
+					.regex(/^[^\s@-][^\s@]*$/, "must be the name of a user")
+					.optional()
+					.meta(RESTART),
+				port: whole(1, 65_535).default(22).meta(RESTART),
+				/** Left out: the keys and the agent of whoever runs Keryx. */
+				key_file: wallPathSchema.optional().meta(RESTART),
+				known_hosts_file: wallPathSchema.optional().meta(RESTART),
+				/** Where commands start. */
+				folder: remotePathSchema.meta(RESTART),
+			})
+			.optional(),
+	})
+	.refine(({ backend, ssh }) => backend !== "ssh" || ssh !== undefined, {
+		path: ["ssh"],
+		error: "must be given when the backend is ssh: host and folder",
+	});
+
 const profileNameSchema = z
 	.string()
 	.regex(
@@ -183,6 +217,8 @@ export const configSchema = z
 					agent: agentSchema.prefault({}),
 					/** Names of tools; left out, tools.enabled holds. */
 					tools: z.array(z.string()).optional(),
+					/** Left out: as terminal says. */
+					terminal: terminalSchema.optional(),
 					workspace: workspaceSchema
 						.prefault({})
 						.refine(
@@ -193,6 +229,8 @@ export const configSchema = z
 			)
 			.default({})
 			.meta(COMES),
+		/** Where commands run: on this machine, or on another one over ssh. */
+		terminal: terminalSchema.prefault({}),
 		/** Which profile a message goes to: the first rule that fits. What a rule leaves out, it does not ask for. */
 		profile_rules: z
 			.array(

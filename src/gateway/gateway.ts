@@ -1,7 +1,7 @@
 // The gateway: channels in, lanes, turns, outbox, channels out. It holds no truth of its own: what it knows in memory is what the
 // store says is unfinished, and kill -9 at any moment is safe.
 import { randomBytes } from "node:crypto";
-import { type Config, LiveConfig } from "../config/index.ts";
+import { type Config, commandMachine, LiveConfig } from "../config/index.ts";
 import type { ConversationId } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { type Conversation, OPERATOR, type Scope, type Woken } from "../store/index.ts";
@@ -174,7 +174,15 @@ class RunningGateway implements Gateway {
 		});
 		const { checkpoints, workspaceOf } = options;
 		const files =
-			checkpoints && workspaceOf ? new ConversationFiles({ store, checkpoints, workspaceOf, log }) : null;
+			checkpoints && workspaceOf
+				? new ConversationFiles({
+						store,
+						checkpoints,
+						workspaceOf,
+						elsewhere: (profile) => commandMachine(live.values, profile).ssh?.host ?? null,
+						log,
+					})
+				: null;
 		this.#turns = new TurnFactory({
 			store,
 			clock,

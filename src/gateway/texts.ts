@@ -24,6 +24,8 @@ export const texts = {
 	checkpoint: {
 		about: "save the files now",
 		failed: (reason: Shown) => `no checkpoint was saved: ${reason}`,
+		elsewhere: (machine: Shown) =>
+			`commands and file tools of this profile run on ${machine}, and checkpoints do not cover files there`,
 		unchanged: (id: Shown, ago: Shown) =>
 			`No files have changed since checkpoint ${id} (${ago}), so no new one was saved.`,
 		first: " From now on, Keryx saves one before and after every turn that changes files here.",

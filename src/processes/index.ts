@@ -28,7 +28,9 @@ export type {
 	StartRequest,
 } from "./registry.ts";
 export { processSettings } from "./settings.ts";
+export { createProcessesOn, type SeveralOptions } from "./several.ts";
 export { createSshBackend, type SshBackendOptions } from "./ssh/backend.ts";
+export { type SshMachineOptions, sshMachine } from "./ssh/machine.ts";
 export type { SshTarget } from "./ssh/target.ts";
 export type {
 	EndCause,

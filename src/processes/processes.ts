@@ -283,7 +283,10 @@ class StoredProcesses implements Processes {
 	): Promise<readonly KilledProcess[]> {
 		const scope = { kind: "conversation", conversation } as const;
 		const listed = await this.list(scope, MOST_KILLED);
-		const living = listed.filter(({ endedAt, survivors }) => endedAt === null || survivors.length > 0);
+		const { name } = this.#options.machine;
+		const living = listed.filter(
+			({ endedAt, survivors, backend }) => backend === name && (endedAt === null || survivors.length > 0),
+		);
 		const theirs = living.filter((process) => mayTouch(actor, process));
 		return Promise.all(theirs.map(({ id }) => this.kill(actor, id)));
 	}

@@ -79,6 +79,8 @@ export interface StartRequest {
 	readonly signal?: AbortSignal;
 	/** The wall that it runs behind; without one, in the open. */
 	readonly wall?: WallRequest;
+	/** Where it runs; left out: on this machine. */
+	readonly machine?: string;
 }
 
 /** A process with what only its host knows. */

@@ -58,11 +58,13 @@ export class ProcessWatch {
 	}
 
 	async #round(): Promise<number> {
-		const { store, clock } = this.#options;
+		const { store, clock, machine } = this.#options;
 		await this.#tellProgress();
 		const runs = await this.#notePrinting();
 		await this.#sweep();
-		const [next] = await store.dueProcessChecks({ scope: OPERATOR, now: FAR, limit: 1 });
+		const checks = await store.dueProcessChecks({ scope: OPERATOR, now: FAR, limit: AT_ONCE });
+		// Another machine's are the business of its own watch.
+		const next = checks.find(({ backend }) => backend === machine.name);
 		const pause = Math.min(
 			this.#sweptAt + SWEEP_EVERY_MS,
 			runs ? this.#printedAt + PRINTED_EVERY_MS : Infinity,
@@ -72,14 +74,15 @@ export class ProcessWatch {
 	}
 
 	async #tellProgress(): Promise<void> {
-		const { store, clock } = this.#options;
+		const { store, clock, machine } = this.#options;
 		for (;;) {
 			const due = await store.dueProcessChecks({ scope: OPERATOR, now: clock.now(), limit: AT_ONCE });
-			for (const process of due) {
+			const own = due.filter(({ backend }) => backend === machine.name);
+			for (const process of own) {
 				await this.#tell(process);
 				if (this.#rounds.isStopped) return;
 			}
-			if (due.length < AT_ONCE) return;
+			if (due.length < AT_ONCE || own.length === 0) return;
 		}
 	}
 

@@ -19,6 +19,14 @@ export function unwalledReason(wall: CommandWall): string | null {
 	return wall.run === "open" && wall.asks ? wall.reason : null;
 }
 
+/** A machine that cannot be reached is never replaced by this one. */
+export function elsewhereHint(wall: CommandWall): { readonly note?: string } {
+	if (wall.run !== "elsewhere") return {};
+	return {
+		note: `Commands run on ${wall.name} over ssh, and nothing was run anywhere else. The operator can check it with: ssh ${wall.name}`,
+	};
+}
+
 /** Asking for a wider wall is a question of its own, about this one command, besides whatever else is asked about it. */
 export function widerQuestion({
 	usual,

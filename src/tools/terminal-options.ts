@@ -21,6 +21,8 @@ export interface TerminalOptions {
 		turn: { readonly conversation: ConversationId; readonly profile: string; readonly standing: Standing },
 		options?: { readonly wider: boolean },
 	): Promise<CommandWall>;
+	/** Whether checkpoints know the files of this turn; left out: yes. On another machine they do not. */
+	isCovered?(turn: { readonly profile: string }): boolean;
 	/** The value of a secret that commands of that standing may name; undefined: there is none. */
 	secret?(name: string, standing: Standing): string | undefined;
 	readonly facts: Omit<CommandFacts, "cwd">;

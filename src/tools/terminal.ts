@@ -7,7 +7,7 @@ import type { PtySize } from "../processes/index.ts";
 import { OPERATOR, type Process, type ProcessNotify } from "../store/index.ts";
 import { type CommandWall, refusalInWords } from "../walls/index.ts";
 import { answer } from "./answer.ts";
-import { turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
+import { elsewhereHint, turnOf, unwalledReason, widerQuestion } from "./call-wall.ts";
 import { classifyCommand } from "./classifier/index.ts";
 import { commandQuestion } from "./command-question.ts";
 import { createFileTools } from "./files/index.ts";
@@ -78,6 +78,7 @@ function createTerminalTool(options: TerminalOptions): Tool {
 		// A workspace that cannot be used fails the call, so there is nothing to change.
 		changesFiles: (given, caller) => {
 			const cwd = workspaceOf(options, caller);
+			if (!(options.isCovered?.(turnOf(caller)) ?? true)) return false;
 			return cwd !== null && classifyCommand(whole(given), { ...options.facts, cwd }).kind !== "harmless";
 		},
 		run: (given, context) => runCommand(options, given, context),
@@ -158,12 +159,16 @@ async function runCommand(options: TerminalOptions, given: Input, context: ToolC
 			signal: context.signal,
 			...(check !== null && { checkMs: check * 1000 }),
 			...(wall.run === "walled" && { wall: wall.request }),
+			...(wall.run === "elsewhere" && { machine: wall.machine }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	if (process.status === "failed_start")
 		return {
-			...answer({ process_id: process.id, status: process.status, cause: process.cause }, true),
+			...answer(
+				{ process_id: process.id, status: process.status, cause: process.cause, ...elsewhereHint(wall) },
+				true,
+			),
 			// It printed nothing, and the record says why.
 			stored: () => processes.discard(process.id),
 		};

@@ -17,6 +17,17 @@ export type CommandWall =
 			readonly reason: string;
 			readonly remedy: string | null;
 	  }
+	| {
+			/** On another machine, or in a container: that is the wall. */
+			readonly run: "elsewhere";
+			/** Of the processes there. */
+			readonly machine: string;
+			/** Where commands start there. */
+			readonly folder: string;
+			readonly env: Readonly<Record<string, string>>;
+			/** For people: deploy@build.example. */
+			readonly name: string;
+	  }
 	| { readonly run: "refused"; readonly reason: string; readonly remedy: string | null };
 
 /** For programs that use no walls. */

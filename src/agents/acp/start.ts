@@ -18,5 +18,10 @@ export async function startProgram({ wall, args, ...options }: ProgramStart): Pr
 			kind: "provider_down",
 			detail: `${basename(options.command)} could not start: ${wall.reason}${wall.remedy === null ? "" : `; what to do: ${wall.remedy}`}`,
 		});
+	if (wall.run === "elsewhere")
+		throw new ProgramFailure({
+			kind: "provider_down",
+			detail: `${basename(options.command)} could not start: agent programs run on this machine only, not on ${wall.name}`,
+		});
 	return new Program(options, await startPiped({ wall, argv, cwd: options.cwd }));
 }

@@ -24,6 +24,8 @@ export interface ConversationFilesOptions {
 	readonly store: Store;
 	readonly checkpoints: Checkpoints;
 	readonly workspaceOf: (owner: WorkspaceOwner) => Workspace;
+	/** The machine that a profile's commands run on, where it is another one: files there have no checkpoints. */
+	readonly elsewhere?: (profile: string) => string | null;
 	readonly log: (message: string, error: unknown) => void;
 }
 
@@ -104,6 +106,8 @@ export class ConversationFiles {
 	}
 
 	#workspace({ id: conversation, profile }: Conversation): Workspace {
+		const machine = this.#options.elsewhere?.(profile) ?? null;
+		if (machine !== null) throw new KeryxError("checkpoint.disabled", texts.checkpoint.elsewhere(machine));
 		return this.#options.workspaceOf({ conversation, profile });
 	}
 }

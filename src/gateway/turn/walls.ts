@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync, utimesSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { Config, Environment } from "../../config/index.ts";
+import { type Config, commandMachine, type Environment } from "../../config/index.ts";
 import { isAtLeast, type Standing } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import {
@@ -75,6 +75,30 @@ export function createWalls(options: WallsOptions): Walls {
 		probing ??= (options.probe ?? (() => probeWalls(options.home)))();
 		return probing;
 	};
+	/** Where it is: the account there is the wall, and its owner's alone unless the configuration says otherwise. */
+	const elsewhere = (turn: Pick<ProgramTurn, "profile" | "standing">): CommandWall | null => {
+		const config = options.config();
+		const { name: machine, ssh } = commandMachine(config, turn.profile);
+		if (ssh === null) return null;
+		const role = turn.standing === "none" ? "guest" : turn.standing;
+		const given = Object.hasOwn(config.walls.by_profile, turn.profile)
+			? config.walls.by_profile[turn.profile]?.[role]
+			: undefined;
+		const name = `${ssh.user === undefined ? "" : `${ssh.user}@`}${ssh.host}`;
+		if (config.approvals.mode === "readonly")
+			return {
+				run: "refused",
+				reason: `approvals.mode is readonly, and nothing keeps a command on ${name} from writing`,
+				remedy: "set approvals.mode to manual, or terminal.backend to local",
+			};
+		if (turn.standing !== "owner" && given === undefined)
+			return {
+				run: "refused",
+				reason: `commands run on ${name}, which only the owner may use`,
+				remedy: "name the role in walls.by_profile of this profile",
+			};
+		return { run: "elsewhere", machine, folder: ssh.folder, env: REMOTE_ENVIRONMENT, name };
+	};
 	const decide = async (
 		turn: ProgramTurn,
 		choice: WallChoice,
@@ -101,7 +125,8 @@ export function createWalls(options: WallsOptions): Walls {
 		return { run: "walled", request: { wall, machine: found.machine }, env } as const;
 	};
 	return {
-		forCommand: (turn, { wider = false } = {}) =>
+		forCommand: async (turn, { wider = false } = {}) =>
+			elsewhere(turn) ??
 			decide(turn, chooseWall(options.config(), turn, wider), { pass: [], outlivesStarter: true }),
 		forProgram: (turn, { kind, ...given }) =>
 			decide(turn, programChoice(options.config(), kind, turn.standing), {
@@ -110,6 +135,10 @@ export function createWalls(options: WallsOptions): Walls {
 			}),
 		describe: async (turn, { program } = {}) => {
 			const config = options.config();
+			const there = program ? null : elsewhere(turn);
+			if (there?.run === "refused") return `Commands cannot run: ${there.reason}.${remedyIn(there)}`;
+			if (there?.run === "elsewhere")
+				return `Commands and file tools run on ${there.name} over ssh, in ${there.folder}. Checkpoints do not cover files there.`;
 			const choice = program ? programChoice(config, program, turn.standing) : chooseWall(config, turn);
 			const isOwner = turn.standing === "owner";
 			const decision = decideWall({
@@ -135,6 +164,9 @@ export function createWalls(options: WallsOptions): Walls {
 function remedyIn({ remedy }: { readonly remedy: string | null }): string {
 	return remedy === null ? "" : ` What to do: ${remedy}`;
 }
+
+/** A shell there sets the rest; nothing of this machine's own goes along. */
+const REMOTE_ENVIRONMENT = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
 
 export interface WallChoice {
 	readonly kind: WallKind;

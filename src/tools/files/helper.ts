@@ -4,13 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { OPERATOR } from "../../store/index.ts";
 import { type CommandWall, refusalInWords } from "../../walls/index.ts";
-import { turnOf } from "../call-wall.ts";
+import { elsewhereHint, turnOf } from "../call-wall.ts";
 import type { TerminalOptions } from "../terminal-options.ts";
 import type { ToolContext, ToolResult } from "../types.ts";
 
 export type FileToolsOptions = Pick<
 	TerminalOptions,
-	"processes" | "workspaceOf" | "wallOf" | "facts" | "mode" | "limits"
+	"processes" | "workspaceOf" | "wallOf" | "isCovered" | "facts" | "mode" | "limits"
 >;
 
 export interface HelperRequest {
@@ -61,13 +61,16 @@ export async function runHelper(
 			notify: "none",
 			signal,
 			...(wall.run === "walled" && { wall: wall.request }),
+			...(wall.run === "elsewhere" && { machine: wall.machine }),
 		},
 		{ conversation, principal, turn, role: standing === "none" ? null : standing, destination },
 	);
 	const { id } = process;
 	const stored = () => processes.discard(id);
-	if (process.status === "failed_start")
-		return { ...failed(`It could not be started: ${process.cause}.`), stored };
+	if (process.status === "failed_start") {
+		const { note = "" } = elsewhereHint(wall);
+		return { ...failed(`It could not be started: ${process.cause}. ${note}`.trimEnd()), stored };
+	}
 	if (process.status === "starting")
 		return failed("The process host does not answer, so it is unknown whether anything was done.");
 	const first = request.reply

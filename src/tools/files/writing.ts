@@ -28,7 +28,7 @@ export function createWriteTool(options: FileToolsOptions): Tool {
 		input: writeInput,
 		repeatable: false,
 		confirmation: ({ path }, caller) => fileQuestion(options, { like: "tee", path }, caller),
-		changesFiles: (_, caller) => hasWorkspace(options, caller),
+		changesFiles: (_, caller) => hasCheckpoints(options, caller),
 		async run({ path, content }, context) {
 			const text = Buffer.from(content);
 			const { answer, stored } = await runHelper(
@@ -71,7 +71,7 @@ export function createEditTool(options: FileToolsOptions): Tool {
 		input: editInput,
 		repeatable: false,
 		confirmation: ({ path }, caller) => fileQuestion(options, { like: "tee", path }, caller),
-		changesFiles: (_, caller) => hasWorkspace(options, caller),
+		changesFiles: (_, caller) => hasCheckpoints(options, caller),
 		async run({ path, edits }, context) {
 			let made: (Edited & { readonly encoding: Encoding }) | { readonly problem: string } | null = null;
 			const { answer, stored } = await runHelper(
@@ -114,11 +114,11 @@ function framed(bytes: Buffer): Buffer {
 	return Buffer.concat([Buffer.from(`${bytes.length}\n`), bytes]);
 }
 
-/** A workspace that cannot be used fails the call, so there is nothing to change. */
-function hasWorkspace(options: FileToolsOptions, caller: ToolCaller): boolean {
+/** A workspace that cannot be used fails the call, and one elsewhere has no checkpoints. */
+function hasCheckpoints(options: FileToolsOptions, caller: ToolCaller): boolean {
 	try {
 		options.workspaceOf(turnOf(caller));
-		return true;
+		return options.isCovered?.(turnOf(caller)) ?? true;
 	} catch (error) {
 		if (error instanceof KeryxError) return false;
 		throw error;

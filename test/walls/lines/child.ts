@@ -122,7 +122,8 @@ async function begun(begin: () => Promise<Ended>): Promise<Ended> {
 
 async function walled({ line, seconds }: Job, kind: (typeof KINDS)[number], walls: Walls): Promise<Ended> {
 	const place = await walls.forCommand({ conversation: "c1", profile: kind, standing: "owner" });
-	if (place.run !== "walled") throw new Error(`there is no ${kind}: ${place.reason}`);
+	if (place.run !== "walled")
+		throw new Error(`there is no ${kind}: ${"reason" in place ? place.reason : place.run}`);
 	const started = await startBehindWall(
 		{
 			wall: place.request.wall,
