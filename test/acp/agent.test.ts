@@ -37,7 +37,8 @@ describe.each([
 	describe("the MCP servers it is passed", () => {
 		const local = { name: "files", command: "/bin/true", args: ["x"], env: [{ name: "A", value: "b" }] };
 		const remote = { type: "http" as const, name: "wiki", url: "http://127.0.0.1:9/mcp", headers: [] };
-		const mcpServers = ({ standing }: { readonly standing: string }) => (standing === "owner" ? [local, remote] : []);
+		const mcpServers = ({ standing }: { readonly standing: string }) =>
+			standing === "owner" ? [local, remote] : [];
 
 		test("are those of the turn's role, and those that it can reach", async () => {
 			const shown = async (manner: string, given: Partial<LoopInput>) =>

@@ -182,16 +182,18 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 });
 
 test("MCP servers stand there with their state and tools, and are tried again by a press", async () => {
-	await soon(async () => (await keryx.client.mcpServers()).servers.find(({ name }) => name === "rogue")?.state).toBe(
-		"connected",
-	);
+	await soon(
+		async () => (await keryx.client.mcpServers()).servers.find(({ name }) => name === "rogue")?.state,
+	).toBe("connected");
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=mcp" });
 	const card = (name: string) => page.getByRole("region", { name });
 	await card("rogue").getByText("10 tools, visible to owner (default)").waitFor();
 	await card("rogue").getByText("Tools", { exact: true }).click();
 	await card("rogue").getByText("rogue__ping").waitFor();
 	await card("broken").getByRole("button", { name: "Try again" }).click();
-	await card("broken").getByText(/no such thing/).waitFor();
+	await card("broken")
+		.getByText(/no such thing/)
+		.waitFor();
 	await leave();
 });
 
