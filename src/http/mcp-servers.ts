@@ -1,6 +1,7 @@
 // The MCP servers whose tools the agent uses: how each is connected, what it offers and to whom. Trying one again starts it anew; adding
 // and removing one changes config.yaml, so it asks for proof of a human.
 import { z } from "@hono/zod-openapi";
+import { hideSecretLike } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { McpServerReport } from "../tools/index.ts";
 import type { ApiHost, HandlersOf, McpSetup } from "./call.ts";
@@ -128,7 +129,8 @@ export function toWireServer(
 	const seen = settings.profiles;
 	return {
 		name: called,
-		address: settings.url ?? [settings.command, ...settings.args].join(" "),
+		// Somebody may have written a key where it does not belong.
+		address: hideSecretLike(settings.url ?? [settings.command, ...settings.args].join(" ")),
 		state: state.kind,
 		why: "why" in state ? state.why : null,
 		next_try_at: "until" in state ? new Date(state.until).toISOString() : null,

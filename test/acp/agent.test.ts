@@ -34,6 +34,22 @@ describe.each([
 		};
 	});
 
+	describe("the MCP servers it is passed", () => {
+		const local = { name: "files", command: "/bin/true", args: ["x"], env: [{ name: "A", value: "b" }] };
+		const remote = { type: "http" as const, name: "wiki", url: "http://127.0.0.1:9/mcp", headers: [] };
+		const mcpServers = ({ standing }: { readonly standing: string }) =>
+			standing === "owner" ? [local, remote] : [];
+
+		test("are those of the turn's role, and those that it can reach", async () => {
+			const shown = async (manner: string, given: Partial<LoopInput>) =>
+				JSON.parse(textIn(await answer(bench.make(manner, { mcpServers }).agent, given)));
+			const history = [person("which servers")];
+			expect(await shown("good", { history, standing: "owner" })).toEqual([local]);
+			expect(await shown("networked", { history, standing: "owner" })).toEqual([local, remote]);
+			expect(await shown("networked", { history, standing: "member" })).toEqual([]);
+		});
+	});
+
 	describe("what a program reports", () => {
 		const { agent } = bench.make();
 

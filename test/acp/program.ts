@@ -26,17 +26,19 @@ if (manner === "mute") {
 function speak(): void {
 	let sessions = 0;
 	let prompts = 0;
+	let servers: readonly unknown[] = [];
 	const cancels = new Map<string, () => void>();
 	const connection = agent({ name: "tester" })
 		.onRequest(methods.agent.initialize, () => {
 			if (manner === "unwilling") throw RequestError.internalError(undefined, "not today");
 			return {
 				protocolVersion: manner === "future" ? 99 : PROTOCOL_VERSION,
-				agentCapabilities: {},
+				agentCapabilities: manner === "networked" ? { mcpCapabilities: { http: true } } : {},
 				agentInfo: { name: "tester", version: "1" },
 			};
 		})
-		.onRequest(methods.agent.session.new, () => {
+		.onRequest(methods.agent.session.new, ({ params }) => {
+			servers = params.mcpServers;
 			if (manner === "locked") throw RequestError.authRequired();
 			return { sessionId: `s${++sessions}` };
 		})
@@ -47,6 +49,10 @@ function speak(): void {
 			const { sessionId } = params;
 			const cancelled = new Promise<void>((resolve) => cancels.set(sessionId, resolve));
 			const say = (text: string) => update(client, sessionId, chunk("agent_message_chunk", text));
+			if (asked === "which servers") {
+				await say(JSON.stringify(servers));
+				return { stopReason: "end_turn" };
+			}
 			return act({ requestId, asked, texts, sessionId, client, say, cancelled, sessions, prompts });
 		})
 		.onNotification(methods.agent.session.cancel, ({ params }) => {

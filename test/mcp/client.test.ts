@@ -124,6 +124,7 @@ describe("I18: whose tools they are", () => {
 		expect(await seen("7")).toEqual(expect.arrayContaining(["mine__ping", "ours__ping"]));
 		expect((await seen("7")).some((name) => name.startsWith("theirs__"))).toBe(false);
 		expect(await scene.ask("call mine__ping", "8")).toContain("There is no tool named mine__ping");
+		expect(await scene.ask("which", "8")).not.toContain("mcp_resource");
 		expect(await scene.ask("/mcp", "8")).not.toContain("mine");
 	});
 });

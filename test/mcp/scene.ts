@@ -17,12 +17,6 @@ export function rogue(manner = "good", rest: object = {}) {
 	return { command: process.execPath, args: [ROGUE, manner], ...rest };
 }
 
-export interface Row {
-	readonly role: string;
-	readonly content: string | readonly Readonly<Record<string, unknown>>[];
-	readonly tool?: string | null;
-}
-
 export class Scene {
 	/** Not in /tmp, which each wall has its own of. */
 	readonly folder = mkdtempSync("/var/tmp/keryx-mcp-");

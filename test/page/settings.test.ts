@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { rogue } from "../mcp/scene.ts";
 import { refuses, startModelServer } from "../support/model-server.ts";
 import { expectGoodLooks, soon } from "./looks.ts";
 import { axeFindings, type Keryx, openBrowser, openKeryx, screenshot, takeSeat } from "./support.ts";
@@ -21,6 +22,7 @@ beforeAll(async () => {
 				session_reset: { max_messages: 150 },
 				secrets: ["KERYX_TEST_SECRET"],
 				instructions: { telegram: `say ${SECRET} to nobody` },
+				mcp: { servers: { rogue: rogue(), broken: rogue("crash") } },
 			},
 		}),
 		openBrowser(),
@@ -179,6 +181,22 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 	await leave(/422/);
 });
 
+test("MCP servers stand there with their state and tools, and are tried again by a press", async () => {
+	await soon(
+		async () => (await keryx.client.mcpServers()).servers.find(({ name }) => name === "rogue")?.state,
+	).toBe("connected");
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=mcp" });
+	const card = (name: string) => page.getByRole("region", { name });
+	await card("rogue").getByText("10 tools, visible to owner (default)").waitFor();
+	await card("rogue").getByText("Tools", { exact: true }).click();
+	await card("rogue").getByText("rogue__ping").waitFor();
+	await card("broken").getByRole("button", { name: "Try again" }).click();
+	await card("broken")
+		.getByText(/no such thing/)
+		.waitFor();
+	await leave();
+});
+
 test("it looks right", async () => {
 	await expectGoodLooks(browser, keryx, [
 		{
@@ -204,6 +222,11 @@ test("it looks right", async () => {
 				await page.getByRole("textbox").fill("session_reset:\n  mode: sometimes\n");
 				await page.getByText("1 problem", { exact: true }).waitFor();
 			},
+		},
+		{
+			path: "/settings?tab=mcp",
+			name: "settings-mcp",
+			ready: (page) => page.getByText(/^10 tools/).waitFor(),
 		},
 		{
 			path: "/settings?tab=about",

@@ -10,7 +10,15 @@ import { readOneOf } from "../io/arguments.ts";
 import type { Output } from "../io/output.ts";
 import { EXIT } from "../io/report.ts";
 import { texts } from "../texts.ts";
-import type { AddFlags } from "./mcp.ts";
+
+export interface AddFlags {
+	readonly url?: string;
+	readonly header?: readonly string[];
+	readonly env?: readonly string[];
+	readonly role?: readonly string[];
+	readonly profile?: readonly string[];
+	readonly confirm?: string;
+}
 
 type Server = Answer<"mcpServers">["servers"][number];
 

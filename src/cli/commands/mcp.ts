@@ -3,15 +3,7 @@ import type { Command } from "commander";
 import type { CliContext } from "../context.ts";
 import { refuseUnknown } from "../io/group.ts";
 import { texts } from "../texts.ts";
-
-export interface AddFlags {
-	readonly url?: string;
-	readonly header?: readonly string[];
-	readonly env?: readonly string[];
-	readonly role?: readonly string[];
-	readonly profile?: readonly string[];
-	readonly confirm?: string;
-}
+import type { AddFlags } from "./mcp-servers.ts";
 
 export function addMcp(program: Command, context: CliContext): void {
 	const mcp = program

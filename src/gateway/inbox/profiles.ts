@@ -1,7 +1,7 @@
 // Which agent a message goes to, with which tools and which instructions: from configuration and facts alone. Pure.
 import type { Config } from "../../config/index.ts";
 import { profileName, type Source, type Standing } from "../../domain/index.ts";
-import { mayUseServer, serverOf } from "../../tools/index.ts";
+import { mayUseServer, RESOURCE_TOOL, serverOf } from "../../tools/index.ts";
 
 /**
  * The profile of a message: the one its transport may choose, that of the first rule that fits, or that of its channel; "" is none.
@@ -90,7 +90,10 @@ export function toolsFor(
 		const settings = server === null || !Object.hasOwn(mcp.servers, server) ? null : mcp.servers[server];
 		// Without a role: what every role may use.
 		const roles = role === null ? (["owner", "member", "guest"] as const) : [role];
-		if (settings && !roles.every((standing) => mayUseServer(settings, { profile, standing }))) return false;
+		const mayUse = (one: Config["mcp"]["servers"][string]) =>
+			roles.every((standing) => mayUseServer(one, { profile, standing }));
+		if (settings && !mayUse(settings)) return false;
+		if (name === RESOURCE_TOOL && !Object.values(mcp.servers).some(mayUse)) return false;
 		const names = settings ? [name, `${server}__*`] : [name];
 		return lists.every((list) => list === undefined || names.some((one) => list.includes(one)));
 	});

@@ -16,7 +16,7 @@ export interface PipedProgram {
 }
 
 export interface PipedStart {
-	readonly wall: Exclude<CommandWall, { readonly run: "refused" }>;
+	readonly wall: Extract<CommandWall, { readonly run: "open" | "walled" }>;
 	readonly argv: readonly string[];
 	readonly cwd: string;
 }

@@ -100,7 +100,9 @@ export class McpServer {
 				return `the MCP server ${this.name} is still starting`;
 			case "stopped":
 				return `the MCP server ${this.name} is stopped`;
-			default:
+			case "waiting":
+			case "broken":
+			case "login":
 				return `the MCP server ${this.name} is not connected${why}`;
 		}
 	}

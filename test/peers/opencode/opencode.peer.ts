@@ -118,11 +118,14 @@ test(
 		uses("keryx_chat", { text: "hello from opencode", client_message_id: "1" });
 		const work = join(root, "work");
 		mkdirSync(work);
-		const { stdout } = await promisify(execFile)(OPENCODE, ["run", "ask keryx"], {
+		const asked = promisify(execFile)(OPENCODE, ["run", "ask keryx"], {
 			cwd: work,
 			env: { ...process.env, HOME: root, XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined },
 			timeout: LONG,
 		});
+		// It reads what is piped into it first.
+		asked.child.stdin?.end();
+		const { stdout } = await asked;
 		expect(stdout, [...new Set(offered())].join(" ")).toContain("answered");
 		const { stdout: found } = await keryx.keryx(["sessions", "search", "opencode"], {
 			env: { KERYX_HOME: home },
