@@ -109,6 +109,7 @@ export const ERRORS = {
 	"turn.rotates": "pass what the rotation needs and end the turn again",
 	"delivery.stale": "read the delivery again: someone else has decided it",
 	"message.unanswered": `run \`${KERYX} why\` with its number to see what happened`,
+	"send.failed": `run \`${KERYX} outbox\` to see it, and to send it again`,
 	"send.refused": "choose another target: origin, local, a platform, platform:chat or conversation:id",
 	"session.none": "send a message first",
 	"conversation.put_away": "restore the conversation first, or take it out of the archive",

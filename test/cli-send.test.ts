@@ -1,5 +1,5 @@
 // `keryx send` and `keryx outbox` with the store alone, and beside a Keryx that runs.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -53,6 +53,47 @@ describe.each([
 		expect(asJson(await run(["send", "--no-wait", "hello", "--json"])).inbound.id).toBeGreaterThan(
 			Number(id),
 		);
+	});
+
+	test("send --to local saves a file that Keryx names", async () => {
+		const saved = await run(["send", "--to", "local", "--id", "report", "# Report"]);
+		const [, file] =
+			/^Saved as output\/(\d{8}-\d{6}-[0-9a-f]{12}\.md) in Keryx's home\.\n$/.exec(saved.stdout) ?? [];
+		expect(file).toBeDefined();
+		expect(readFileSync(join(past.home, "output", file as string), "utf8")).toBe("# Report\n");
+		expect(await run(["send", "--to", "local", "--id", "report", "# Report"])).toEqual(saved);
+	});
+
+	test("send --to a conversation has a receipt; a target that cannot be used is refused with the reason", async () => {
+		if (!running) {
+			const refused = await run(["send", "--to", "telegram", "hello"]);
+			expect(refused).toMatchObject({ code: 1, stdout: "" });
+			expect(refused.stderr).toContain("Keryx is not running");
+			return;
+		}
+		await run(["send", "hello"]);
+		const [{ conversation }] = asJson(
+			await run(["sessions", "list", "--platform", "local", "--json"]),
+		).sessions;
+		const target = `conversation:${conversation}`;
+		const sent = { code: 0, stdout: "Sent to Terminal.\n", stderr: "" };
+		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
+		expect(await run(["send", "--to", target, "--id", "once", "The backup is done"])).toEqual(sent);
+		const json = asJson(await run(["send", "--to", target, "--id", "once", "x", "--json"]));
+		expect(json.send).toMatchObject({
+			conversation,
+			deliveries: [{ state: "sent", text: "The backup is done" }],
+		});
+		for (const [target, why] of [
+			["telegram", "telegram is not connected"],
+			["conversation:nobody", "There is no such conversation"],
+			["Nowhere!", "The target must be origin, local"],
+			["origin", "There is no conversation here"],
+		] as const) {
+			const refused = await run(["send", "--to", target, "hello"]);
+			expect(refused).toMatchObject({ code: 1, stdout: "" });
+			expect(refused.stderr).toContain(why);
+		}
 	});
 
 	test("what is not answered is a failure with the reason", async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StepAgent } from "../src/agents/index.ts";
 import { NO_USAGE } from "../src/agents/types.ts";
 import { COMMANDS } from "../src/gateway/commands/index.ts";
+import { sendTool } from "../src/gateway/index.ts";
 import { endpoints } from "../src/http/endpoints.ts";
 import { createAttachTool } from "../src/tools/index.ts";
 import { Scene } from "./gateway/support.ts";
@@ -66,7 +67,14 @@ beforeAll(async () => {
 	scene = await Scene.start({
 		agent: lister,
 		programs,
-		tools: [createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 })],
+		tools: [
+			createAttachTool({ workspaceOf: () => programs.path, limit: () => 0 }),
+			sendTool({
+				sending: () => scene.gateway.sending,
+				workspaceOf: () => programs.path,
+				limit: () => 0,
+			}),
+		],
 		config: {
 			auth: {
 				telegram: {

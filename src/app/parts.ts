@@ -13,6 +13,7 @@ import {
 	createGateway,
 	type Gateway,
 	questionDeliveries,
+	sendTool,
 	snapshotName,
 	toDeliveries,
 	type Walls,
@@ -157,7 +158,12 @@ export function createParts(options: PartsOptions): Parts {
 			return found.kind === "target" ? { ...found, asks: found.needs !== "nothing" } : found;
 		},
 	});
-	const gateway = createGateway({
+	const sendMessage = sendTool({
+		sending: () => gateway.sending,
+		workspaceOf: (owner) => workspaceOf(owner).folder,
+		limit: () => config.values.http.attachment_limit_mb * 1024 * 1024,
+	});
+	const gateway: Gateway = createGateway({
 		store,
 		get agent() {
 			return agents.own;
@@ -165,7 +171,16 @@ export function createParts(options: PartsOptions): Parts {
 		get profiles() {
 			return agents.profiles;
 		},
-		tools: createTools([sessionSearch, sessionRead, clarify, attach, ...terminal, scheduleTool, ...options.tools]),
+		tools: createTools([
+			sessionSearch,
+			sessionRead,
+			clarify,
+			attach,
+			sendMessage,
+			...terminal,
+			scheduleTool,
+			...options.tools,
+		]),
 		commands: options.commands,
 		platforms: createPlatforms(options.platforms),
 		confirmations,

@@ -43,6 +43,7 @@ function row(role: WireMessage["role"], content: string, rest: Partial<WireMessa
 		observed: false,
 		reasoning: null,
 		confirmation: null,
+		sent_from: null,
 		hidden: false,
 		turn: "t",
 		created_at: "2026-03-01T12:00:00.000Z",

@@ -67,7 +67,8 @@ Examples:
 		about: "send one message and print the answer",
 		text: "the message; - reads it from stdin",
 		conversation: "write in this conversation instead of the terminal's own",
-		noWait: "do not wait for the answer",
+		to: "send it to a chat instead, as an answer to nobody: local, a platform, platform:chat or conversation:id",
+		noWait: "do not wait for the answer, or with --to for the platform",
 		id: "your own id for the message: the same id again is not sent twice, but prints the result",
 		help: `
 The answer is printed on stdout as the agent wrote it; notices go to stderr. Commands such as /status also work.
@@ -78,9 +79,20 @@ Examples:
   $ git diff | keryx send -
   $ keryx send --id backup-2026-03-10 "the backup is done" --no-wait
   $ keryx send /status
+  $ keryx send --to telegram "the backup is done"
+  $ keryx send --to telegram:-1001234:7 - < report.md
 
-Exit codes: 0 answered, 1 not answered (says why), 2 wrong usage.`,
+Exit codes: 0 answered, or sent; 1 not answered, or not known to have arrived (says why); 2 wrong usage.`,
 		empty: "the message has no text",
+		toAndConversation: "--to and --conversation cannot be used together",
+		notRunning: "Keryx is not running, so nothing can be sent to a chat",
+		notRunningHint: "start Keryx, then send it again",
+		toAccepted: (to: Shown) => `The message to ${to} is on its way.`,
+		sentTo: (to: Shown) => `Sent to ${to}.`,
+		savedAs: (file: Shown) => `Saved as output/${file} in Keryx's home.`,
+		sending: "waiting for the platform",
+		notSent: (to: Shown, state: Shown, why: Shown) => `the message to ${to} is ${state}${why}`,
+		notSentHint: `\`${KERYX} outbox\` lists it, and sends it again if you say so`,
 		accepted: (id: Shown, id2: Shown) =>
 			`Message ${id} was accepted. \`${KERYX} why ${id2}\` shows what happens to it.`,
 		waiting: "waiting for the answer",

@@ -23,7 +23,6 @@ export { profileName } from "./address/profile.ts";
 export { describeSource, parseSource, toWireSource, type WireSource } from "./address/source.ts";
 export {
 	parseTarget,
-	TARGET_FORMS,
 	type Target,
 	targetText,
 	type WrittenTarget,

@@ -98,6 +98,7 @@ export const texts = {
 		settled: (status: Shown) => `This was already ${status}. Nothing was changed.`,
 		ownerOnlyLonger: "only the owner can approve for longer than a session",
 		onceOrSession: "use once or session",
+		ownerOnlySend: "only the owner can approve a message to somebody else",
 		ownerOnlyWall: "only the owner can approve a wider wall",
 		ownerOnlyWallHint: `the owner can answer with \`${KERYX} confirm list\` or on the page`,
 		notYours: "you cannot approve this for longer, because someone else asked for it",

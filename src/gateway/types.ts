@@ -15,7 +15,7 @@ import type { ChatCommand } from "./commands/index.ts";
 import type { Workspace, WorkspaceOwner } from "./files/workspaces.ts";
 import type { NamedHealth } from "./lifecycle/channel-watch.ts";
 import type { Outlet } from "./outbox/outlet.ts";
-import type { Sending } from "./sending/sending.ts";
+import type { Sending } from "./sending/types.ts";
 import type { Delta, PartialAnswer } from "./turn/deltas.ts";
 import type { Walls } from "./turn/walls.ts";
 

@@ -233,3 +233,17 @@ export function operator(scope: Scope): Extract<Scope, { kind: "operator" }> {
 	if (scope.kind === "operator") return scope;
 	throw new KeryxError("store.not_found", "there is nothing here for you");
 }
+
+/** Resolves after the next commit, or when the signal says to wait no longer. */
+export function nextCommit(store: Store, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const done = () => {
+			unlisten();
+			signal.removeEventListener("abort", done);
+			resolve();
+		};
+		const unlisten = store.onCommit(done);
+		signal.addEventListener("abort", done);
+		if (signal.aborted) done();
+	});
+}

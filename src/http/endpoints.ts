@@ -32,6 +32,7 @@ import {
 	time,
 	token,
 } from "./schemas.ts";
+import { sendEndpoints } from "./sends.ts";
 import { settingsEndpoints } from "./settings.ts";
 import { setupEndpoints } from "./setup.ts";
 import { sideMessageEndpoints } from "./side-messages.ts";
@@ -180,6 +181,7 @@ export const endpoints = {
 		answer: z.object({ text: z.string(), inbound, events: z.array(event) }),
 	}),
 	...turnEndpoints,
+	...sendEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {
 		about: "the outbox: what is waiting, or what ended unknown or dead",
 		query: {

@@ -2,9 +2,9 @@
 import { type ConversationId, conversationId, sessionId, toWireLimitInfo } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
-import type { ConversationRef, InboxItem, Store } from "../store/index.ts";
+import type { ConversationRef, InboxItem } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
-import { type Call, type HandlersOf, operator, running } from "./call.ts";
+import { type Call, type HandlersOf, nextCommit, operator, running } from "./call.ts";
 import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
@@ -19,6 +19,7 @@ import { pairingHandlers } from "./pairings.ts";
 import { processHandlers } from "./processes.ts";
 import { profileHandlers } from "./profiles.ts";
 import { scheduleHandlers } from "./schedules.ts";
+import { sendHandlers } from "./sends.ts";
 import { settingsHandlers } from "./settings.ts";
 import { setupHandlers } from "./setup.ts";
 import { sideMessageHandlers } from "./side-messages.ts";
@@ -152,6 +153,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		};
 	},
 	...turnHandlers,
+	...sendHandlers,
 	deliveries: async ({ which, after, limit }, { host, scope }) => ({
 		deliveries: (
 			await host.store.deliveries({
@@ -308,18 +310,4 @@ async function whenEnded(id: number, seconds: number, { host, scope, signal }: C
 		if (seconds === 0 || hasEnded(item) || timeout.aborted) return item;
 		await committed;
 	}
-}
-
-/** Resolves after the next commit, or when the signal says to wait no longer. */
-function nextCommit(store: Store, signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => {
-		const done = () => {
-			unlisten();
-			signal.removeEventListener("abort", done);
-			resolve();
-		};
-		const unlisten = store.onCommit(done);
-		signal.addEventListener("abort", done);
-		if (signal.aborted) done();
-	});
 }

@@ -147,6 +147,11 @@ export const message = z
 			.openapi({
 				description: "on a note: what a person decided, or the result of the approved call",
 			}),
+		sent_from: z
+			.string()
+			.nullable()
+			.default(null)
+			.openapi({ description: "on a row of kind sent: where the message came from" }),
 		hidden: z.boolean(),
 		turn: z.string().nullable(),
 		created_at: time,

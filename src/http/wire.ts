@@ -111,6 +111,7 @@ export function toWireMessage(message: Message): WireMessage {
 		observed: message.observed ?? false,
 		reasoning: thoughtIn(message.reasoning),
 		confirmation: message.confirmation ?? null,
+		sent_from: message.sentFrom?.where ?? null,
 		hidden: message.hidden,
 		turn: message.turn,
 		created_at: iso(message.createdAt),

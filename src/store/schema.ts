@@ -866,6 +866,7 @@ CREATE TABLE sends (
 CREATE INDEX sends_lane ON sends (lane, n) WHERE lane IS NOT NULL;
 CREATE INDEX sends_turn ON sends (turn) WHERE turn IS NOT NULL;
 CREATE INDEX sends_conversation ON sends (conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX deliveries_receipt ON deliveries (receipt) WHERE kind = 'reply' AND turn IS NULL AND id LIKE 'send:%';
 CREATE INDEX addresses_chat ON addresses (platform, account, chat);
 ALTER TABLE conversations ADD COLUMN sends_seen {int} NOT NULL DEFAULT 0;
 `;

@@ -24,7 +24,6 @@ export type {
 	Range,
 	Role,
 	RowKind,
-	SentFrom,
 	Speaker,
 	ToolCall,
 } from "../domain/index.ts";

@@ -37,7 +37,7 @@ export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 			if ("problem" in read) return { content: read.problem, isError: true };
 			const { data } = read;
 			const name = basename(path).slice(0, LONGEST_NAME);
-			const mediaType = MEDIA_TYPES[extname(name).toLowerCase()] ?? "application/octet-stream";
+			const mediaType = mediaTypeOf(name);
 			const type = /^(image|audio)\//.exec(mediaType)?.[1] as "image" | "audio" | undefined;
 			const text = `${name} (${bytesInWords(data.byteLength)}) will be sent with your answer.`;
 			return {
@@ -58,7 +58,8 @@ export function createAttachTool({ workspaceOf, limit }: AttachOptions): Tool {
 
 type Read = { readonly data: Uint8Array } | { readonly problem: string };
 
-async function readInside(folder: string, path: string, limit: number): Promise<Read> {
+/** A file of a workspace, with all of its bytes. */
+export async function readInside(folder: string, path: string, limit: number): Promise<Read> {
 	const root = await realpath(folder);
 	const way = isAbsolute(path) ? relative(root, path) : relative(root, join(root, path));
 	if (way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way))
@@ -111,6 +112,10 @@ async function readAll(file: FileHandle, limit: number): Promise<Uint8Array | nu
 		size += (piece as Buffer).byteLength;
 	}
 	return size > limit ? null : Buffer.concat(pieces);
+}
+
+export function mediaTypeOf(name: string): string {
+	return MEDIA_TYPES[extname(name).toLowerCase()] ?? "application/octet-stream";
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

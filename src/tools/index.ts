@@ -15,6 +15,7 @@ export {
 } from "./classifier/index.ts";
 export { createTools, OWN_TOOLS, onlyTools, type ToolRegistry } from "./registry.ts";
 export { createScheduleTool } from "./schedule.ts";
+export { createSendTool, OWNER_ONLY, SEND_TO_OTHERS, type SendToolOptions } from "./send.ts";
 export { clarify, sessionRead, sessionSearch } from "./sessions.ts";
 export { createTerminalTools } from "./terminal.ts";
 export type { TerminalLimits, TerminalOptions } from "./terminal-options.ts";

@@ -9,6 +9,7 @@ export const OWN_TOOLS: readonly string[] = [
 	"session_read",
 	"clarify",
 	"attach",
+	"send_message",
 	"terminal",
 	"process",
 	"schedule",

@@ -54,6 +54,8 @@ export interface ToolResult {
 export interface ConfirmationQuestion {
 	readonly action: string;
 	readonly description: string;
+	/** What is asked about, and run once it is approved, in place of the arguments as they were written. */
+	readonly details?: Readonly<Record<string, unknown>>;
 	/** Asked about every time: no grant answers, and none comes of the answer. */
 	readonly once?: boolean;
 	/** Why a command is dangerous, in the classifier's classes; left out where nothing was classified. Some may be granted only once. */

@@ -1,7 +1,7 @@
 // A gateway in a process of its own, on a platform that the test holds. It kills itself at the write it is told to.
 import "../support/keep-compiled.ts";
 import { writeSync } from "node:fs";
-import { createGateway, systemClock } from "../../src/gateway/index.ts";
+import { createGateway, type Gateway, sendTool, systemClock } from "../../src/gateway/index.ts";
 import { type Engine, NO_SECRETS, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
@@ -42,12 +42,13 @@ try {
 		secrets: NO_SECRETS,
 	});
 	const confirmations = confirmationsOn(store, systemClock, configOf(config));
-	const gateway = createGateway({
+	const sends = sendTool({ sending: () => gateway.sending, workspaceOf: () => "/nowhere", limit: () => 0 });
+	const gateway: Gateway = createGateway({
 		store,
 		confirmations,
 		// Told like a write: a pause leaves no other trace.
 		agent: agentOf(orders, () => say(1, "0 pause\n")),
-		tools: createTools([effectOnFile(effects), dangerOnFile(effects), clarify]),
+		tools: createTools([effectOnFile(effects), dangerOnFile(effects), clarify, sends]),
 		channels: [
 			connectScriptedChannel({
 				address,

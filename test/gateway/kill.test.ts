@@ -174,6 +174,47 @@ describe("kill -9", () => {
 		});
 	});
 
+	test("a message that the agent sends elsewhere: killed around its commit and its sending, it arrives once or is unknown", {
+		timeout: 240_000,
+	}, async () => {
+		const input = { target: "telegram:bob", text: "hello bob" };
+		const told: Told = {
+			script: {
+				rules: [
+					{
+						when: "go",
+						steps: [{ text: "", tools: [{ name: "send_message", input }] }, { text: "told bob" }],
+					},
+				],
+			},
+			config: { send: { allow: ["telegram:bob"] } },
+		};
+		for (const on of ["send", "claimDeliveries", "settleDelivery"])
+			for (const when of ["before", "after"] as const) {
+				const where = `killed ${when} ${on}`;
+				const life = await begin(told);
+				life.world.say({ chat: "ada", text: "go" });
+				const child = life.child({ on, when });
+				await child.ended;
+				await life.recovered(async (store) => {
+					const [sent, ...others] = life.world.visible("bob").map(({ text }) => text);
+					expect(others, where).toEqual([]);
+					const unsettled = await store.deliveries({ scope: OPERATOR, which: "unsettled", limit: 9 });
+					expect(
+						unsettled.every(({ state }) => state === "unknown"),
+						where,
+					).toBe(true);
+					expect(sent === "hello bob" || unsettled.length === 1, where).toBe(true);
+					expect(
+						life.world.visible("ada").map(({ text }) => text),
+						where,
+					).toEqual(["told bob"]);
+					expect((await store.checkIntegrity({ scope: OPERATOR })).problems, where).toEqual([]);
+				});
+				await life.end();
+			}
+	});
+
 	if (KILLS > 0)
 		test("previews: killed at every commit of a streamed reply: at most one message is visible for it", {
 			timeout: 600_000,

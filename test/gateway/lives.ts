@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Agent, createModelAgent } from "../../src/agents/index.ts";
-import { createGateway, systemClock } from "../../src/gateway/index.ts";
+import { createGateway, type Gateway, sendTool, systemClock } from "../../src/gateway/index.ts";
 import { NO_SECRETS, type Store, systemIds } from "../../src/store/index.ts";
 import { openSqlite } from "../../src/store/sqlite/engine.ts";
 import { storeOn } from "../../src/store/store.ts";
@@ -125,11 +125,16 @@ export class Lives {
 		const store = storeOn(engine, { clock: systemClock, ids: systemIds(systemClock), secrets: NO_SECRETS });
 		const effects = join(this.folder, "effects");
 		const confirmations = confirmationsOn(store, systemClock, configOf(config));
-		const gateway = createGateway({
+		const sends = sendTool({
+			sending: () => gateway.sending,
+			workspaceOf: () => "/nowhere",
+			limit: () => 0,
+		});
+		const gateway: Gateway = createGateway({
 			store,
 			confirmations,
 			agent: agentOf(this.#told),
-			tools: createTools([clarify, effectOnFile(effects), dangerOnFile(effects)]),
+			tools: createTools([clarify, effectOnFile(effects), dangerOnFile(effects), sends]),
 			channels: [createScriptedChannel({ on: this.world, clock: systemClock, ...channel })],
 			config: configOf(config),
 			clock: systemClock,

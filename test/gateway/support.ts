@@ -170,6 +170,8 @@ export interface SceneOptions {
 	/** In memory and in this thread, so that it can crash and come back many times as fast; the caller closes it. */
 	readonly database?: MemoryDatabase;
 	readonly at?: number;
+	/** Of the target `local`. */
+	readonly outputFolder?: string;
 }
 
 /** What the agent was shown in one step. */
@@ -269,6 +271,7 @@ export class Scene {
 				...(options.tools ?? []),
 				...(options.programs && this.processes ? terminalIn(options, this.processes, config) : []),
 			]),
+			...(options.outputFolder !== undefined && { outputFolder: options.outputFolder }),
 			channels: [this.channel, ...(options.channels?.(clock) ?? [])],
 			settingsOf: () => ({ ...CHANNEL_DEFAULTS, ...options.settings }),
 			config,

@@ -7,6 +7,7 @@ import { systemIds } from "../../store/index.ts";
 import { systemClock } from "../../time/index.ts";
 import { type Connection, withConnection } from "../connect.ts";
 import type { CliContext } from "../context.ts";
+import { assertOutside } from "../inside.ts";
 import { whileWaiting } from "../io/progress.ts";
 import { readText } from "../io/read-text.ts";
 import { found, localSource, namedConversation } from "../named-conversation.ts";
@@ -14,6 +15,7 @@ import { texts } from "../texts.ts";
 
 interface Flags {
 	readonly conversation?: string;
+	readonly to?: string;
 	readonly wait: boolean;
 	readonly id?: string;
 }
@@ -24,6 +26,7 @@ export function addSend(program: Command, context: CliContext): void {
 		.description(texts.send.about)
 		.argument("<text...>", texts.send.text)
 		.option("--conversation <id|key>", texts.send.conversation)
+		.option("--to <target>", texts.send.to)
 		.option("--no-wait", texts.send.noWait)
 		.option("--id <id>", texts.send.id)
 		.addHelpText("after", EXAMPLES)
@@ -39,6 +42,7 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 	const given = words.join(" ");
 	const text = given === "-" ? await readText("-", context) : given;
 	if (text.trim() === "") throw new KeryxError("argument.invalid", texts.send.empty, { field: "text" });
+	if (flags.to !== undefined) return sendTo(context, text, flags.to, flags);
 	await withConnection(context, "run", async (connection) => {
 		const { client, output } = connection;
 		const id = await send(connection, text, flags);
@@ -57,6 +61,41 @@ async function runSend(context: CliContext, words: readonly string[], flags: Fla
 			else output.text(text);
 	});
 }
+
+/** As an answer to nobody. What Keryx itself started does not send like this: its agent has a tool for it, which asks. */
+async function sendTo(context: CliContext, text: string, target: string, flags: Flags): Promise<void> {
+	assertOutside(context);
+	if (flags.conversation !== undefined)
+		throw new KeryxError("argument.invalid", texts.send.toAndConversation, { field: "to" });
+	await withConnection(context, "run", async ({ client, output, isRemote }) => {
+		if (!isRemote && target !== "local")
+			throw new KeryxError("gateway.stopped", texts.send.notRunning, { hint: texts.send.notRunningHint });
+		const { id } = await client.sendTo({ target, text, id: flags.id ?? systemIds(systemClock).uuid() });
+		const sent = flags.wait
+			? await whileWaiting(output, texts.send.sending, () => settled(client, id))
+			: await client.sentTo({ id });
+		const lost = flags.wait ? sent.deliveries.find(({ state }) => state !== "sent") : undefined;
+		if (lost)
+			throw new KeryxError(
+				"send.failed",
+				texts.send.notSent(sent.to, lost.state, lost.reason === null ? "" : `: ${lost.reason}`),
+				{ hint: texts.send.notSentHint },
+			);
+		if (output.json) output.value({ send: sent });
+		else if (sent.file !== null) output.line(texts.send.savedAs(sent.file));
+		else output.line(flags.wait ? texts.send.sentTo(sent.to) : texts.send.toAccepted(sent.to));
+	});
+}
+
+async function settled(client: Client, id: string): Promise<WireSend> {
+	for (;;) {
+		const sent = await client.sentTo({ id, wait: WAIT });
+		if (sent.deliveries.every(({ state }) => ENDED.has(state))) return sent;
+	}
+}
+
+type WireSend = Awaited<ReturnType<Client["sentTo"]>>;
+const ENDED: ReadonlySet<string> = new Set(["sent", "unknown", "dead"]);
 
 async function send({ client }: Connection, text: string, flags: Flags): Promise<number> {
 	const conversation =

@@ -33,8 +33,7 @@ export type Target =
 			readonly threadId?: string;
 	  };
 
-export const TARGET_FORMS =
-	"origin, local, a platform, platform:chat, platform:chat:thread or conversation:id";
+const TARGET_FORMS = "origin, local, a platform, platform:chat, platform:chat:thread or conversation:id";
 
 /** As long as the ids of a source may be, twice, and a name. */
 const LONGEST = 1100;

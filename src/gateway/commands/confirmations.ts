@@ -5,7 +5,7 @@ import type { Caller } from "../../confirmations/index.ts";
 import { soleSpeaker } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
 import { type Confirmation, type GrantScope, OPERATOR } from "../../store/index.ts";
-import { WIDEN_WALL } from "../../tools/index.ts";
+import { OWNER_ONLY, SEND_TO_OTHERS } from "../../tools/index.ts";
 import { texts } from "../texts.ts";
 import { wrongArgument } from "./parse.ts";
 import type { Changing, CommandContext } from "./types.ts";
@@ -90,10 +90,12 @@ async function plan(
 		throw new KeryxError("confirmation.refused", texts.approve.ownerOnlyLonger, {
 			hint: texts.approve.onceOrSession,
 		});
-	if (asked.action === WIDEN_WALL && role !== "owner")
-		throw new KeryxError("confirmation.refused", texts.approve.ownerOnlyWall, {
-			hint: texts.approve.ownerOnlyWallHint,
-		});
+	if (OWNER_ONLY.has(asked.action) && role !== "owner")
+		throw new KeryxError(
+			"confirmation.refused",
+			asked.action === SEND_TO_OTHERS ? texts.approve.ownerOnlySend : texts.approve.ownerOnlyWall,
+			{ hint: texts.approve.ownerOnlyWallHint },
+		);
 	if (input.grant && role !== "owner" && !(await askedThemselves(asked, context)))
 		throw new KeryxError("confirmation.refused", texts.approve.notYours, { hint: texts.approve.useOnce });
 	if (!confirmations) throw new KeryxError("confirmation.refused", texts.approve.off);

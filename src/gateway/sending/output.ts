@@ -4,7 +4,7 @@ import { chmod, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { NewSend, Sent } from "./sending.ts";
+import type { NewSend, Sent } from "./types.ts";
 
 export interface OutputFilesOptions {
 	readonly store: Store;
@@ -20,13 +20,14 @@ export class OutputFiles {
 		this.#options = options;
 	}
 
-	async write({ id, target, by, turn, text }: NewSend): Promise<Sent> {
+	async write({ id, target, by, turn, whileRunning, text }: NewSend): Promise<Sent> {
 		const { store, folder } = this.#options;
 		const sent = await store.send({
 			id,
 			target,
 			by,
 			...(turn !== undefined && { turn }),
+			...(whileRunning !== undefined && { whileRunning }),
 			to: { kind: "file", file: this.#name() },
 		});
 		const path = join(folder, sent.file as string);

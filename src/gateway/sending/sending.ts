@@ -1,52 +1,16 @@
 // Sending by itself: a text to a target that was resolved and checked. Deliveries like any other's, and the row in the target's
 // transcript, are one commit; the same id again sends nothing (I7).
-import { type Content, contentText, type Part, type SentFrom, type Target } from "../../domain/index.ts";
+import { type Content, contentText, type Part, type Source } from "../../domain/index.ts";
 import { KeryxError } from "../../errors.ts";
-import type { NewDelivery, Send, Store } from "../../store/index.ts";
-import type { ToolPart } from "../../tools/index.ts";
+import { type NewDelivery, OPERATOR, type Store } from "../../store/index.ts";
 import { fileDeliveries } from "../outbox/files.ts";
 import type { Outlet } from "../outbox/outlet.ts";
 import { toDeliveries } from "../outbox/reply.ts";
 import { policyOf, type SessionSettings } from "../session-settings.ts";
 import { storeAttachments } from "../turn/attachments.ts";
 import type { OutputFiles } from "./output.ts";
-import type { Place, Resolution, Sender, Targets, Verdict } from "./targets.ts";
-
-export interface NewSend {
-	/** Made by whoever sends, such as `<turn>:<call>` or `job:<id>:<instant>`: the same one again sends nothing. */
-	readonly id: string;
-	readonly target: Target;
-	readonly text: string;
-	/** Files with their bytes; only to a chat that Keryx has heard from. */
-	readonly files?: readonly Extract<ToolPart, { readonly data: Uint8Array }>[];
-	/** Who sends, as the audit names them: `agent:<profile>`, `token:<name>`, `operator`. */
-	readonly by: string;
-	readonly from: SentFrom;
-	/** The turn that sends it. */
-	readonly turn?: string;
-}
-
-/**
- * What others send through: the tool, the API, jobs.
- *   const found = await sending.resolve("telegram:123", sender);   // when the target is given; store found.target
- *   const verdict = await sending.check(target, sender);           // later, before it is used: rights may have changed
- *   await sending.send({ id, target, text, by, from });            // commits deliveries and the `sent` row, once by its id
- * `send` asks nobody: whoever calls it has seen to what `needs` says.
- */
-export interface Sending {
-	resolve(text: string, sender: Sender): Promise<Resolution>;
-	check(target: Target, sender: Sender): Promise<Verdict>;
-	/** As people read it. Names in it are untrusted. */
-	show(target: Target): Promise<string>;
-	send(send: NewSend): Promise<Sent>;
-}
-
-export type Sent = Send & {
-	/** It was sent before. */
-	readonly repeated: boolean;
-	/** Of an output file: where it is. */
-	readonly path: string | null;
-};
+import type { Place, Targets } from "./targets.ts";
+import type { NewSend, Sending, Sent } from "./types.ts";
 
 export interface SendingOptions {
 	readonly store: Store;
@@ -58,9 +22,10 @@ export interface SendingOptions {
 
 export function createSending({ store, targets, outlet, sessionSettings, output }: SendingOptions): Sending {
 	const toChat = async (given: NewSend, place: Place): Promise<Sent> => {
-		const { id, target, by, turn, from, files = [] } = given;
+		const { id, target, by, turn, whileRunning, from, files = [], uploads = NO_UPLOADS } = given;
 		const { destination, conversation } = place;
-		if (files.length > 0 && !conversation)
+		const attached = [...files, ...uploads.parts];
+		if (attached.length > 0 && !conversation)
 			throw new KeryxError("send.refused", "files can only be sent to a chat that Keryx has heard from", {
 				field: "attachments",
 			});
@@ -68,13 +33,14 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		const text = store.secrets.hideIn(given.text);
 		const { content, blobs } = await storeAttachments(
 			store,
-			files.length === 0 ? text : [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files],
+			attached.length === 0 ? text : [...(text === "" ? [] : [{ type: "text" as const, text }]), ...attached],
 		);
 		const sent = await store.send({
 			id,
 			target,
 			by,
 			...(turn !== undefined && { turn }),
+			...(whileRunning !== undefined && { whileRunning }),
 			to: {
 				kind: "chat",
 				destination,
@@ -86,7 +52,7 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 					},
 				},
 				content,
-				blobs,
+				blobs: [...blobs, ...uploads.blobs],
 				from,
 				deliveries: deliveriesOf(id, content, place),
 			},
@@ -107,10 +73,14 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		resolve: (text, sender) => targets.resolve(text, sender),
 		check: (target, sender) => targets.check(target, sender),
 		show: (target) => targets.show(target),
+		whereOf: async (id) => {
+			const { source } = await store.conversation({ scope: OPERATOR, ref: { id } });
+			return { where: whereFrom(source, outlet), conversation: id };
+		},
 		send: async (given) => {
 			if (given.target.kind === "local") {
 				if (!output) throw new KeryxError("send.refused", "there is no folder for output files here");
-				if (given.files?.length)
+				if (given.files?.length || given.uploads?.parts.length)
 					throw new KeryxError("send.refused", "local takes a text and no files", { field: "attachments" });
 				return output.write(given);
 			}
@@ -120,6 +90,18 @@ export function createSending({ store, targets, outlet, sessionSettings, output 
 		},
 	};
 }
+
+/** No ids, which a prompt may have to hide, and no titles, which say what is talked about. */
+function whereFrom({ platform, chatType, userName, chatName }: Source, outlet: Outlet): string {
+	if (platform === "local") return "the terminal";
+	if (platform === "web") return "a chat on the page";
+	if (platform === "api_server") return "the API";
+	const { label } = outlet.platforms.traits(platform);
+	if (chatType === "dm") return `a private chat${userName ? ` with ${userName}` : ""} on ${label}`;
+	return `${chatName ?? "a group"} on ${label}`;
+}
+
+const NO_UPLOADS = { parts: [], blobs: [] } as const;
 
 function isFile(part: Part): part is Exclude<Part, { type: "text" }> {
 	return part.type !== "text";

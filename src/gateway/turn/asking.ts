@@ -15,7 +15,7 @@ import {
 	type ToolCall,
 } from "../../domain/index.ts";
 import { type Confirmation, OPERATOR, type Store } from "../../store/index.ts";
-import { type ConfirmationQuestion, WIDEN_WALL } from "../../tools/index.ts";
+import { type ConfirmationQuestion, OWNER_ONLY, SEND_TO_OTHERS, WIDEN_WALL } from "../../tools/index.ts";
 import { type Patience, untilWritten } from "../until-written.ts";
 import type { TurnStart } from "./start.ts";
 
@@ -56,8 +56,7 @@ export class Asking {
 
 	async about(call: ToolCall, question: ConfirmationQuestion | null, index: number): Promise<Asked> {
 		const { confirmations, mode, start } = this.#options;
-		// A wall is no doubt about a command but a right: that nobody is asked about commands widens none.
-		if (!question || (mode === "off" && question.action !== WIDEN_WALL))
+		if (!question || (mode === "off" && !this.#isRight(question.action)))
 			return { kind: "go", started: false };
 		const refused = (why: string): Asked => ({ kind: "refused", why: `${why} Nothing was done.` });
 		if (mode === "readonly")
@@ -122,7 +121,12 @@ export class Asking {
 	}
 
 	#mayAnswer(action: string): boolean {
-		return isAtLeast(this.#options.standing, action === WIDEN_WALL ? "owner" : "member");
+		return isAtLeast(this.#options.standing, OWNER_ONLY.has(action) ? "owner" : "member");
+	}
+
+	/** A question of rights, not of doubt about a command: that nobody is asked about commands gives nobody more rights. */
+	#isRight(action: string): boolean {
+		return action === WIDEN_WALL || (action === SEND_TO_OTHERS && this.#options.standing !== "owner");
 	}
 
 	/** The person that the conversation belongs to, as `/approve` has it. */
@@ -228,7 +232,7 @@ export class Asking {
 			typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input: input ?? null };
 		return {
 			...question,
-			details: details as CallQuestion["details"],
+			details: question.details ?? (details as CallQuestion["details"]),
 			sessionKey: conversationInfo.key,
 			askedBy: `agent:${conversationInfo.profile || "default"}`,
 			answerer: this.#answerer(question.action),

@@ -15,6 +15,7 @@ import { readConformance } from "./store/reads.ts";
 import { repeatConformance } from "./store/repeats.ts";
 import { type Open, teller } from "./store/scene.ts";
 import { scheduleConformance } from "./store/schedules.ts";
+import { sendConformance } from "./store/sends.ts";
 import { sessionConformance } from "./store/sessions.ts";
 import { sideDeliveriesConformance } from "./store/side-deliveries.ts";
 import { turnConformance } from "./store/turns.ts";
@@ -45,6 +46,7 @@ export function storeConformance(
 		describe("history", () => historyConformance(tell));
 		describe("deliveries", () => deliveryConformance(tell));
 		describe("beside the transcript", () => sideDeliveriesConformance(tell));
+		describe("sends", () => sendConformance(tell));
 		describe("blobs", () => blobConformance(tell));
 		describe("reads", () => readConformance(tell));
 		describe("commands", () => commandConformance(tell));

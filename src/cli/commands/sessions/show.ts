@@ -104,8 +104,9 @@ function printRow(output: Output, message: WireMessage, timezone: string): void 
 		output.line(`  ▸ ${name} ${brief(JSON.stringify(input) ?? "")}`);
 }
 
-function nameOf({ role, kind, author }: WireMessage): string {
+function nameOf({ role, kind, author, sent_from }: WireMessage): string {
 	if (role === "user") return author?.name ?? "user";
+	if (sent_from !== null) return `agent, sent from ${onOneLine(sent_from)}`;
 	if (role === "assistant") return "agent";
 	return kind === null ? role : `Keryx (${kind.replaceAll("_", " ")})`;
 }

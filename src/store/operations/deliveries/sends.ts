@@ -6,7 +6,15 @@ import { inlineUntrusted, personId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal, unseal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
-import type { Content, Delivery, Destination, NewDelivery, NewMessage, OperatorScope } from "../../types.ts";
+import type {
+	Content,
+	Delivery,
+	Destination,
+	NewDelivery,
+	NewMessage,
+	OperatorScope,
+	TurnState,
+} from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
 import { moveTo } from "../sessions/filing.ts";
@@ -36,8 +44,10 @@ export interface SendArgs {
 	readonly target: Target;
 	/** Named by the audit: `agent:<profile>`, a token, the operator. */
 	readonly by: string;
-	/** The turn that sends it. */
+	/** The turn that it is sent for. */
 	readonly turn?: string;
+	/** The turn sends it itself: refused (turn.stale) where that no longer runs (I5). */
+	readonly whileRunning?: boolean;
 	readonly to:
 		| {
 				readonly kind: "chat";
@@ -108,6 +118,7 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 	const before = yield* get(byId, args.id);
 	if (before) return { ...(yield* toSend(before)), repeated: true };
 	const { id, target, by, turn = null, to } = args;
+	if (args.whileRunning) yield* assertRuns(context, turn ?? "");
 	const facts = [id, context.now, JSON.stringify(target)] as const;
 	if (to.kind === "file") {
 		yield* run(insert, ...facts, null, null, null, null, turn, by, 0, to.file, null);
@@ -142,6 +153,15 @@ export function* send(context: Context, args: SendArgs): Op<Send & { readonly re
 	return { ...sent, repeated: false };
 }
 
+function* assertRuns(context: Context, turn: string): Op<void> {
+	const row = yield* get(turnState, turn);
+	if (row?.state === "running" && row.epoch === context.epoch) return;
+	throw new KeryxError("turn.stale", `turn ${turn} does not run any more, so nothing was sent`, {
+		field: "turn",
+	});
+}
+const turnState = sql<{ state: TurnState; epoch: number }>("SELECT state, epoch FROM turns WHERE id = ?");
+
 function* addRow(
 	context: Context,
 	{ id, opening }: { readonly id: ConversationId; readonly opening: Opening },
@@ -175,10 +195,10 @@ function sentRow(content: Content, sentFrom: SentFrom): NewMessage {
 const MOST_CAUGHT_UP = 5;
 const OLDEST_MS = 7 * 86_400_000;
 
-const toLane = sql<SendRow>(
-	`SELECT ${COLUMNS} FROM sends WHERE lane = ? AND n > ? AND at > ? ORDER BY n DESC LIMIT ?`,
+const unseen = sql<SendRow>(
+	`SELECT ${COLUMNS} FROM sends WHERE lane = ? AND n > (SELECT sends_seen FROM conversations WHERE id = ?) AND at > ?
+	ORDER BY n DESC LIMIT ?`,
 );
-const seen = sql<{ sends_seen: number }>("SELECT sends_seen FROM conversations WHERE id = ?");
 const setSeen = sql("UPDATE conversations SET sends_seen = ? WHERE id = ?");
 const give = sql(
 	"UPDATE sends SET conversation = ?, session = ?, message = ?, body = NULL WHERE n = ? AND conversation IS NULL",
@@ -195,13 +215,14 @@ export function* catchUpSends(
 	session: SessionRow,
 	destination: Destination,
 ): Op<void> {
-	const upTo = (yield* get(seen, conversation.id))?.sends_seen ?? 0;
-	const rows = yield* all(toLane, laneOf(destination), upTo, context.now - OLDEST_MS, MOST_CAUGHT_UP);
-	const [newest] = rows;
+	const since = context.now - OLDEST_MS;
+	const here = yield* all(unseen, laneOf(destination), conversation.id, since, MOST_CAUGHT_UP);
+	const rows = [...(yield* threadedUnder(destination, conversation)), ...here.reverse()];
+	const newest = rows.at(-1);
 	if (!newest) return;
 	yield* run(setSeen, newest.n, conversation.id);
 	const visible = new Set((yield* chainOf(session)).map((segment) => segment.session));
-	for (const row of rows.reverse()) {
+	for (const row of rows) {
 		const isOwn = row.conversation === conversation.id;
 		if (isOwn && row.session !== null && visible.has(row.session)) continue;
 		const said = yield* saidBy(row);
@@ -214,6 +235,26 @@ export function* catchUpSends(
 		if (row.conversation === null)
 			yield* run(give, conversation.id, session.key, (added as { id: number }).id, row.n);
 	}
+}
+
+const byReceipt = sql<{ id: string; lane: string }>(
+	"SELECT id, lane FROM deliveries WHERE receipt = ? AND kind = 'reply' AND turn IS NULL AND id LIKE 'send:%'",
+);
+const unseenById = sql<SendRow>(
+	`SELECT ${COLUMNS} FROM sends WHERE id = ? AND n > (SELECT sends_seen FROM conversations WHERE id = ?)`,
+);
+
+/** A thread that hangs on a message of Keryx has that message's id: there, the sent message is what it is about. */
+function* threadedUnder(destination: Destination, { id }: ConversationRow): Op<SendRow[]> {
+	const { threadId, ...chat } = destination;
+	if (threadId === undefined) return [];
+	for (const delivery of yield* all(byReceipt, threadId)) {
+		if (delivery.lane !== laneOf(chat)) continue;
+		const [, send = ""] = /^send:(.*):\d+$/s.exec(delivery.id) ?? [];
+		const row = yield* get(unseenById, send, id);
+		if (row) return [row];
+	}
+	return [];
 }
 
 /** Null where its conversation is gone, and the text with it. */

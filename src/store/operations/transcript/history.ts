@@ -100,11 +100,9 @@ export function* undo(
 	const target = starts.at(-1);
 	if (!target) return { rows: 0, messages: 0, turns: 0, text: null, stopped };
 
-	const ranges = chain.slice(target.segment).map((segment, index) => ({
-		segment,
-		from: index === 0 ? target.row.seq : 1,
-		to: segment.upTo,
-	}));
+	const ranges: { readonly segment: Segment; readonly from: number; readonly to: number }[] = [];
+	for (const [index, segment] of chain.slice(target.segment).entries())
+		ranges.push(...(yield* withoutSent(segment, index === 0 ? target.row.seq : 1)));
 	const messages = yield* messagesIn(conversation.id, ranges);
 	const rows = yield* hide(context, conversation, live, ranges, "undo");
 	const text = yield* textOfRow(conversation.id, target.row.id);
@@ -116,6 +114,24 @@ export function* undo(
 	);
 	return { rows, messages, turns: starts.length, text, stopped };
 }
+
+/** The ranges of a segment between the messages that were sent there from elsewhere: those answer nothing, and stay. */
+function* withoutSent(
+	segment: Segment,
+	first: number,
+): Op<{ readonly segment: Segment; readonly from: number; readonly to: number }[]> {
+	const ranges = [];
+	let from = first;
+	for (const { seq } of yield* all(sentIn, segment.session, first, segment.upTo)) {
+		if (seq > from) ranges.push({ segment, from, to: seq - 1 });
+		from = seq + 1;
+	}
+	if (from <= segment.upTo) ranges.push({ segment, from, to: segment.upTo });
+	return ranges;
+}
+const sentIn = sql<{ seq: number }>(
+	"SELECT seq FROM messages WHERE session = ? AND seq BETWEEN ? AND ? AND kind = 'sent' ORDER BY seq",
+);
 
 /** The same, as it was decided earlier: null, and nothing is hidden, where the conversation has gone on since. */
 export function* undoAsDecided(

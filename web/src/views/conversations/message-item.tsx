@@ -89,6 +89,7 @@ export const MessageItem = memo(function MessageItem(props: MessageItemProps) {
 				)}
 				<Attachments conversation={conversation.id} files={files} />
 				<Questions questions={questions} />
+				{message?.sent_from && <p className="text-xs text-ink-3">sent here from {message.sent_from}</p>}
 				{message?.observed && <p className="text-xs text-ink-3">seen, not addressed to the agent</p>}
 			</div>
 			{sent && <SentState sent={sent} />}
