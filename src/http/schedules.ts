@@ -15,12 +15,9 @@ const timing = z.object({
 	shown: z.string().openapi({ description: "in words that leave nothing open" }),
 	next: z.array(time),
 	next_shown: z.array(z.string()).openapi({ description: "the same as clocks of the zone show them" }),
-	change: z
-		.object({ at: time, text: z.string() })
-		.nullable()
-		.openapi({
-			description: "what the next change of the clock does to it; null: there is none within a year",
-		}),
+	change: z.object({ at: time, text: z.string() }).nullable().openapi({
+		description: "what the next change of the clock does to it; null: there is none within a year",
+	}),
 });
 
 const task = z.enum(["prompt", "text", "command"]);
