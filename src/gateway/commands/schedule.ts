@@ -30,7 +30,7 @@ export const schedule: Changing<"manageJob"> = {
 			throw wrongArgument(texts.schedule.takes, args, "/schedule tomorrow at 9 | say call the dentist");
 		const view = schedules.understand(words);
 		if (!view.isExact) return shownBack(view, what);
-		const job = await schedules.prepare({ ...wantedOf(context, what), when: view.exact, zone: view.zone });
+		const job = schedules.prepare({ ...wantedOf(context, what), when: view.exact, zone: view.zone });
 		if (job.owner.principal === null) throw unknownPerson();
 		return { args: { do: "create", job, most: context.config.schedule.max_jobs } };
 	},
