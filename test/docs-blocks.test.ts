@@ -172,7 +172,7 @@ describe("shell", () => {
 	test.each(here("sh"))(
 		"%s runs",
 		async (_name, { code }) => {
-			expect(await shell(code)).toMatchObject({ code: 0 });
+			expect(await shell(code)).toMatchObject({ code: 0, said: expect.any(String) });
 		},
 		PATIENCE,
 	);
@@ -182,7 +182,7 @@ describe("programs", () => {
 	test.each(here("ts", "js"))(
 		"%s runs",
 		async (name, { code }) => {
-			expect(await program(code, name.replace(/\W+/g, "-"))).toMatchObject({ code: 0 });
+			expect(await program(code, name.replace(/\W+/g, "-"))).toEqual({ code: 0, said: expect.any(String) });
 		},
 		PATIENCE,
 	);

@@ -173,7 +173,7 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 	await page.getByRole("button", { name: "Test and connect" }).click();
 	await page.getByRole("alert").waitFor();
 	await page.getByRole("button", { name: "Test and connect" }).click();
-	await page.getByText("tiny of Another server").waitFor();
+	await page.getByText("tiny (Another OpenAI-compatible server)").waitFor();
 	await soon(async () => (await keryx.client.health()).agent).toBe("ai-sdk");
 	expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer key-of-the-page-0123456789");
 	expect(await page.locator("main").innerHTML()).not.toContain("key-of-the-page-0123456789");

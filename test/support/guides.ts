@@ -11,7 +11,7 @@ export function examples(guide: string, language: string): string[] {
 
 /** With the sources in place of the package. */
 export function onSources(code: string): string {
-	return code.replace(/"keryx(?:\/(\w+))?"/g, (_found, part: string | undefined) =>
+	return code.replace(/(?<=from |import\()"keryx(?:\/(\w+))?"/g, (_found, part: string | undefined) =>
 		JSON.stringify(new URL(`../../src/${part ?? "app"}/index.ts`, import.meta.url)),
 	);
 }

@@ -2,7 +2,7 @@
 import { KeryxError } from "../../errors.ts";
 import type { CallInput } from "../endpoints.ts";
 import type { WireDelivery, WireInbound } from "../schemas.ts";
-import type { Client } from "./client.ts";
+import type { CallingClient } from "./types.ts";
 
 export interface AskInput {
 	readonly text: string;
@@ -37,7 +37,7 @@ export interface AskAnswer {
 	readonly deliveries: readonly WireDelivery[];
 }
 
-type AskClient = Pick<Client, "send" | "inbound" | "turn" | "delivery" | "follow">;
+type AskClient = Pick<CallingClient, "send" | "inbound" | "turn" | "delivery" | "follow">;
 
 /** Seconds that one request waits; then it is asked again. */
 const WAIT = 30;

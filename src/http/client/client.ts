@@ -9,13 +9,14 @@ import {
 import { KeryxError } from "../../errors.ts";
 import type { Api } from "../app.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { type Answer, type CallInput, type EndpointName, endpoints } from "../endpoints.ts";
+import { type EndpointName, endpoints } from "../endpoints.ts";
 import { framesOf } from "../events/sse.ts";
-import type { WireDelta, WireEvent } from "../schemas.ts";
+import type { WireDelta } from "../schemas.ts";
 import { event } from "../schemas.ts";
 import { type AskInput, type Asking, ask } from "./ask.ts";
 import { type ConfirmationCalls, confirmationCalls } from "./confirmations.ts";
 import { type Patience, watchSilence } from "./patience.ts";
+import type { CallingClient, Calls, Followed, FollowInput } from "./types.ts";
 
 /** How one request travels. */
 export type Transport = (request: {
@@ -26,49 +27,11 @@ export type Transport = (request: {
 	readonly signal?: AbortSignal;
 }) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }>;
 
-type Calls = {
-	readonly [Name in EndpointName]: (
-		...args: Record<never, never> extends CallInput<Name>
-			? [input?: CallInput<Name>]
-			: [input: CallInput<Name>]
-	) => Promise<Answer<Name>>;
-};
-
-export type Followed =
-	| { readonly kind: "event"; readonly event: WireEvent }
-	| { readonly kind: "delta"; readonly delta: WireDelta }
-	| { readonly kind: "resync"; readonly cursor: string }
-	/** The connection was cut, and stands again; nothing is missed in between. */
-	| { readonly kind: "lost" | "restored" };
-
-export interface FollowInput {
-	/** Left out: only what comes. */
-	readonly after?: string;
-	readonly conversation?: string;
-	readonly signal: AbortSignal;
-}
-
-export interface Client extends Calls {
+export interface Client extends CallingClient {
 	/** Sends one message; its answer can be read while it is written, or as a whole. */
 	ask(input: AskInput): Promise<Asking>;
 	/** Ask for approval before an action, wait for the decision, use it once; or decide. */
 	readonly confirmations: ConfirmationCalls;
-	/** Events from a cursor on, across cuts and restarts of Keryx, each once, until the signal. */
-	follow(input: FollowInput): AsyncGenerator<Followed>;
-	/** The lines of an export, as they come. */
-	export(input: {
-		readonly session?: string;
-		readonly conversation?: string;
-		readonly format?: "jsonl" | "markdown";
-	}): AsyncGenerator<Uint8Array>;
-	import(body: AsyncIterable<Uint8Array>, origin?: string): Promise<Readonly<Record<string, number>>>;
-	/** A call of the confirmations' own family: /confirm, /audit, /grants. What it answers is given as it is, refusals too. */
-	confirm(
-		method: "GET" | "POST" | "DELETE",
-		path: string,
-		body?: unknown,
-		signal?: AbortSignal,
-	): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>;
 }
 
 export interface TransportOptions {

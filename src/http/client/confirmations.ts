@@ -7,7 +7,7 @@ import {
 	confirmCalls,
 	type WireConfirmation,
 } from "../confirm/schemas.ts";
-import type { Client } from "./client.ts";
+import type { CallingClient } from "./types.ts";
 
 export interface ConfirmCallInput<Name extends ConfirmCallName> {
 	/** Stands for {id} in the path. */
@@ -40,7 +40,7 @@ export interface ConfirmationCalls {
 /** Seconds that one request waits; then it is asked again. */
 const WAIT = 30;
 
-export function confirmationCalls(client: Pick<Client, "confirm">): ConfirmationCalls {
+export function confirmationCalls(client: Pick<CallingClient, "confirm">): ConfirmationCalls {
 	return {
 		request: (body) => callConfirm(client, "confirmRequest", { body }),
 		get: (id) => callConfirm(client, "confirmRead", { id }),
@@ -64,7 +64,7 @@ export function confirmationCalls(client: Pick<Client, "confirm">): Confirmation
 }
 
 export async function callConfirm<Name extends ConfirmCallName>(
-	client: Pick<Client, "confirm">,
+	client: Pick<CallingClient, "confirm">,
 	name: Name,
 	{ id = "", query, body, signal }: ConfirmCallInput<Name> = {},
 ): Promise<ConfirmAnswer<Name>> {

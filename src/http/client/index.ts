@@ -1,12 +1,10 @@
 // The API's client without its server, for a program that only calls. How the API answers never comes in here.
 
-export { confirmCalls } from "../confirm/schemas.ts";
 export type { AskAnswer, AskInput, Asking } from "./ask.ts";
 export {
 	apiTransport,
 	type Client,
 	createClient,
-	type Followed,
 	socketTransport,
 	type Transport,
 	type TransportOptions,
@@ -14,3 +12,4 @@ export {
 export { type ConfirmationCalls, type ConfirmCallInput, callConfirm } from "./confirmations.ts";
 export type { Patience } from "./patience.ts";
 export { httpTransport } from "./transports.ts";
+export type { Followed } from "./types.ts";
