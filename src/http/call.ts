@@ -8,6 +8,7 @@ import { KeryxError } from "../errors.ts";
 import type { Gateway } from "../gateway/index.ts";
 import type { Processes } from "../processes/index.ts";
 import type { AuditVia, ConfigChangeEntry, Scope, Store } from "../store/index.ts";
+import type { McpServers } from "../tools/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Access, Visitor } from "./entry/auth.ts";
 import type { Feed } from "./events/feed.ts";

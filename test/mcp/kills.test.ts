@@ -57,7 +57,7 @@ test(
 		gateway = await command.start(home);
 		await expect.poll(() => counts().slice(0, 2)).toEqual([1, 1]);
 		await gateway.stop();
-		await expect.poll(counts, "nothing is left when Keryx has stopped").toEqual([0, 0, 0]);
+		await expect.poll(counts, { message: "nothing is left when Keryx has stopped" }).toEqual([0, 0, 0]);
 		console.log(
 			`mcp: ${KILLS} kills, at most ${most} program per server, ${seen} killed while the first ran`,
 		);
