@@ -95,7 +95,7 @@ test(
 		await gateway.stop("SIGKILL");
 		gateway = await keryx.start(home, [], env);
 		const second = await keryx.keryx(["send", "and again"], { env });
-		expect(second.stdout).toContain("ping was called");
+		expect(second.stdout, second.stderr).toContain("ping was called");
 	},
 	LONG,
 );
