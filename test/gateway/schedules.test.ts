@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
 import type { ConversationId, Speaker } from "../../src/domain/index.ts";
-import type { Clock } from "../../src/time/index.ts";
 import type { Job } from "../../src/store/index.ts";
+import type { Clock } from "../../src/time/index.ts";
 import {
 	type ConfigInput,
 	DAY,
@@ -29,7 +29,11 @@ const echo = (): Agent => ({
 	async *step({ history }) {
 		yield {
 			type: "done",
-			message: { content: `you said ${String(history.at(-1)?.content)}`, toolCalls: [], finishReason: "stop" },
+			message: {
+				content: `you said ${String(history.at(-1)?.content)}`,
+				toolCalls: [],
+				finishReason: "stop",
+			},
 			usage: { ...NO_USAGE, provider: "x", model: "x" },
 		};
 	},
@@ -358,7 +362,10 @@ const slow = (clock: Clock): Agent => ({
 });
 
 test("only so many runs go on at once, and a job that is not reached in time says so", async () => {
-	await start({ agent: slow, config: { schedule: { max_running: 1 }, turn: { first_token_seconds: 600, model_seconds: 600 } } });
+	await start({
+		agent: slow,
+		config: { schedule: { max_running: 1 }, turn: { first_token_seconds: 600, model_seconds: 600 } },
+	});
 	const { owner } = await speaker("ada", "owner");
 	await pass(5 * MINUTE);
 	const one = await job({ when: "every 1h", owner, name: "one" });
@@ -386,4 +393,22 @@ test("nothing is made from words, too often, or more than allowed", async () => 
 	await expect(job({ when: "0 9 * * *", zone: "+01:00" })).rejects.toThrow(/not a time zone/);
 	await job({ when: "0 9 * * *" });
 	await expect(job({ when: "0 9 * * *" })).rejects.toThrow(/max_jobs/);
+});
+
+test("/schedule shows words back exactly, makes the job from the exact line, and manages it", async () => {
+	await start();
+	await scene.say("/schedule tomorrow at 9 | say call the dentist", { user: "ada" });
+	expect(scene.texts().at(-1)).toContain("Nothing is scheduled yet");
+	expect(scene.texts().at(-1)).toContain("/schedule 2026-03-11T09:00 | say call the dentist");
+	expect((await scene.schedules.list(OPERATOR, { limit: 9 })).jobs).toEqual([]);
+	await scene.say("/schedule 2026-03-11T09:00 | say call the dentist", { user: "ada" });
+	expect(scene.texts().at(-1)).toContain("First run: Wednesday 11 March 2026, 09:00");
+	const [made] = (await scene.schedules.list(OPERATOR, { limit: 9 })).jobs;
+	await scene.say(`/schedule pause ${made?.id}`, { user: "ada" });
+	expect((await scene.schedules.find(OPERATOR, made?.id as string)).state).toBe("paused");
+	await scene.say(`/schedule pause ${made?.id}`, { chat: "bob", user: "bob" });
+	expect(scene.texts("bob").at(-1)).toContain("No job");
+	await scene.say(`/schedule run ${made?.id}`, { user: "ada" });
+	await pass(SECOND);
+	expect(scene.texts()).toContain("call the dentist");
 });
