@@ -394,3 +394,21 @@ test("nothing is made from words, too often, or more than allowed", async () => 
 	await job({ when: "0 9 * * *" });
 	await expect(job({ when: "0 9 * * *" })).rejects.toThrow(/max_jobs/);
 });
+
+test("/schedule shows words back exactly, makes the job from the exact line, and manages it", async () => {
+	await start();
+	await scene.say("/schedule tomorrow at 9 | say call the dentist", { user: "ada" });
+	expect(scene.texts().at(-1)).toContain("Nothing is scheduled yet");
+	expect(scene.texts().at(-1)).toContain("/schedule 2026-03-11T09:00 | say call the dentist");
+	expect((await scene.schedules.list(OPERATOR, { limit: 9 })).jobs).toEqual([]);
+	await scene.say("/schedule 2026-03-11T09:00 | say call the dentist", { user: "ada" });
+	expect(scene.texts().at(-1)).toContain("First run: Wednesday 11 March 2026, 09:00");
+	const [made] = (await scene.schedules.list(OPERATOR, { limit: 9 })).jobs;
+	await scene.say(`/schedule pause ${made?.id}`, { user: "ada" });
+	expect((await scene.schedules.find(OPERATOR, made?.id as string)).state).toBe("paused");
+	await scene.say(`/schedule pause ${made?.id}`, { chat: "bob", user: "bob" });
+	expect(scene.texts("bob").at(-1)).toContain("No job");
+	await scene.say(`/schedule run ${made?.id}`, { user: "ada" });
+	await pass(SECOND);
+	expect(scene.texts()).toContain("call the dentist");
+});
