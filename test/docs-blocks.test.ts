@@ -19,6 +19,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 	"docs/guides/embedding.md ts": "test/app/embedding.test.ts",
 	"docs/guides/testing.md ts": "test/guides.test.ts, test/app/embedding.test.ts",
 	"docs/guides/testing.md yaml": "test/guides.test.ts",
+	"docs/guides/behind-tls.md nginx": "test/page/behind-tls.test.ts",
 	"docs/reference/store.md sh": "test/backup.test.ts",
 };
 
@@ -36,6 +37,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 	"npm run peer -- slack": "runs until it is stopped",
 	"npm run peer -- telegram": "runs until it is stopped",
 	"export ANTHROPIC_API_KEY=...": "needs a real key",
+	"keryx restore keryx.backup --check   # is it whole?": "stops Keryx; test/keeping/backup.test.ts runs it",
+	"keryx archive run --dry-run              # what would go now":
+		"needs archives; test/keeping/retention.test.ts",
+	"keryx link                        # a link for one browser; it works once, within ten minutes":
+		"names a login that was made",
+	"tailscale serve --bg 7717": "needs Tailscale",
+	"docker compose up --build --detach": "needs an engine for containers",
+	"npm install --global keryx": "needs the published package and a service manager",
+	"keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes": "fetches a package",
 	'import { connectHost, createSshBackend } from "keryx/processes";': "needs another machine",
 	"const keryx = await createKeryx({": "a part of the programs below it, which run",
 	'import { describe, test } from "node:test";': "needs a channel of your own",
@@ -110,7 +120,7 @@ function shell(code: string): Promise<{ code: number; stdout: string; said: stri
 	return new Promise((resolve) => {
 		const child = execFile(
 			"bash",
-			["-eu", "-o", "pipefail", "-c", readied(code)],
+			["--norc", "-eu", "-o", "pipefail", "-c", readied(code)],
 			{ cwd: home, env },
 			(error, stdout, stderr) =>
 				resolve({
@@ -133,7 +143,7 @@ function program(code: string, name: string): Promise<{ code: number | null; sai
 }
 
 test("every block says what it is, and what cannot run is named with its reason", () => {
-	const known = ["sh", "console", "text", "yaml", "json", "ts", "js"];
+	const known = ["sh", "console", "text", "nginx", "yaml", "json", "ts", "js"];
 	expect(
 		blocks.filter(({ language }) => !known.includes(language)).map(({ file, line }) => `${file}:${line}`),
 	).toEqual([]);

@@ -374,7 +374,7 @@ Without a command, Keryx is an MCP server for the program that starts it: put \`
 
 Examples:
   $ keryx mcp list
-  $ keryx mcp add files npx -y @modelcontextprotocol/server-filesystem ~/notes
+  $ keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   $ keryx mcp test files
 
 Exit codes: 0 done, 1 failure, 2 wrong usage.`,
@@ -406,7 +406,7 @@ Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 Options of the program itself go behind --.
 
 Examples:
-  $ keryx mcp add files npx -y @modelcontextprotocol/server-filesystem ~/notes
+  $ keryx mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   $ keryx mcp add notes --env NOTES_KEY -- notes-server --stdio
   $ keryx mcp add wiki --url https://wiki.example.org/mcp --header Authorization=WIKI_KEY
 
