@@ -227,16 +227,17 @@ export function* haveDeliveries(deliveries: readonly NewDelivery[]): Op<boolean>
 	return true;
 }
 
-/**
- * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
- * (`recordLookup`). What is not asked about within the time is handed out again.
- */
+/** How many messages a channel can send now. */
 export interface Room {
 	readonly platform: string;
 	readonly account: string;
 	readonly free: number;
 }
 
+/**
+ * Due deliveries, the first of each destination only: marked as being sent, or still unknown, and then to be asked about
+ * (`recordLookup`). What is not asked about within the time is handed out again.
+ */
 export function* claimDeliveries(
 	context: Context,
 	args: {
