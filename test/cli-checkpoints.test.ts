@@ -69,7 +69,7 @@ describe("checkpoints from the command line", () => {
 			checkpoint: { kind: "manual", label: "before the change", files: 1 },
 		});
 		expect((await here.run("checkpoint")).stdout).toMatch(
-			/^No file has changed since checkpoint [0-9a-f]{7}:/,
+			/^No files have changed since checkpoint [0-9a-f]{7}\./,
 		);
 	});
 

@@ -327,14 +327,14 @@ describe("commands", () => {
 		expect(scene.texts().at(-1)).toMatch(/^2 programs are running here:\n. .*sleep 2000.*: running for/);
 		await scene.say(`/kill ${first.id}`);
 		await replies(5);
-		expect(scene.texts().at(-1)).toContain(`Killed: ${first.id}`);
+		expect(scene.texts().at(-1)).toContain(`Killed ${first.id} (`);
 		expect(isRunning(first.identity?.pid as number)).toBe(false);
 		await scene.say(`/kill ${first.id}`);
 		await replies(6);
 		expect(scene.texts().at(-1)).toContain("has already ended");
 		await scene.say("/stop all");
 		await replies(7);
-		expect(scene.texts().at(-1)).toContain("1 program was killed.");
+		expect(scene.texts().at(-1)).toContain("1 program was killed");
 		expect(isRunning(second.identity?.pid as number)).toBe(false);
 		await scene.say("/kill");
 		expect(scene.texts().at(-1)).toContain("/kill takes the id");

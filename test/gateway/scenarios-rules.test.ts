@@ -174,7 +174,7 @@ describe("scenario 17: time", () => {
 		await scene.say("seven");
 		expect([notices(), (await scene.sessions(first)).length]).toEqual([3, 4]);
 		await scene.say("/continue");
-		expect(scene.texts().at(-1)).toContain("goes on from");
+		expect(scene.texts().at(-1)).toContain("This session now continues");
 		await scene.say("eight");
 		expect(JSON.stringify(scene.shown.at(-1)?.history)).toContain("slow one");
 		expect((await scene.sessions(first)).length).toBe(4);
@@ -200,7 +200,7 @@ describe("scenario 18: marathon", () => {
 		expect(noted[8]).toContain("number 18 of 20");
 		expect(noted[9]).toContain("this is your last response");
 		const notice = scene.texts().at(-1) as string;
-		expect(notice).toContain("the last one reached 20 messages (setting: session_reset.max_messages)");
+		expect(notice).toContain("the last one reached its limit of 20 messages (setting: session_reset.max_messages)");
 		expect(notice).toContain("Kept: the final summary.");
 		expect(notice).not.toMatch(/checkpoint/i);
 		expect(scene.texts().at(-2)).toBe("answer 10");
@@ -255,6 +255,6 @@ describe("scenario 18: marathon", () => {
 		await scene.say("message 10");
 		expect((await scene.sessions(id)).length).toBe(1);
 		await scene.say("/status");
-		expect(scene.texts().at(-1)).toContain("20 of 30 messages, 10 left");
+		expect(scene.texts().at(-1)).toContain("20 of 30 messages used, 10 left");
 	});
 });
