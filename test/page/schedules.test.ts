@@ -1,4 +1,4 @@
-// Jobs on the page: a time in words is shown back before it holds, the next runs and both facts of each run are seen.
+// Jobs on the page: a time in words is shown back before the job is created, then its next runs, and the state and delivery of each run.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGoodLooks } from "./looks.ts";
@@ -23,19 +23,19 @@ test("a job is made from words that are shown back, runs now, and shows what bec
 	await page.getByText("No jobs yet").waitFor();
 	await page.getByRole("button", { name: "New job" }).click();
 	await page.getByLabel("When").fill("every weekday at 9");
-	await page.getByRole("button", { name: "Show what this means" }).click();
+	await page.getByRole("button", { name: "Check the time" }).click();
 	await page.getByText("every weekday, Monday to Friday, at 09:00 (Europe/Berlin)").waitFor();
 	expect((await keryx.client.schedules({})).jobs).toEqual([]);
-	await page.getByLabel("What", { exact: true }).selectOption("text");
+	await page.getByLabel("Task", { exact: true }).selectOption("text");
 	await page.getByLabel("Text").fill("stand up");
-	await page.getByLabel("Send the result to").fill("local");
+	await page.getByLabel("Send result to").fill("local");
 	await page.getByRole("button", { name: "Create" }).click();
 	await page.getByRole("heading", { name: "stand up" }).waitFor();
 	await page.getByText(/the clock goes (forward|back)/).waitFor();
-	await page.getByText("It has not run yet.").waitFor();
+	await page.getByText("This job has not run yet.").waitFor();
 	await page.getByRole("button", { name: "Run now" }).click();
 	const row = page.getByRole("table", { name: "Runs" }).getByRole("row").nth(1);
-	await expect.poll(() => row.textContent(), { timeout: 60_000 }).toMatch(/answered[\s\S]*sent/);
+	await expect.poll(() => row.textContent(), { timeout: 60_000 }).toMatch(/Answered[\s\S]*Sent/);
 	const url = new URL(page.url());
 	await page.getByRole("link", { name: "All jobs" }).click();
 	await page.getByRole("table", { name: "Jobs" }).getByText("stand up").waitFor();

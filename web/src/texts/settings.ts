@@ -86,6 +86,28 @@ export const texts = {
 		tokens: "Tokens",
 		about: "About",
 	},
+	mcpTab: {
+		about:
+			"Your agent can use the tools of MCP servers. Add a server under `mcp.servers` in config.yaml, or with `keryx mcp add`. Keryx connects to it at once.",
+		none: "No MCP servers",
+		hint: "When you add a server, its tools appear here.",
+		retry: "Try again",
+		connecting: "Connecting…",
+		default: "default",
+		nobody: "nobody",
+		roles: (roles: Shown, profiles: Shown) => `${roles} (${profiles})`,
+		count: (tools: number, who: Shown) => `${tools} ${tools === 1 ? "tool" : "tools"}, visible to ${who}`,
+		tools: "Tools",
+		asks: "asks first",
+	},
+	mcpStates: {
+		starting: "Starting",
+		connected: "Connected",
+		waiting: "Not connected, trying again soon",
+		broken: "Not connected, trying again later",
+		login: "Not logged in",
+		stopped: "Stopped",
+	},
 	modelTab: {
 		openAI: "OpenAI",
 		anthropic: "Anthropic",

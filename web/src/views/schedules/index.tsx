@@ -1,8 +1,9 @@
-// Jobs: the list, one job with its next runs and its history, and a form that shows a time back before it holds.
+// Jobs: the list, one job with its next runs and its history, and a form that shows what a time means before the job is created.
 import { useSearch } from "@tanstack/react-router";
 import { CalendarClock, Plus } from "lucide-react";
 import { useState } from "react";
 import { useApi } from "../../api/index.ts";
+import { texts } from "../../texts/schedules.ts";
 import { Button, Empty, ErrorState, Page, SkeletonRows } from "../../ui/index.ts";
 import { JobDetail } from "./job.tsx";
 import { JobList } from "./list.tsx";
@@ -17,11 +18,11 @@ export function SchedulesView() {
 	const jobs = list.data?.jobs;
 	return (
 		<Page
-			title="Schedules"
-			about="Jobs that run when nobody is writing"
+			title={texts.view.title}
+			about={texts.view.about}
 			actions={
 				<Button icon={<Plus size={14} />} onClick={() => setAdding(true)}>
-					New job
+					{texts.view.add}
 				</Button>
 			}
 		>
@@ -32,8 +33,8 @@ export function SchedulesView() {
 			) : id !== undefined ? (
 				<JobDetail id={id} />
 			) : jobs.length === 0 ? (
-				<Empty icon={<CalendarClock size={20} />} title="No jobs yet">
-					Ask the agent for a reminder or a regular report, or make a job here.
+				<Empty icon={<CalendarClock size={20} />} title={texts.view.none}>
+					{texts.view.hint}
 				</Empty>
 			) : (
 				<JobList jobs={jobs} />

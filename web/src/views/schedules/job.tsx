@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Answer } from "../../../../src/http/endpoints.ts";
 import { api, queryClient, useApi } from "../../api/index.ts";
+import { texts } from "../../texts/schedules.ts";
 import {
 	Badge,
 	Button,
@@ -28,54 +29,52 @@ export function JobDetail({ id }: { readonly id: string }) {
 	const { name, timing, text, deliver, failure, conversation } = job.data;
 	return (
 		<article className="flex flex-col gap-4 py-4">
-			<section aria-label="Job" className="flex flex-col gap-2 px-4 lg:px-6">
+			<section aria-label={texts.job.label} className="flex flex-col gap-2 px-4 lg:px-6">
 				<Link to="/schedules" className="text-sm text-ink-3 hover:underline">
-					All jobs
+					{texts.job.all}
 				</Link>
 				<h2 className="flex items-center gap-2 text-base font-semibold">
 					{name} <JobState job={job.data} />
 				</h2>
 				<p>{timing.shown}</p>
-				<Code text={text} label="What it does" wrap copy={false} />
+				<Code text={text} label={texts.tasks[job.data.task]} wrap copy={false} />
 				<dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1 text-sm">
-					<Fact name="Result goes to">{deliver ?? "the conversation it runs in"}</Fact>
-					<Fact name="Failures go to">{failure ?? "where the job was made, else the home channels"}</Fact>
-					<Fact name="Missed runs">{MISSED[job.data.catch_up]}</Fact>
+					<Fact name={texts.job.result}>{deliver ?? texts.job.itself}</Fact>
+					<Fact name={texts.job.failure}>{failure ?? texts.job.origin}</Fact>
+					<Fact name={texts.job.missed}>{texts.catchUp[job.data.catch_up]}</Fact>
 					{conversation !== null && (
-						<Fact name="Conversation">
+						<Fact name={texts.job.conversation}>
 							<Link to="/c/$conversation" params={{ conversation }} className="underline">
-								open it
+								{texts.job.open}
 							</Link>
 						</Fact>
 					)}
 				</dl>
 				<Actions job={job.data} />
 			</section>
-			<section aria-label="Next runs" className="px-4 lg:px-6">
-				<h3 className="font-medium">Next runs in your zone ({yourZone()})</h3>
+			<section aria-label={texts.job.next} className="px-4 lg:px-6">
+				<h3 className="font-medium">{texts.job.nextIn(yourZone())}</h3>
 				<ul className="text-sm">
 					{timing.next.map((at, n) => (
 						<li key={at}>
 							{inYourZone(at)}{" "}
-							<span className="text-ink-3">
-								({timing.next_shown[n]} in {timing.zone})
-							</span>
+							<span className="text-ink-3">{texts.job.local(timing.next_shown[n] ?? "", timing.zone)}</span>
 						</li>
 					))}
 				</ul>
 				{timing.change && <p className="mt-2 text-sm text-ink-2">{timing.change.text}</p>}
 			</section>
-			<section aria-label="History">
-				<h3 className="px-4 font-medium lg:px-6">History</h3>
+			<section aria-label={texts.job.history}>
+				<h3 className="px-4 font-medium lg:px-6">{texts.job.history}</h3>
 				{history.error ? (
 					<ErrorState error={history.error} onRetry={() => void history.refetch()} />
 				) : history.data === undefined ? (
 					<SkeletonRows />
 				) : history.data.runs.length === 0 ? (
-					<p className="px-4 text-ink-3 lg:px-6">It has not run yet.</p>
+					<p className="px-4 text-ink-3 lg:px-6">{texts.job.never}</p>
 				) : (
 					<Table
-						label="Runs"
+						label={texts.runs.label}
 						columns={RUNS}
 						rows={history.data.runs}
 						rowKey={({ scheduled_at }) => scheduled_at}
@@ -85,12 +84,6 @@ export function JobDetail({ id }: { readonly id: string }) {
 		</article>
 	);
 }
-
-const MISSED: Readonly<Record<Job["catch_up"], string>> = {
-	none: "are not caught up",
-	once: "are caught up once",
-	all: "are all caught up",
-};
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
 	return (
@@ -117,20 +110,20 @@ function Actions({ job: { id, state, running } }: { readonly job: Job }) {
 	return (
 		<div className="flex flex-wrap items-center gap-2">
 			<Button disabled={running || acting.isPending} onClick={() => acting.mutate("run")}>
-				Run now
+				{texts.actions.run}
 			</Button>
 			{state === "active" && (
 				<Button disabled={acting.isPending} onClick={() => acting.mutate("pause")}>
-					Pause
+					{texts.actions.pause}
 				</Button>
 			)}
 			{state === "paused" && (
 				<Button disabled={acting.isPending} onClick={() => acting.mutate("resume")}>
-					Resume
+					{texts.actions.resume}
 				</Button>
 			)}
 			<Button look="danger" disabled={acting.isPending} onClick={() => acting.mutate("delete")}>
-				Delete
+				{texts.actions.delete}
 			</Button>
 			{acting.isError && <ErrorLine error={acting.error} />}
 		</div>
@@ -153,30 +146,28 @@ const DELIVERY_TONES: Readonly<Record<NonNullable<Run["delivery"]>, Tone>> = {
 	unknown: "warn",
 	dead: "danger",
 };
-const WHY: Readonly<Record<string, string>> = {
-	away: "Keryx was not running",
-	busy: "the run before had not ended",
-	crowded: "too many jobs were running",
-	too_late: "later than the job allows",
-	superseded: "a newer run took its place",
-};
+/** Why a run was missed. Other reasons are text already. */
+const REASONS: Readonly<Record<string, string>> = texts.reasons;
 
 const RUNS: readonly Column<Run>[] = [
-	{ name: "Scheduled", cell: ({ scheduled_at }) => inYourZone(scheduled_at) },
-	{ name: "Run", cell: ({ state }) => <Badge tone={RUN_TONES[state]}>{state}</Badge> },
+	{ name: texts.runs.scheduled, cell: ({ scheduled_at }) => inYourZone(scheduled_at) },
 	{
-		name: "Delivery",
+		name: texts.runs.run,
+		cell: ({ state }) => <Badge tone={RUN_TONES[state]}>{texts.runStates[state]}</Badge>,
+	},
+	{
+		name: texts.runs.delivery,
 		cell: ({ delivery, via }) =>
 			delivery === null ? (
-				<span className="text-ink-3">{via === "by_agent" ? "sent by the agent" : "none"}</span>
+				<span className="text-ink-3">{via === "by_agent" ? texts.runs.byAgent : texts.runs.none}</span>
 			) : (
-				<Badge tone={DELIVERY_TONES[delivery]}>{delivery}</Badge>
+				<Badge tone={DELIVERY_TONES[delivery]}>{texts.deliveries[delivery]}</Badge>
 			),
 	},
 	{
-		name: "Why",
+		name: texts.runs.why,
 		cell: ({ reason, delivery_reason }) =>
-			reason === null ? (delivery_reason ?? "") : (WHY[reason] ?? reason),
+			reason === null ? (delivery_reason ?? "") : (REASONS[reason] ?? reason),
 		wideOnly: true,
 	},
 ];

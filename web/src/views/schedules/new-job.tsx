@@ -2,12 +2,13 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, queryClient } from "../../api/index.ts";
+import { texts } from "../../texts/schedules.ts";
 import { Button, Dialog, ErrorLine, Field, Input, Select, TextArea } from "../../ui/index.ts";
 import { inYourZone } from "./times.ts";
 
 type Task = "prompt" | "text" | "command";
 
-/** The time is shown back first: only what was shown can be created. */
+/** Create appears only after the time has been checked and shown. */
 export function NewJobDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
 	const [words, setWords] = useState("");
 	const [task, setTask] = useState<Task>("prompt");
@@ -42,18 +43,18 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 			onOpenChange={(next) => {
 				if (!next) close();
 			}}
-			title="New job"
-			about="Write the time as you would say it. You see exactly what it means before it holds."
+			title={texts.newJob.title}
+			about={texts.newJob.about}
 			actions={
 				<>
-					<Button onClick={close}>Cancel</Button>
+					<Button onClick={close}>{texts.newJob.cancel}</Button>
 					{view ? (
 						<Button
 							look="primary"
 							disabled={text === "" || creating.isPending}
 							onClick={() => creating.mutate()}
 						>
-							Create
+							{texts.newJob.create}
 						</Button>
 					) : (
 						<Button
@@ -61,17 +62,14 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 							disabled={words === "" || understanding.isPending}
 							onClick={() => understanding.mutate()}
 						>
-							Show what this means
+							{texts.newJob.check}
 						</Button>
 					)}
 				</>
 			}
 		>
 			<div className="flex flex-col gap-3">
-				<Field
-					label="When"
-					about="tomorrow at 9, every weekday at 9, in 20 minutes, every 2 hours, 0 9 * * 1-5"
-				>
+				<Field label={texts.newJob.when} about={texts.newJob.examples}>
 					{(id) => (
 						<Input
 							id={id}
@@ -88,31 +86,28 @@ export function NewJobDialog({ open, onClose }: { readonly open: boolean; readon
 						<p className="font-medium">{view.shown}</p>
 						<ul>
 							{view.next.slice(0, 3).map((at) => (
-								<li key={at}>{inYourZone(at)} in your zone</li>
+								<li key={at}>{texts.newJob.local(inYourZone(at))}</li>
 							))}
 						</ul>
 						{view.change && <p className="text-ink-2">{view.change.text}</p>}
 					</div>
 				)}
 				{understanding.isError && <ErrorLine error={understanding.error} />}
-				<Field label="What">
+				<Field label={texts.newJob.task}>
 					{(id) => (
 						<Select id={id} value={task} onChange={({ target }) => setTask(target.value as Task)}>
-							<option value="prompt">Ask the agent</option>
-							<option value="text">Send a text as it is</option>
-							<option value="command">Run a command</option>
+							<option value="prompt">{texts.tasks.prompt}</option>
+							<option value="text">{texts.tasks.text}</option>
+							<option value="command">{texts.tasks.command}</option>
 						</Select>
 					)}
 				</Field>
-				<Field label={task === "prompt" ? "Prompt" : task === "text" ? "Text" : "Command"}>
+				<Field label={texts.newJob[task]}>
 					{(id) => (
 						<TextArea id={id} rows={3} value={text} onChange={({ target }) => setText(target.value)} />
 					)}
 				</Field>
-				<Field
-					label="Send the result to"
-					about="telegram (its home channel), telegram:123, conversation:id or local; empty: it stays in the job's conversation"
-				>
+				<Field label={texts.newJob.result} about={texts.newJob.targets}>
 					{(id) => <Input id={id} value={deliver} onChange={({ target }) => setDeliver(target.value)} />}
 				</Field>
 				{creating.isError && <ErrorLine error={creating.error} />}

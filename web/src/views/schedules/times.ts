@@ -1,4 +1,4 @@
-/** An instant as clocks show it where the reader is, with the zone's name. */
+/** An instant in the reader's time zone. */
 export function inYourZone(instant: string): string {
 	return new Intl.DateTimeFormat(undefined, {
 		dateStyle: "medium",

@@ -1,18 +1,10 @@
 // The MCP servers that the agent uses: how each is connected, its tools, and who sees them.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, useApi } from "../../api/index.ts";
-import { Button, Empty, ErrorLine, ErrorState, SkeletonRows } from "../../ui/index.ts";
+import { texts } from "../../texts/settings.ts";
+import { Button, Empty, ErrorLine, ErrorState, Marked, SkeletonRows } from "../../ui/index.ts";
 
 type Server = Awaited<ReturnType<typeof api.mcpServers>>["servers"][number];
-
-const STATES: Readonly<Record<Server["state"], string>> = {
-	starting: "Starting",
-	connected: "Connected",
-	waiting: "Not connected, trying again soon",
-	broken: "Not connected, trying again later",
-	login: "Not logged in",
-	stopped: "Stopped",
-};
 
 export function McpTab() {
 	const { data, error, refetch } = useApi("mcpServers", {}, { on: ["config"] });
@@ -20,12 +12,10 @@ export function McpTab() {
 	return (
 		<div className="mx-auto flex w-full max-w-280 flex-col gap-4 px-4 py-4 lg:px-6">
 			<p className="max-w-160 text-ink-2">
-				Your agent can use the tools of MCP servers. They are added under{" "}
-				<code className="font-mono text-xs">mcp.servers</code> in config.yaml, or with{" "}
-				<code className="font-mono text-xs">keryx mcp add</code>, and connected at once.
+				<Marked text={texts.mcpTab.about} />
 			</p>
 			{data.servers.length === 0 ? (
-				<Empty title="No MCP servers">Add one, and its tools show here.</Empty>
+				<Empty title={texts.mcpTab.none}>{texts.mcpTab.hint}</Empty>
 			) : (
 				data.servers.map((server) => <ServerCard key={server.name} server={server} />)
 			)}
@@ -40,15 +30,15 @@ function ServerCard({ server }: { readonly server: Server }) {
 		onSettled: () => queries.invalidateQueries(),
 	});
 	const tools = server.tools.filter(({ used }) => used);
-	const seen = server.profiles.map((profile) => profile || "default").join(", ");
+	const seen = server.profiles.map((profile) => profile || texts.mcpTab.default).join(", ");
 	return (
 		<section aria-label={server.name} className="flex flex-col gap-2 rounded-md border border-line p-4">
 			<div className="flex flex-wrap items-center gap-x-3 gap-y-1">
 				<h2 className="font-medium">{server.name}</h2>
-				<span className="text-sm text-ink-2">{STATES[server.state]}</span>
+				<span className="text-sm text-ink-2">{texts.mcpStates[server.state]}</span>
 				<span className="ml-auto">
 					<Button size="sm" disabled={isPending} onClick={() => mutate()}>
-						{isPending ? "Trying…" : "Try again"}
+						{isPending ? texts.mcpTab.connecting : texts.mcpTab.retry}
 					</Button>
 				</span>
 			</div>
@@ -56,17 +46,23 @@ function ServerCard({ server }: { readonly server: Server }) {
 			{server.why !== null && <p className="break-words text-sm">{server.why}</p>}
 			{error && <ErrorLine error={error} />}
 			<p className="text-sm text-ink-2">
-				{tools.length} {tools.length === 1 ? "tool" : "tools"}, visible to{" "}
-				{server.roles.length === 0 || seen === "" ? "nobody" : `${server.roles.join(", ")} (${seen})`}
+				{texts.mcpTab.count(
+					tools.length,
+					server.roles.length === 0 || seen === ""
+						? texts.mcpTab.nobody
+						: texts.mcpTab.roles(server.roles.join(", "), seen),
+				)}
 			</p>
 			{tools.length > 0 && (
 				<details>
-					<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">Tools</summary>
+					<summary className="w-fit cursor-pointer rounded-xs text-sm text-ink-2">
+						{texts.mcpTab.tools}
+					</summary>
 					<ul className="mt-2 flex flex-col gap-1">
 						{tools.map(({ name, asks }) => (
 							<li key={name} className="flex flex-wrap gap-x-2 text-sm">
 								<code className="break-all font-mono text-xs">{name}</code>
-								{asks && <span className="text-ink-2">asks first</span>}
+								{asks && <span className="text-ink-2">{texts.mcpTab.asks}</span>}
 							</li>
 						))}
 						{server.prompts.map((prompt) => (
