@@ -77,7 +77,7 @@ async function fill(store: Store, jobs: number): Promise<void> {
 		catchUp: "once",
 		maxDelaySeconds: null,
 		conversation: null,
-		deliver: { target: { kind: "local" }, shown: "a file" },
+		deliver: { target: { kind: "local" }, shown: "a file", approved: true },
 		failure: null,
 		origin: null,
 		profile: "",

@@ -181,10 +181,10 @@ export function createParts(options: PartsOptions): Parts {
 	});
 	const scheduleTool = createScheduleTool({
 		schedules,
-		resolve: async (text, { conversation, scope, standing }) => {
-			const found = await gateway.sending.resolve(text, { standing, scope, origin: conversation });
-			return found.kind === "target" ? { ...found, asks: found.needs !== "nothing" } : found;
-		},
+		resolve: (text, { conversation, scope, standing }) =>
+			gateway.sending.resolve(text, { standing, scope, origin: conversation }),
+		check: (target, { conversation, scope, standing }) =>
+			gateway.sending.check(target, { standing, scope, origin: conversation }),
 	});
 	const gateway: Gateway = createGateway({
 		store,

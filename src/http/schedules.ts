@@ -1,9 +1,9 @@
 // Jobs: what is due, what became of earlier runs, and managing them. Words are made exact by one call; only the exact form makes a job.
 import { z } from "@hono/zod-openapi";
-import { isConversationId } from "../domain/index.ts";
+import { isConversationId, isOwnPlatform } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Schedules, TimingView } from "../schedules/index.ts";
-import { type Job, type JobRun, type JobTarget, OPERATOR } from "../store/index.ts";
+import { type Conversation, type Job, type JobRun, type JobTarget, OPERATOR } from "../store/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint, pageSize } from "./endpoint.ts";
 import { time } from "./schemas.ts";
@@ -180,7 +180,7 @@ export const scheduleHandlers: HandlersOf<typeof scheduleEndpoints> = {
 		const { conversation } = input;
 		if (conversation !== undefined && !isConversationId(conversation)) throw noConversation(conversation);
 		if (conversation !== undefined)
-			await host.store.conversation({ scope: OPERATOR, ref: { id: conversation } });
+			assertNotPrivate(await host.store.conversation({ scope: OPERATOR, ref: { id: conversation } }));
 		const made = await schedules.create({
 			name: input.name,
 			task: { kind: input.task, text: input.text },
@@ -247,7 +247,16 @@ async function targetOf(
 	const sender = { standing: "owner", scope: OPERATOR, origin: null } as const;
 	const found = await running(host).sending.resolve(text, sender);
 	if (found.kind === "refused") throw new KeryxError("schedule.invalid", found.why, { field });
-	return { target: found.target, shown: found.shown };
+	return { target: found.target, shown: found.shown, approved: true };
+}
+
+/** The job has the operator's rights. In somebody's own chat, that person would answer its questions. */
+function assertNotPrivate({ shared, platform }: Conversation): void {
+	if (shared || isOwnPlatform(platform)) return;
+	throw new KeryxError("schedule.invalid", "a job of yours cannot run in somebody's private chat", {
+		field: "conversation",
+		hint: "let it run in its own conversation, and name that chat in deliver",
+	});
 }
 
 function noConversation(id: string): KeryxError {

@@ -615,6 +615,8 @@ export interface JobTarget {
 	readonly target: Target;
 	/** As people read it. Names in it are untrusted. */
 	readonly shown: string;
+	/** A human agreed to it. Otherwise it is used only as long as nobody has to. */
+	readonly approved: boolean;
 }
 
 export interface NewJob extends Timing {

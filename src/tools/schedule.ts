@@ -3,18 +3,32 @@ import { z } from "zod";
 import type { Target } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import { localWords, type Schedules, type TimingView } from "../schedules/index.ts";
-import type { Job, JobRun, JobScope, JobTarget } from "../store/index.ts";
+import { type Job, type JobRun, type JobScope, type JobTarget, OPERATOR } from "../store/index.ts";
+import { SEND_TO_OTHERS } from "./send.ts";
 import { defineTool, type Tool, type ToolCaller, type ToolContext } from "./types.ts";
 
-/** A target as it was resolved for a caller, and whether a human has to agree to it. */
-export type ResolvedTarget =
-	| { readonly kind: "target"; readonly target: Target; readonly shown: string; readonly asks: boolean }
-	| { readonly kind: "refused"; readonly why: string };
+/** Who has to agree before something is sent there. */
+type Needs = "nothing" | "person" | "owner";
+type Refused = { readonly kind: "refused"; readonly why: string };
 
 export interface ScheduleToolOptions {
 	readonly schedules: Schedules;
-	readonly resolve: (text: string, caller: ToolCaller) => Promise<ResolvedTarget>;
+	/** A target as it is for a caller. */
+	readonly resolve: (
+		text: string,
+		caller: ToolCaller,
+	) => Promise<
+		| { readonly kind: "target"; readonly target: Target; readonly shown: string; readonly needs: Needs }
+		| Refused
+	>;
+	/** Whether a caller may use a target that was resolved before. */
+	readonly check: (
+		target: Target,
+		caller: ToolCaller,
+	) => Promise<{ readonly kind: "may"; readonly needs: Needs } | Refused>;
 }
+
+const SCHEDULE_SEND = "schedule_send";
 
 const input = z.object({
 	action: z.enum(["create", "list", "show", "update", "pause", "resume", "run_now", "delete"]),
@@ -43,21 +57,36 @@ const input = z.object({
 });
 type Input = z.output<typeof input>;
 
-export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions): Tool {
+export function createScheduleTool({ schedules, resolve, check }: ScheduleToolOptions): Tool {
 	/** Every target that the call names. */
 	const targets = async (given: Input, caller: ToolCaller) => {
-		const found: { deliver?: JobTarget; failure?: JobTarget; asks: string[] } = { asks: [] };
+		const found: { deliver?: JobTarget; failure?: JobTarget; asks: Asked[] } = { asks: [] };
 		for (const field of ["deliver", "failure"] as const) {
 			const text =
 				given[field] ??
-				(field === "deliver" && given.action === "create" && !given.here ? "origin" : undefined);
+				(field === "deliver" && given.action === "create" && !runsHere(given, caller) ? "origin" : undefined);
 			if (text === undefined) continue;
 			const resolved = await resolve(text, caller);
 			if (resolved.kind === "refused") throw new KeryxError("schedule.invalid", resolved.why, { field });
-			found[field] = { target: resolved.target, shown: resolved.shown };
-			if (resolved.asks) found.asks.push(resolved.shown);
+			const { target, shown, needs } = resolved;
+			found[field] = { target, shown, approved: needs !== "nothing" };
+			if (needs !== "nothing") found.asks.push({ shown, needs });
 		}
 		return found;
+	};
+	/** What a change of the task is sent to: whoever agreed to a target saw the earlier one. */
+	const kept = async (given: Input, caller: ToolCaller): Promise<Asked[]> => {
+		if (given.action !== "update" || given.job === undefined) return [];
+		if (taskOf(given) === null && given.name === undefined) return [];
+		const job = await schedules.find(OPERATOR, given.job);
+		const asks: Asked[] = [];
+		for (const field of ["deliver", "failure"] as const) {
+			const target = given[field] === undefined ? job[field] : null;
+			const verdict = target && (await check(target.target, caller));
+			if (target && verdict?.kind === "may" && verdict.needs !== "nothing")
+				asks.push({ shown: target.shown, needs: verdict.needs });
+		}
+		return asks;
 	};
 	return defineTool({
 		name: "schedule",
@@ -67,11 +96,21 @@ export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions):
 		repeatable: false,
 		confirmation: async (given, caller) => {
 			if (given.action !== "create" && given.action !== "update") return null;
-			const { asks } = await targets(given, caller).catch(() => ({ asks: [] }));
+			const asks = await Promise.all([
+				targets(given, caller).then((found) => found.asks),
+				kept(given, caller),
+			]).then(
+				(all) => all.flat(),
+				// Whatever is wrong with the call, running it says so.
+				(error: unknown) => {
+					if (error instanceof KeryxError) return [];
+					throw error;
+				},
+			);
 			if (asks.length === 0) return null;
 			return {
-				action: "schedule_send",
-				description: `let a scheduled job send messages to ${asks.join(" and ")}`,
+				action: asks.some(({ needs }) => needs === "owner") ? SEND_TO_OTHERS : SCHEDULE_SEND,
+				description: `let a scheduled job send messages to ${asks.map(({ shown }) => shown).join(" and ")}`,
 			};
 		},
 		run: async (given, context) => {
@@ -124,7 +163,7 @@ export function createScheduleTool({ schedules, resolve }: ScheduleToolOptions):
 			deliver: deliver ?? null,
 			failure: failure ?? null,
 			origin: context.conversation,
-			...(given.here && { conversation: context.conversation }),
+			...(runsHere(given, context) && { conversation: context.conversation }),
 			profile: context.scope.kind === "principal" ? context.scope.profile : "",
 			tools: given.tools ?? null,
 			owner: {
@@ -169,11 +208,32 @@ function nextLines({ nextShown, change }: TimingView): string {
 	return [`Next: ${nextShown.slice(0, 3).join("; ")}.`, ...(change ? [change.text] : [])].join("\n");
 }
 
-/** The person it speaks for, and nobody else's jobs. */
-function scopeOf({ speaker }: ToolContext): JobScope {
+interface Asked {
+	readonly shown: string;
+	readonly needs: Exclude<Needs, "nothing">;
+}
+
+/** Others read along: what is private to the person who asks is out of reach here (I18). */
+function isShared({ scope }: ToolCaller): boolean {
+	return scope.kind === "principal" && scope.principal === "";
+}
+
+/** Where others read along, a job has the reach of this conversation: it runs here. A text needs no reach. */
+function runsHere(given: Input, caller: ToolCaller): boolean {
+	return given.here === true || (isShared(caller) && given.text === undefined);
+}
+
+/** Jobs of the person it speaks for, in this profile; where others read along, only those that were made here. */
+function scopeOf(context: ToolContext): JobScope {
+	const { speaker, scope, conversation } = context;
 	if (speaker === null)
 		throw new KeryxError("schedule.invalid", "it is not known who is asking, so there are no jobs");
-	return { kind: "owner", principal: speaker };
+	return {
+		kind: "owner",
+		principal: speaker,
+		...(scope.kind === "principal" && { profile: scope.profile }),
+		...(isShared(context) && { origin: conversation }),
+	};
 }
 
 function needed({ job }: Input): string {

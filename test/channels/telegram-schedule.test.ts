@@ -67,10 +67,10 @@ test("a reminder in words is shown back exactly, holds when the person agrees, f
 	const schedules = createSchedules({ store, clock, settings: () => scheduleSettings(config) });
 	const tool = createScheduleTool({
 		schedules,
-		resolve: async (text, { conversation, scope, standing }) => {
-			const found = await gateway.sending.resolve(text, { standing, scope, origin: conversation });
-			return found.kind === "target" ? { ...found, asks: found.needs !== "nothing" } : found;
-		},
+		resolve: (text, { conversation, scope, standing }) =>
+			gateway.sending.resolve(text, { standing, scope, origin: conversation }),
+		check: (target, { conversation, scope, standing }) =>
+			gateway.sending.check(target, { standing, scope, origin: conversation }),
 	});
 	gateway = createGateway({
 		store,

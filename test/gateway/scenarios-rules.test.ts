@@ -200,7 +200,9 @@ describe("scenario 18: marathon", () => {
 		expect(noted[8]).toContain("number 18 of 20");
 		expect(noted[9]).toContain("this is your last response");
 		const notice = scene.texts().at(-1) as string;
-		expect(notice).toContain("the last one reached its limit of 20 messages (setting: session_reset.max_messages)");
+		expect(notice).toContain(
+			"the last one reached its limit of 20 messages (setting: session_reset.max_messages)",
+		);
 		expect(notice).toContain("Kept: the final summary.");
 		expect(notice).not.toMatch(/checkpoint/i);
 		expect(scene.texts().at(-2)).toBe("answer 10");

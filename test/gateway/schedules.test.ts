@@ -61,7 +61,7 @@ async function job(
 		: await speaker("ada", "owner");
 	return scene.schedules.create({
 		task: { kind: "prompt", text: "report" },
-		deliver: { target: ON("ada"), shown: "Ada" },
+		deliver: { target: ON("ada"), shown: "Ada", approved: true },
 		...(origin && { origin }),
 		...wanted,
 		owner,
@@ -195,7 +195,10 @@ describe("a failure", () => {
 	test("of the run is told to the failure target once; too many in a row pause the job, which is told", async () => {
 		await start({ agent: failing, config: { schedule: { disable_after: 3 } } });
 		await scene.say("hi", { chat: "bob", user: "bob" });
-		const made = await job({ when: "every 1h", failure: { target: ON("bob"), shown: "Bob" } });
+		const made = await job({
+			when: "every 1h",
+			failure: { target: ON("bob"), shown: "Bob", approved: true },
+		});
 		const before = scene.texts("bob").length;
 		for (let hour = 0; hour < 6; hour++) await pass(HOUR);
 		expect((await history(made)).map(({ state }) => state)).toEqual(["failed", "failed", "failed"]);
@@ -220,7 +223,7 @@ describe("a failure", () => {
 		});
 		const made = await job({
 			when: "every 1h",
-			deliver: { target: ON("gone"), shown: "a chat that is gone" },
+			deliver: { target: ON("gone"), shown: "a chat that is gone", approved: true },
 		});
 		const before = scene.texts().length;
 		await pass(HOUR);
@@ -261,7 +264,7 @@ describe("whose rights a job has", () => {
 		const made = await scene.schedules.create({
 			task: { kind: "prompt", text: "report" },
 			when: "every 1h",
-			deliver: { target: ON("ada"), shown: "Ada" },
+			deliver: { target: ON("ada"), shown: "Ada", approved: true },
 			owner,
 			origin,
 		});

@@ -71,7 +71,7 @@ test(`each scheduled instant of ${JOBS} jobs has one row and a stated end, whate
 			await schedules.create({
 				...wanted,
 				task: { kind: "text", text: "now" },
-				deliver: { target: { kind: "local" }, shown: "a file" },
+				deliver: { target: { kind: "local" }, shown: "a file", approved: true },
 				owner: { principal: null, role: "owner", platform: "local" },
 			}),
 		);

@@ -51,15 +51,24 @@ export const schedule: Changing<"manageJob"> = {
 function wantedOf(
 	{ conversationId, conversation, speaker }: CommandContext,
 	what: string,
-): Pick<NewJob, "task" | "owner" | "origin" | "profile" | "deliver"> {
+): Pick<NewJob, "task" | "owner" | "origin" | "profile" | "deliver" | "conversation"> {
 	const [, verb, rest] = /^(say|run)\s+(.+)$/is.exec(what) ?? [];
 	const kind = verb?.toLowerCase() === "say" ? "text" : verb?.toLowerCase() === "run" ? "command" : "prompt";
+	// Where others read along, a job has the reach of this conversation: it runs here (I18). A text needs no reach.
+	const runsHere = !isPrivate(conversation) && kind !== "text";
 	return {
 		task: { kind, text: rest ?? what },
 		owner: speaker,
 		origin: conversationId,
 		profile: conversation.profile,
-		deliver: { target: { kind: "conversation", conversation: conversationId }, shown: conversation.name },
+		conversation: runsHere ? conversationId : null,
+		deliver: runsHere
+			? null
+			: {
+					target: { kind: "conversation", conversation: conversationId },
+					shown: conversation.name,
+					approved: false,
+				},
 	};
 }
 
@@ -84,11 +93,15 @@ function line(job: Job, schedules: Schedules): string {
 	return `${asCode(job.id)} ${quoted(job.name, 60)}: ${shown}; ${state}`;
 }
 
-/** The owner alone with the agent manages everybody's; anybody else their own. */
-function scopeOf({ role, principal, conversation }: CommandContext): JobScope {
-	if (role === "owner" && !conversation.shared && conversation.chatType === "dm") return OPERATOR;
+/** The owner alone with the agent manages everybody's; anybody else their own, and where others read along only those made here. */
+function scopeOf({ role, principal, conversation, conversationId }: CommandContext): JobScope {
+	if (role === "owner" && isPrivate(conversation)) return OPERATOR;
 	if (principal === null) throw unknownPerson();
-	return { kind: "owner", principal };
+	return { kind: "owner", principal, ...(!isPrivate(conversation) && { origin: conversationId }) };
+}
+
+function isPrivate({ shared, chatType }: CommandContext["conversation"]): boolean {
+	return !shared && chatType === "dm";
 }
 
 function unknownPerson(): KeryxError {

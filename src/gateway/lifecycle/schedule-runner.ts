@@ -8,6 +8,7 @@ import {
 	type Destination,
 	isPassing,
 	type Job,
+	type JobTarget,
 	OPERATOR,
 	type RunWork,
 	runId,
@@ -179,8 +180,8 @@ export class ScheduleRunner {
 		if (sentThere.some(({ target }) => sameTarget(target, deliver.target)))
 			return { via: "by_agent", why: null };
 		const rights = await this.#rights(job);
-		const verdict = await sending.check(deliver.target, { ...rights, origin: job.origin });
-		if (verdict.kind === "refused") return { via: "refused", why: verdict.why };
+		const refusal = await this.#refusal(job, deliver, rights);
+		if (refusal !== null) return { via: "refused", why: refusal };
 		try {
 			await sending.send({
 				id: runId({ job: job.id, at: run.scheduledAt }),
@@ -194,6 +195,13 @@ export class ScheduleRunner {
 			if (isPassing(error) || !(error instanceof KeryxError)) throw error;
 			return { via: "refused", why: error.message };
 		}
+	}
+
+	/** Why its owner may not send there now, or null. What nobody had to agree to is used only as long as nobody has to. */
+	async #refusal(job: Job, { target, approved }: JobTarget, rights: Rights): Promise<string | null> {
+		const verdict = await this.#options.sending.check(target, { ...rights, origin: job.origin });
+		if (verdict.kind === "refused") return verdict.why;
+		return verdict.needs === "nothing" || approved ? null : "sending there has to be approved now";
 	}
 
 	async #settle({ job, run }: RunWork): Promise<boolean> {
@@ -227,9 +235,12 @@ export class ScheduleRunner {
 
 	/** The failure target; else where the job was made; else the home channels. */
 	async #tell(job: Job, id: string, text: string): Promise<void> {
+		const named =
+			job.failure && (await this.#refusal(job, job.failure, await this.#rights(job))) === null
+				? job.failure.target
+				: null;
 		const target: Target | null =
-			job.failure?.target ??
-			(job.origin === null ? null : { kind: "conversation", conversation: job.origin });
+			named ?? (job.origin === null ? null : { kind: "conversation", conversation: job.origin });
 		if (target === null || !(await this.#told(job, id, text, target))) await this.#tellHomes(job, id, text);
 	}
 

@@ -9,6 +9,7 @@ import { samePrincipals } from "../people/principals.ts";
 import {
 	bodyOf,
 	foundJob,
+	isWithin,
 	JOB_COLUMNS,
 	type JobBody,
 	type JobRow,
@@ -187,9 +188,21 @@ export function* jobs(args: {
 	if (scope.kind === "operator") rows.push(...(yield* all(ofAll, before, limit + 1)));
 	else
 		for (const principal of yield* samePrincipals(scope.principal))
-			rows.push(...(yield* all(ofPrincipal, principal, before, limit + 1)));
+			rows.push(...(yield* withinPage(scope, principal, before, limit + 1)));
 	const page = rows.toSorted((a, b) => b.n - a.n).slice(0, limit);
 	return { jobs: page.map(toJob), next: rows.length > limit ? String(page.at(-1)?.n) : null };
+}
+
+/** The newest of a person's jobs that the scope names. */
+function* withinPage(scope: JobScope, principal: string, before: number, most: number): Op<JobRow[]> {
+	const found: JobRow[] = [];
+	for (let from = before; ; ) {
+		const rows = yield* all(ofPrincipal, principal, from, most);
+		found.push(...rows.filter((row) => isWithin(scope, row)));
+		const last = rows.at(-1);
+		if (!last || rows.length < most || found.length >= most) return found.slice(0, most);
+		from = last.n;
+	}
 }
 
 function firstOf(timing: Pick<NewJob, "when" | "zone">, now: number): number {

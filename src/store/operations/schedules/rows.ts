@@ -39,8 +39,15 @@ export type JobBody = Pick<
 	readonly given: boolean;
 };
 
-/** Whose jobs: everybody's, or one person's. */
-export type JobScope = OperatorScope | { readonly kind: "owner"; readonly principal: string };
+/** Whose jobs: everybody's, or one person's; of those, where it is given, only the jobs of one profile or made in one conversation. */
+export type JobScope =
+	| OperatorScope
+	| {
+			readonly kind: "owner";
+			readonly principal: string;
+			readonly profile?: string;
+			readonly origin?: ConversationId;
+	  };
 
 const jobById = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE id = ?`);
 
@@ -55,9 +62,21 @@ export function* jobRow(id: string): Op<JobRow | undefined> {
 	return yield* get(jobById, id);
 }
 
-function* isSeen(scope: JobScope, { principal }: JobRow): Op<boolean> {
+function* isSeen(scope: JobScope, row: JobRow): Op<boolean> {
 	if (scope.kind === "operator") return true;
-	return principal !== null && (yield* samePrincipals(scope.principal)).includes(principal);
+	const { principal } = row;
+	if (principal === null || !isWithin(scope, row)) return false;
+	return (yield* samePrincipals(scope.principal)).includes(principal);
+}
+
+/** Whether a job of the scope's person is one of those that the scope names. */
+export function isWithin(scope: JobScope, row: JobRow): boolean {
+	if (scope.kind === "operator") return true;
+	const { profile, origin } = bodyOf(row);
+	return (
+		(scope.profile === undefined || scope.profile === profile) &&
+		(scope.origin === undefined || scope.origin === origin)
+	);
 }
 
 export function bodyOf(row: JobRow): JobBody {

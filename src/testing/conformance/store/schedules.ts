@@ -15,7 +15,7 @@ function newJob(given: Partial<NewJob> = {}): NewJob {
 		catchUp: "once",
 		maxDelaySeconds: null,
 		conversation: null,
-		deliver: { target: { kind: "local" }, shown: "a file" },
+		deliver: { target: { kind: "local" }, shown: "a file", approved: true },
 		failure: null,
 		origin: null,
 		profile: "",
