@@ -29,12 +29,12 @@ interface Check {
 	readonly remedy: string | null;
 }
 
-/** What is not fine. */
+/** What is not fine, but that no backup was made yet: that is said of each of these homes. */
 async function ailments(path: string, ...args: readonly string[]): Promise<[number | null, ...Check[]]> {
 	const run = await doctor(path, "--json", ...args);
 	const { ok, checks } = asJson(run);
 	expect(ok).toBe(run.code === 0);
-	return [run.code, ...checks.filter(({ state }: Check) => state !== "fine")];
+	return [run.code, ...checks.filter(({ check, state }: Check) => state !== "fine" && check !== "backup")];
 }
 
 describe.concurrent("keryx doctor", () => {

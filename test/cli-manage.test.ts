@@ -153,7 +153,7 @@ describe("completion", () => {
 
 	test("bash, with the script sourced, offers commands, those below, options, and words of arguments", async () => {
 		const { stdout: script } = await call(["completion", "bash"]);
-		expect(await offered(script, "se")).toEqual(["send", "sessions", "setup"]);
+		expect(await offered(script, "se")).toEqual(["send", "sessions", "service", "setup"]);
 		expect(await offered(script, "sessions", "s")).toEqual(["show", "search"]);
 		expect(await offered(script, "--json", "sessions", "list", "--lim")).toEqual(["--limit"]);
 		expect(await offered(script, "why", "--t")).toEqual(["--timeout"]);

@@ -153,7 +153,7 @@ describe("the processes", () => {
 		await soon(() => line.inputValue()).toBe("");
 		await page.getByRole("button", { name: "Close input" }).click();
 		await page.getByText("Exited 0").waitFor();
-		await page.getByText("exited by itself").waitFor();
+		await page.getByText("exited", { exact: true }).waitFor();
 		expect(await page.getByRole("button", { name: "Kill" }).count()).toBe(0);
 	});
 

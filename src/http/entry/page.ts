@@ -138,12 +138,17 @@ export function addPage(app: App, page: Page): void {
 		if (!isAsked) return next();
 		const file = path === INDEX ? undefined : page.get(path);
 		if (file) return answer(c, file, path.startsWith(ASSETS) ? KEPT : ASKED_AGAIN, path);
-		taken ??= new Set(app.routes.map((route) => firstPart(route.path)));
+		taken ??= new Set(app.routes.filter(isRead).map((route) => firstPart(route.path)));
 		const isOurs = path === "/" || path === INDEX || !taken.has(firstPart(path));
 		const index = page.get(INDEX);
 		if (!index || !isOurs || path.startsWith(ASSETS) || !acceptsHtml(c)) return next();
 		return answer(c, index, ASKED_AGAIN, INDEX);
 	});
+}
+
+/** An address that is only posted to is free for a view: /channels has one. */
+function isRead({ method }: { readonly method: string }): boolean {
+	return method === "GET" || method === "ALL";
 }
 
 /** Their names change with their content. */

@@ -37,7 +37,7 @@ export const texts = {
 		insights: "Insights",
 		daysIn: (timeZone: Shown) => `days in ${timeZone}`,
 		period: "Period",
-		nbspDays: "&nbsp;days",
+		days: "\u00a0days",
 		platform: "Platform",
 		allPlatforms: "All platforms",
 		nothingHappenedInThisPeriod: "Nothing happened in this period",

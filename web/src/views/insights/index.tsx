@@ -118,7 +118,7 @@ function PeriodChoice({
 						className="sr-only"
 					/>
 					{period}
-					<span className="max-sm:sr-only">{texts.view.nbspDays}</span>
+					<span className="max-sm:sr-only">{texts.view.days}</span>
 				</label>
 			))}
 		</fieldset>
