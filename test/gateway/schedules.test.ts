@@ -388,6 +388,66 @@ test("a person can have it run now, beside its schedule, and only once at a time
 	expect((await scene.schedules.find(OPERATOR, made.id)).dueAt).toBe(made.dueAt);
 });
 
+describe("one job that is in trouble leaves the others alone:", () => {
+	const hourly = (name: string, owner: Speaker) =>
+		job({ when: "0 * * * *", name, owner, task: { kind: "text", text: name } });
+
+	test("an instant that comes up again, because the clock went back, has happened", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		await pass(HOUR + MINUTE);
+		scene.clock.jump(-30 * MINUTE);
+		await scene.schedules.pause(OPERATOR, one.id);
+		const { dueAt } = await scene.schedules.resume(OPERATOR, one.id);
+		expect(dueAt).toBe((one.dueAt as number) + HOUR);
+		const two = await hourly("two", owner);
+		expect(two.dueAt).toBe(one.dueAt);
+		await pass(HOUR + 30 * MINUTE);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect(scene.log).toEqual([]);
+	});
+
+	test("a run that a person wants in the due millisecond takes another one", async () => {
+		let asked: Promise<unknown> = Promise.resolve();
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		// Earlier than the round, in the same millisecond.
+		scene.clock.after((one.dueAt as number) - scene.clock.now() - 1, () => {
+			scene.clock.jump(1);
+			asked = scene.schedules.runNow(OPERATOR, one.id);
+		});
+		await pass(HOUR);
+		await asked;
+		await pass(MINUTE);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect(scene.log).toEqual([]);
+	});
+
+	test("one that cannot be begun is logged and tried again later", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		const two = await hourly("two", owner);
+		const fire = scene.store.fireJob.bind(scene.store);
+		let isBroken = true;
+		Object.assign(scene.store, {
+			fireJob: (args: Parameters<typeof fire>[0]) =>
+				args.job === one.id && isBroken ? Promise.reject(new Error("broken row")) : fire(args),
+		});
+		await pass(HOUR);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
+		expect(await history(one)).toEqual([]);
+		expect(scene.log.join()).toContain("broken row");
+		expect(scene.log.length).toBeLessThan(3);
+		isBroken = false;
+		await pass(10 * SECOND);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered"]);
+	});
+});
+
 test("nothing is made from words, too often, or more than allowed", async () => {
 	await start({ config: { schedule: { max_jobs: 1 } } });
 	await expect(job({ when: "tomorrow at 9" })).rejects.toThrow(/not an exact time/);

@@ -5,6 +5,7 @@ import {
 	type ConversationId,
 	type DueJob,
 	isShared,
+	type MissedBecause,
 	parseSource,
 	planDue,
 	resolveAddress,
@@ -132,37 +133,36 @@ export function* fireJob(context: Context, args: FireArgs): Op<Fired> {
 	const busyUntil = (yield* get(lastEnd, row.id))?.ended_at ?? 0;
 	const because = (at: number) => (at < args.since ? "away" : at < busyUntil ? "busy" : "crowded");
 	const plan = planDue(due, row.due_at, context.now, because, args.mostMissed);
+	let missed = 0;
 	for (const { at, because: reason } of plan.missed)
-		yield* run(
-			insertRun,
-			row.id,
-			at,
-			"schedule",
-			"missed",
-			reason,
-			null,
-			"none",
-			context.now,
-			context.now,
-			context.now,
-		);
-	if (plan.missed.length > 0)
+		if (yield* recordMissed(context, row.id, at, reason)) missed++;
+	if (missed > 0)
 		yield* emit(
 			context,
 			"schedule.missed",
 			{ conversation: row.conversation, subject: row.id },
-			{ count: plan.missed.length },
+			{ count: missed },
 		);
-	const begun = plan.run === null ? null : yield* begin(context, row, plan.run, "schedule");
+	// An instant that has a run already comes up again when the clock goes back: it has happened.
+	const at = plan.run !== null && (yield* get(runAt, row.id, plan.run)) ? null : plan.run;
+	const begun = at === null ? null : yield* begin(context, row, at, "schedule");
 	yield* run(
 		moveOn,
 		plan.next,
 		plan.next === null ? "ended" : "active",
-		plan.run,
+		at,
 		begun?.conversation ?? row.conversation,
 		row.id,
 	);
-	return { run: plan.run, woken: begun?.woken ?? null, missed: plan.missed.length };
+	return { run: at, woken: begun?.woken ?? null, missed };
+}
+
+/** False: that instant has a run already. */
+function* recordMissed(context: Context, job: string, at: number, because: MissedBecause): Op<boolean> {
+	if (yield* get(runAt, job, at)) return false;
+	const { now } = context;
+	yield* run(insertRun, job, at, "schedule", "missed", because, null, "none", now, now, now);
+	return true;
 }
 
 /** Out of turn: somebody wants it now. What is scheduled stays as it is. */
@@ -174,7 +174,7 @@ export function* runJobNow(
 	if (row.open_run !== null)
 		throw new KeryxError("schedule.busy", "the job is running already", { field: "job" });
 	let at = context.now;
-	while (yield* get(runAt, row.id, at)) at++;
+	while (at === row.due_at || (yield* get(runAt, row.id, at))) at++;
 	const { woken, conversation } = yield* begin(context, row, at, "person");
 	yield* run(openRunOf, at, conversation, row.id);
 	return { run: at, woken };
@@ -186,25 +186,16 @@ function* refuse(
 	{ reason, because }: NonNullable<FireArgs["refused"]>,
 ): Op<Fired> {
 	const at = row.due_at as number;
-	yield* run(
-		insertRun,
-		row.id,
-		at,
-		"schedule",
-		"refused",
-		reason,
-		null,
-		"none",
-		context.now,
-		context.now,
-		context.now,
-	);
-	yield* emit(
-		context,
-		"schedule.run_ended",
-		{ conversation: row.conversation, subject: row.id },
-		{ at, state: "refused" },
-	);
+	if (!(yield* get(runAt, row.id, at))) {
+		const { now } = context;
+		yield* run(insertRun, row.id, at, "schedule", "refused", reason, null, "none", now, now, now);
+		yield* emit(
+			context,
+			"schedule.run_ended",
+			{ conversation: row.conversation, subject: row.id },
+			{ at, state: "refused" },
+		);
+	}
 	yield* pauseRow(context, row, because);
 	return { run: null, woken: null, missed: 0 };
 }
