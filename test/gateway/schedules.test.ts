@@ -1,4 +1,7 @@
 // Jobs in a gateway whose time only the test moves: what runs when, what became of it, and what became of its delivery.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
@@ -424,6 +427,49 @@ describe("one job that is in trouble leaves the others alone:", () => {
 		await pass(MINUTE);
 		expect((await history(one)).map(({ state }) => state)).toEqual(["answered", "answered"]);
 		expect(scene.log).toEqual([]);
+	});
+
+	test("a result that cannot be written to a file is a failed delivery, which is told", async () => {
+		const folder = join(mkdtempSync(join(tmpdir(), "keryx-output-")), "output");
+		writeFileSync(folder, "a file where the folder should be");
+		await start({ outputFolder: folder });
+		const { owner, origin } = await speaker("ada", "owner");
+		const one = await job({
+			when: "0 * * * *",
+			owner,
+			origin,
+			deliver: { target: { kind: "local" }, shown: "a file", approved: true },
+			task: { kind: "text", text: "one" },
+		});
+		const two = await hourly("two", owner);
+		await pass(HOUR);
+		// The file is written outside of the clock that the test moves.
+		const ended = async () => {
+			await scene.clock.advance(SECOND);
+			return history(one);
+		};
+		await expect
+			.poll(ended, { timeout: 5000 })
+			.toEqual([{ state: "answered", reason: null, delivery: "dead", via: "refused" }]);
+		await pass(SECOND);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
+		expect(scene.texts().join()).toContain("could not be delivered to a file");
+		rmSync(dirname(folder), { recursive: true });
+	});
+
+	test("a run that cannot be ended is logged, and the others end", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		const two = await hourly("two", owner);
+		const end = scene.store.endRun.bind(scene.store);
+		Object.assign(scene.store, {
+			endRun: (args: Parameters<typeof end>[0]) =>
+				args.job === one.id ? Promise.reject(new Error("broken row")) : end(args),
+		});
+		await pass(HOUR);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["open"]);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
 	});
 
 	test("one that cannot be begun is logged and tried again later", async () => {
