@@ -494,6 +494,46 @@ describe("one job that is in trouble leaves the others alone:", () => {
 	});
 });
 
+describe("the conversation of a job", () => {
+	const candidates = async () =>
+		(await scene.store.pruneCandidates({ scope: OPERATOR, before: scene.clock.now() + 1, limit: 100 }))
+			.conversations;
+
+	test("stays as long as the job may run in it, however long nobody has used it", async () => {
+		await start();
+		const { owner, origin } = await speaker("ada", "owner");
+		const given = await job({ when: "0 0 1 1 *", conversation: origin, deliver: null, owner });
+		expect(await candidates()).toEqual([]);
+		const { unchanged, held } = await scene.store.retentionState({ scope: OPERATOR, conversation: origin });
+		expect(held).toBe("schedule");
+		const archive = { name: "a", digest: "b" };
+		expect(
+			await scene.store.deleteConversation({ conversation: origin, unchanged, held: false, archive }),
+		).toEqual({ kind: "kept", reason: "schedule" });
+		await scene.schedules.delete(OPERATOR, given.id);
+		expect(await candidates()).toEqual([origin]);
+	});
+
+	test("is made anew where it was its own and is gone", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const made = await job({ when: "2026-03-10T13:00", owner, task: { kind: "text", text: "one" } });
+		await pass(HOUR);
+		const { state, conversation } = await scene.schedules.find(OPERATOR, made.id);
+		expect(state).toBe("ended");
+		const gone = conversation as ConversationId;
+		const { unchanged } = await scene.store.retentionState({ scope: OPERATOR, conversation: gone });
+		const archive = { name: "a", digest: "b" };
+		expect(
+			await scene.store.deleteConversation({ conversation: gone, unchanged, held: false, archive }),
+		).toEqual({ kind: "deleted" });
+		await scene.schedules.update(OPERATOR, made.id, { when: "2026-03-10T15:00" });
+		await pass(2 * HOUR);
+		expect((await history(made)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect((await scene.schedules.find(OPERATOR, made.id)).conversation).not.toBe(gone);
+	});
+});
+
 test("nothing is made from words, too often, or more than allowed", async () => {
 	await start({ config: { schedule: { max_jobs: 1 } } });
 	await expect(job({ when: "tomorrow at 9" })).rejects.toThrow(/not an exact time/);

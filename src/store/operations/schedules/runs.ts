@@ -207,7 +207,12 @@ function* begin(
 	by: "schedule" | "person",
 ): Op<{ readonly woken: Woken | null; readonly conversation: ConversationId }> {
 	const job = toJob(row);
-	const conversation = row.conversation ?? (yield* ownConversation(context, job));
+	const kept = row.conversation !== null && (yield* get(sourceOf, row.conversation)) !== undefined;
+	// One of its own that is gone is made anew; one that it was given is not.
+	const conversation =
+		row.conversation !== null && (kept || !job.isOwn)
+			? row.conversation
+			: yield* ownConversation(context, job);
 	const source = yield* get(sourceOf, conversation);
 	if (!source)
 		throw new KeryxError("store.not_found", `the conversation of job ${row.id} is gone`, { field: "job" });
