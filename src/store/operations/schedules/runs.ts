@@ -4,6 +4,7 @@ import {
 	addressDigest,
 	type ConversationId,
 	type DueJob,
+	instantAfter,
 	isShared,
 	type MissedBecause,
 	parseSource,
@@ -27,6 +28,9 @@ export const SCHEDULE_PLATFORM = "schedule" as const;
 
 const ready = sql<JobRow>(
 	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+);
+const passed = sql<JobRow>(
+	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY n`,
 );
 const nextReady = sql<{ at: number | null }>(
 	"SELECT min(due_at) AS at FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL",
@@ -163,6 +167,20 @@ function* recordMissed(context: Context, job: string, at: number, because: Misse
 	const { now } = context;
 	yield* run(insertRun, job, at, "schedule", "missed", because, null, "none", now, now, now);
 	return true;
+}
+
+/** After a restore: what was due since the backup was made may have run, so it does not run again. */
+export function* missRestored(context: Context): Op<{ missed: number }> {
+	const rows = yield* all(passed, context.now);
+	for (const row of rows) {
+		const due = row.due_at as number;
+		const about = { conversation: row.conversation, subject: row.id };
+		if (yield* recordMissed(context, row.id, due, "restored"))
+			yield* emit(context, "schedule.missed", about, { count: 1 });
+		const next = instantAfter(toJob(row), due, context.now);
+		yield* run(moveOn, next, next === null ? "ended" : "active", row.open_run, row.conversation, row.id);
+	}
+	return { missed: rows.length };
 }
 
 /** Out of turn: somebody wants it now. What is scheduled stays as it is. */
