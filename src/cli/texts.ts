@@ -1533,6 +1533,8 @@ Examples:
 		files: (names: Shown) => `Also put back: ${names}.`,
 		doubted: (count: Shown) =>
 			`${count} waited to be sent when the backup was made, and may have been sent since. \`${KERYX} outbox\` lists them; nothing is sent until you decide.`,
+		missed: (count: Shown) =>
+			`Since the backup was made, ${count} came due and may have run. Each is recorded as missed, and goes on with its next run.`,
 		audit: `The audit may have gone on after the backup. If the next start says so, run \`${KERYX} confirm audit --accept\`.`,
 		help: `
 Examples:

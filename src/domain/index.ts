@@ -78,7 +78,7 @@ export {
 	type MissedBecause,
 	planDue,
 } from "./schedule/due.ts";
-export { firstInstant, instantsAfter, nextInstant } from "./schedule/next.ts";
+export { firstInstant, instantAfter, instantsAfter, nextInstant } from "./schedule/next.ts";
 export { checkTiming, type Timing, type When, wallTime } from "./schedule/when.ts";
 export { instantOf, localTime, nextZoneChange } from "./schedule/zone.ts";
 export {

@@ -34,6 +34,8 @@ export interface Restored extends StoreFacts {
 	readonly kept: string | null;
 	/** Deliveries that waited when it was made: a person decides about them. */
 	readonly doubted: number;
+	/** Jobs that were due since it was made: they may have run, and do not run again for it. */
+	readonly missed: number;
 	/** Other files that were put back; those that are there already stay. */
 	readonly files: readonly string[];
 }
@@ -65,22 +67,23 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 				`${file} cannot be restored: it should hold ${inWords(manifest)}, and holds ${inWords(facts)}`,
 			);
 		assertSameKeys(folder, home, entries);
-		const { doubted } = await openedOnce(unpacked);
+		const { doubted, missed } = await openedOnce(unpacked, now);
 		const { madeAt, version } = backup;
-		const done = { ...facts, madeAt, version };
-		if (checkOnly) return { ...done, kept: null, doubted, files: [] };
+		const done = { ...facts, madeAt, version, doubted, missed };
+		if (checkOnly) return { ...done, kept: null, files: [] };
 		// Keys first: a store whose audit key is missing cannot go on.
 		const files = putBack(folder, home, entries);
-		return { ...done, kept: replaceStore(storePath, unpacked, { now }), doubted, files };
+		return { ...done, kept: replaceStore(storePath, unpacked, { now }), files };
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
 /** Brings it to the version of today, and looks through every row, as a start and `keryx doctor` would. */
-async function openedOnce(path: string): Promise<{ doubted: number }> {
+async function openedOnce(path: string, now: number): Promise<Pick<Restored, "doubted" | "missed">> {
 	const ids = systemIds(systemClock);
-	const store = await openStore({ url: `sqlite:${path}`, clock: systemClock, ids, secrets: NO_SECRETS });
+	const clock = { now: () => now };
+	const store = await openStore({ url: `sqlite:${path}`, clock, ids, secrets: NO_SECRETS });
 	try {
 		const { problems } = await store.checkIntegrity({ scope: OPERATOR });
 		const [first] = problems;
@@ -89,7 +92,7 @@ async function openedOnce(path: string): Promise<{ doubted: number }> {
 				"backup.damaged",
 				`the backup's store is not whole: ${first}${problems.length > 1 ? ` (and ${problems.length - 1} more)` : ""}`,
 			);
-		return await store.doubtDeliveries();
+		return { ...(await store.doubtDeliveries()), ...(await store.missRestored()) };
 	} finally {
 		await store.close();
 	}

@@ -1,4 +1,7 @@
 // Jobs in a gateway whose time only the test moves: what runs when, what became of it, and what became of its delivery.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agents/index.ts";
 import { NO_USAGE } from "../../src/agents/types.ts";
@@ -386,6 +389,149 @@ test("a person can have it run now, beside its schedule, and only once at a time
 	await pass(SECOND);
 	expect(await history(made)).toEqual([{ state: "answered", reason: null, delivery: "sent", via: "target" }]);
 	expect((await scene.schedules.find(OPERATOR, made.id)).dueAt).toBe(made.dueAt);
+});
+
+describe("one job that is in trouble leaves the others alone:", () => {
+	const hourly = (name: string, owner: Speaker) =>
+		job({ when: "0 * * * *", name, owner, task: { kind: "text", text: name } });
+
+	test("an instant that comes up again, because the clock went back, has happened", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		await pass(HOUR + MINUTE);
+		scene.clock.jump(-30 * MINUTE);
+		await scene.schedules.pause(OPERATOR, one.id);
+		const { dueAt } = await scene.schedules.resume(OPERATOR, one.id);
+		expect(dueAt).toBe((one.dueAt as number) + HOUR);
+		const two = await hourly("two", owner);
+		expect(two.dueAt).toBe(one.dueAt);
+		await pass(HOUR + 30 * MINUTE);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect(scene.log).toEqual([]);
+	});
+
+	test("a run that a person wants in the due millisecond takes another one", async () => {
+		let asked: Promise<unknown> = Promise.resolve();
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		// Earlier than the round, in the same millisecond.
+		scene.clock.after((one.dueAt as number) - scene.clock.now() - 1, () => {
+			scene.clock.jump(1);
+			asked = scene.schedules.runNow(OPERATOR, one.id);
+		});
+		await pass(HOUR);
+		await asked;
+		await pass(MINUTE);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect(scene.log).toEqual([]);
+	});
+
+	test("a result that cannot be written to a file is a failed delivery, which is told", async () => {
+		const folder = join(mkdtempSync(join(tmpdir(), "keryx-output-")), "output");
+		writeFileSync(folder, "a file where the folder should be");
+		await start({ outputFolder: folder });
+		const { owner, origin } = await speaker("ada", "owner");
+		const one = await job({
+			when: "0 * * * *",
+			owner,
+			origin,
+			deliver: { target: { kind: "local" }, shown: "a file", approved: true },
+			task: { kind: "text", text: "one" },
+		});
+		const two = await hourly("two", owner);
+		await pass(HOUR);
+		// The file is written outside of the clock that the test moves.
+		const ended = async () => {
+			await scene.clock.advance(SECOND);
+			return history(one);
+		};
+		await expect
+			.poll(ended, { timeout: 5000 })
+			.toEqual([{ state: "answered", reason: null, delivery: "dead", via: "refused" }]);
+		await pass(SECOND);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
+		expect(scene.texts().join()).toContain("could not be delivered to a file");
+		rmSync(dirname(folder), { recursive: true });
+	});
+
+	test("a run that cannot be ended is logged, and the others end", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		const two = await hourly("two", owner);
+		const end = scene.store.endRun.bind(scene.store);
+		Object.assign(scene.store, {
+			endRun: (args: Parameters<typeof end>[0]) =>
+				args.job === one.id ? Promise.reject(new Error("broken row")) : end(args),
+		});
+		await pass(HOUR);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["open"]);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
+	});
+
+	test("one that cannot be begun is logged and tried again later", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const one = await hourly("one", owner);
+		const two = await hourly("two", owner);
+		const fire = scene.store.fireJob.bind(scene.store);
+		let isBroken = true;
+		Object.assign(scene.store, {
+			fireJob: (args: Parameters<typeof fire>[0]) =>
+				args.job === one.id && isBroken ? Promise.reject(new Error("broken row")) : fire(args),
+		});
+		await pass(HOUR);
+		expect((await history(two)).map(({ state }) => state)).toEqual(["answered"]);
+		expect(await history(one)).toEqual([]);
+		expect(scene.log.join()).toContain("broken row");
+		expect(scene.log.length).toBeLessThan(3);
+		isBroken = false;
+		await pass(10 * SECOND);
+		expect((await history(one)).map(({ state }) => state)).toEqual(["answered"]);
+	});
+});
+
+describe("the conversation of a job", () => {
+	const candidates = async () =>
+		(await scene.store.pruneCandidates({ scope: OPERATOR, before: scene.clock.now() + 1, limit: 100 }))
+			.conversations;
+
+	test("stays as long as the job may run in it, however long nobody has used it", async () => {
+		await start();
+		const { owner, origin } = await speaker("ada", "owner");
+		const given = await job({ when: "0 0 1 1 *", conversation: origin, deliver: null, owner });
+		expect(await candidates()).toEqual([]);
+		const { unchanged, held } = await scene.store.retentionState({ scope: OPERATOR, conversation: origin });
+		expect(held).toBe("schedule");
+		const archive = { name: "a", digest: "b" };
+		expect(
+			await scene.store.deleteConversation({ conversation: origin, unchanged, held: false, archive }),
+		).toEqual({ kind: "kept", reason: "schedule" });
+		await scene.schedules.delete(OPERATOR, given.id);
+		expect(await candidates()).toEqual([origin]);
+	});
+
+	test("is made anew where it was its own and is gone", async () => {
+		await start();
+		const { owner } = await speaker("ada", "owner");
+		const made = await job({ when: "2026-03-10T13:00", owner, task: { kind: "text", text: "one" } });
+		await pass(HOUR);
+		const { state, conversation } = await scene.schedules.find(OPERATOR, made.id);
+		expect(state).toBe("ended");
+		const gone = conversation as ConversationId;
+		const { unchanged } = await scene.store.retentionState({ scope: OPERATOR, conversation: gone });
+		const archive = { name: "a", digest: "b" };
+		expect(
+			await scene.store.deleteConversation({ conversation: gone, unchanged, held: false, archive }),
+		).toEqual({ kind: "deleted" });
+		await scene.schedules.update(OPERATOR, made.id, { when: "2026-03-10T15:00" });
+		await pass(2 * HOUR);
+		expect((await history(made)).map(({ state }) => state)).toEqual(["answered", "answered"]);
+		expect((await scene.schedules.find(OPERATOR, made.id)).conversation).not.toBe(gone);
+	});
 });
 
 test("nothing is made from words, too often, or more than allowed", async () => {

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { restoreBackup, writeBackup } from "../../src/keeping/index.ts";
-import { inspectStore, NO_SECRETS, openStore, type Store } from "../../src/store/index.ts";
+import {
+	inspectStore,
+	type Job,
+	type NewJob,
+	NO_SECRETS,
+	openStore,
+	type Store,
+} from "../../src/store/index.ts";
 import { migration, SCHEMA_VERSION } from "../../src/store/schema.ts";
 import { countedIds, NOON } from "../support/clock.ts";
 
@@ -100,6 +107,61 @@ test.each(versions)("a store of version %i opens, and comes back from a backup",
 	expect(await store.conversations({ scope: OPERATOR, limit: 10 })).toMatchObject([{ id: "c1" }]);
 	// What waited then may have been sent since: it is not sent again by itself.
 	expect(await store.delivery({ scope: OPERATOR, id: "d1" })).toMatchObject({ state: "unknown" });
+	await store.close();
+});
+
+test("a job that came due since the backup was made does not run again", async () => {
+	const HOUR = 3_600_000;
+	const path = join(folder, "jobs.db");
+	const before = await open(path);
+	const made = (when: NewJob["when"]) =>
+		before.createJob({
+			most: 9,
+			job: {
+				name: "report",
+				task: { kind: "text", text: "now" },
+				when,
+				zone: "UTC",
+				catchUp: "all",
+				maxDelaySeconds: null,
+				conversation: null,
+				deliver: null,
+				failure: null,
+				origin: null,
+				profile: "",
+				model: null,
+				tools: null,
+				owner: { principal: null, role: "owner", platform: "local" },
+			},
+		});
+	const once = await made({ kind: "once", at: NOON + HOUR });
+	const every = await made({ kind: "every", seconds: 3600 });
+	const cron = await made({ kind: "cron", pattern: "30 * * * *" });
+	const later = await made({ kind: "once", at: NOON + 9 * HOUR });
+	await before.close();
+	const file = join(folder, "jobs.backup");
+	const entries = [
+		{ name: "manifest.json", from: Buffer.from(JSON.stringify(inspectStore(path))) },
+		{ name: "keryx.db", from: path },
+	] as const;
+	await writeBackup(file, { madeAt: NOON, version: "0.0.1", entries }, null);
+
+	const home = join(folder, "home-jobs");
+	mkdirSync(home);
+	const storePath = join(home, "keryx.db");
+	const now = NOON + 3 * HOUR + 1;
+	expect(await restoreBackup({ file, home, storePath, passphrase: null, now })).toMatchObject({ missed: 3 });
+	const store = await open(storePath);
+	expect((await store.dueJobs({ scope: OPERATOR, now, limit: 9 })).jobs).toEqual([]);
+	const seen = async ({ id }: Job) => {
+		const { state, dueAt } = await store.job({ scope: OPERATOR, id });
+		const runs = await store.runs({ scope: OPERATOR, job: id, limit: 9 });
+		return [state, dueAt, ...runs.map((run) => [run.state, run.reason, run.scheduledAt])];
+	};
+	expect(await seen(once)).toEqual(["ended", null, ["missed", "restored", NOON + HOUR]]);
+	expect(await seen(every)).toEqual(["active", NOON + 4 * HOUR, ["missed", "restored", NOON + HOUR]]);
+	expect(await seen(cron)).toEqual(["active", NOON + 3.5 * HOUR, ["missed", "restored", NOON + HOUR / 2]]);
+	expect(await seen(later)).toEqual(["active", NOON + 9 * HOUR]);
 	await store.close();
 });
 

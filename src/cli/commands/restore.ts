@@ -75,7 +75,7 @@ function tell(
 	restored: Restored,
 	{ file, now, checked }: { readonly file: string; readonly now: number; readonly checked: boolean },
 ): void {
-	const { madeAt, version, schema, kept, doubted, files } = restored;
+	const { madeAt, version, schema, kept, doubted, missed, files } = restored;
 	const what = contentsInWords(restored);
 	const made = new Date(madeAt).toISOString();
 	const when = `${made} (${ago(made, now)})`;
@@ -87,5 +87,6 @@ function tell(
 	if (kept !== null) output.line(texts.restore.kept(kept));
 	if (files.length > 0) output.line(texts.restore.files(files.join(", ")));
 	if (doubted > 0) output.line(texts.restore.doubted(counted(doubted, "message")));
+	if (missed > 0) output.line(texts.restore.missed(counted(missed, "job")));
 	output.note(texts.restore.audit);
 }

@@ -16,7 +16,9 @@ export type MissedBecause =
 	/** It could have run, but later than the job allows. */
 	| "too_late"
 	/** A newer run took its place. */
-	| "superseded";
+	| "superseded"
+	/** A backup was restored: it may have run since that was made. */
+	| "restored";
 
 export interface DueJob extends Timing {
 	readonly catchUp: CatchUp;

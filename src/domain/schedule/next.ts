@@ -35,6 +35,16 @@ export function nextInstant({ when, zone }: Timing, scheduled: number): number |
 	}
 }
 
+/** The first instant after `now` of a job that had one at `scheduled`; null: there is none. */
+export function instantAfter(timing: Timing, scheduled: number, now: number): number | null {
+	const { when } = timing;
+	const from = Math.max(scheduled, now);
+	if (when.kind === "cron") return nextInstant(timing, from);
+	if (when.kind !== "every") return null;
+	const step = when.seconds * 1000;
+	return scheduled + (Math.floor((from - scheduled) / step) + 1) * step;
+}
+
 /** The next instants after one, at most so many. */
 export function instantsAfter(timing: Timing, after: number, count: number): number[] {
 	const instants: number[] = [];

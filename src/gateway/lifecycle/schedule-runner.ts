@@ -31,6 +31,8 @@ const MOST_MISSED = 500;
 const PAGE = 200;
 /** How soon after a commit the runs under way are looked at. */
 const SOON_MS = 50;
+/** How long a job or a run that failed unexpectedly is left alone. */
+const REST_MS = 5_000;
 
 export interface ScheduleRunnerOptions {
 	readonly store: Store;
@@ -49,6 +51,8 @@ export class ScheduleRunner {
 	#since = 0;
 	/** Runs whose own end, or whose delivery's, is not written yet. */
 	#underWay = 0;
+	/** What failed unexpectedly, by the id of its job or run, and until when it is left alone. Everything else goes on. */
+	readonly #resting = new Map<string, number>();
 	#unlisten = () => {};
 
 	constructor(options: ScheduleRunnerOptions) {
@@ -80,17 +84,42 @@ export class ScheduleRunner {
 	}
 
 	async #round(): Promise<number | null> {
+		this.#wakeRested();
 		await this.#follow();
 		const { store, clock, config } = this.#options;
 		while (!this.#rounds.isStopped) {
-			const { jobs, nextAt, running } = await store.dueJobs({ scope: OPERATOR, now: clock.now(), limit: 1 });
-			const [job] = jobs;
-			if (!job) return nextAt;
+			const limit = this.#resting.size + 1;
+			const { jobs, nextAt, running } = await store.dueJobs({ scope: OPERATOR, now: clock.now(), limit });
+			const job = jobs.find(({ id }) => !this.#resting.has(id));
+			// The instant of a job that rests is due all the time: the end of its rest counts.
+			const restedAt = this.#resting.size === 0 ? null : Math.min(...this.#resting.values());
+			if (!job) return restedAt ?? nextAt;
 			// The end of a run is a commit, which wakes.
-			if (running >= config().schedule.max_running) return null;
-			await this.#fire(job);
+			if (running >= config().schedule.max_running) return restedAt;
+			await this.#apart(job.id, () => this.#fire(job));
 		}
 		return null;
+	}
+
+	/** One job's trouble is not that of the others. What the store cannot do right now ends the round: it would meet all of them. */
+	async #apart<T>(id: string, work: () => Promise<T>): Promise<T | null> {
+		const { clock, log } = this.#options;
+		if (this.#resting.has(id)) return null;
+		try {
+			return await work();
+		} catch (error) {
+			if (isPassing(error)) throw error;
+			log(`job ${id} cannot go on right now`, error);
+			this.#resting.set(id, clock.now() + REST_MS);
+			return null;
+		}
+	}
+
+	/** Also after the clock went back: nothing rests longer. */
+	#wakeRested(): void {
+		const now = this.#options.clock.now();
+		for (const [id, until] of this.#resting)
+			if (until <= now || until > now + REST_MS) this.#resting.delete(id);
 	}
 
 	async #fire(job: Job): Promise<void> {
@@ -138,7 +167,10 @@ export class ScheduleRunner {
 				limit: PAGE,
 				...(after && { after }),
 			});
-			for (const work of page) if (!(await this.#advance(work))) left++;
+			for (const work of page) {
+				const id = runId({ job: work.job.id, at: work.run.scheduledAt });
+				if (!(await this.#apart(id, () => this.#advance(work)))) left++;
+			}
 			after = page.at(-1)?.run;
 			if (page.length < PAGE || this.#rounds.isStopped) break;
 		}

@@ -2,6 +2,7 @@
 // anybody wrote (I10). The store knows the name before the file is there, so that sending again writes the same file.
 import { chmod, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { NewSend, Sent } from "./types.ts";
@@ -31,7 +32,15 @@ export class OutputFiles {
 			to: { kind: "file", file: this.#name() },
 		});
 		const path = join(folder, sent.file as string);
-		await writeWhole(folder, path, store.secrets.hideIn(text));
+		try {
+			await writeWhole(folder, path, store.secrets.hideIn(text));
+		} catch (cause) {
+			const { code, message } = cause as NodeJS.ErrnoException;
+			throw new KeryxError("send.failed", `the file ${path} cannot be written: ${code ?? message}`, {
+				hint: `check that ${folder} is a folder that Keryx may write to, and that the disk has room`,
+				cause,
+			});
+		}
 		return { ...sent, path };
 	}
 

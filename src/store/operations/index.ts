@@ -102,7 +102,7 @@ import {
 } from "./schedules/jobs.ts";
 import { manageJob } from "./schedules/manage.ts";
 import { runs, unsettledRuns } from "./schedules/read.ts";
-import { dueJobs, endRun, fireJob, pruneRuns, runJobNow, settleRun } from "./schedules/runs.ts";
+import { dueJobs, endRun, fireJob, missRestored, pruneRuns, runJobNow, settleRun } from "./schedules/runs.ts";
 import { rebuildSearch } from "./search/rebuild.ts";
 import { search } from "./search/search.ts";
 import {
@@ -263,6 +263,7 @@ export const writes = {
 	proveWritable,
 	recordBackup,
 	doubtDeliveries,
+	missRestored,
 	beginProcess,
 	processStarted,
 	adoptProcess,

@@ -92,6 +92,7 @@ export const texts = {
 		crowded: "Too many jobs were running",
 		too_late: "It was later than the job allows",
 		superseded: "A newer run replaced it",
+		restored: "A backup was restored, and it may have run since",
 	},
 	newJob: {
 		title: "New job",

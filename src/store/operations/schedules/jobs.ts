@@ -1,5 +1,5 @@
 // Making, changing, pausing and removing jobs. A job that is active has its next instant in `due_at`, computed here from its own words.
-import { firstInstant } from "../../../domain/index.ts";
+import { firstInstant, nextInstant } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { seal } from "../../codec.ts";
 import { all, type Context, get, type Op, run, sql } from "../../query.ts";
@@ -39,6 +39,9 @@ const pause = sql(
 const resume = sql(
 	"UPDATE schedules SET state = 'active', paused_because = NULL, failures = 0, due_at = ?, updated_at = ? WHERE id = ?",
 );
+const isTaken = sql<{ found: number }>(
+	"SELECT 1 AS found FROM schedule_runs WHERE job = ? AND scheduled_at = ?",
+);
 const deleteJob = sql("DELETE FROM schedules WHERE id = ?");
 const deleteRuns = sql("DELETE FROM schedule_runs WHERE job = ?");
 const ofAll = sql<JobRow>(`SELECT ${JOB_COLUMNS} FROM schedules WHERE n < ? ORDER BY n DESC LIMIT ?`);
@@ -56,8 +59,8 @@ export function* createJob(context: Context, { job, most }: CreateJobArgs): Op<J
 	const { principal } = job.owner;
 	if ((yield* count(principal)) >= most)
 		throw new KeryxError("schedule.limit", `there can be ${most} jobs per person (schedule.max_jobs)`);
-	const dueAt = firstOf(job, context.now);
 	const id = `job_${context.uuid().slice(-10)}`;
+	const dueAt = yield* firstOf(id, job, context.now);
 	yield* run(
 		insertJob,
 		id,
@@ -110,7 +113,7 @@ export function* updateJobOp(
 	const job = { ...toJob(row), ...args.changes };
 	const retimed = args.changes.when !== undefined || args.changes.zone !== undefined;
 	const state = retimed && row.state === "ended" ? "active" : row.state;
-	const dueAt = state === "active" && retimed ? firstOf(job, context.now) : row.due_at;
+	const dueAt = state === "active" && retimed ? yield* firstOf(row.id, job, context.now) : row.due_at;
 	yield* run(
 		updateJob,
 		JSON.stringify(job.when),
@@ -155,7 +158,7 @@ export function* resumeJob(
 ): Op<Job> {
 	const row = yield* foundJob(args.scope, args.id);
 	if (row.state === "active") return toJob(row);
-	yield* run(resume, firstOf(toJob(row), context.now), context.now, args.id);
+	yield* run(resume, yield* firstOf(row.id, toJob(row), context.now), context.now, args.id);
 	yield* emit(context, "schedule.resumed", { conversation: row.conversation, subject: args.id });
 	return toJob((yield* jobRow(args.id)) as JobRow);
 }
@@ -205,8 +208,10 @@ function* withinPage(scope: JobScope, principal: string, before: number, most: n
 	}
 }
 
-function firstOf(timing: Pick<NewJob, "when" | "zone">, now: number): number {
-	const first = firstInstant(timing, now);
+/** The first instant that has no run yet: after the clock went back, some of those to come have one. */
+function* firstOf(id: string, timing: Pick<NewJob, "when" | "zone">, now: number): Op<number> {
+	let first = firstInstant(timing, now);
+	while (first !== null && (yield* get(isTaken, id, first))) first = nextInstant(timing, first);
 	if (first !== null) return first;
 	throw new KeryxError("schedule.invalid", "that time has passed, or never comes", { field: "when" });
 }

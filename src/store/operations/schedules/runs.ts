@@ -4,7 +4,9 @@ import {
 	addressDigest,
 	type ConversationId,
 	type DueJob,
+	instantAfter,
 	isShared,
+	type MissedBecause,
 	parseSource,
 	planDue,
 	resolveAddress,
@@ -26,6 +28,9 @@ export const SCHEDULE_PLATFORM = "schedule" as const;
 
 const ready = sql<JobRow>(
 	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+);
+const passed = sql<JobRow>(
+	`SELECT ${JOB_COLUMNS} FROM schedules WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY n`,
 );
 const nextReady = sql<{ at: number | null }>(
 	"SELECT min(due_at) AS at FROM schedules WHERE due_at IS NOT NULL AND open_run IS NULL",
@@ -132,37 +137,50 @@ export function* fireJob(context: Context, args: FireArgs): Op<Fired> {
 	const busyUntil = (yield* get(lastEnd, row.id))?.ended_at ?? 0;
 	const because = (at: number) => (at < args.since ? "away" : at < busyUntil ? "busy" : "crowded");
 	const plan = planDue(due, row.due_at, context.now, because, args.mostMissed);
+	let missed = 0;
 	for (const { at, because: reason } of plan.missed)
-		yield* run(
-			insertRun,
-			row.id,
-			at,
-			"schedule",
-			"missed",
-			reason,
-			null,
-			"none",
-			context.now,
-			context.now,
-			context.now,
-		);
-	if (plan.missed.length > 0)
+		if (yield* recordMissed(context, row.id, at, reason)) missed++;
+	if (missed > 0)
 		yield* emit(
 			context,
 			"schedule.missed",
 			{ conversation: row.conversation, subject: row.id },
-			{ count: plan.missed.length },
+			{ count: missed },
 		);
-	const begun = plan.run === null ? null : yield* begin(context, row, plan.run, "schedule");
+	// An instant that has a run already comes up again when the clock goes back: it has happened.
+	const at = plan.run !== null && (yield* get(runAt, row.id, plan.run)) ? null : plan.run;
+	const begun = at === null ? null : yield* begin(context, row, at, "schedule");
 	yield* run(
 		moveOn,
 		plan.next,
 		plan.next === null ? "ended" : "active",
-		plan.run,
+		at,
 		begun?.conversation ?? row.conversation,
 		row.id,
 	);
-	return { run: plan.run, woken: begun?.woken ?? null, missed: plan.missed.length };
+	return { run: at, woken: begun?.woken ?? null, missed };
+}
+
+/** False: that instant has a run already. */
+function* recordMissed(context: Context, job: string, at: number, because: MissedBecause): Op<boolean> {
+	if (yield* get(runAt, job, at)) return false;
+	const { now } = context;
+	yield* run(insertRun, job, at, "schedule", "missed", because, null, "none", now, now, now);
+	return true;
+}
+
+/** After a restore: what was due since the backup was made may have run, so it does not run again. */
+export function* missRestored(context: Context): Op<{ missed: number }> {
+	const rows = yield* all(passed, context.now);
+	for (const row of rows) {
+		const due = row.due_at as number;
+		const about = { conversation: row.conversation, subject: row.id };
+		if (yield* recordMissed(context, row.id, due, "restored"))
+			yield* emit(context, "schedule.missed", about, { count: 1 });
+		const next = instantAfter(toJob(row), due, context.now);
+		yield* run(moveOn, next, next === null ? "ended" : "active", row.open_run, row.conversation, row.id);
+	}
+	return { missed: rows.length };
 }
 
 /** Out of turn: somebody wants it now. What is scheduled stays as it is. */
@@ -174,7 +192,7 @@ export function* runJobNow(
 	if (row.open_run !== null)
 		throw new KeryxError("schedule.busy", "the job is running already", { field: "job" });
 	let at = context.now;
-	while (yield* get(runAt, row.id, at)) at++;
+	while (at === row.due_at || (yield* get(runAt, row.id, at))) at++;
 	const { woken, conversation } = yield* begin(context, row, at, "person");
 	yield* run(openRunOf, at, conversation, row.id);
 	return { run: at, woken };
@@ -186,25 +204,16 @@ function* refuse(
 	{ reason, because }: NonNullable<FireArgs["refused"]>,
 ): Op<Fired> {
 	const at = row.due_at as number;
-	yield* run(
-		insertRun,
-		row.id,
-		at,
-		"schedule",
-		"refused",
-		reason,
-		null,
-		"none",
-		context.now,
-		context.now,
-		context.now,
-	);
-	yield* emit(
-		context,
-		"schedule.run_ended",
-		{ conversation: row.conversation, subject: row.id },
-		{ at, state: "refused" },
-	);
+	if (!(yield* get(runAt, row.id, at))) {
+		const { now } = context;
+		yield* run(insertRun, row.id, at, "schedule", "refused", reason, null, "none", now, now, now);
+		yield* emit(
+			context,
+			"schedule.run_ended",
+			{ conversation: row.conversation, subject: row.id },
+			{ at, state: "refused" },
+		);
+	}
 	yield* pauseRow(context, row, because);
 	return { run: null, woken: null, missed: 0 };
 }
@@ -216,7 +225,12 @@ function* begin(
 	by: "schedule" | "person",
 ): Op<{ readonly woken: Woken | null; readonly conversation: ConversationId }> {
 	const job = toJob(row);
-	const conversation = row.conversation ?? (yield* ownConversation(context, job));
+	const kept = row.conversation !== null && (yield* get(sourceOf, row.conversation)) !== undefined;
+	// One of its own that is gone is made anew; one that it was given is not.
+	const conversation =
+		row.conversation !== null && (kept || !job.isOwn)
+			? row.conversation
+			: yield* ownConversation(context, job);
 	const source = yield* get(sourceOf, conversation);
 	if (!source)
 		throw new KeryxError("store.not_found", `the conversation of job ${row.id} is gone`, { field: "job" });

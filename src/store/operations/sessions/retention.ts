@@ -22,6 +22,7 @@ export type Held =
 	| "delivery"
 	| "process"
 	| "confirmation"
+	| "schedule"
 	| "suspended"
 	| "finalising"
 	| "held"
@@ -53,6 +54,7 @@ const HOLDS: readonly (readonly [Held, Statement<{ found: number }>])[] = [
 		"confirmation",
 		sql("SELECT 1 AS found FROM confirmations WHERE conversation = ? AND due_at IS NOT NULL LIMIT 1"),
 	],
+	["schedule", sql("SELECT 1 AS found FROM schedules WHERE conversation = ? AND state <> 'ended' LIMIT 1")],
 	[
 		"suspended",
 		sql(
