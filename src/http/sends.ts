@@ -1,4 +1,5 @@
 // Messages that answer nobody, to a target: sent once by an id of the caller, with what became of each part.
+import { isDeepStrictEqual } from "node:util";
 import { z } from "@hono/zod-openapi";
 import type { Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
@@ -60,8 +61,10 @@ export const sendHandlers: HandlersOf<typeof sendEndpoints> = {
 				field: "text",
 			});
 		const before = await host.store.sent({ scope: OPERATOR, id });
-		if (before && before.file === null) return { ...(await toWire(before, call)), repeated: true };
 		const found = await sending.resolve(text, { standing: "owner", scope: OPERATOR, origin: null });
+		if (before && found.kind === "target" && !isDeepStrictEqual(found.target, before.target))
+			throw new KeryxError("send.conflict", `the id ${id} was used for another target`, { field: "id" });
+		if (before && before.file === null) return { ...(await toWire(before, call)), repeated: true };
 		if (found.kind === "refused")
 			throw new KeryxError("send.refused", found.why.replace(/\.$/, ""), { field: "target" });
 		const sent = await sending.send({

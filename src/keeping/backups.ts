@@ -161,20 +161,26 @@ export class Backups {
 		return value;
 	}
 
+	/** A name of an instant that is still to come was made while the clock was ahead: it goes before the others. */
 	async #prune(folder: string, keep: number): Promise<void> {
-		const old = (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
+		const newest = nameAt(this.#options.clock.now());
+		const names = (await readdir(folder)).filter((name) => BACKUP_NAME.test(name)).sort();
+		const old = [...names.filter((name) => name > newest), ...names.filter((name) => name <= newest)];
 		for (const name of old.slice(0, Math.max(0, old.length - keep))) await rm(join(folder, name));
 	}
 }
 
-/** Counted from the last attempt that failed where that is newer, so that a full disk is not tried over and over. */
+/**
+ * Counted from the last attempt that failed where that is newer, so that a full disk is not tried over and over. An instant that is still
+ * to come was written while the clock was ahead, and counts for nothing.
+ */
 function dueAt(
 	{ made, failed }: Awaited<ReturnType<Store["lastBackup"]>>,
 	every: number,
 	now: number,
 ): number {
-	const next = made === null ? now : Math.min(made.at, now) + every;
-	return failed === null ? next : Math.max(next, Math.min(failed.at, now) + Math.min(every, RETRY_MS));
+	const next = made === null || made.at > now ? now : made.at + every;
+	return failed === null || failed.at > now ? next : Math.max(next, failed.at + Math.min(every, RETRY_MS));
 }
 
 function intervalOf(text: string | undefined): number | null {

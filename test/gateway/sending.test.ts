@@ -131,6 +131,12 @@ describe("a send", () => {
 		const path = join(output, "output", names[0] as string);
 		expect(readFileSync(path, "utf8")).toBe("# Report\n../../etc/passwd\n");
 		expect(statSync(path).mode & 0o777).toBe(0o600);
+		await expect(send("local", "another text")).rejects.toMatchObject({ code: "send.conflict" });
+		expect(readFileSync(path, "utf8")).toBe("# Report\n../../etc/passwd\n");
+		await expect(send("telegram:bob", "# Report")).rejects.toMatchObject({ code: "send.conflict" });
+		await send("telegram:bob", "to a chat", "s2");
+		await expect(send("local", "to a chat", "s2")).rejects.toMatchObject({ code: "send.conflict" });
+		expect(readdirSync(join(output, "output"))).toEqual(names);
 		rmSync(output, { recursive: true });
 	});
 });

@@ -1,11 +1,14 @@
 // `keryx backup` and `keryx restore`: while Keryx runs, under load, encrypted, and with files that are not whole.
 import {
+	copyFileSync,
 	existsSync,
+	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
 	statSync,
+	symlinkSync,
 	truncateSync,
 	writeFileSync,
 } from "node:fs";
@@ -158,6 +161,25 @@ describe("a file", () => {
 		kept.close();
 	});
 
+	test("goes to a store on another disk than the home", async () => {
+		// In memory, where there is such a disk.
+		const disk = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : root, "keryx-disk-"));
+		const parted = join(root, "parted");
+		mkdirSync(parted, { mode: 0o700 });
+		copyFileSync(join(home, "keryx.db"), join(disk, "keryx.db"));
+		symlinkSync(join(disk, "keryx.db"), join(parted, "keryx.db"));
+		try {
+			const restored = await call(["restore", file, "--yes", "--json"], { env: { KERYX_HOME: parted } });
+			expect(restored).toMatchObject({ code: 0, stderr: "" });
+			expect(asJson(restored)).toMatchObject({ kept: expect.stringContaining(disk) });
+			expect(await names(parted)).toEqual(["before"]);
+			expect(statSync(join(disk, "keryx.db")).mode & 0o777).toBe(0o600);
+			expect(readdirSync(disk).filter((name) => name.includes("restoring"))).toEqual([]);
+		} finally {
+			rmSync(disk, { recursive: true });
+		}
+	});
+
 	test("is checked without a change by --check", async () => {
 		const nowhere = join(root, "nowhere");
 		const { code, stdout } = await call(["restore", file, "--check"], { env: { KERYX_HOME: nowhere } });
@@ -291,6 +313,22 @@ describe("a schedule", () => {
 		await clock.advance(3_600_000);
 		await until(() => last.failed === null);
 		expect(made()).toContain("keryx-20260312T130000Z.backup");
+		// The clock was ahead, and is right again.
+		for (const year of [2098, 2099]) writeFileSync(join(backup.to, `keryx-${year}0101T000000Z.backup`), "");
+		for (const ahead of [
+			{ made: { at: clock.now() + 1e10, path: "x", bytes: 1 }, failed: null },
+			{ made: null, failed: { at: clock.now() + 1e10, reason: "x" } },
+		]) {
+			last = ahead;
+			await clock.advance(12 * 3_600_000);
+			await until(() => last.made?.at === clock.now());
+		}
+		await until(() => !made().some((name) => name.startsWith("keryx-209")));
+		expect(made().sort()).toEqual([
+			"keryx-20260313T010000Z.backup",
+			"keryx-20260313T130000Z.backup",
+			"mine.backup",
+		]);
 		await backups.stop();
 	});
 });

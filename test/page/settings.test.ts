@@ -36,6 +36,30 @@ afterAll(async () => {
 	await keryx.close();
 });
 
+// First: later tests write another configuration.
+test("MCP servers stand there with their state and tools, and are tried again by a press", async () => {
+	await soon(
+		async () => (await keryx.client.mcpServers()).servers.find(({ name }) => name === "rogue")?.state,
+	).toBe("connected");
+	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=mcp" });
+	const card = (name: string) => page.getByRole("region", { name });
+	await card("rogue").getByText("10 tools, visible to owner (default)").waitFor();
+	await card("rogue").getByText("Tools", { exact: true }).click();
+	await card("rogue").getByText("rogue__ping").waitFor();
+	await card("broken").getByRole("button", { name: "Try again" }).click();
+	await card("broken")
+		.getByText(/no such thing/)
+		.waitFor();
+	await leave();
+	await expectGoodLooks(browser, keryx, [
+		{
+			path: "/settings?tab=mcp",
+			name: "settings-mcp",
+			ready: (page) => page.getByText(/^10 tools/).waitFor(),
+		},
+	]);
+});
+
 test("every value in force stands there with its source, and no secret", async () => {
 	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=configuration" });
 	const { entries } = await keryx.client.config();
@@ -181,22 +205,6 @@ test("a model is connected without a terminal or a restart: its key is tried, st
 	await leave(/422/);
 });
 
-test("MCP servers stand there with their state and tools, and are tried again by a press", async () => {
-	await soon(
-		async () => (await keryx.client.mcpServers()).servers.find(({ name }) => name === "rogue")?.state,
-	).toBe("connected");
-	const { page, leave } = await takeSeat(browser, keryx, { path: "/settings?tab=mcp" });
-	const card = (name: string) => page.getByRole("region", { name });
-	await card("rogue").getByText("10 tools, visible to owner (default)").waitFor();
-	await card("rogue").getByText("Tools", { exact: true }).click();
-	await card("rogue").getByText("rogue__ping").waitFor();
-	await card("broken").getByRole("button", { name: "Try again" }).click();
-	await card("broken")
-		.getByText(/no such thing/)
-		.waitFor();
-	await leave();
-});
-
 test("it looks right", async () => {
 	await expectGoodLooks(browser, keryx, [
 		{
@@ -222,11 +230,6 @@ test("it looks right", async () => {
 				await page.getByRole("textbox").fill("session_reset:\n  mode: sometimes\n");
 				await page.getByText("1 problem", { exact: true }).waitFor();
 			},
-		},
-		{
-			path: "/settings?tab=mcp",
-			name: "settings-mcp",
-			ready: (page) => page.getByText(/^10 tools/).waitFor(),
 		},
 		{
 			path: "/settings?tab=about",

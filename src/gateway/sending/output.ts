@@ -1,6 +1,6 @@
 // The target `local`: a text as a file in a folder of Keryx's home. Its name is made here, from the clock and an id, never from what
-// anybody wrote (I10). The store knows the name before the file is there, so that sending again writes the same file.
-import { chmod, mkdir, open, rename } from "node:fs/promises";
+// anybody wrote (I10). The store knows the name before the file is there, so that sending again finds the same file.
+import { chmod, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { KeryxError } from "../../errors.ts";
 import type { Store } from "../../store/index.ts";
@@ -31,10 +31,15 @@ export class OutputFiles {
 			...(whileRunning !== undefined && { whileRunning }),
 			to: { kind: "file", file: this.#name() },
 		});
-		const path = join(folder, sent.file as string);
+		if (sent.file === null) throw conflict(id);
+		const path = join(folder, sent.file);
+		const whole = ended(store.secrets.hideIn(text));
 		try {
-			await writeWhole(folder, path, store.secrets.hideIn(text));
+			const before = sent.repeated ? await readIfThere(path) : null;
+			if (before === null) await writeWhole(folder, path, whole);
+			else if (before !== whole) throw conflict(id);
 		} catch (cause) {
+			if (cause instanceof KeryxError) throw cause;
 			const { code, message } = cause as NodeJS.ErrnoException;
 			throw new KeryxError("send.failed", `the file ${path} cannot be written: ${code ?? message}`, {
 				hint: `check that ${folder} is a folder that Keryx may write to, and that the disk has room`,
@@ -51,6 +56,24 @@ export class OutputFiles {
 	}
 }
 
+/** The id stands for another message. */
+export function conflict(id: string): KeryxError {
+	return new KeryxError("send.conflict", `another message was sent under the id ${id}`, { field: "id" });
+}
+
+function ended(text: string): string {
+	return text.endsWith("\n") ? text : `${text}\n`;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+	try {
+		return await readFile(path, "utf8");
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+		throw error;
+	}
+}
+
 /** The file is there with all of its text, or not at all. For this user alone. */
 async function writeWhole(folder: string, path: string, text: string): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -58,7 +81,7 @@ async function writeWhole(folder: string, path: string, text: string): Promise<v
 	const draft = `${path}.part`;
 	const file = await open(draft, "w", 0o600);
 	try {
-		await file.writeFile(text.endsWith("\n") ? text : `${text}\n`);
+		await file.writeFile(text);
 		await file.sync();
 	} finally {
 		await file.close();

@@ -1,5 +1,14 @@
 // A store as one file that nobody has open: looking into it, and putting it in the place of another.
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+	closeSync,
+	copyFileSync,
+	existsSync,
+	fsyncSync,
+	linkSync,
+	openSync,
+	renameSync,
+	rmSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { KeryxError } from "../../errors.ts";
@@ -51,14 +60,29 @@ const BESIDE = ["-wal", "-shm"] as const;
 export function replaceStore(given: string, from: string, { now }: { readonly now: number }): string | null {
 	const path = followLinks(given);
 	const ownership = takeOwnership(path, now);
+	const beside = `${path}.restoring`;
 	try {
+		bring(from, beside);
 		const kept = existsSync(path) ? keepOld(path, now) : null;
-		renameSync(from, path);
-		syncFolder(dirname(path));
+		renameSync(beside, path);
+		sync(dirname(path));
 		rmSync(`${path}.overwritten`, { force: true });
 		return kept;
 	} finally {
+		rmSync(beside, { force: true });
 		ownership.release();
+	}
+}
+
+/** A file can be renamed only on its own disk: from another one it is copied. */
+function bring(from: string, to: string): void {
+	try {
+		renameSync(from, to);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+		copyFileSync(from, to);
+		sync(to);
+		rmSync(from);
 	}
 }
 
@@ -69,7 +93,7 @@ function keepOld(path: string, now: number): string {
 	// A log that could not be folded belongs to the old file, and goes with it.
 	for (const beside of BESIDE)
 		if (existsSync(`${path}${beside}`)) renameSync(`${path}${beside}`, `${kept}${beside}`);
-	syncFolder(dirname(path));
+	sync(dirname(path));
 	return kept;
 }
 
@@ -86,8 +110,9 @@ function fold(path: string): void {
 	}
 }
 
-function syncFolder(folder: string): void {
-	const handle = openSync(folder, "r");
+/** A file or a folder. */
+function sync(path: string): void {
+	const handle = openSync(path, "r");
 	try {
 		fsyncSync(handle);
 	} finally {

@@ -24,7 +24,7 @@ export function applyEdits(before: string, edits: readonly Edit[]): Edited | { r
 	for (const [index, edit] of edits.entries()) {
 		const { old, with: replacement } = inLineEndings(text, edit);
 		const pieces = text.split(old);
-		const count = pieces.length - 1;
+		const count = edit.all ? pieces.length - 1 : occurrences(text, old);
 		const name = edits.length === 1 ? "old" : `old of edit ${index + 1}`;
 		if (old === replacement) return { problem: `${name} and its new text are the same.` };
 		if (count === 0) return { problem: `${name} was not found.${hint(text, old)}` };
@@ -42,20 +42,24 @@ export function applyEdits(before: string, edits: readonly Edit[]): Edited | { r
 
 /** A file with CRLF line endings keeps them, whatever the edit is written with. */
 function inLineEndings(text: string, { old, new: replacement }: Edit): { old: string; with: string } {
-	if (text.includes(old) || !text.includes("\r\n")) return { old, with: replacement };
+	const isCrlf = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+	if (!isCrlf && (text.includes(old) || !text.includes("\r\n"))) return { old, with: replacement };
 	const crlf = (part: string) => part.replaceAll(/\r?\n/g, "\r\n");
 	return { old: crlf(old), with: crlf(replacement) };
+}
+
+/** Those that overlap count, too: which one is meant cannot be known. */
+function occurrences(text: string, part: string): number {
+	let count = 0;
+	for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) count++;
+	return count;
 }
 
 function linesOf(text: string, part: string): number[] {
 	const lines: number[] = [];
 	let line = 1;
 	let from = 0;
-	for (
-		let at = text.indexOf(part);
-		at >= 0 && lines.length < MOST_LINES;
-		at = text.indexOf(part, at + part.length)
-	) {
+	for (let at = text.indexOf(part); at >= 0 && lines.length < MOST_LINES; at = text.indexOf(part, at + 1)) {
 		for (let end = text.indexOf("\n", from); end >= 0 && end < at; end = text.indexOf("\n", end + 1)) line++;
 		from = at;
 		lines.push(line);

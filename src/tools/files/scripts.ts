@@ -10,6 +10,7 @@ export const SAMPLE_BYTES = 4096;
 /** Answers begin with a line: `ok ...` with facts, or `no` and the reason. */
 const ANSWERS = `
 no() { printf 'no %s\\n' "$1"; exit 0; }
+last() { printf '%s' "$1" | tail -n 1 | sed 's/.*: //'; }
 why() { LC_ALL=C "$@" 2>&1 >/dev/null | tail -n 1 | sed 's/.*: //'; }
 `;
 
@@ -43,7 +44,8 @@ tail -n "+$2" <"$p" | head -n "$3" | head -c "$4"
 /**
  * path, then `edit` or `write`, then the most bytes an edit takes. An edit first prints what is there. New text follows a line with its
  * length, so text that arrives cut off is never written, and the end of input alone changes nothing. A file that exists keeps its mode and is
- * exchanged at once; through a link, or where the folder does not allow it, it is written in place.
+ * exchanged at once; through a link, or where the folder does not allow it, it is written in place. Its old text is kept until that is
+ * done, and put back where it fails or is stopped.
  */
 export const PUT = `${ANSWERS}
 p=$1
@@ -51,7 +53,9 @@ p=$1
 [ -e "$p" ] && [ ! -f "$p" ] && no 'it is not a regular file'
 own=$(mktemp -d 2>/dev/null) || no 'no temporary folder can be made'
 beside=
-trap 'rm -rf "$own"; [ -z "$beside" ] || rm -f "$beside"' EXIT
+midway=
+put_back() { midway=; (cat "$own/old" >"$p") 2>/dev/null || cmp -s "$own/old" "$p"; }
+trap '[ -z "$midway" ] || put_back; rm -rf "$own"; [ -z "$beside" ] || rm -f "$beside"' EXIT
 trap 'exit 1' HUP INT TERM
 if [ "$2" = edit ]; then
 	${IS_FILE}
@@ -74,7 +78,14 @@ folder=\${p%/*}
 unchanged() { [ "$2" != edit ] || cmp -s "$1" "$own/old" || no 'it changed meanwhile; read it again'; }
 in_place() {
 	unchanged "$p" "$1"
-	error=$( (cat "$own/new" >"$p") 2>&1) || no "$(printf '%s' "$error" | tail -n 1 | sed 's/.*: //')"
+	if [ -e "$p" ]; then
+		error=$( (: >>"$p") 2>&1) || no "$(last "$error")"
+		[ "$1" = edit ] || error=$(LC_ALL=C cp "$p" "$own/old" 2>&1) || no "its old text cannot be kept meanwhile: $(last "$error")"
+		midway=yes
+	fi
+	if error=$( (cat "$own/new" >"$p") 2>&1); then midway=; return; fi
+	[ -z "$midway" ] || put_back || no "$(last "$error"); the file is damaged now, since the old text could not be put back"
+	no "$(last "$error")"
 }
 how=created
 [ -e "$p" ] && how=replaced
@@ -86,7 +97,7 @@ else
 		[ -w "$p" ] || no "$( (: >>"$p") 2>&1 | tail -n 1 | sed 's/.*: //')"
 		cp -p "$p" "$beside" 2>/dev/null || no "$(why cp -p "$p" "$beside")"
 	fi
-	error=$( (cat "$own/new" >"$beside") 2>&1) || no "$(printf '%s' "$error" | tail -n 1 | sed 's/.*: //')"
+	error=$( (cat "$own/new" >"$beside") 2>&1) || no "$(last "$error")"
 	unchanged "$p" "$2"
 	if mv -f "$beside" "$p" 2>/dev/null; then beside=; else in_place "$2"; fi
 fi

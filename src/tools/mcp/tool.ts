@@ -80,8 +80,20 @@ export async function call(
 		if (signal.aborted) throw error;
 		const { message } = error as Error;
 		if (isLost(error)) server.failed(connection, message);
-		return { content: `${server.name} did not do it: ${message}`, isError: true };
+		const content = isRefusal(error)
+			? `${server.name} did not do it: ${message}`
+			: `It is unknown whether ${server.name} did it; check before you try again: ${message}`;
+		return { content, isError: true };
 	}
+}
+
+/** The server itself answered with an error. An answer that could not be used says nothing about what was done. */
+function isRefusal(error: unknown): boolean {
+	const { name, code, message } = error as Error & { readonly code?: unknown };
+	if (name === "UnauthorizedError") return true;
+	return (
+		typeof code === "number" && !/^the answer is longer than|output ?schema|structured content/i.test(message)
+	);
 }
 
 /** The way to the server is gone, as opposed to an answer that says no. */
