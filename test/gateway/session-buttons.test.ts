@@ -40,7 +40,7 @@ test.each(["/sessions", "/resume"])(
 		expect(await press("2. tulips", "ada")).toMatch(/Only the person who was asked/);
 		expect(await press("2. tulips", "bob")).toContain("You are now in session");
 		expect(scene.texts("bob").at(-1)).toContain("You are now in session");
-		expect(await press("2. tulips", "bob")).toContain("pressed already");
+		expect(await press("2. tulips", "bob")).toContain("already used");
 	},
 );
 

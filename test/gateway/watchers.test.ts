@@ -27,7 +27,7 @@ test("a session that somebody resumes while its ending is told goes on, and the 
 		// One look is enough.
 		clock: { now: () => clock.now(), monotonic: () => clock.now(), after: () => () => {} },
 		policyFor: () => IDLE,
-		config: { events: { keep_days: 30 } } as never,
+		config: { events: { keep_days: 30 }, schedule: { keep_days: 90 } } as never,
 		log: (message, error) => logged.push(`${message}: ${(error as Error).message}`),
 		hooks: {
 			listens: true,

@@ -15,7 +15,7 @@ it("a platform that nobody registered works with default traits", () => {
 
 it("only programs are left out of notices about boundaries", () => {
 	const silent = registeredPlatforms().filter((name) => !platformTraits(name).notifyBoundaries);
-	expect(silent.sort()).toEqual(["api_server", "webhook"]);
+	expect(silent.sort()).toEqual(["api_server", "schedule", "webhook"]);
 });
 
 it("ids are hidden only where nobody needs them for a mention", () => {

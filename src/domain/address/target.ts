@@ -73,9 +73,11 @@ export function targetText(target: Target | WrittenTarget): string {
 		case "conversation":
 			return `conversation:${target.conversation}`;
 		case "chat":
-			return [target.platform, target.chatId, ...(target.threadId === undefined ? [] : [target.threadId])]
-				.map((id, index) => (index === 0 ? id : escaped(target.platform, id)))
-				.join(":");
+			return [
+				target.platform,
+				escaped(target.platform, target.chatId),
+				...(target.threadId === undefined ? [] : [escapedThread(target.platform, target.threadId)]),
+			].join(":");
 	}
 }
 
@@ -103,6 +105,12 @@ function escaped(platform: string, id: string): string {
 	if (MATRIX_ID.exec(safe)?.[0] === safe) return safe;
 	// Begins like an id of Matrix, and would be read on to the next colon.
 	return safe.replace(/:/g, "%3A").replace(/^[!#@]/, (first) => `%${first.charCodeAt(0).toString(16)}`);
+}
+
+/** Behind an id of Matrix a number would be read as the server's port. */
+function escapedThread(platform: string, id: string): string {
+	const safe = id.replace(/%/g, "%25").replace(/:/g, "%3A");
+	return platform === "matrix" ? safe.replace(/^\d/, (digit) => `%3${digit}`) : safe;
 }
 
 function hasControls(text: string): boolean {
