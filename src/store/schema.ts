@@ -900,6 +900,7 @@ CREATE TABLE schedules (
 	CHECK ((state = 'paused') = (paused_because IS NOT NULL))
 ) {strict};
 CREATE INDEX schedules_principal ON schedules (principal, n);
+CREATE INDEX schedules_conversation ON schedules (conversation) WHERE conversation IS NOT NULL;
 CREATE INDEX schedules_ready ON schedules (due_at) WHERE due_at IS NOT NULL AND open_run IS NULL;
 
 CREATE TABLE schedule_runs (
