@@ -39,7 +39,7 @@ test("the unit quotes what systemd would read otherwise, and lets the agent's pr
 
 const hasAnalyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
 // Where there is no systemd there is nothing that could check its units.
-const whereSystemd = hasAnalyze ? test : test.todo;
+const whereSystemd = (name: string, check: () => void) => (hasAnalyze ? test(name, check) : undefined);
 whereSystemd("systemd finds nothing wrong with the unit", () => {
 	const folder = join(root, "units");
 	mkdirSync(folder);
