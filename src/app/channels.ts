@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { CHANNEL_PLATFORMS, ChannelSettings, Config } from "../config/index.ts";
+import { createPlatforms } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Channel, Clock, ChannelSettings as GatewaySettings } from "../gateway/index.ts";
 import { isPostedTo, readAppToken, readSigningSecret, readToken, type TokenPlace } from "./channel-token.ts";
@@ -40,6 +41,7 @@ export async function makeChannel(
 		clock: place.clock,
 		log: place.log,
 	};
+	if (settings.bridge) return bridgeChannel(options);
 	if (settings.module !== undefined) return fromModule(settings.module, options, place.home);
 	return CHANNELS[settings.platform as ChannelPlatform](options, place);
 }
@@ -83,6 +85,34 @@ const CHANNELS: Readonly<
 		});
 	},
 };
+
+async function bridgeChannel({ name, settings, clock }: ChannelOptions): Promise<Channel> {
+	const { createBridgeChannel } = await import("../channels/bridge/index.ts");
+	const { platform, account, decides, message_limit: max, markup, shows } = settings;
+	const can = new Set<string>(shows);
+	return createBridgeChannel({
+		name,
+		platform,
+		account,
+		decides,
+		clock,
+		traits: {
+			...createPlatforms().traits(platform),
+			messageLimit: { max, unit: "utf16" },
+			markup,
+			shows: {
+				attachments: can.has("attachments"),
+				buttons: can.has("buttons"),
+				edit: can.has("edit"),
+				typing: can.has("typing"),
+				threads: can.has("threads"),
+				lookup: can.has("lookup"),
+				idempotentSend: false,
+				drafts: false,
+			},
+		},
+	});
+}
 
 function apiRootOf({ settings }: ChannelOptions): { readonly apiRoot?: string } {
 	return settings.api_root === undefined ? {} : { apiRoot: settings.api_root };

@@ -874,6 +874,7 @@ Exit codes: 0 stopped, 1 failure (the port or the database is in use), 2 wrong u
 			name: "a name of its own, never reused: the audit shows it",
 			role: (roles: Shown) => `what it allows: ${roles}`,
 			conversation: "the only conversation it can be used for",
+			channel: "with --role channel: the channel it speaks for, as named in config.yaml",
 			days: (most: Shown) => `how many days it is valid, 1 to ${most}; default: forever`,
 			help: `
   operator   can do everything, including tokens

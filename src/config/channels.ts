@@ -9,7 +9,7 @@ function isOwn(name: string): boolean {
 	return isOwnPlatform(name) || name === "webhook";
 }
 
-/** Platforms whose channel comes with Keryx. Any other needs a `module`. */
+/** Platforms whose channel comes with Keryx. Any other needs a `module`, or a program that is its bridge. */
 export const CHANNEL_PLATFORMS = ["telegram", "discord", "slack"] as const;
 
 /** Those that need a second token, of the app beside the bot's. */
@@ -18,6 +18,9 @@ export const APP_TOKEN_PLATFORMS: ReadonlySet<string> = new Set(["slack"]);
 export const NOTICE_CLASSES = ["answer", "question", "warning", "status"] as const;
 
 const noticesSchema = z.array(z.enum(NOTICE_CLASSES));
+
+/** What a bridge program may say it can do, beyond sending text. */
+export const BRIDGE_ABILITIES = ["attachments", "buttons", "edit", "typing", "threads", "lookup"] as const;
 
 export const channelSchema = z.strictObject({
 	/** One of CHANNEL_PLATFORMS, or any name with a `module`. */
@@ -51,6 +54,16 @@ export const channelSchema = z.strictObject({
 		.optional(),
 	/** A package or file that exports `createChannel`. */
 	module: z.string().min(1).optional(),
+	/** A program outside speaks for the platform, over the API with a token of role channel. */
+	bridge: z.boolean().default(false),
+	/** Of a bridge: whether what people write through it may answer confirmations. */
+	decides: z.boolean().default(false),
+	/** Of a bridge: the longest message, in UTF-16 units. */
+	message_limit: z.number().int().min(32).max(1_000_000).default(4000),
+	/** Of a bridge: how answers are written. */
+	markup: z.enum(["plain", "markdown"]).default("plain"),
+	/** Of a bridge: what its program can do on the platform. */
+	shows: z.array(z.enum(BRIDGE_ABILITIES)).default([]),
 	/** Given to the module as they are. */
 	options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 	/** Another server that speaks the platform's protocol. */
@@ -101,11 +114,15 @@ export function* channelProblems(
 				path: [name, "account"],
 				message: `must differ from that of channels.${other}: two connections to ${platform} need two accounts`,
 			};
+		yield* bridgeProblems(name, entry);
+		if (profile !== undefined && !Object.hasOwn(profiles, profile))
+			yield { path: [name, "profile"], message: `must be one of the names in profiles, not ${profile}` };
+		if (entry.bridge) continue;
 		const known = CHANNEL_PLATFORMS.some((one) => one === platform);
 		if (!known && module === undefined)
 			yield {
 				path: [name, "platform"],
-				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module`,
+				message: `must be ${CHANNEL_PLATFORMS.join(" or ")}; any other platform needs a module or bridge: true`,
 			};
 		if (known && (token_env === undefined) === (token_file === undefined))
 			yield {
@@ -113,9 +130,23 @@ export function* channelProblems(
 				message: "or token_file must say where the token is; set one of the two",
 			};
 		if (module === undefined) yield* eventProblems(name, entry);
-		if (profile !== undefined && !Object.hasOwn(profiles, profile))
-			yield { path: [name, "profile"], message: `must be one of the names in profiles, not ${profile}` };
 	}
+}
+
+/** A bridge has no token of the platform and no code of its own here. */
+function* bridgeProblems(
+	name: string,
+	{ bridge, decides, shows, module, token_env, token_file }: ChannelSettings,
+): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+	if (bridge && module !== undefined)
+		yield { path: [name, "module"], message: "must be left out with bridge: true" };
+	if (bridge && (token_env ?? token_file) !== undefined)
+		yield {
+			path: [name, token_env === undefined ? "token_file" : "token_env"],
+			message: "must be left out with bridge: true; the bridge program keeps the platform's token",
+		};
+	if (!bridge && decides) yield { path: [name, "decides"], message: "is for bridges; remove it" };
+	if (!bridge && shows.length > 0) yield { path: [name, "shows"], message: "is for bridges; remove it" };
 }
 
 /** How events come in is said once. */

@@ -210,7 +210,58 @@ export interface Channel {
 	health(): ChannelHealth;
 	/** Takes a request that the platform sent to the channel's address, `/channels/<name>/events`. Without it, every one is refused. */
 	receive?(request: ChannelRequest): Promise<ChannelReply>;
+	/** A program outside Keryx speaks for the platform: what it may do here. */
+	readonly bridge?: ChannelBridge;
 }
+
+/** What happens on a platform, told by a bridge program: without platform and account, which are the channel's. */
+export type Told<Value extends { readonly source: unknown }> = Omit<Value, "transport">;
+
+/** The channel's side of a bridge. What is posted resolves after the commit; `gateway.stopped` while the channel does not run. */
+export interface ChannelBridge {
+	/** What to do on the platform. Waits for something, until the signal aborts; answers nothing then. */
+	take(signal: AbortSignal): Promise<readonly BridgeWork[]>;
+	/** Ends one piece of work. False: it is not open, for example because its time ran out. */
+	settle(work: string, outcome: BridgeOutcome): boolean;
+	/** The bytes of a file of open work; null: there is none. */
+	openFile(work: string, file: number): AsyncIterable<Uint8Array> | null;
+	cursor(): Promise<string | null>;
+	commands(): ReturnType<ChannelHost["commands"]>;
+	putFile(...args: Parameters<ChannelHost["putBlob"]>): Promise<string>;
+	message(
+		inbound: Told<Inbound> & { readonly isBot: boolean; readonly roles: readonly string[] },
+	): Promise<Admission>;
+	edited(edit: Edit): Promise<void>;
+	deleted(deletion: Deletion): Promise<void>;
+	reacted(reaction: Told<Reaction>): Promise<void>;
+	pressed(press: Told<Press>): Promise<{ readonly text: string }>;
+	gone(chat: ChatGone): Promise<void>;
+	moved(move: ChatMoved): Promise<void>;
+}
+
+export type BridgeWork = {
+	/** Named when it is settled. */
+	readonly work: string;
+	readonly destination: Destination;
+} & (
+	| ({ readonly do: "send" } & BridgeText)
+	| ({ readonly do: "edit"; readonly receipt: string } & BridgeText)
+	| { readonly do: "lookup"; readonly id: string; readonly madeAt?: number }
+	/** Needs no settling. */
+	| { readonly do: "typing" }
+);
+
+interface BridgeText {
+	/** Of the delivery; the same whenever it is tried again. */
+	readonly id: string;
+	readonly text: string;
+	/** The text has no markup. */
+	readonly plain: boolean;
+	readonly files: NonNullable<DeliveryBody["attachments"]>;
+	readonly buttons: NonNullable<DeliveryBody["buttons"]>;
+}
+
+export type BridgeOutcome = SendResult | { readonly kind: "absent" };
 
 /** One request from outside. Anybody can send one: only the channel can tell whether its platform did. */
 export interface ChannelRequest {

@@ -9,6 +9,7 @@ import {
 	type Admission,
 	CHANNEL_DEFAULTS,
 	type Channel,
+	type ChannelBridge,
 	type ChannelHost,
 	type ChannelReply,
 	type ChannelRequest,
@@ -374,6 +375,10 @@ class RunningGateway implements Gateway {
 	async receive(name: string, request: ChannelRequest): Promise<ChannelReply> {
 		if (!this.#accepting) return { kind: "later" };
 		return (await this.#connections.named(name)?.receive?.(request)) ?? { kind: "refused" };
+	}
+
+	bridge(name: string): ChannelBridge | null {
+		return this.#connections.named(name)?.bridge ?? null;
 	}
 
 	#hostOf(channel: Channel): ChannelHost {

@@ -12,7 +12,10 @@ export {
 export { type Clock, systemClock } from "../time/index.ts";
 export type {
 	Admission,
+	BridgeOutcome,
+	BridgeWork,
 	Channel,
+	ChannelBridge,
 	ChannelHealth,
 	ChannelHost,
 	ChannelReply,

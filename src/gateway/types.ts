@@ -12,6 +12,7 @@ import type { ToolRegistry } from "../tools/index.ts";
 import type {
 	Admission,
 	Channel,
+	ChannelBridge,
 	ChannelReply,
 	ChannelRequest,
 	ChannelSettings,
@@ -99,6 +100,8 @@ export interface Gateway {
 	disconnect(name: string): Promise<void>;
 	/** A request for the channel of that name. Refused where there is none, or where it takes no requests. */
 	receive(name: string, request: ChannelRequest): Promise<ChannelReply>;
+	/** Null: no channel of that name is a bridge. */
+	bridge(name: string): ChannelBridge | null;
 	/**
 	 * Takes a checked configuration: what begins from now on goes by it, except for what is read once, which waits for a restart.
 	 * Answers the keys that changed; told as an event.

@@ -11,6 +11,7 @@ import { type Secrets, withoutNames } from "../secrets/index.ts";
 import { OPERATOR } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
+import { addBridgeFiles, isBridgePath } from "./bridges.ts";
 import type { ApiHost } from "./call.ts";
 import { answerConfirm, isConfirmPath } from "./confirm/confirm.ts";
 import { describeConfirm } from "./confirm/docs.ts";
@@ -173,6 +174,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 	app.post("/api/import", assertProof(host));
 	addTransfer(app, host, limit);
 	addAttachments(app, host);
+	addBridgeFiles(app, host);
 	addTerminals(app, host, access, closing.signal);
 	addObservation(app, host, closing.signal);
 	const checked = (path: string) => app.post(path, limited, requireJson);
@@ -264,7 +266,8 @@ function settleVisitor(access: Access, rates: Rates) {
 						entrance,
 					);
 		c.set("visitor", visitor);
-		if (entrance.kind !== "socket" && visitor) rates.assert(c, visitor.who);
+		// A channel brings what many people write.
+		if (entrance.kind !== "socket" && visitor && visitor.role !== "channel") rates.assert(c, visitor.who);
 		if (visitor?.via === "page") assertOwnPage(c.req.raw);
 		await next();
 	};
@@ -294,13 +297,17 @@ function assertMayCall(
 				c.header("allow", "GET");
 				throw new KeryxError("http.method", "only GET is supported here");
 			}
-			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
+			if (kind !== "socket" && (!visitor || visitor.role === "agent" || visitor.role === "channel"))
+				return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
 		if (!visitor) throw needsToken(kind);
 		const isAgents = isOpenAiPath(path);
-		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
+		const allowed =
+			visitor.role === "channel"
+				? isBridgePath(path, visitor.channel)
+				: visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
 		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
 		await next();
 		return undefined;

@@ -26,7 +26,7 @@ export const attachment = z
 
 /** How large a body may be on this path. */
 export function largestBody(path: string, usual: number, attachment = USUAL_BYTES): number {
-	return path === PATH ? attachment : usual;
+	return path === PATH || /^\/api\/bridges\/[^/]+\/files$/.test(path) ? attachment : usual;
 }
 
 /** The parts of a message that its attachments are, and what it takes over with them. */

@@ -64,6 +64,8 @@ export interface ApiHost {
 	readonly trustedProxies?: readonly string[];
 	/** Where it is reached over the network, or null. */
 	readonly url?: () => string | null;
+	/** Channels that a program outside speaks for; left out: those of the gateway. */
+	readonly bridge?: Gateway["bridge"];
 	/** Routes by which messages come in; left out, there are none. */
 	readonly webhooks?: readonly WebhookRoute[];
 	/** Answers a request of /mcp for a caller who was let in; left out, there is no /mcp. */

@@ -1,6 +1,7 @@
 // Every call of the API but the streams, in one table: the server answers it, OpenAPI describes it, the client calls it by name.
 import { z } from "@hono/zod-openapi";
 import { attachment } from "./attachments.ts";
+import { bridgeEndpoints } from "./bridges.ts";
 import { channelSetupEndpoints } from "./channel-setup.ts";
 import { channelEndpoints } from "./channels.ts";
 import { checkpointEndpoints, restored } from "./checkpoints.ts";
@@ -34,6 +35,7 @@ import {
 	source,
 	time,
 	token,
+	tokenRole,
 } from "./schemas.ts";
 import { sendEndpoints } from "./sends.ts";
 import { settingsEndpoints } from "./settings.ts";
@@ -187,6 +189,7 @@ export const endpoints = {
 	...backupEndpoints,
 	...turnEndpoints,
 	...sendEndpoints,
+	...bridgeEndpoints,
 	deliveries: endpoint("get", "/api/deliveries", {
 		about: "the outbox: what is waiting, or what ended unknown or dead",
 		query: {
@@ -358,7 +361,10 @@ export const endpoints = {
 		about: "a new token, shown this once",
 		body: {
 			name: tokenName,
-			role: z.enum(["operator", "approver", "agent", "reader"]),
+			role: tokenRole,
+			channel: z.string().min(1).max(64).optional().openapi({
+				description: "with the role channel: the channel that its holder speaks for",
+			}),
 			session_key: z.string().min(1).max(800).optional().openapi({
 				description: "the only conversation its holder may use; left out: any",
 			}),

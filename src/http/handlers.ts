@@ -4,6 +4,7 @@ import { KeryxError } from "../errors.ts";
 import { commandList, type Gateway, tellStory } from "../gateway/index.ts";
 import type { ConversationRef, InboxItem } from "../store/index.ts";
 import { partsOf } from "./attachments.ts";
+import { bridgeHandlers } from "./bridges.ts";
 import { type Call, type HandlersOf, nextCommit, operator, running } from "./call.ts";
 import { channelSetupHandlers } from "./channel-setup.ts";
 import { channelHandlers } from "./channels.ts";
@@ -157,6 +158,7 @@ export const handlers: HandlersOf<Endpoints> = {
 	},
 	...turnHandlers,
 	...sendHandlers,
+	...bridgeHandlers,
 	...archiveHandlers,
 	...backupHandlers,
 	deliveries: async ({ which, after, limit }, { host, scope }) => ({
@@ -255,13 +257,14 @@ export const handlers: HandlersOf<Endpoints> = {
 	tokens: async (_input, { host, scope }) => ({
 		tokens: (await host.store.tokens({ scope: operator(scope) })).map(toWireToken),
 	}),
-	createToken: async ({ name, role, session_key, principal, days }, { access, visitor }) => {
+	createToken: async ({ name, role, session_key, principal, channel, days }, { access, visitor }) => {
 		const { secret, token } = await access.createToken(
 			{
 				name,
 				role,
 				...(session_key !== undefined && { sessionKey: session_key }),
 				...(principal !== undefined && { principal }),
+				...(channel !== undefined && { channel }),
 				...(days !== undefined && { days }),
 			},
 			visitor,

@@ -318,12 +318,15 @@ export const channel = z
 	})
 	.openapi("Channel");
 
+export const tokenRole = z.enum(["operator", "approver", "agent", "reader", "channel"]);
+
 export const token = z
 	.object({
 		name: z.string(),
-		role: z.enum(["operator", "approver", "agent", "reader"]),
+		role: tokenRole,
 		principal: z.string(),
 		session_key: z.string().nullable(),
+		channel: z.string().nullable().openapi({ description: "with the role channel: which one" }),
 		created_at: time,
 		created_by: z.string(),
 		expires_at: time.nullable(),

@@ -230,6 +230,7 @@ export function toWireToken(token: Token): WireToken {
 		role: token.role,
 		principal: token.principal,
 		session_key: token.sessionKey,
+		channel: token.channel,
 		created_at: iso(token.createdAt),
 		created_by: token.createdBy,
 		expires_at: isoOrNull(token.expiresAt),

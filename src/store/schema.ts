@@ -924,6 +924,27 @@ CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NUL
 CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
 `;
 
+/** Tokens of bridge programs: a new role, and the channel that each speaks for. */
+const TABLES_CHANNEL_TOKENS = `
+CREATE TABLE tokens_next (
+	name TEXT PRIMARY KEY,
+	digest TEXT NOT NULL UNIQUE,
+	role TEXT NOT NULL CHECK (role IN ('operator', 'approver', 'agent', 'reader', 'channel')),
+	principal TEXT NOT NULL REFERENCES principals (id),
+	session_key TEXT,
+	channel TEXT,
+	created_at {int} NOT NULL,
+	created_by TEXT NOT NULL,
+	expires_at {int},
+	revoked_at {int},
+	CHECK ((role = 'channel') = (channel IS NOT NULL))
+) {strict};
+INSERT INTO tokens_next (name, digest, role, principal, session_key, created_at, created_by, expires_at, revoked_at)
+	SELECT name, digest, role, principal, session_key, created_at, created_by, expires_at, revoked_at FROM tokens;
+DROP TABLE tokens;
+ALTER TABLE tokens_next RENAME TO tokens;
+`;
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -956,6 +977,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_CHANNEL_TOKENS, own: { sqlite: "", postgres: "" } },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

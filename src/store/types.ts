@@ -441,8 +441,8 @@ export type WitnessFound =
 	| { readonly kind: "unkept" | "missing" | "unreadable" }
 	| { readonly kind: "found"; readonly witness: Witness };
 
-/** operator: everything. approver: resolves, reads. agent: asks, reads and uses its own. reader: reads. */
-export type TokenRole = "operator" | "approver" | "agent" | "reader";
+/** operator: everything. approver: resolves, reads. agent: asks, reads and uses its own. reader: reads. channel: speaks for one channel. */
+export type TokenRole = "operator" | "approver" | "agent" | "reader" | "channel";
 
 export interface Token {
 	readonly name: string;
@@ -450,6 +450,8 @@ export interface Token {
 	readonly principal: string;
 	/** The one conversation that its holder may name; null: any. */
 	readonly sessionKey: string | null;
+	/** With the role channel: the one it speaks for. */
+	readonly channel: string | null;
 	readonly createdAt: number;
 	readonly createdBy: string;
 	readonly expiresAt: number | null;

@@ -8,12 +8,13 @@ import { addGroup } from "../io/group.ts";
 import { texts } from "../texts.ts";
 import { addDbPath, type DbPathFlag, noteOther, withKeeper } from "./confirmd/reach.ts";
 
-const ROLES = ["operator", "approver", "agent", "reader"] as const;
+const ROLES = ["operator", "approver", "agent", "reader", "channel"] as const;
 const MOST_DAYS = 3650;
 
 interface CreateFlags extends DbPathFlag {
 	readonly role: string;
 	readonly conversation?: string;
+	readonly channel?: string;
 	readonly days?: string;
 }
 
@@ -32,6 +33,7 @@ function addCreate(parent: Command, context: CliContext): void {
 		.argument("<name>", texts.token.create.name)
 		.requiredOption("--role <role>", texts.token.create.role(ROLES.join(", ")))
 		.option("--conversation <key>", texts.token.create.conversation)
+		.option("--channel <name>", texts.token.create.channel)
 		.option("--days <n>", texts.token.create.days(MOST_DAYS));
 	addDbPath(command)
 		.addHelpText("after", CREATE_EXAMPLES)
@@ -48,6 +50,7 @@ async function runCreate(context: CliContext, name: string, flags: CreateFlags):
 			name,
 			role,
 			...(flags.conversation !== undefined && { session_key: flags.conversation }),
+			...(flags.channel !== undefined && { channel: flags.channel }),
 			...(days !== undefined && { days }),
 		});
 		if (output.json) return output.value(made);
@@ -81,12 +84,12 @@ function runList(context: CliContext, flags: DbPathFlag): Promise<void> {
 			return noteOther(context, flags, output);
 		}
 		output.table(
-			["name", "state", "role", "conversation", "made", "by", "until"],
-			tokens.map(({ name, role, session_key, created_at, created_by, expires_at, revoked_at }) => [
+			["name", "state", "role", "for", "made", "by", "until"],
+			tokens.map(({ name, role, session_key, channel, created_at, created_by, expires_at, revoked_at }) => [
 				name,
 				stateOf({ expires_at, revoked_at }, context.now()),
 				role,
-				session_key ?? "",
+				session_key ?? channel ?? "",
 				created_at,
 				created_by,
 				expires_at ?? "",

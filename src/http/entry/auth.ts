@@ -27,6 +27,8 @@ export type Entrance =
 export interface Visitor extends Caller {
 	/** False where nothing but the socket's permission speaks for it. */
 	readonly proven: boolean;
+	/** The channel that its token speaks for. */
+	readonly channel: string | null;
 	/** Whom its token belongs to. */
 	readonly principal: string | null;
 }
@@ -57,6 +59,9 @@ export interface Login {
 /** On the socket without a token. Another name than the operator's, who may then decide about what it asks for. */
 const AT_SOCKET = "socket";
 
+/** Bound to nothing. */
+const NOBODYS = { sessionKey: null, principal: null, channel: null } as const;
+
 export class Access {
 	readonly #options: AccessOptions;
 	/** By digest. Emptied at each change of tokens, so that a revoked one ends at once. */
@@ -75,7 +80,7 @@ export class Access {
 		entrance: Entrance,
 	): Promise<Visitor | null> {
 		if (entrance.kind === "compat")
-			return { who: COMPAT, role: "agent", via: "api", sessionKey: null, principal: null, proven: true };
+			return { ...NOBODYS, who: COMPAT, role: "agent", via: "api", proven: true };
 		const from = entrance.kind === "socket" && via === "cli" ? "cli" : "api";
 		if (authorization !== undefined) {
 			const [, bearer] = /^Bearer +([\w~+/.-]{1,256}=*)$/i.exec(authorization) ?? [];
@@ -83,11 +88,10 @@ export class Access {
 		}
 		if (entrance.kind === "socket")
 			return {
+				...NOBODYS,
 				who: AT_SOCKET,
 				role: "operator",
 				via: from,
-				sessionKey: null,
-				principal: null,
 				proven: false,
 			};
 		if (cookie === undefined || !same(pageKey ?? "", this.#pageKey(cookie, placeOf(entrance)))) return null;
@@ -100,6 +104,7 @@ export class Access {
 			readonly role: TokenRole;
 			readonly sessionKey?: string;
 			readonly principal?: string;
+			readonly channel?: string;
 			readonly days?: number;
 		},
 		{ who: by, via }: Pick<Caller, "who" | "via">,
@@ -165,11 +170,11 @@ export class Access {
 
 	async #bearer(bearer: string, via: Caller["via"]): Promise<Visitor | null> {
 		if (same(digestOf(bearer), digestOf(this.#options.operatorSecret)))
-			return { who: "operator", role: "operator", via, sessionKey: null, principal: null, proven: true };
+			return { ...NOBODYS, who: "operator", role: "operator", via, proven: true };
 		const token = await this.#token(digestOf(bearer));
 		if (!token) return null;
-		const { name, role, sessionKey, principal } = token;
-		return { who: `token:${name}`, role, via, sessionKey, principal, proven: true };
+		const { name, role, sessionKey, principal, channel } = token;
+		return { who: `token:${name}`, role, via, sessionKey, principal, channel, proven: true };
 	}
 
 	async #token(digest: string): Promise<Token | null> {

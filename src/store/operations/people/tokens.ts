@@ -10,19 +10,20 @@ interface TokenRow {
 	readonly role: TokenRole;
 	readonly principal: string;
 	readonly session_key: string | null;
+	readonly channel: string | null;
 	readonly created_at: number;
 	readonly created_by: string;
 	readonly expires_at: number | null;
 	readonly revoked_at: number | null;
 }
 
-const COLUMNS = "name, role, principal, session_key, created_at, created_by, expires_at, revoked_at";
+const COLUMNS = "name, role, principal, session_key, channel, created_at, created_by, expires_at, revoked_at";
 const byDigest = sql<TokenRow>(`SELECT ${COLUMNS} FROM tokens WHERE digest = ?`);
 const byName = sql<TokenRow>(`SELECT ${COLUMNS} FROM tokens WHERE name = ?`);
 const everyToken = sql<TokenRow>(`SELECT ${COLUMNS} FROM tokens ORDER BY created_at, name`);
 const insertToken = sql(
-	`INSERT INTO tokens (name, digest, role, principal, session_key, created_at, created_by, expires_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	`INSERT INTO tokens (name, digest, role, principal, session_key, channel, created_at, created_by, expires_at)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 const revoke = sql("UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL");
 const findPrincipal = sql<{ id: string }>("SELECT id FROM principals WHERE id = ?");
@@ -43,6 +44,8 @@ export interface CreateTokenArgs {
 	readonly principal?: string;
 	/** The one conversation that its holder may name. */
 	readonly sessionKey?: string;
+	/** With the role channel, and only then: the one its holder speaks for. */
+	readonly channel?: string;
 	readonly expiresAt?: number;
 	readonly by: string;
 	readonly via: AuditVia;
@@ -55,14 +58,34 @@ export function* createToken(context: Context, args: CreateTokenArgs): Op<Token>
 	if (args.principal === undefined) yield* run(addPrincipal, principal, context.now);
 	else if (!(yield* get(findPrincipal, principal)))
 		throw new KeryxError("store.not_found", `no principal ${principal}`, { field: "principal" });
-	const { name, role, sessionKey = null, expiresAt = null, by, via } = args;
-	yield* run(insertToken, name, args.digest, role, principal, sessionKey, context.now, by, expiresAt);
+	const { name, role, sessionKey = null, channel = null, expiresAt = null, by, via } = args;
+	if ((role === "channel") !== (channel !== null))
+		throw new KeryxError("argument.invalid", "a token names a channel if, and only if, its role is channel", {
+			field: "channel",
+		});
+	yield* run(
+		insertToken,
+		name,
+		args.digest,
+		role,
+		principal,
+		sessionKey,
+		channel,
+		context.now,
+		by,
+		expiresAt,
+	);
 	yield* run(addAlias, `token:${name}`, principal, context.now);
 	yield* audit(context, {
 		kind: "token_created",
 		who: by,
 		via,
-		facts: { token: name, role, ...(sessionKey !== null && { session_key: sessionKey }) },
+		facts: {
+			token: name,
+			role,
+			...(sessionKey !== null && { session_key: sessionKey }),
+			...(channel !== null && { channel }),
+		},
 	});
 	yield* emit(context, "token.created", { subject: name }, { role });
 	return toToken((yield* get(byName, name)) as TokenRow);
@@ -103,6 +126,7 @@ function toToken(row: TokenRow): Token {
 		role: row.role,
 		principal: row.principal,
 		sessionKey: row.session_key,
+		channel: row.channel,
 		createdAt: row.created_at,
 		createdBy: row.created_by,
 		expiresAt: row.expires_at,
