@@ -219,8 +219,11 @@ export type Told<Value extends { readonly source: unknown }> = Omit<Value, "tran
 
 /** The channel's side of a bridge. What is posted resolves after the commit; `gateway.stopped` while the channel does not run. */
 export interface ChannelBridge {
-	/** What to do on the platform. Waits for something, until the signal aborts; answers nothing then. */
-	take(signal: AbortSignal): Promise<readonly BridgeWork[]>;
+	/**
+	 * What to do on the platform. Waits for something, until the signal aborts; answers nothing then. `program` is drawn anew by each start of
+	 * a program: what another one fetched and did not settle is unknown from then on.
+	 */
+	take(signal: AbortSignal, program?: string): Promise<readonly BridgeWork[]>;
 	/** Ends one piece of work. False: it is not open, for example because its time ran out. */
 	settle(work: string, outcome: BridgeOutcome): boolean;
 	/** The bytes of a file of open work; null: there is none. */

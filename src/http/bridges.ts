@@ -68,7 +68,13 @@ export const bridgeEndpoints = {
 	bridgeWork: endpoint("get", `${PATH}/work`, {
 		about: "what a bridge program is to do next; waits for something",
 		params: { name },
-		query: { wait: z.coerce.number().min(0).max(60).default(30) },
+		query: {
+			wait: z.coerce.number().min(0).max(60).default(30),
+			program: z.string().min(1).max(64).optional().openapi({
+				description:
+					"a value that each start of the program draws; unsettled work of an earlier start is then unknown at once",
+			}),
+		},
 		answer: z.object({ work: z.array(work) }),
 	}),
 	bridgeSettle: endpoint("post", `${PATH}/settle`, {
@@ -183,9 +189,9 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 		const bridge = bridgeOf(host, name);
 		return { cursor: await bridge.cursor(), commands: [...bridge.commands()] };
 	},
-	bridgeWork: async ({ name, wait }, { host, signal }) => {
+	bridgeWork: async ({ name, wait, program }, { host, signal }) => {
 		const timeout = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(wait * 1000))]);
-		return { work: (await bridgeOf(host, name).take(timeout)).map(toWireWork) };
+		return { work: (await bridgeOf(host, name).take(timeout, program)).map(toWireWork) };
 	},
 	bridgeSettle: ({ name, work, ...given }, { host }) => ({
 		settled: bridgeOf(host, name).settle(work, outcomeOf(given)),

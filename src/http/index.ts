@@ -3,6 +3,7 @@
 // Never here: what a call does beyond reading its input and putting its answer into words.
 
 export { type Api, createApi } from "./app.ts";
+export { type ServedBridge, serveBridge } from "./bridge-server.ts";
 export type {
 	ApiHost,
 	Author,

@@ -65,7 +65,8 @@ interface Open {
 	readonly work: BridgeWork;
 	readonly outgoing: Outgoing | null;
 	readonly settle: (outcome: BridgeOutcome) => void;
-	/** Starts when it is fetched. */
+	/** Who fetched it, if they said so. */
+	program?: string | undefined;
 	cancelTimer: () => void;
 	readonly late: () => void;
 }
@@ -152,8 +153,9 @@ class BridgeLine implements ChannelBridge {
 		if (this.#isConnected()) void this.#do({ do: "typing", destination }, null, () => undefined);
 	}
 
-	async take(signal: AbortSignal): Promise<readonly BridgeWork[]> {
+	async take(signal: AbortSignal, program?: string): Promise<readonly BridgeWork[]> {
 		this.#assertRuns();
+		if (program !== undefined) this.#takeOver(program);
 		this.#isAlive();
 		if (this.#waiting.length === 0 && !signal.aborted)
 			await new Promise<void>((resolve) => {
@@ -174,6 +176,7 @@ class BridgeLine implements ChannelBridge {
 			one.cancelTimer();
 			if (one.work.do === "typing") one.settle({ kind: "absent" });
 			else {
+				one.program = program;
 				this.#open.set(one.work.work, one);
 				one.cancelTimer = this.#options.clock.after(SETTLE_MS, one.late);
 			}
@@ -281,6 +284,13 @@ class BridgeLine implements ChannelBridge {
 			const [taker] = this.#takers;
 			taker?.();
 		});
+	}
+
+	/** Whoever fetched something before is gone. */
+	#takeOver(program: string): void {
+		for (const [work, open] of [...this.#open])
+			if (open.program !== program)
+				this.#settle(work, { kind: "unknown", reason: "the bridge program was started again" });
 	}
 
 	#settle(work: string, outcome: BridgeOutcome): boolean {

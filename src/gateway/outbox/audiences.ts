@@ -59,7 +59,7 @@ export class Audiences {
 				},
 			};
 		};
-		const { edit, typing, lookup, receive, room } = channel;
+		const { edit, typing, lookup, receive, room, bridge } = channel;
 		return {
 			name: channel.name,
 			...(channel.traits && { traits: channel.traits }),
@@ -73,6 +73,7 @@ export class Audiences {
 			...(lookup && { lookup: (...asked) => lookup.apply(channel, asked) }),
 			...(room && { room: () => room.call(channel) }),
 			...(receive && { receive: (request) => receive.call(channel, request) }),
+			...(bridge && { bridge }),
 			health: () => channel.health(),
 		};
 	}
