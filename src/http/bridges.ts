@@ -1,16 +1,14 @@
 // The calls of a bridge program, which speaks for a platform that Keryx does not know. A token of role channel may call these, for its
 // own channel, and nothing else. docs/reference/bridge.md is the protocol.
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { BridgeOutcome, BridgeWork, ChannelBridge } from "../gateway/index.ts";
 import { type ApiHost, type HandlersOf, running } from "./call.ts";
 import { endpoint } from "./endpoint.ts";
-import type { App } from "./environment.ts";
-import { error } from "./schemas.ts";
 
-const PATH = "/api/bridges/{name}";
-const name = z
+export const PATH = "/api/bridges/{name}";
+export const name = z
 	.string()
 	.regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
 	.openapi({ description: "the channel's name in config.yaml" });
@@ -253,7 +251,7 @@ export const bridgeHandlers: HandlersOf<typeof bridgeEndpoints> = {
 
 const at = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
-function bridgeOf(host: ApiHost, name: string): ChannelBridge {
+export function bridgeOf(host: ApiHost, name: string): ChannelBridge {
 	const bridge = host.bridge ? host.bridge(name) : running(host).bridge(name);
 	if (bridge) return bridge;
 	throw new KeryxError("store.not_found", `channels.${name} is not a bridge, or not connected`, {
@@ -322,58 +320,4 @@ export function isBridgePath(path: string, channel: string | null): boolean {
 	if (channel === null) return false;
 	const own = `/api/bridges/${channel}`;
 	return path === own || path.startsWith(`${own}/`);
-}
-
-/** Files, which are no JSON. */
-export function addBridgeFiles(app: App, host: ApiHost): void {
-	const binary = { "application/octet-stream": { schema: z.string().openapi({ format: "binary" }) } };
-	const wrong = { description: "what is wrong", content: { "application/json": { schema: error } } };
-	const putRoute = createRoute({
-		operationId: "bridgePutFile",
-		method: "post",
-		path: `${PATH}/files`,
-		summary: "a file for a message that names it; refused over http.attachment_limit_mb",
-		request: {
-			params: z.object({ name }),
-			query: z.object({ name: z.string().min(1).max(255).default("file") }),
-			body: { content: binary, description: "the bytes; content-type says what they are" },
-		},
-		responses: {
-			200: {
-				description: "what to name in the message",
-				content: { "application/json": { schema: z.object({ id: z.string() }) } },
-			},
-			default: wrong,
-		},
-	});
-	app.openapi(putRoute, async (c) => {
-		const body: ReadableStream<Uint8Array> =
-			c.req.raw.body ?? new ReadableStream({ start: (stream) => stream.close() });
-		const file = await bridgeOf(host, c.req.valid("param").name).putFile(
-			body.values({ preventCancel: true }),
-			{
-				name: c.req.valid("query").name,
-				mediaType:
-					c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "application/octet-stream",
-			},
-		);
-		return c.json({ id: file }, 200);
-	});
-	const getRoute = createRoute({
-		operationId: "bridgeFile",
-		method: "get",
-		path: `${PATH}/files/{work}/{n}`,
-		summary: "the bytes of a file of open work",
-		request: { params: z.object({ name, work: z.string().max(64), n: z.coerce.number().int().min(0) }) },
-		responses: { 200: { description: "the bytes", content: binary }, default: wrong },
-	});
-	app.openapi(getRoute, async (c) => {
-		const { name, work, n } = c.req.valid("param");
-		const bytes = bridgeOf(host, name).openFile(work, n);
-		if (!bytes) throw new KeryxError("store.not_found", `no file ${n} of open work ${work}`);
-		return c.body(ReadableStream.from(bytes) as ReadableStream<Uint8Array>, 200, {
-			"content-type": "application/octet-stream",
-			"content-disposition": "attachment",
-		}) as never;
-	});
 }

@@ -78,7 +78,7 @@ export async function createCarrier({
 		reply(response, 200, updates.slice(after));
 	};
 
-	const send = (body: Record<string, unknown>, response: ServerResponse) => {
+	const send = (body: Record<string, unknown>, response: ServerResponse): void => {
 		requests++;
 		const fault = faults.shift();
 		const text = String(body.text);
@@ -89,23 +89,26 @@ export async function createCarrier({
 		}
 		if (fault === "markup_refused" && body.plain !== true)
 			return reply(response, 422, "cannot read the markup");
-		if (fault === "lost") return response.destroy();
+		if (fault === "lost") return void response.destroy();
 		if (text.length > limit) return reply(response, 400, "too long");
 		const before = messages.find(({ receipt }) => receipt === body.receipt);
 		if (body.receipt !== null && !before) return reply(response, 404, "no such message");
 		const receipt = before?.receipt ?? `c${messages.length + 1}`;
 		if (before) before.text = text;
 		else messages.push({ receipt, id: String(body.id), chat: String(body.chat), text });
-		if (fault === "lose_ack") return response.destroy();
+		if (fault === "lose_ack") return void response.destroy();
 		reply(response, 200, { receipt });
 	};
 
-	const server = createServer(async (request, response) => {
+	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		const { pathname, searchParams } = new URL(request.url ?? "/", "http://carrier");
 		if (pathname === "/updates") return answerUpdates(Number(searchParams.get("after")), response);
 		if (request.method === "POST") return send(JSON.parse(await text(request)), response);
 		const found = messages.find(({ id }) => id === searchParams.get("id"));
 		reply(response, 200, found ? [found.receipt] : []);
+	};
+	const server = createServer((request, response) => {
+		answer(request, response).catch((error: unknown) => response.destroy(error as Error));
 	});
 	server.on("connection", (socket) => {
 		sockets.add(socket);
