@@ -924,6 +924,33 @@ CREATE INDEX schedule_runs_inbox ON schedule_runs (inbox) WHERE inbox IS NOT NUL
 CREATE INDEX schedule_runs_settled ON schedule_runs (settled_at) WHERE settled_at IS NOT NULL;
 `;
 
+/**
+ * Who has owned the store, by epoch. One that ended is dead: its unfinished work is taken over. `expires_at` is by the server's clock, and
+ * null where a lock of the file is the proof. `writers` (PostgreSQL): what each writer of the owner committed last, under its id.
+ */
+const TABLES_NODES = `
+CREATE TABLE nodes (
+	epoch {int} PRIMARY KEY,
+	name TEXT NOT NULL,
+	started_at {int} NOT NULL,
+	expires_at {int},
+	ended_at {int}
+) {strict};
+CREATE INDEX nodes_live ON nodes (epoch) WHERE ended_at IS NULL;
+`;
+
+const WRITERS = {
+	sqlite: "",
+	postgres: `
+CREATE TABLE writers (
+	epoch BIGINT NOT NULL,
+	slot BIGINT NOT NULL,
+	last TEXT NOT NULL,
+	PRIMARY KEY (epoch, slot)
+) WITH (fillfactor = 10);
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -956,6 +983,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_NODES, own: WRITERS },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -977,10 +1005,15 @@ const WORDS: Record<Dialect, Record<string, string>> = {
 	},
 };
 
+/** Texts are compared byte by byte, as SQLite does, whatever language the database is set to. */
+const TEXT_COLUMN = /(^\t\w+ |ADD COLUMN \w+ )TEXT\b/gm;
+
 /** The statements that bring a store from a version (0: empty) to the next one. */
 export function migration(from: number, dialect: Dialect): string {
 	const step = MIGRATIONS[from];
 	if (!step) throw new RangeError(`no migration from version ${from}`);
 	const tables = step.tables.replace(/\{(\w+)\}/g, (_, word: string) => WORDS[dialect][word] as string);
-	return tables + step.own[dialect];
+	return (
+		(dialect === "postgres" ? tables.replace(TEXT_COLUMN, '$1TEXT COLLATE "C"') : tables) + step.own[dialect]
+	);
 }

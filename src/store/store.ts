@@ -43,7 +43,7 @@ export interface Store extends Writes, Reads {
 }
 
 export interface OpenOptions {
-	/** sqlite:<path>, or sqlite::memory: for tests. */
+	/** sqlite:<path>, postgres://..., or sqlite::memory: for tests. */
 	readonly url: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
@@ -78,9 +78,14 @@ export async function openEngine({
 	OpenOptions,
 	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble"
 >): Promise<Engine> {
+	if (/^postgres(?:ql)?:/.test(url)) {
+		// Loaded when it is asked for: most never need it.
+		const { openPostgres } = await import("./postgres/engine.ts");
+		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble });
+	}
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
-		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
+		throw new KeryxError("store.url", "url must be sqlite:<path>, sqlite::memory: or postgres://...", {
 			field: "url",
 		});
 	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
