@@ -1271,6 +1271,7 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 		store: {
 			none: "there is none yet: the first start creates it",
 			fine: (path: Shown, size: Shown, version: Shown) => `${path}, ${size}, schema version ${version}`,
+			onServer: (url: Shown, version: Shown) => `${url}, schema version ${version}`,
 			looking: "checking the store",
 			whole: "all rows are consistent",
 			more: (count: Shown) => `; and ${count} more`,

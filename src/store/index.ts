@@ -62,6 +62,7 @@ export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
 export { OPERATOR } from "./operator.ts";
 export { isPassing } from "./passing.ts";
+export { shownUrl } from "./postgres/address.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";

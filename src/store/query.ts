@@ -19,6 +19,8 @@ export interface Statement<Row> {
 export interface Query {
 	readonly statement: Statement<unknown>;
 	readonly params: readonly Value[];
+	/** Those of the statement in PostgreSQL's words, where they are others. */
+	readonly postgres?: readonly Value[];
 	/** later: as run, but the engine may put it off to the end of the transaction, keeping the order of those put off. */
 	readonly mode: "run" | "get" | "all" | "later";
 	/** What is asked for is a number of unused ids: an engine that draws them itself answers so, without the statement. */
@@ -53,6 +55,15 @@ export function* get<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row
 
 export function* all<Row>(statement: Statement<Row>, ...params: Value[]): Op<Row[]> {
 	return (yield { statement, params, mode: "all" }) as Row[];
+}
+
+/** As `all`, with other parameters where the statement is asked in PostgreSQL's words. */
+export function* allWith<Row>(
+	statement: Statement<Row>,
+	params: readonly Value[],
+	postgres: readonly Value[],
+): Op<Row[]> {
+	return (yield { statement, params, postgres, mode: "all" }) as Row[];
 }
 
 /** Answers the number of rows changed. */

@@ -939,9 +939,33 @@ CREATE TABLE nodes (
 CREATE INDEX nodes_live ON nodes (epoch) WHERE ended_at IS NULL;
 `;
 
-const WRITERS = {
+/**
+ * PostgreSQL's search: the words of each row (a text in ASCII is parted here, any other has been), and the same with the tags as a set with
+ * an index. A word counts by its first 500 characters there, and of a text with too many different ones the first 200,000 characters do.
+ */
+const NODES_OWN = {
 	sqlite: "",
 	postgres: `
+CREATE FUNCTION search_words(given TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE WHEN octet_length(given) = char_length(given)
+		THEN btrim(regexp_replace(lower(given COLLATE "C"), '[^a-z0-9]+', ' ', 'g')) ELSE given END $$;
+CREATE FUNCTION search_set(words TEXT, tags TEXT) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$
+	SELECT array_to_tsvector(ARRAY(SELECT DISTINCT left(w, 500) FROM unnest(string_to_array(words || ' ' || tags, ' ')) AS w WHERE w <> '')) $$;
+CREATE FUNCTION search_tokens(words TEXT, tags TEXT) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN search_set(words, tags);
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN search_set(left(words, 200000), tags);
+END $$;
+CREATE FUNCTION search_matches(words TEXT, tokens tsvector, alternatives json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+	SELECT EXISTS (SELECT 1 FROM json_array_elements(alternatives) AS a (v) WHERE tokens @@ (v ->> 'q')::tsquery
+		AND NOT EXISTS (SELECT 1 FROM json_array_elements_text(v -> 'p') AS p (phrase) WHERE strpos(' ' || words || ' ', phrase) = 0)) $$;
+ALTER TABLE search RENAME COLUMN text TO words;
+ALTER TABLE search ALTER COLUMN words TYPE TEXT COLLATE "C";
+ALTER TABLE search ADD COLUMN tokens tsvector;
+UPDATE search SET words = search_words(words), tokens = search_tokens(search_words(words), tags);
+ALTER TABLE search ALTER COLUMN tokens SET NOT NULL;
+CREATE INDEX search_tokens ON search USING gin (tokens) WITH (fastupdate = off);
 CREATE TABLE writers (
 	epoch BIGINT NOT NULL,
 	slot BIGINT NOT NULL,
@@ -983,7 +1007,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_14, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
-	{ tables: TABLES_NODES, own: WRITERS },
+	{ tables: TABLES_NODES, own: NODES_OWN },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -128,7 +128,9 @@ export function storeOn(
 		},
 		copyTo: async (path) => {
 			if (!engine.copyTo)
-				throw new KeryxError("store.unsupported", "this store cannot be copied while it is in use");
+				throw new KeryxError("store.unsupported", "a store on a server is not backed up by Keryx", {
+					hint: "use pg_dump, and keep audit.key, pseudonym.key and config.yaml of Keryx's home with it",
+				});
 			return await engine.copyTo(path);
 		},
 		close: () => engine.close(),

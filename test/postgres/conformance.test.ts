@@ -15,7 +15,7 @@ describe("PostgreSQL", () => {
 	});
 	afterAll(() => server.remove());
 
-	storeConformance("a PostgreSQL server", () => openEmptied(server.url(), CONNECTIONS), { searches: false });
+	storeConformance("a PostgreSQL server", () => openEmptied(server.url(), CONNECTIONS));
 
 	it("I6: the database refuses to change a message, and to set a disposition again", async () => {
 		const opened = await openEmptied(server.url());

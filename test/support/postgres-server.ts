@@ -1,10 +1,12 @@
 // A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 
 export interface PostgresServer {
 	readonly port: number;
@@ -65,26 +67,19 @@ export async function startPostgres({
 		...settings,
 	};
 	const args = Object.entries(given).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-	let running: ReturnType<typeof spawn> | null = null;
+	let running: ChildProcessByStdio<Writable, null, Readable> | null = null;
 	const start = async () => {
-		const child = spawn(join(bin, "postgres"), ["-D", data, ...args], {
+		const child = spawn("sh", ["-c", WATCHED, join(bin, "postgres"), "-D", data, ...args], {
 			...as,
 			cwd: folder,
-			stdio: ["ignore", "ignore", "pipe"],
+			stdio: ["pipe", "ignore", "pipe"],
 		});
 		running = child;
 		let said = "";
-		child.stderr?.on("data", (piece) => (said += piece));
-		for (;;) {
-			if (child.exitCode !== null) throw new Error(`the server ended: ${said}`);
-			try {
-				execFileSync(join(bin, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)], {
-					stdio: "ignore",
-				});
-				return;
-			} catch {
-				await new Promise((resolve) => setTimeout(resolve, 20));
-			}
+		child.stderr.on("data", (piece) => (said += piece));
+		while (!isReady(bin, port)) {
+			if (child.exitCode !== null || /FATAL/.test(said)) throw new Error(`the server ended: ${said}`);
+			await pause(20);
 		}
 	};
 	const stop = async (how: "fast" | "immediate" = "fast") => {
@@ -92,7 +87,7 @@ export async function startPostgres({
 		running = null;
 		if (!child || child.exitCode !== null) return;
 		const ended = once(child, "exit");
-		child.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+		child.stdin.end(how === "fast" ? "INT\n" : "QUIT\n");
 		await ended;
 	};
 	await start();
@@ -106,6 +101,19 @@ export async function startPostgres({
 			rmSync(folder, { recursive: true, force: true });
 		},
 	};
+}
+
+/** Ends the server when it is told to, and when whoever started it is gone. */
+const WATCHED = `"$0" "$@" </dev/null & server=$!
+read -r how; kill -"\${how:-QUIT}" $server; wait $server`;
+
+function isReady(bin: string, port: number): boolean {
+	try {
+		execFileSync(join(bin, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 async function freePort(): Promise<number> {

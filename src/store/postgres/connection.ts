@@ -2,13 +2,7 @@
 // those before them (pipeline); the server answers in order.
 import pg from "pg";
 import type { Query, Statement, Value } from "../query.ts";
-
-export interface ServerSettings {
-	/** postgres://user:password@host:port/database, with the parameters that libpq knows, and `schema`. */
-	readonly url: string;
-	/** The schema that the store's tables are in. */
-	readonly schema: string;
-}
+import type { ServerSettings } from "./address.ts";
 
 export interface ConnectionOptions {
 	/** Shown in pg_stat_activity. */
@@ -87,11 +81,11 @@ export class Connection {
 	}
 
 	/** A declared statement, which the server parses once per connection. */
-	async ask({ statement, params }: Pick<Query, "statement" | "params">): Promise<Answer> {
+	async ask({ statement, params, postgres = params }: Query): Promise<Answer> {
 		const { rows, rowCount, command } = await this.#client.query({
 			name: `k${statement.index}`,
 			text: textOf(statement),
-			values: params.map(plain),
+			values: postgres.map(plain),
 		});
 		return { rows, count: rowCount ?? 0, command };
 	}

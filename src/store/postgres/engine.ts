@@ -3,19 +3,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { type Drawn, type Engine, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
-import { Connection, type ServerSettings } from "./connection.ts";
+import { type ServerSettings, serverSettings } from "./address.ts";
+import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { Foretelling } from "./foretelling.ts";
 import { keepOwnership, leave, ownerLost, RENEW_MS, renew, takeOwnership } from "./ownership.ts";
 import { Readers } from "./readers.ts";
-import {
-	assertVersion,
-	checkServer,
-	migrate,
-	openingFault,
-	schemaVersion,
-	serverSettings,
-} from "./server.ts";
+import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from "./server.ts";
 import { type Begin, Writer } from "./writer.ts";
 
 const WRITERS = 2;

@@ -3,7 +3,8 @@
 // transaction of theirs changes: whoever takes over deletes these rows, and nothing of the owner before can be committed any more.
 import { hostname } from "node:os";
 import { KeryxError } from "../../errors.ts";
-import { Connection, type ServerSettings } from "./connection.ts";
+import type { ServerSettings } from "./address.ts";
+import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { lockOf } from "./server.ts";
 

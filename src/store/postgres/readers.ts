@@ -1,7 +1,8 @@
 // Reads: each in a transaction of its own that sees one instant and writes nothing, on as many connections as are needed at once.
 import { KeryxError } from "../../errors.ts";
 import type { Op, Query } from "../query.ts";
-import { Connection, type ServerSettings } from "./connection.ts";
+import type { ServerSettings } from "./address.ts";
+import { Connection } from "./connection.ts";
 import { isLost, toKeryxError } from "./faults.ts";
 
 /** A statement that takes longer is given up. */

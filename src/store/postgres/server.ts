@@ -1,7 +1,8 @@
 // Whether a server can hold the store, and bringing its tables up to date. Migrations run under a lock, each step in a transaction.
 import { KeryxError } from "../../errors.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
-import { Connection, quoted, type ServerSettings } from "./connection.ts";
+import { type ServerSettings, shownUrl } from "./address.ts";
+import { Connection, quoted } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 
 const OLDEST_SERVER = 140_000;
@@ -13,34 +14,6 @@ const LOCK_CLASS = 0x6b657279;
 /** The two numbers of a lock, as SQL. */
 export function lockOf(what: keyof typeof LOCKS, schema: string): string {
 	return `${LOCK_CLASS}, hashtext('${schema}:${LOCKS[what]}')`;
-}
-
-/** `schema` is ours; what is left is for the driver. */
-export function serverSettings(url: string): ServerSettings {
-	let parsed: URL;
-	try {
-		parsed = new URL(url);
-	} catch (cause) {
-		throw new KeryxError("store.url", "store.url is not a URL", { field: "store.url", cause });
-	}
-	const schema = parsed.searchParams.get("schema") ?? "keryx";
-	if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
-		throw new KeryxError("store.url", "schema can have at most 63 of a-z, 0-9 and _", { field: "store.url" });
-	parsed.searchParams.delete("schema");
-	return { url: parsed.href, schema };
-}
-
-/** Where it is, without the password. */
-export function shownUrl(url: string): string {
-	try {
-		const parsed = new URL(url);
-		if (parsed.password !== "") parsed.password = "***";
-		for (const name of [...parsed.searchParams.keys()])
-			if (/pass/i.test(name)) parsed.searchParams.set(name, "***");
-		return parsed.href;
-	} catch {
-		return "the URL in store.url";
-	}
 }
 
 /** Refuses a server that cannot keep the store's promises, before anything is written. */

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { KeryxError } from "../../errors.ts";
 import type { Op } from "../query.ts";
-import { Connection, type ServerSettings } from "./connection.ts";
+import type { ServerSettings } from "./address.ts";
+import { Connection } from "./connection.ts";
 import { codeOf, isCollision, isLost, isRefusal, isTaken, toKeryxError } from "./faults.ts";
 import type { Foretelling } from "./foretelling.ts";
 import { ownerLost } from "./ownership.ts";
