@@ -24,6 +24,7 @@ export {
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
+export { type MovedTable, type MoveProgress, moveStore } from "./move.ts";
 export type { LastBackup } from "./operations/backups.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts";
@@ -69,6 +70,7 @@ export { isAlive, ownerOf } from "./sqlite/ownership.ts";
 export { inspectStore, replaceStore } from "./sqlite/snapshot.ts";
 export {
 	type Ids,
+	migrateStore,
 	type OpenOptions,
 	openEngine,
 	openStore,

@@ -91,6 +91,13 @@ export async function openEngine({
 	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
 }
 
+/** Brings the tables of a store on a server up to date; that of a file is brought up to date when it is opened. */
+export async function migrateStore(
+	url: string,
+): Promise<{ readonly from: number | null; readonly to: number }> {
+	return (await import("./postgres/engine.ts")).migratePostgres(url);
+}
+
 /** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */
 export function storeOn(
 	engine: Engine,

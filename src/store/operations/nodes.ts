@@ -1,9 +1,18 @@
 // Who owns the store, and has owned it. That an owner is dead is a fact in its row, written by whoever has the proof: unfinished work is
 // taken from dead owners only.
-import { type Op, run, sql } from "../query.ts";
+import { KeryxError } from "../../errors.ts";
+import { get, type Op, run, sql } from "../query.ts";
 
 const endOthers = sql("UPDATE nodes SET ended_at = ? WHERE ended_at IS NULL");
 const insert = sql("INSERT INTO nodes (epoch, name, started_at) VALUES (?, ?, ?)");
+
+const moving = sql<{ value: string }>("SELECT value FROM settings WHERE name = 'moving'");
+
+/** A store that is the target of an unfinished move has some of its rows only. */
+export function* assertMoved(): Op<void> {
+	if (yield* get(moving))
+		throw new KeryxError("store.moving", "a store is being moved here, and the move is not finished");
+}
 
 /** Condition on the row of a node: it lives. */
 export const NODE_LIVES = "n.ended_at IS NULL";

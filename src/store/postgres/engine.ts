@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import { type Drawn, type Engine, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
+import { SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
@@ -50,6 +51,24 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresEn
 	}
 }
 
+/** For `keryx store migrate`. Answers the versions from before and after; null: there was no store. */
+export async function migratePostgres(
+	url: string,
+): Promise<{ readonly from: number | null; readonly to: number }> {
+	const settings = serverSettings(url);
+	try {
+		const connection = await Connection.open(settings, { name: "keryx migrate", timeoutMs: 0 });
+		try {
+			await checkServer(connection, settings);
+			return { from: await migrate(connection, settings, "all"), to: SCHEMA_VERSION };
+		} finally {
+			await connection.close();
+		}
+	} catch (error) {
+		throw openingFault(error, url);
+	}
+}
+
 /** Makes the tables of a new store; those of an older one are left alone, and refused. */
 async function prepare(settings: ServerSettings, access: "own" | "read"): Promise<void> {
 	const connection = await Connection.open(settings, { name: "keryx", timeoutMs: 0 });
@@ -69,6 +88,9 @@ async function prepare(settings: ServerSettings, access: "own" | "read"): Promis
 				},
 			);
 		assertVersion(version);
+		const { rows } = await connection.exec("SELECT 1 AS found FROM settings WHERE name = 'moving'");
+		if (rows.length > 0)
+			throw new KeryxError("store.moving", "a store is being moved here, and the move is not finished");
 	} finally {
 		await connection.close();
 	}

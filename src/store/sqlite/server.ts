@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { type Drawn, type OwnerContext, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
-import { beginNode } from "../operations/nodes.ts";
+import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
@@ -92,6 +92,7 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		if (settings.role === "writer" && !settings.alone) ownership = takeOwnership(path, settings.startedAt);
 		const { connection, database } =
 			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
+		assertWhole(connection);
 		const epoch = settings.role === "writer" ? takeEpoch(connection, settings.startedAt) : 0;
 		const { auditKey, auditWitness } = settings;
 		const owner = { epoch, auditKey, witness: () => readWitness(auditWitness) };
@@ -145,6 +146,15 @@ function watchOver({ port, ...guarded }: Omit<Guarded, "tell"> & { readonly port
 	const looking = setInterval(() => guard.lookAround(), LOOK_MS).unref();
 	port.once("close", () => clearInterval(looking));
 	return guard;
+}
+
+function assertWhole(connection: Connection): void {
+	try {
+		connection.run(assertMoved());
+	} catch (error) {
+		connection.db.close();
+		throw error;
+	}
 }
 
 function takeEpoch(connection: Connection, now: number): number {
