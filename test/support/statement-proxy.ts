@@ -91,7 +91,7 @@ function messages(
 	{ startup }: { startup: boolean },
 	each: (type: string, bytes: Buffer) => void,
 ): (chunk: Buffer) => void {
-	let held = Buffer.alloc(0);
+	let held: Buffer = Buffer.alloc(0);
 	let isFirst = startup;
 	return (chunk) => {
 		held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);

@@ -1,5 +1,5 @@
-// One transaction of the writer: several operations, one after the other. It is SERIALIZABLE, so each operation decides on what it has
-// read as if it were alone. Answers that can be foretold are not waited for: the operation goes on with the foretold one, and before the
+// One transaction of the writer: several operations, one after the other. Each decides on what it has read as if it were alone, since there
+// is no other writer or the transaction is SERIALIZABLE. Answers that can be foretold are not waited for: the operation goes on with the foretold one, and before the
 // commit every one of them is compared with the real one. Where one differs, nothing is committed and all of it runs again without.
 import { KeryxError } from "../../errors.ts";
 import { insertEvent } from "../operations/events.ts";

@@ -18,7 +18,6 @@ const RECONNECTS = 3;
 const COLLISIONS = 3;
 
 const SETTINGS = [
-	"SET default_transaction_isolation = 'serializable'",
 	`SET statement_timeout = ${STATEMENT_MS}`,
 	`SET idle_in_transaction_session_timeout = ${STATEMENT_MS}`,
 ];
@@ -26,6 +25,8 @@ const SETTINGS = [
 export interface WriterContext {
 	readonly settings: ServerSettings;
 	readonly epoch: number;
+	/** Nobody else writes: there is no other transaction that could come between. */
+	readonly isAlone: boolean;
 	readonly foretelling: Foretelling;
 	/** The first of so many unused ids of messages, all of them from `from` on. */
 	readonly drawIds: (from: number, count: number) => number;
@@ -165,7 +166,9 @@ export class Writer {
 
 	/** The row of this writer says what it committed last; it is locked until the transaction is over. */
 	#begin(connection: Connection, id: string): Promise<void> {
-		const begin = connection.exec("BEGIN");
+		const begin = connection.exec(
+			this.#context.isAlone ? "BEGIN ISOLATION LEVEL REPEATABLE READ" : "BEGIN ISOLATION LEVEL SERIALIZABLE",
+		);
 		const mark = connection.exec("UPDATE writers SET last = $1 WHERE epoch = $2 AND slot = $3", [
 			id,
 			this.#context.epoch,
