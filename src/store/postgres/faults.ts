@@ -75,8 +75,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
 	"store.full": "free up space on the database server's disk, then try again",
 	"store.io": "look at the database server's log, then try again",
 	"store.readonly": "make the database writable, or name the primary server in store.url",
-	"store.unreachable":
-		"check that the database server runs and that its address in store.url is right; Keryx keeps trying",
+	"store.unreachable": "check that the database server runs and that its address in store.url is right",
 	"store.corrupt": "restore the database from a backup; the server's log says more",
 	"store.locked": "try again",
 };

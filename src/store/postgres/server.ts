@@ -1,4 +1,5 @@
 // Whether a server can hold the store, and bringing its tables up to date. Migrations run under a lock, each step in a transaction.
+import { KERYX } from "../../called.ts";
 import { KeryxError } from "../../errors.ts";
 import { migration, SCHEMA_VERSION } from "../schema.ts";
 import { type ServerSettings, shownUrl } from "./address.ts";
@@ -97,7 +98,7 @@ export function assertVersion(version: number): void {
 		throw new KeryxError(
 			"store.older",
 			`the store has version ${version}; this Keryx writes version ${SCHEMA_VERSION}`,
-			{ hint: "run `keryx store migrate` once; gateways of the version before go on meanwhile" },
+			{ hint: `run \`${KERYX} store migrate\` once` },
 		);
 }
 

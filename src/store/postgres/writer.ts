@@ -102,9 +102,10 @@ export class Writer {
 			let isCommitting = false;
 			let replies: Reply[] = [];
 			let connection: Connection | null = null;
+			let begun: Promise<void> = Promise.resolve();
 			try {
 				connection = await this.#open();
-				const begun = this.#begin(connection, id);
+				begun = this.#begin(connection, id);
 				const transaction = new Transaction(
 					connection,
 					foretells ? this.#context.foretelling : null,
@@ -116,7 +117,12 @@ export class Writer {
 				isCommitting = true;
 				const { changed } = await transaction.commit(this.#ticket);
 				return { replies, changed };
-			} catch (error) {
+			} catch (thrown) {
+				// What failed at the beginning is why all the rest was ignored.
+				const error = await begun.then(
+					() => thrown,
+					(first: unknown) => first,
+				);
 				if (connection && !isLost(error) && !connection.isLost) {
 					await this.#takeBack(connection);
 					replies = [];
