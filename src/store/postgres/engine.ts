@@ -8,6 +8,7 @@ import { type ServerSettings, serverSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { toKeryxError } from "./faults.ts";
 import { Foretelling } from "./foretelling.ts";
+import { Gate } from "./gate.ts";
 import { keepOwnership, leave, ownerLost, RENEW_MS, renew, takeOwnership } from "./ownership.ts";
 import { Readers } from "./readers.ts";
 import { assertVersion, checkServer, migrate, openingFault, schemaVersion } from "./server.ts";
@@ -126,8 +127,6 @@ class PostgresEngine implements Engine {
 	readonly #onTrouble: (trouble: KeryxError | null) => void;
 	#waiting: Waiting[] = [];
 	#busy = 0;
-	/** Writers that wait for the others to be out of their transactions. */
-	#wanting: (() => void)[] = [];
 	#lastId: number;
 	#trouble: KeryxError | null = null;
 	#closed = false;
@@ -155,6 +154,7 @@ class PostgresEngine implements Engine {
 		this.#lastId = owner?.lastId ?? 0;
 		if (!owner) return;
 		const foretelling = new Foretelling();
+		const gate = new Gate();
 		for (let slot = 1; slot <= owner.writers; slot++)
 			this.#all.push(
 				new Writer(slot, {
@@ -163,7 +163,7 @@ class PostgresEngine implements Engine {
 					isAlone: owner.writers === 1,
 					foretelling,
 					drawIds: (from, count) => this.#drawIds(from, count),
-					alone: (work) => this.#alone(work),
+					gate,
 					idsTaken: async (connection) => {
 						this.#lastId = Math.max(this.#lastId, await lastMessage(connection));
 					},
@@ -212,9 +212,9 @@ class PostgresEngine implements Engine {
 		await this.#readers.close();
 	}
 
-	/** Whoever is free takes what waits. While one writer wants to be alone, nobody begins. */
+	/** Whoever is free takes what waits. */
 	#dispatch(): void {
-		while (this.#waiting.length > 0 && this.#wanting.length === 0) {
+		while (this.#waiting.length > 0) {
 			const writer = this.#idle.pop();
 			if (!writer) return;
 			void this.#serve(writer, this.#waiting.splice(0, GROUP));
@@ -239,19 +239,8 @@ class PostgresEngine implements Engine {
 		} finally {
 			this.#busy--;
 			this.#idle.push(writer);
-			if (this.#busy <= this.#wanting.length) for (const go of this.#wanting.splice(0, 1)) go();
 			this.#dispatch();
 		}
-	}
-
-	/** The caller is one of the busy writers. */
-	async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-		if (this.#busy > 1)
-			await new Promise<void>((resolve) => {
-				this.#wanting.push(resolve);
-				if (this.#busy <= this.#wanting.length) for (const go of this.#wanting.splice(0, 1)) go();
-			});
-		return await work();
 	}
 
 	#drawIds(from: number, count: number): number {

@@ -7,6 +7,7 @@ import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
 import { codeOf, isCollision, isLost, isRefusal, isTaken, toKeryxError } from "./faults.ts";
 import type { Foretelling } from "./foretelling.ts";
+import type { Gate } from "./gate.ts";
 import { ownerLost } from "./ownership.ts";
 import { lockOf } from "./server.ts";
 import { Mistaken, type Reply, Spoilt, Transaction } from "./transaction.ts";
@@ -30,8 +31,8 @@ export interface WriterContext {
 	readonly foretelling: Foretelling;
 	/** The first of so many unused ids of messages, all of them from `from` on. */
 	readonly drawIds: (from: number, count: number) => number;
-	/** Waits until no other writer is in a transaction, and keeps them out. */
-	readonly alone: <Result>(work: () => Promise<Result>) => Promise<Result>;
+	/** What every transaction passes, beside others or alone. */
+	readonly gate: Gate;
 	/** Ids that somebody else has written are not drawn again. */
 	readonly idsTaken: (connection: Connection) => Promise<void>;
 }
@@ -59,7 +60,7 @@ export class Writer {
 
 	/** All of them in one transaction; where that does not do, each in its own. Throws where none of them was made. */
 	async commit(group: readonly Begin[]): Promise<Committed> {
-		const together = await this.#attempt(group, group.length === 1 ? "one" : "group");
+		const together = await this.#beside(group, group.length === 1 ? "one" : "group");
 		if (together) return together;
 		const replies: Reply[] = [];
 		let changed = false;
@@ -80,15 +81,19 @@ export class Writer {
 	async #alone(begin: Begin): Promise<Committed> {
 		try {
 			for (let n = 0; n < COLLISIONS; n++) {
-				const done = await this.#attempt([begin], "one");
+				const done = await this.#beside([begin], "one");
 				if (done) return done;
 			}
-			const done = await this.#context.alone(() => this.#attempt([begin], "last"));
+			const done = await this.#context.gate.alone(() => this.#attempt([begin], "last"));
 			if (done) return done;
 			throw new KeryxError("store.locked", "other operations changed the same rows again and again");
 		} catch (error) {
 			return { replies: [{ ok: false, error: toKeryxError(error) }], changed: false };
 		}
+	}
+
+	#beside(group: readonly Begin[], as: "group" | "one"): Promise<Committed | null> {
+		return this.#context.gate.beside(() => this.#attempt(group, as));
 	}
 
 	/**
