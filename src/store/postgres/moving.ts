@@ -1,6 +1,6 @@
 // A store on a server as the source or the target of a move. The owner's lock is held for as long.
 import { KeryxError } from "../../errors.ts";
-import type { MoveSide, MoveState, TableShape } from "../move-side.ts";
+import type { MoveSide, MoveState, TableShape } from "../move/side.ts";
 import type { Value } from "../query.ts";
 import { serverSettings } from "./address.ts";
 import { Connection, quoted } from "./connection.ts";

@@ -1,7 +1,7 @@
 // A SQLite file as the source or the target of a move. The owner's lock is held for as long.
 import { existsSync } from "node:fs";
 import { KeryxError } from "../../errors.ts";
-import type { MoveSide, MoveState, TableShape } from "../move-side.ts";
+import type { MoveSide, MoveState, TableShape } from "../move/side.ts";
 import type { Value } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { openingFault } from "./faults.ts";

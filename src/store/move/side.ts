@@ -1,5 +1,5 @@
 // What a move asks of the store that it reads and of the one that it fills, whatever engine they are on.
-import type { Value } from "./query.ts";
+import type { Value } from "../query.ts";
 
 export interface TableShape {
 	readonly name: string;

@@ -1,10 +1,10 @@
 // Moves a whole store from one engine to another: every row of every table, page by page in the order of its key, then compared by count
 // and digest. The target knows how far it has come, so that a move that was broken off is gone on with. Nobody may own either meanwhile.
 import { createHash } from "node:crypto";
-import { KeryxError } from "../errors.ts";
-import type { Clock } from "../time/index.ts";
-import type { MoveSide, TableShape } from "./move-side.ts";
-import type { Value } from "./query.ts";
+import { KeryxError } from "../../errors.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Value } from "../query.ts";
+import type { MoveSide, TableShape } from "./side.ts";
 
 export interface MoveOptions {
 	readonly from: string;
@@ -54,9 +54,9 @@ export async function moveStore(options: MoveOptions): Promise<readonly MovedTab
 }
 
 async function openSide(url: string, as: "source" | "target", clock: Pick<Clock, "now">): Promise<MoveSide> {
-	if (/^postgres(?:ql)?:/.test(url)) return (await import("./postgres/moving.ts")).openForMove(url, as);
+	if (/^postgres(?:ql)?:/.test(url)) return (await import("../postgres/moving.ts")).openForMove(url, as);
 	if (url.startsWith("sqlite:") && url.length > "sqlite:".length)
-		return (await import("./sqlite/moving.ts")).openForMove(url.slice("sqlite:".length), as, clock.now());
+		return (await import("../sqlite/moving.ts")).openForMove(url.slice("sqlite:".length), as, clock.now());
 	throw new KeryxError("store.url", "a store is sqlite:<path> or postgres://...", { field: as });
 }
 
