@@ -1,6 +1,6 @@
 // What the tests need of the system besides Node: an sshd, an nginx and a PostgreSQL server, which the tests alone start, on ports of
 // their own, bubblewrap, and a Chromium.
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
 
@@ -23,7 +23,9 @@ const TOOLS = [
 	{
 		package: "postgresql",
 		what: "the tests of the store on a server need PostgreSQL's programs",
-		isThere: () => existsSync("/usr/lib/postgresql") || (onPath("initdb") && onPath("postgres")),
+		isThere: () =>
+			existsSync("/usr/lib/postgresql") &&
+			readdirSync("/usr/lib/postgresql").some((name) => existsSync(`/usr/lib/postgresql/${name}/bin/initdb`)),
 	},
 	{
 		package: "chromium",
