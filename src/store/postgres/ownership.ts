@@ -2,6 +2,7 @@
 // lock tells at once that an owner has died, the lease that one hangs. Each owner has an epoch. Its writers have a row each, which every
 // transaction of theirs changes: whoever takes over deletes these rows, and nothing of the owner before can be committed any more.
 import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { KeryxError } from "../../errors.ts";
 import type { ServerSettings } from "./address.ts";
 import { Connection } from "./connection.ts";
@@ -24,7 +25,7 @@ export async function takeOwnership(
 ): Promise<Owning> {
 	const connection = await openOwner(settings);
 	try {
-		if (!(await tryLock(connection, settings))) await takeFromHanging(connection, settings);
+		if (!(await lockSoon(connection, settings))) await takeFromHanging(connection, settings);
 		return { epoch: await nextEpoch(connection, startedAt, writers), connection };
 	} catch (error) {
 		await connection.close();
@@ -72,6 +73,18 @@ async function tryLock(connection: Connection, { schema }: ServerSettings): Prom
 	const { rows } = await connection.exec(`SELECT pg_try_advisory_lock(${lockOf("own", schema)}) AS got`);
 	return (rows[0] as { got: boolean }).got;
 }
+
+/** The server needs a moment to notice that an owner was killed. */
+async function lockSoon(connection: Connection, settings: ServerSettings): Promise<boolean> {
+	for (let n = 0; n < TRIES; n++) {
+		if (await tryLock(connection, settings)) return true;
+		await pause(TRY_MS);
+	}
+	return false;
+}
+
+const TRIES = 10;
+const TRY_MS = 100;
 
 /** The lock is held. Where its holder has not renewed its lease, its connection is ended; where it has, it is the owner. */
 async function takeFromHanging(connection: Connection, settings: ServerSettings): Promise<void> {
