@@ -1141,6 +1141,7 @@ Examples:
 	doctor: {
 		about: "find problems and how to fix them",
 		backup: {
+			onServer: "the store is on a server, and is backed up there",
 			none: "no backup was made yet",
 			noneRemedy: `run \`${KERYX} backup <file>\`, or let Keryx do it: \`${KERYX} config set backup.every 1d\``,
 			notYet: "the first scheduled backup is still to come",

@@ -81,13 +81,16 @@ async function lookInto(
 	look: StoreLook,
 ): Promise<{ findings: Finding[]; search: SearchState }> {
 	const { output, home, quick, config, now } = look;
+	const onServer = isOnServer(configured(look).store);
 	const opened = fine(
 		"store",
-		isOnServer(configured(look).store)
+		onServer
 			? texts.doctor.store.onServer(shownUrl(configured(look).store.url), SCHEMA_VERSION)
 			: texts.doctor.store.fine(home.storePath, bytesInWords(statSync(home.storePath).size), SCHEMA_VERSION),
 	);
-	const backup = lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
+	const backup = onServer
+		? fine("backup", texts.doctor.backup.onServer)
+		: lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
 	const damage = await searching(store);
 	if (quick) return { findings: [opened, backup], search: { problem: damage, isDamaged: damage !== null } };
 	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>
