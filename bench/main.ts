@@ -8,6 +8,7 @@ const AREAS: Readonly<Record<string, (options: { readonly full: boolean }) => Pr
 	domain: async () => (await import("./domain.ts")).measureDomain(),
 	classifier: async () => (await import("./classifier.ts")).measureClassifier(),
 	store: async () => (await import("./store.ts")).measureStore(),
+	cluster: async () => (await import("./cluster.ts")).measureCluster(),
 	confirmations: async () => (await import("./confirmations.ts")).measureConfirmations(),
 	checkpoints: async () => (await import("./checkpoints.ts")).measureCheckpoints(),
 	gateway: async (options) => (await import("./gateway.ts")).measureGateway(options),

@@ -30,7 +30,7 @@ export class KeryxRounds {
 		let rounds = 0;
 		const lane = async (n: number): Promise<void> => {
 			while (performance.now() - began < ms) {
-				await this.#round(pick(n));
+				await this.round(pick(n));
 				rounds++;
 			}
 		};
@@ -38,7 +38,8 @@ export class KeryxRounds {
 		return (rounds / (performance.now() - began)) * 1000;
 	}
 
-	async #round(n: number): Promise<void> {
+	/** One round in the nth conversation. */
+	async round(n: number): Promise<void> {
 		const store = this.#store;
 		const { conversation, id } = await store.accept({
 			kind: "person",

@@ -1,6 +1,6 @@
-// What the tests need of the system besides Node: an sshd and an nginx, which the tests alone start, on ports of their own,
-// bubblewrap, and a Chromium.
-import { existsSync } from "node:fs";
+// What the tests need of the system besides Node: an sshd, an nginx and a PostgreSQL server, which the tests alone start, on ports of
+// their own, bubblewrap, and a Chromium.
+import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fail, step } from "./setup.mjs";
 
@@ -19,6 +19,13 @@ const TOOLS = [
 		package: "nginx-light",
 		what: "the tests behind a proxy need an nginx",
 		isThere: () => existsSync("/usr/sbin/nginx") || onPath("nginx"),
+	},
+	{
+		package: "postgresql",
+		what: "the tests of the store on a server need PostgreSQL's programs",
+		isThere: () =>
+			existsSync("/usr/lib/postgresql") &&
+			readdirSync("/usr/lib/postgresql").some((name) => existsSync(`/usr/lib/postgresql/${name}/bin/initdb`)),
 	},
 	{
 		package: "chromium",
@@ -47,7 +54,7 @@ policy=/usr/sbin/policy-rc.d; made=
 [ -e "$policy" ] || { printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy" && made=1; }
 apt-get update && apt-get install -y --no-install-recommends ${name}; code=$?
 [ -z "$made" ] || rm -f "$policy"
-[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service 2>/dev/null
+[ ! -d /run/systemd/system ] || systemctl disable ssh.service ssh.socket nginx.service postgresql.service 2>/dev/null
 exit $code`;
 }
 

@@ -43,7 +43,11 @@ export const ERRORS = {
 	"store.exhausted": "try again",
 	"store.failed": `run \`${KERYX} doctor\`; if it finds nothing, report this as a bug`,
 	"store.closed": "open the store again",
-	"store.url": "use sqlite:<path> or sqlite::memory:",
+	"store.url": "use sqlite:<path>, sqlite::memory: or postgres://<user>@<host>/<database>",
+	"store.moving": `run the same \`${KERYX} store move\` again: it goes on where it stopped`,
+	"store.refused":
+		"correct the user, the password or the database in store.url, or ask whoever runs the server",
+	"store.server": "use a PostgreSQL server of version 14 or newer, reached directly",
 	"service.failed":
 		"read what it printed; `keryx service install --print` shows the definition to install by hand",
 	"backup.failed": "check the folder and the space on its disk, then try again",

@@ -77,7 +77,7 @@ describe("PostgreSQL", () => {
 			close: () => store.close(),
 		};
 	};
-	storeConformance("PGlite", open, { searches: false });
+	storeConformance("PGlite", open);
 
 	it("I6: the database refuses to change a message, and to set a disposition again", async () => {
 		const opened = await open();

@@ -1,13 +1,10 @@
 // Every operation that changes transcripts and sessions, in any order, against a model of a few arrays: after each step the
 // store must show what the model shows. A failure prints the seed and the shortest series of steps that still fails.
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import type { ConversationId, SessionId } from "../src/domain/index.ts";
+import { it } from "vitest";
 import { NO_SECRETS, openStore } from "../src/store/index.ts";
-import { OPERATOR } from "../src/testing/conformance/store/scene.ts";
 import { countedIds, virtualClock } from "./support/clock.ts";
-import { ModelConversation, type ModelSession } from "./support/store-model.ts";
-import { PLACES, STEPS, type StepName, type World } from "./support/store-steps.ts";
+import { anyStep, compareEverything, worldOn } from "./support/store-worlds.ts";
 
 const RUNS = 30;
 const STEPS_A_RUN = 300;
@@ -19,7 +16,14 @@ it("the store shows what a plain model of it shows, after any series of operatio
 }, async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.commands(anyStep(), { maxCommands: STEPS_A_RUN, size: "max" }), async (steps) => {
-			const world = await newWorld();
+			const clock = virtualClock();
+			const store = await openStore({
+				url: "sqlite::memory:",
+				clock,
+				ids: countedIds(),
+				secrets: NO_SECRETS,
+			});
+			const world = await worldOn(store, clock);
 			try {
 				await fc.asyncModelRun(() => ({ model: world, real: world }), steps);
 				await compareEverything(world);
@@ -30,191 +34,3 @@ it("the store shows what a plain model of it shows, after any series of operatio
 		{ numRuns: RUNS, interruptAfterTimeLimit: TIME_MS },
 	);
 });
-
-/** What people do most comes most often. */
-const WEIGHTS: Readonly<Record<StepName, number>> = {
-	say: 8,
-	burst: 2,
-	exchange: 16,
-	processEnds: 1,
-	observe: 1,
-	begin: 12,
-	append: 8,
-	join: 2,
-	end: 12,
-	stale: 1,
-	stop: 1,
-	drop: 1,
-	newSession: 2,
-	continueSession: 4,
-	switchSession: 5,
-	branchSession: 2,
-	extend: 1,
-	suspend: 1,
-	undo: 6,
-	redo: 4,
-	retry: 3,
-	cover: 4,
-	title: 1,
-	override: 1,
-	expire: 3,
-	finalise: 2,
-	deliver: 3,
-	resolve: 1,
-	wait: 5,
-};
-
-class StepCommand implements fc.AsyncCommand<World, World> {
-	readonly name: StepName;
-	readonly who: number;
-	readonly pick: number;
-	readonly flag: boolean;
-
-	constructor(name: StepName, who: number, pick: number, flag: boolean) {
-		this.name = name;
-		this.who = who;
-		this.pick = pick;
-		this.flag = flag;
-	}
-
-	check(): boolean {
-		return true;
-	}
-
-	async run(world: World): Promise<void> {
-		const conversation = world.conversations[this.who] as ModelConversation;
-		await STEPS[this.name](world, { conversation, pick: this.pick, flag: this.flag });
-		await compare(world, conversation);
-	}
-
-	toString(): string {
-		return `${this.name}(${this.who}, ${this.pick}, ${this.flag})`;
-	}
-}
-
-/** Mostly one conversation, so that it grows old. */
-const WHO = fc.oneof(
-	{ weight: 6, arbitrary: fc.constant(0) },
-	{ weight: 2, arbitrary: fc.constant(1) },
-	{ weight: 1, arbitrary: fc.constant(2) },
-);
-
-function anyStep(): fc.Arbitrary<StepCommand>[] {
-	const names = Object.entries(WEIGHTS).map(([name, weight]) => ({
-		weight,
-		arbitrary: fc.constant(name as StepName),
-	}));
-	return [
-		fc
-			.tuple(fc.oneof(...names), WHO, fc.nat(60), fc.boolean())
-			.map(([name, who, pick, flag]) => new StepCommand(name, who, pick, flag)),
-	];
-}
-
-/** Two conversations of one person and one of another, each known and silent. */
-async function newWorld(): Promise<World> {
-	const clock = virtualClock();
-	const store = await openStore({ url: "sqlite::memory:", clock, ids: countedIds(), secrets: NO_SECRETS });
-	const conversations: ModelConversation[] = [];
-	await store.link({ a: { platform: "telegram", id: "100" }, b: { platform: "web", id: "100" } });
-	for (const source of PLACES) {
-		const { conversation, principal } = await store.accept({
-			kind: "person",
-			source: { ...source },
-			platformMessage: "start",
-			content: "/start",
-			routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
-			as: { kind: "command", name: "start" },
-		});
-		conversations.push(new ModelConversation(conversation ?? "", principal ?? ""));
-	}
-	return { store, clock, conversations, deliveries: [], ended: [], said: 0 };
-}
-
-async function compare(world: World, model: ModelConversation): Promise<void> {
-	const { store } = world;
-	const id = model.id as ConversationId;
-	const found = await store.conversation({ scope: OPERATOR, ref: { id } });
-	expect(found).toMatchObject({
-		messageCount: model.messageCount,
-		liveSession: model.live?.id ?? null,
-		firstSession: model.sessions[0]?.id ?? null,
-		modelOverride: model.override === null ? null : { model: model.override },
-	});
-	const sessions = await store.sessions({ scope: OPERATOR, conversation: id, limit: 1000 });
-	expect(sessions.map(shown)).toEqual(
-		model.sessions.toReversed().map((session) => modelShown(model, session)),
-	);
-	if (model.live) await compareTranscript(world, model, model.live);
-	const waiting = await store.waitingItems({ scope: OPERATOR, after: 0, conversation: id, limit: 1000 });
-	expect(waiting.map((item) => item.id)).toEqual(model.waiting.map((item) => item.id));
-	const turn = await store.openTurnOf({ scope: OPERATOR, conversation: id });
-	expect(turn && { id: turn.id, token: turn.token, session: turn.session }).toEqual(
-		model.turn && { id: model.turn.id, token: model.turn.token, session: model.turn.session.id },
-	);
-}
-
-function shown(session: Awaited<ReturnType<World["store"]["session"]>>) {
-	const { id, base, cap, messages, lastActivityAt, endReason, suspendedAt, title } = session;
-	return { id, base, cap, messages, lastActivityAt, endReason, suspended: suspendedAt !== null, title };
-}
-
-function modelShown(model: ModelConversation, session: ModelSession): ReturnType<typeof shown> {
-	const { base, cap, lastActivityAt, ended, suspended, title } = session;
-	return {
-		id: session.id as SessionId,
-		base: base && { ...base, session: base.session.id as SessionId },
-		cap,
-		messages: model.messages(session),
-		lastActivityAt,
-		endReason: ended,
-		suspended,
-		title,
-	};
-}
-
-async function compareTranscript(
-	world: World,
-	model: ModelConversation,
-	session: ModelSession,
-): Promise<void> {
-	const rows = await world.store.transcript({ scope: OPERATOR, session: session.id as SessionId });
-	const expected = model.transcript(session);
-	for (const [index, row] of expected.entries()) row.content ??= String(rows[index]?.content);
-	expect(
-		rows.map(({ session: of, seq, role, kind, content, hidden, turn }) => [
-			of,
-			seq,
-			role,
-			kind,
-			content,
-			hidden,
-			turn,
-		]),
-	).toEqual(
-		expected.map((row) => [
-			row.session.id,
-			row.seq,
-			row.role,
-			row.kind,
-			row.content,
-			model.isHidden(row),
-			row.turn,
-		]),
-	);
-}
-
-/** At the end of a run: every transcript, every disposition, every delivery, and the store's own examination. */
-async function compareEverything(world: World): Promise<void> {
-	for (const model of world.conversations) {
-		await compare(world, model);
-		for (const session of model.sessions) await compareTranscript(world, model, session);
-		for (const { id, disposition } of model.items) {
-			const item = await world.store.inboxItem({ scope: OPERATOR, id });
-			expect(item.disposition?.kind ?? null).toBe(disposition);
-		}
-	}
-	for (const { id, state, dueAt } of world.deliveries)
-		expect(await world.store.delivery({ scope: OPERATOR, id })).toMatchObject({ state, dueAt });
-	expect(await world.store.checkIntegrity({ scope: { kind: "operator" } })).toEqual({ problems: [] });
-}

@@ -1,6 +1,7 @@
 // Keryx's home: where the store and the keys are. Made private when first used.
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Config } from "../config/index.ts";
 import { KeryxError } from "../errors.ts";
 
 /** The API's socket, within the home. */
@@ -17,6 +18,20 @@ export interface Home {
 export function homeAt(path: string): Home {
 	const storePath = join(path, "keryx.db");
 	return { path, storePath, storeUrl: `sqlite:${storePath}`, socketPath: join(path, SOCKET) };
+}
+
+/** Where the store is: on a server that the configuration names, or in the home. */
+export function storeUrlOf(home: Pick<Home, "storeUrl">, { store }: Pick<Config, "store">): string {
+	return isOnServer(store) ? store.url : home.storeUrl;
+}
+
+export function isOnServer({ url }: Config["store"]): boolean {
+	return url.startsWith("postgres");
+}
+
+/** Whether there may be a store: a server has to be asked. */
+export function mayHaveStore(home: Pick<Home, "storePath">, { store }: Pick<Config, "store">): boolean {
+	return isOnServer(store) || existsSync(home.storePath);
 }
 
 /** The same, made if it is not there. */

@@ -1,7 +1,6 @@
 // Puts a Keryx together: a store, the parts that work on it, and the API. The command line and programs that embed Keryx use the same
 // function. It opens no port and no socket by itself.
 
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/index.ts";
@@ -46,7 +45,15 @@ import { channelSetup } from "./channel-setup.ts";
 import { ChannelFollower } from "./channels.ts";
 import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
-import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import {
+	auditKey,
+	auditWitness,
+	mayHaveStore,
+	openHome,
+	operatorSecret,
+	pseudonymKey,
+	storeUrlOf,
+} from "./home.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { mcpSetup } from "./mcp-setup.ts";
 import { modelSetup } from "./model-setup.ts";
@@ -85,7 +92,7 @@ export interface KeryxOptions {
 	readonly agent?: Agent;
 	/** The same by profile. */
 	readonly profiles?: Readonly<Record<string, Agent>>;
-	/** A URL such as sqlite::memory:, or what opens an engine. Left out: keryx.db in the home. */
+	/** A URL such as sqlite::memory:, or what opens an engine. Left out: `store.url`, or else keryx.db in the home. */
 	readonly store?: string | ((options: EngineOptions) => Promise<Engine>);
 	readonly clock?: Clock;
 	/** Where variables that the configuration names are read. Left out: this process's. */
@@ -137,10 +144,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	const isFirst = isFirstWithWalls(home);
 	const trouble = hearTrouble(report, clock.now);
 	const engine = await openGiven(options.store, {
-		url: home.storeUrl,
+		url: storeUrlOf(home, values),
 		clock,
 		// Where there is no store yet there is nothing to read: it is made, as the first start would.
-		access: access === "read" && existsSync(home.storePath) ? "read" : "own",
+		access: access === "read" && mayHaveStore(home, values) ? "read" : "own",
 		auditKey: auditKey(home, ids.bytes),
 		auditWitness: auditWitness(home),
 		onTrouble: trouble.hear,

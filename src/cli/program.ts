@@ -219,6 +219,11 @@ export const COMMANDS: readonly Listed[] = [
 		load: async () => (await import("./commands/restore.ts")).addRestore,
 	},
 	{
+		term: "store",
+		about: texts.store.about,
+		load: async () => (await import("./commands/store.ts")).addStore,
+	},
+	{
 		term: "archive",
 		about: texts.archive.about,
 		load: async () => (await import("./commands/archive.ts")).addArchive,

@@ -1142,6 +1142,7 @@ Examples:
 	doctor: {
 		about: "find problems and how to fix them",
 		backup: {
+			onServer: "the store is on a server, and is backed up there",
 			none: "no backup was made yet",
 			noneRemedy: `run \`${KERYX} backup <file>\`, or let Keryx do it: \`${KERYX} config set backup.every 1d\``,
 			notYet: "the first scheduled backup is still to come",
@@ -1272,6 +1273,7 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 		store: {
 			none: "there is none yet: the first start creates it",
 			fine: (path: Shown, size: Shown, version: Shown) => `${path}, ${size}, schema version ${version}`,
+			onServer: (url: Shown, version: Shown) => `${url}, schema version ${version}`,
 			looking: "checking the store",
 			whole: "all rows are consistent",
 			more: (count: Shown) => `; and ${count} more`,
@@ -1430,6 +1432,34 @@ Exit codes: 0 done, 2 wrong usage.`,
 	group: {
 		takes: (name: Shown, names: Shown) => `${name} needs a command: ${names}`,
 		unknown: (word: Shown, near: Shown) => `unknown command ${word}${near}`,
+	},
+	store: {
+		about: "where everything is kept: upgrade it on a server, or move it to another place",
+		none: "none",
+		help: `
+A store is sqlite: (the file in Keryx's home), sqlite:<path> or postgres://<user>@<host>/<database>.
+
+Examples:
+  $ keryx store migrate
+  $ keryx store move sqlite: postgres://keryx@db.example.org/keryx
+  $ keryx store move postgres://keryx@db.example.org/keryx sqlite:/var/backups/keryx.db
+
+Exit codes: 0 done, 1 failure (in use, not reachable), 2 wrong usage.`,
+		migrate: {
+			about: "bring the tables of a store on a server up to date",
+			file: "The store is a file: Keryx upgrades it when it starts. Nothing to do.",
+			current: (version: Shown) => `The store has version ${version} already.`,
+			done: (from: Shown, to: Shown) => `The store was upgraded: version ${from} before, ${to} now.`,
+		},
+		move: {
+			about: "copy a whole store to another place, and compare the two",
+			from: "the store to read; no Keryx may be using it",
+			to: "an empty place; a move that was interrupted is continued",
+			progress: (step: Shown, table: Shown, rows: Shown, of: Shown) => `${step} ${table}: ${rows} of ${of}`,
+			search: (rows: Shown) => `building the search index: ${rows}`,
+			done: (rows: Shown, tables: Shown, to: Shown) =>
+				`Moved ${rows} in ${tables} to ${to}; both sides are equal. Set store.url to use it.`,
+		},
 	},
 	archive: {
 		about: "old conversations that retention has put into files: list, read, bring back",

@@ -75,7 +75,7 @@ export function checkConfig({ home, env, file, text }: LoadOptions): ConfigCheck
 	const settings = overlay(written.settings, environment.values.map(fromVariable));
 
 	const names = secretNames(settings);
-	const values = secretValues([...names, ...USUAL_KEYS], env);
+	const values = new Map([...secretValues([...names, ...USUAL_KEYS], env), ...passwordIn(settings)]);
 	const secrets = createSecrets(values, { maskShapes: !isOff(settings, "privacy.mask_shapes") });
 	const hide = (text: string) => hideSecretLike(secrets.hide(text));
 	const inFile = { file: source.file };
@@ -208,6 +208,21 @@ function secretValues(names: readonly string[], env: Environment): ReadonlyMap<s
 			return value ? [[name, value] as const] : [];
 		}),
 	);
+}
+
+/** The password of the store's server, as it is written and as it is meant. */
+function passwordIn(settings: readonly Setting[]): [name: string, value: string][] {
+	const url = settings.find(({ path }) => path.join(".") === "store.url")?.value;
+	const written = typeof url === "string" ? /:\/\/[^/@]*?:([^@/]+)@/.exec(url)?.[1] : undefined;
+	if (written === undefined) return [];
+	try {
+		return [
+			["store.url", written],
+			["the password in store.url", decodeURIComponent(written)],
+		];
+	} catch {
+		return [["store.url", written]];
+	}
 }
 
 function shortSecrets(names: readonly string[], env: Environment): string[] {

@@ -485,6 +485,20 @@ export const configSchema = z
 			.array(z.strictObject({ on: z.array(z.string()), command: z.array(z.string()).min(1) }))
 			.default([])
 			.meta(RESTART),
+		/** Where everything is kept. */
+		store: z
+			.strictObject({
+				/** sqlite: is the file in Keryx's home. A password in it is hidden wherever it is shown. */
+				url: z
+					.string()
+					.regex(
+						/^(?:sqlite:|postgres(?:ql)?:\/\/\S+)$/,
+						"must be sqlite: or postgres://<user>@<host>/<database>",
+					)
+					.default("sqlite:"),
+			})
+			.prefault({})
+			.meta(RESTART),
 		/** Copies of the store that Keryx makes by itself. */
 		backup: z
 			.strictObject({

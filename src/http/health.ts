@@ -15,6 +15,7 @@ interface HealthSources {
 
 export class StrangersHealth {
 	readonly #host: HealthSources;
+	#last: number | null = null;
 	#pending: { readonly count: Promise<number>; readonly at: number } | null = null;
 
 	constructor(host: HealthSources, closing: AbortSignal) {
@@ -29,10 +30,20 @@ export class StrangersHealth {
 		const at = this.#host.now();
 		return {
 			status: this.#host.storeTrouble?.() ? ("failing" as const) : ("ok" as const),
-			pending_count: await this.#count(at),
+			pending_count: await this.#countKnown(at),
 			timestamp: at / 1000,
 			timestamp_iso: new Date(at).toISOString(),
 		};
+	}
+
+	/** While the store is away: as many as there were when it was last read. */
+	async #countKnown(now: number): Promise<number> {
+		try {
+			this.#last = await this.#count(now);
+		} catch (error) {
+			if (this.#last === null || !this.#host.storeTrouble?.()) throw error;
+		}
+		return this.#last;
 	}
 
 	#count(now: number): Promise<number> {

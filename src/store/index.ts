@@ -24,6 +24,7 @@ export {
 export { systemIds } from "./ids.ts";
 export { readInsights } from "./insights.ts";
 export { exportMarkdown } from "./markdown.ts";
+export { type MovedTable, type MoveProgress, moveStore } from "./move/move.ts";
 export type { LastBackup } from "./operations/backups.ts";
 export type { EndedRestore } from "./operations/checkpoints.ts";
 export type { AuditFilter, Verified } from "./operations/confirmations/audit.ts";
@@ -62,12 +63,14 @@ export type { Spent } from "./operations/turns/usage.ts";
 export type { Workload } from "./operations/workload.ts";
 export { OPERATOR } from "./operator.ts";
 export { isPassing } from "./passing.ts";
+export { shownUrl } from "./postgres/address.ts";
 export { SCHEMA_VERSION } from "./schema.ts";
 export type { SnippetPiece } from "./search-snippet.ts";
 export { isAlive, ownerOf } from "./sqlite/ownership.ts";
 export { inspectStore, replaceStore } from "./sqlite/snapshot.ts";
 export {
 	type Ids,
+	migrateStore,
 	type OpenOptions,
 	openEngine,
 	openStore,

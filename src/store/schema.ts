@@ -945,6 +945,57 @@ DROP TABLE tokens;
 ALTER TABLE tokens_next RENAME TO tokens;
 `;
 
+/**
+ * Who has owned the store, by epoch. One that ended is dead: its unfinished work is taken over. `expires_at` is by the server's clock, and
+ * null where a lock of the file is the proof. `writers` (PostgreSQL): what each writer of the owner committed last, under its id.
+ */
+const TABLES_NODES = `
+CREATE TABLE nodes (
+	epoch {int} PRIMARY KEY,
+	name TEXT NOT NULL,
+	started_at {int} NOT NULL,
+	expires_at {int},
+	ended_at {int}
+) {strict};
+CREATE INDEX nodes_live ON nodes (epoch) WHERE ended_at IS NULL;
+`;
+
+/**
+ * PostgreSQL's search: the words of each row (a text in ASCII is parted here, any other has been), and the same with the tags as a set with
+ * an index. A word counts by its first 500 characters there, and of a text with too many different ones the first 200,000 characters do.
+ */
+const NODES_OWN = {
+	sqlite: "",
+	postgres: `
+CREATE FUNCTION search_words(given TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+	SELECT CASE WHEN octet_length(given) = char_length(given)
+		THEN btrim(regexp_replace(lower(given COLLATE "C"), '[^a-z0-9]+', ' ', 'g')) ELSE given END $$;
+CREATE FUNCTION search_set(words TEXT, tags TEXT) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$
+	SELECT array_to_tsvector(ARRAY(SELECT DISTINCT left(w, 500) FROM unnest(string_to_array(words || ' ' || tags, ' ')) AS w WHERE w <> '')) $$;
+CREATE FUNCTION search_tokens(words TEXT, tags TEXT) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RETURN search_set(words, tags);
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN search_set(left(words, 200000), tags);
+END $$;
+CREATE FUNCTION search_matches(words TEXT, tokens tsvector, alternatives json) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+	SELECT EXISTS (SELECT 1 FROM json_array_elements(alternatives) AS a (v) WHERE tokens @@ (v ->> 'q')::tsquery
+		AND NOT EXISTS (SELECT 1 FROM json_array_elements_text(v -> 'p') AS p (phrase) WHERE strpos(' ' || words || ' ', phrase) = 0)) $$;
+ALTER TABLE search RENAME COLUMN text TO words;
+ALTER TABLE search ALTER COLUMN words TYPE TEXT COLLATE "C";
+ALTER TABLE search ADD COLUMN tokens tsvector;
+UPDATE search SET words = search_words(words), tokens = search_tokens(search_words(words), tags);
+ALTER TABLE search ALTER COLUMN tokens SET NOT NULL;
+CREATE INDEX search_tokens ON search USING gin (tokens) WITH (fastupdate = off);
+CREATE TABLE writers (
+	epoch BIGINT NOT NULL,
+	slot BIGINT NOT NULL,
+	last TEXT NOT NULL,
+	PRIMARY KEY (epoch, slot)
+) WITH (fillfactor = 10);
+`,
+};
+
 export type Dialect = "sqlite" | "postgres";
 
 /** Forward only: a step, once landed, is never edited; the next one is added. */
@@ -978,6 +1029,7 @@ const MIGRATIONS: readonly { readonly tables: string; readonly own: Record<Diale
 	{ tables: TABLES_SENDS, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_SCHEDULES, own: { sqlite: "", postgres: "" } },
 	{ tables: TABLES_CHANNEL_TOKENS, own: { sqlite: "", postgres: "" } },
+	{ tables: TABLES_NODES, own: NODES_OWN },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -999,10 +1051,15 @@ const WORDS: Record<Dialect, Record<string, string>> = {
 	},
 };
 
+/** Texts are compared byte by byte, as SQLite does, whatever language the database is set to. */
+const TEXT_COLUMN = /(^\t\w+ |ADD COLUMN \w+ )TEXT\b/gm;
+
 /** The statements that bring a store from a version (0: empty) to the next one. */
 export function migration(from: number, dialect: Dialect): string {
 	const step = MIGRATIONS[from];
 	if (!step) throw new RangeError(`no migration from version ${from}`);
 	const tables = step.tables.replace(/\{(\w+)\}/g, (_, word: string) => WORDS[dialect][word] as string);
-	return tables + step.own[dialect];
+	return (
+		(dialect === "postgres" ? tables.replace(TEXT_COLUMN, '$1TEXT COLLATE "C"') : tables) + step.own[dialect]
+	);
 }

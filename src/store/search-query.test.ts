@@ -13,7 +13,7 @@ const ask = db.prepare("SELECT rowid FROM search WHERE search MATCH ?");
 
 /** The query as the index is asked, and what the texts are asked. */
 function asked(query: string): string {
-	return matchExpression(parseQuery(query), []).replace(/^text : \((.*)\)$/, "$1");
+	return matchExpression(parseQuery(query), []).fts.replace(/^text : \((.*)\)$/, "$1");
 }
 
 function literals(query: string): (readonly string[] | null)[] {
@@ -151,10 +151,10 @@ describe("what SQLite is asked", () => {
 				const groups = parseQuery(query);
 				if (groups.length === 0) return;
 				const sets = tags.map((set) => set.map((name) => tag("c", name)));
-				expect(ask.all(matchExpression(groups, sets))).toEqual([]);
-				expect(ask.all(matchExpression(groups.map(shortened), sets))).toEqual([]);
+				expect(ask.all(matchExpression(groups, sets).fts)).toEqual([]);
+				expect(ask.all(matchExpression(groups.map(shortened), sets).fts)).toEqual([]);
 				const phrase = asPhrase(groups);
-				if (phrase) expect(ask.all(matchExpression([phrase], sets))).toEqual([]);
+				if (phrase) expect(ask.all(matchExpression([phrase], sets).fts)).toEqual([]);
 			}),
 			{ numRuns: 1000 },
 		);
@@ -162,8 +162,8 @@ describe("what SQLite is asked", () => {
 
 	test("as many words as are allowed are not too many for SQLite", () => {
 		const words = Array.from({ length: 200 }, (_, n) => `w${n}`);
-		expect(ask.all(matchExpression(parseQuery(words.join(" ")), [[tag("c", "x")]]))).toEqual([]);
-		expect(ask.all(matchExpression(parseQuery(`"${words.join(" ")}"`), []))).toEqual([]);
+		expect(ask.all(matchExpression(parseQuery(words.join(" ")), [[tag("c", "x")]]).fts)).toEqual([]);
+		expect(ask.all(matchExpression(parseQuery(`"${words.join(" ")}"`), []).fts)).toEqual([]);
 	});
 });
 
@@ -176,7 +176,7 @@ describe("several words as a phrase", () => {
 		["C++ code", '"c code"'],
 	])("%s is %s", (query, expected) => {
 		const phrase = asPhrase(parseQuery(query));
-		expect(phrase && matchExpression([phrase], [])).toBe(`text : (${expected})`);
+		expect(phrase && matchExpression([phrase], []).fts).toBe(`text : (${expected})`);
 	});
 
 	test("one word, or a prefix before another word, is none", () => {

@@ -45,10 +45,65 @@ export function parseQuery(input: string): readonly Group[] {
 	return [...groups.values()];
 }
 
-/** The MATCH of a query: every group, and one of each set of tags. */
-export function matchExpression(groups: readonly Group[], tags: readonly (readonly string[])[]): string {
+/** What the index is asked, in the words of each engine. */
+export interface Match {
+	/** SQLite's MATCH. */
+	readonly fts: string;
+	/** PostgreSQL's words in any order, as a tsquery. */
+	readonly tokens: string;
+	/**
+	 * What the words alone do not tell, as JSON: alternatives, each with its words (`q`) and what must stand in the text as it is (`p`).
+	 * Null: the words tell all.
+	 */
+	readonly check: string | null;
+}
+
+/** Every group, and one of each set of tags. */
+export function matchExpression(groups: readonly Group[], tags: readonly (readonly string[])[]): Match {
 	const text = `text : (${groups.map(matchOf).join(" AND ")})`;
-	return [text, ...tags.map((one) => `tags : (${one.map(quoted).join(" OR ")})`)].join(" AND ");
+	const phrases = groups.filter(isPhrase).map(phraseOf);
+	const tokens = [
+		...groups.flatMap(tokensOf),
+		...tags.map((one) => `(${one.map((word) => token(word)).join(" | ")})`),
+	].join(" & ");
+	return {
+		fts: [text, ...tags.map((one) => `tags : (${one.map(quoted).join(" OR ")})`)].join(" AND "),
+		tokens,
+		check: phrases.length === 0 ? null : JSON.stringify([{ q: tokens, p: phrases }]),
+	};
+}
+
+/** Rows that match either. */
+export function anyOf(one: Match, other: Match): Match {
+	const alternatives = ({ tokens, check }: Match): unknown[] =>
+		check === null ? [{ q: tokens, p: [] }] : JSON.parse(check);
+	return {
+		fts: `(${one.fts}) OR (${other.fts})`,
+		tokens: `(${one.tokens}) | (${other.tokens})`,
+		check: JSON.stringify([...alternatives(one), ...alternatives(other)]),
+	};
+}
+
+/** PostgreSQL keeps so many characters of a word; longer ones are looked for in the text. */
+const TOKEN_LENGTH = 500;
+
+function isPhrase({ words }: Group): boolean {
+	return words.length > 1 || words.some((word) => word.length > TOKEN_LENGTH);
+}
+
+/** Its words as they stand in a text of words with a space before and after each. */
+function phraseOf({ words, prefix }: Group): string {
+	return ` ${words.join(" ")}${prefix ? "" : " "}`;
+}
+
+function tokensOf({ words, prefix }: Group): string[] {
+	return words.map((word, n) => token(word, prefix && n === words.length - 1));
+}
+
+/** Words hold neither quotes nor backslashes; were one ever to, it would be a word still. */
+function token(word: string, prefix = false): string {
+	const kept = word.length > TOKEN_LENGTH ? Array.from(word).slice(0, TOKEN_LENGTH).join("") : word;
+	return `'${kept.replaceAll("\\", "\\\\").replaceAll("'", "''")}'${prefix ? ":*" : ""}`;
 }
 
 /** The groups as one phrase, in the order they were typed; undefined where that is no different or cannot be said. */

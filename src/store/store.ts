@@ -43,7 +43,7 @@ export interface Store extends Writes, Reads {
 }
 
 export interface OpenOptions {
-	/** sqlite:<path>, or sqlite::memory: for tests. */
+	/** sqlite:<path>, postgres://..., or sqlite::memory: for tests. */
 	readonly url: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
@@ -78,12 +78,24 @@ export async function openEngine({
 	OpenOptions,
 	"url" | "clock" | "access" | "auditKey" | "auditWitness" | "onTrouble"
 >): Promise<Engine> {
+	if (/^postgres(?:ql)?:/.test(url)) {
+		// Loaded when it is asked for: most never need it.
+		const { openPostgres } = await import("./postgres/engine.ts");
+		return openPostgres({ url, startedAt: clock.now(), access, auditKey, onTrouble });
+	}
 	const path = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : "";
 	if (path === "")
-		throw new KeryxError("store.url", `url must be sqlite:<path> or sqlite::memory:, not ${url}`, {
+		throw new KeryxError("store.url", "url must be sqlite:<path>, sqlite::memory: or postgres://...", {
 			field: "url",
 		});
 	return openSqlite({ path, startedAt: clock.now(), access, auditKey, auditWitness, onTrouble });
+}
+
+/** Brings the tables of a store on a server up to date; that of a file is brought up to date when it is opened. */
+export async function migrateStore(
+	url: string,
+): Promise<{ readonly from: number | null; readonly to: number }> {
+	return (await import("./postgres/engine.ts")).migratePostgres(url);
 }
 
 /** The store on any engine: hides secrets, draws the clock and the ids, and hands each operation over by its name. */
@@ -123,7 +135,9 @@ export function storeOn(
 		},
 		copyTo: async (path) => {
 			if (!engine.copyTo)
-				throw new KeryxError("store.unsupported", "this store cannot be copied while it is in use");
+				throw new KeryxError("store.unsupported", "a store on a server is not backed up by Keryx", {
+					hint: "use pg_dump, and keep audit.key, pseudonym.key and config.yaml of Keryx's home with it",
+				});
 			return await engine.copyTo(path);
 		},
 		close: () => engine.close(),

@@ -77,9 +77,14 @@ export async function killed(child: Child): Promise<void> {
 	child.stdout.destroy();
 }
 
+/** A path is that of a file. */
+export function urlOf(path: string): string {
+	return path.startsWith("postgres:") ? path : `sqlite:${path}`;
+}
+
 export function open(path: string, access: "own" | "read" = "own"): Promise<Store> {
 	return openStore({
-		url: `sqlite:${path}`,
+		url: urlOf(path),
 		clock: systemClock,
 		ids: systemIds(systemClock),
 		secrets: NO_SECRETS,

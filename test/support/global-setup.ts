@@ -46,7 +46,7 @@ async function bundled(): Promise<string> {
 			),
 			platform: "node",
 			// Packages with native code stay packages.
-			external: /^(?:node:|better-sqlite3$|@lydell)/,
+			external: /^(?:node:|better-sqlite3$|pg$|@lydell)/,
 			plugins: [{ name: "files stay where they are", transform: inPlace(folder) }],
 		});
 		await bundle.write({

@@ -10,7 +10,6 @@ import {
 	type WriteName,
 	writeOp,
 } from "../../src/store/engine.ts";
-import { SQLITE_ONLY } from "../../src/store/operations/index.ts";
 import type { Op, Query } from "../../src/store/query.ts";
 import { migration, SCHEMA_VERSION } from "../../src/store/schema.ts";
 
@@ -67,8 +66,6 @@ class PgliteEngine implements Engine {
 	}
 
 	async read(name: ReadName, args: unknown): Promise<unknown> {
-		if (SQLITE_ONLY.has(name))
-			throw new KeryxError("store.unsupported", `${name} is not available on this engine`);
 		return await this.#transaction(async (transaction) => {
 			await transaction.exec("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
 			try {
@@ -101,8 +98,12 @@ async function runOp<Result>(transaction: Transaction, op: Op<Result>): Promise<
 	return step.value;
 }
 
-async function answerTo(transaction: Transaction, { statement, params, mode }: Query): Promise<unknown> {
-	const { rows, affectedRows } = await transaction.query(numbered(statement.sql), [...params], options);
+async function answerTo(
+	transaction: Transaction,
+	{ statement, params, postgres = params, mode }: Query,
+): Promise<unknown> {
+	const text = numbered(statement.postgres ?? statement.sql);
+	const { rows, affectedRows } = await transaction.query(text, [...postgres], options);
 	if (mode === "all") return rows;
 	return mode === "get" ? rows[0] : affectedRows;
 }

@@ -23,6 +23,8 @@ export interface ModelDelivery {
 export interface World {
 	readonly store: Store;
 	readonly clock: VirtualClock;
+	/** Where its conversations are: two of one person, and one of another. */
+	readonly places: readonly [Place, Place, Place];
 	readonly conversations: readonly ModelConversation[];
 	readonly deliveries: ModelDelivery[];
 	readonly ended: { turn: string; token: number }[];
@@ -42,11 +44,17 @@ type Step = (world: World, choice: Choice) => Promise<void>;
 const POLICY = policy({ mode: "idle", idle_minutes: IDLE_MS / MINUTE, max_messages: MAX_MESSAGES });
 const OPENING = { policy: POLICY, context: "context" };
 
+export interface Place {
+	readonly platform: string;
+	readonly chat_id: string;
+	readonly user_id: string;
+}
+
 export const PLACES = [
 	{ platform: "telegram", chat_id: "100", user_id: "100" },
 	{ platform: "web", chat_id: "main", user_id: "100" },
 	{ platform: "telegram", chat_id: "200", user_id: "200" },
-] as const;
+] as const satisfies World["places"];
 
 async function accept(
 	world: World,
@@ -54,7 +62,7 @@ async function accept(
 	kind: "person" | "process" | "observed",
 ): Promise<ModelItem> {
 	const text = `said ${++world.said}`;
-	const place = PLACES[world.conversations.indexOf(conversation)];
+	const place = world.places[world.conversations.indexOf(conversation)] as Place;
 	const { id } = await world.store.accept({
 		kind: kind === "process" ? "process" : "person",
 		source: { ...place },

@@ -5,9 +5,7 @@ import { z } from "zod";
 import { configSchema } from "../../src/config/schema.ts";
 import { KeryxError } from "../../src/errors.ts";
 import { type Channel, createGateway, systemClock } from "../../src/gateway/index.ts";
-import { type Delivery, NO_SECRETS, systemIds } from "../../src/store/index.ts";
-import { openSqlite } from "../../src/store/sqlite/engine.ts";
-import { storeOn } from "../../src/store/store.ts";
+import { type Delivery, NO_SECRETS, openEngine, storeOn, systemIds } from "../../src/store/index.ts";
 import { connectScriptedChannel, createScriptedAgent, killingEngine } from "../../src/testing/index.ts";
 import { createTools, defineTool } from "../../src/tools/index.ts";
 import { DRAIN, type Orders, PLATFORMS, type Report, SCRIPT } from "./scene.ts";
@@ -34,7 +32,7 @@ const effect = defineTool({
 	},
 });
 
-const engine = await openSqlite({ path: orders.path, startedAt: systemClock.now(), access: "own" });
+const engine = await openEngine({ url: orders.url, clock: systemClock });
 const store = storeOn(killingEngine(engine, { at: orders.killAt, when: orders.killWhen }), {
 	clock: systemClock,
 	ids: systemIds(systemClock),

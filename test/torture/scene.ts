@@ -10,7 +10,8 @@ export const PLATFORMS: Readonly<Record<string, ChannelAbilities>> = {
 
 /** What the child is told: as JSON in its one argument. */
 export interface Orders {
-	readonly path: string;
+	/** Of the store. */
+	readonly url: string;
 	/** Where each platform is served. */
 	readonly addresses: Readonly<Record<string, string>>;
 	/** One line for each time that the tool with an effect ran. */

@@ -7,7 +7,7 @@ import {
 	type PlatformServer,
 	ScriptedPlatform,
 } from "../../src/testing/index.ts";
-import { type Child, lines, type Workbench } from "../crash/support.ts";
+import { type Child, lines, urlOf, type Workbench } from "../crash/support.ts";
 import { DRAIN, type Kind, type Orders, PLATFORMS, type Report } from "./scene.ts";
 
 /** So many messages may wait at the platforms before users write on. */
@@ -29,6 +29,8 @@ interface Counts {
 }
 
 interface WorldOptions {
+	/** Of its store; left out: a file. */
+	readonly url?: string;
 	readonly bench: Workbench;
 	readonly random: () => number;
 	readonly messages: number;
@@ -48,7 +50,7 @@ export class World {
 
 	private constructor(options: WorldOptions) {
 		this.#options = options;
-		this.path = options.bench.file("store.db");
+		this.path = options.url ?? options.bench.file("store.db");
 		this.effects = options.bench.file("effects");
 	}
 
@@ -86,7 +88,7 @@ export class World {
 		kill: { readonly atWrite: number } | { readonly afterProgress: number } | null,
 	): Promise<"killed" | "drained"> {
 		const orders: Orders = {
-			path: this.path,
+			url: urlOf(this.path),
 			addresses: Object.fromEntries([...this.#servers].map(([name, { address }]) => [name, address])),
 			effects: this.effects,
 			killAt: kill && "atWrite" in kill ? kill.atWrite : 0,

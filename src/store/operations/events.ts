@@ -1,7 +1,7 @@
 // The append-only log of what happened. An event is written in the transaction that makes it true, holds ids and small
 // facts, and never message text.
 import type { EventFacts, EventType } from "../events.ts";
-import { type Context, type Op, run, sql } from "../query.ts";
+import { type Context, later, type Op, sql } from "../query.ts";
 
 export interface EventIds {
 	readonly conversation?: string | null;
@@ -10,7 +10,8 @@ export interface EventIds {
 	readonly subject?: string | number | null;
 }
 
-const insert = sql(
+/** The engine of PostgreSQL knows it: events are numbered in the order of their commits. */
+export const insertEvent = sql(
 	"INSERT INTO events (at, type, conversation, session, turn, subject, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
 );
 
@@ -43,8 +44,8 @@ export function* emit<Type extends EventType>(
 		? [facts?: EventFacts[Type] | undefined]
 		: [facts: EventFacts[Type]]
 ): Op<void> {
-	yield* run(
-		insert,
+	yield* later(
+		insertEvent,
 		context.now,
 		type,
 		ids.conversation ?? null,

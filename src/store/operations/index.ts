@@ -375,9 +375,6 @@ export const reads = {
 	unsettledRuns,
 } as const;
 
-/** What rests on the search of one engine; another refuses it (store.unsupported). */
-export const SQLITE_ONLY: ReadonlySet<string> = new Set<keyof typeof reads>(["search"]);
-
 /** How many ids travel with an operation: what it may need at most, with a few spare session ids for redrawing. */
 export const DRAWS: {
 	readonly [Name in keyof typeof writes]?: { readonly uuids?: number; readonly sessions?: number };

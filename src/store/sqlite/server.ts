@@ -1,8 +1,10 @@
 // What a thread of the store does. The writer owns the store: it runs the operations that wait as one group, each in a savepoint of
 // its own, and acknowledges none before their one commit is on the disk. A reader runs read operations, each on one snapshot.
+import { hostname } from "node:os";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { KeryxError } from "../../errors.ts";
 import { type Drawn, type OwnerContext, type ReadName, readOp, type WriteName, writeOp } from "../engine.ts";
+import { assertMoved, beginNode } from "../operations/nodes.ts";
 import { type Op, run, sql } from "../query.ts";
 import { Connection } from "./connection.ts";
 import { isStorageFault, openingFault, toKeryxError, toWireError, type WireError } from "./faults.ts";
@@ -90,7 +92,8 @@ export function serveStore(port: MessagePort, settings: WorkerSettings): void {
 		if (settings.role === "writer" && !settings.alone) ownership = takeOwnership(path, settings.startedAt);
 		const { connection, database } =
 			settings.role === "writer" ? openWriter(settings, path) : openReader(settings);
-		const epoch = settings.role === "writer" ? takeEpoch(connection) : 0;
+		assertWhole(connection);
+		const epoch = settings.role === "writer" ? takeEpoch(connection, settings.startedAt) : 0;
 		const { auditKey, auditWitness } = settings;
 		const owner = { epoch, auditKey, witness: () => readWitness(auditWitness) };
 		const witness = settings.role === "writer" ? keepWitness(settings, connection) : null;
@@ -145,11 +148,20 @@ function watchOver({ port, ...guarded }: Omit<Guarded, "tell"> & { readonly port
 	return guard;
 }
 
-function takeEpoch(connection: Connection): number {
+function assertWhole(connection: Connection): void {
+	try {
+		connection.run(assertMoved());
+	} catch (error) {
+		connection.db.close();
+		throw error;
+	}
+}
+
+function takeEpoch(connection: Connection, now: number): number {
 	try {
 		// In one transaction: two that open at once, since the lock was deleted, do not get the same.
 		connection.control("BEGIN IMMEDIATE");
-		const epoch = connection.run(nextEpoch());
+		const epoch = connection.run(nextEpoch(now));
 		connection.control("COMMIT");
 		return epoch;
 	} catch (error) {
@@ -171,9 +183,11 @@ function keepWitness(
 	}
 }
 
-function* nextEpoch(): Op<number> {
+/** The owner's lock is the proof that nobody else owns the store. */
+function* nextEpoch(now: number): Op<number> {
 	const epoch = (yield* epochNow()) + 1;
 	yield* run(writeEpoch, String(epoch));
+	yield* beginNode({ epoch, name: `${hostname()} (process ${process.pid})`, now });
 	return epoch;
 }
 

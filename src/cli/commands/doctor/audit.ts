@@ -1,7 +1,7 @@
 // Whether the audit is as it was written: its chain, and what its witness outside the store saw.
 
-import { existsSync } from "node:fs";
-import { auditKeyIn, auditWitness, type Home } from "../../../app/home.ts";
+import { auditKeyIn, auditWitness, type Home, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
+import type { Config } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { NO_SECRETS, OPERATOR, openStore, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
@@ -12,12 +12,16 @@ import { type Finding, fine, wrong } from "./finding.ts";
 const REMEDY = texts.doctor.audit.remedy;
 
 /** quick: without looking through every entry. */
-export async function lookAtAudit(home: Home, quick: boolean): Promise<Finding[]> {
-	if (!existsSync(home.storePath)) return [];
+export async function lookAtAudit(
+	home: Home,
+	config: Pick<Config, "store">,
+	quick: boolean,
+): Promise<Finding[]> {
+	if (!mayHaveStore(home, config)) return [];
 	try {
 		const key = auditKeyIn(home);
 		const store = await openStore({
-			url: home.storeUrl,
+			url: storeUrlOf(home, config),
 			clock: systemClock,
 			ids: systemIds(systemClock),
 			secrets: NO_SECRETS,

@@ -79,7 +79,7 @@ async function runDoctor(context: CliContext, flags: Flags): Promise<void> {
 				rebuild,
 			})),
 		);
-		tell(...(await lookAtAudit(home, quick)));
+		tell(...(await lookAtAudit(home, config?.values ?? { store: { url: "sqlite:" } }, quick)));
 	}
 	end(context, output, findings);
 }

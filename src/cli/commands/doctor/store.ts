@@ -1,13 +1,20 @@
 // The store from inside: whether it opens, whether what must always hold does, whether search finds everything. Looked at beside a
 // Keryx that runs; only the search index is ever built anew, by that Keryx if there is one.
 
-import { existsSync, statSync } from "node:fs";
-import type { Home } from "../../../app/home.ts";
+import { statSync } from "node:fs";
+import { type Home, isOnServer, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
 import type { Config } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import type { Client } from "../../../http/index.ts";
 import type { Secrets } from "../../../secrets/index.ts";
-import { OPERATOR, openStore, SCHEMA_VERSION, type Store, systemIds } from "../../../store/index.ts";
+import {
+	OPERATOR,
+	openStore,
+	SCHEMA_VERSION,
+	type Store,
+	shownUrl,
+	systemIds,
+} from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import type { Output } from "../../io/output.ts";
 import { whileWaiting, withProgress } from "../../io/progress.ts";
@@ -23,7 +30,7 @@ export interface StoreLook {
 	/** Of the Keryx that runs. */
 	readonly client: Client | null;
 	/** Undefined: it could not be read. */
-	readonly config: Pick<Config, "backup"> | undefined;
+	readonly config: Pick<Config, "backup" | "store"> | undefined;
 	readonly now: number;
 	/** Not the long look through every row. */
 	readonly quick: boolean;
@@ -32,8 +39,7 @@ export interface StoreLook {
 }
 
 export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
-	const { storePath } = look.home;
-	if (!existsSync(storePath)) return [fine("store", texts.doctor.store.none)];
+	if (!mayHaveStore(look.home, configured(look))) return [fine("store", texts.doctor.store.none)];
 	let looked: { findings: Finding[]; search: SearchState };
 	try {
 		const store = await open(look, "read");
@@ -48,10 +54,14 @@ export async function lookAtStore(look: StoreLook): Promise<Finding[]> {
 	return [...looked.findings, await search(looked.search, look)];
 }
 
-function open(
-	{ home: { storeUrl: url }, secrets }: Pick<StoreLook, "home" | "secrets">,
-	access: "read" | "own",
-): Promise<Store> {
+/** A configuration that cannot be read names no server. */
+function configured({ config }: Pick<StoreLook, "config">): Pick<Config, "store"> {
+	return config ?? { store: { url: "sqlite:" } };
+}
+
+function open(look: Pick<StoreLook, "home" | "secrets" | "config">, access: "read" | "own"): Promise<Store> {
+	const { home, secrets } = look;
+	const url = storeUrlOf(home, configured(look));
 	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access });
 }
 
@@ -68,11 +78,19 @@ const ABOUT_SEARCH = "the search index ";
 
 async function lookInto(
 	store: Store,
-	{ output, home, quick, config, now }: StoreLook,
+	look: StoreLook,
 ): Promise<{ findings: Finding[]; search: SearchState }> {
-	const size = bytesInWords(statSync(home.storePath).size);
-	const opened = fine("store", texts.doctor.store.fine(home.storePath, size, SCHEMA_VERSION));
-	const backup = lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
+	const { output, home, quick, config, now } = look;
+	const onServer = isOnServer(configured(look).store);
+	const opened = fine(
+		"store",
+		onServer
+			? texts.doctor.store.onServer(shownUrl(configured(look).store.url), SCHEMA_VERSION)
+			: texts.doctor.store.fine(home.storePath, bytesInWords(statSync(home.storePath).size), SCHEMA_VERSION),
+	);
+	const backup = onServer
+		? fine("backup", texts.doctor.backup.onServer)
+		: lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
 	const damage = await searching(store);
 	if (quick) return { findings: [opened, backup], search: { problem: damage, isDamaged: damage !== null } };
 	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>

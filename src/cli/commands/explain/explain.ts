@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { homeAt } from "../../../app/home.ts";
-import { keryxHome } from "../../../config/index.ts";
+import { homeAt, mayHaveStore } from "../../../app/home.ts";
+import { keryxHome, loadConfig } from "../../../config/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { withConnection } from "../../connect.ts";
 import { type CliContext, openConfig } from "../../context.ts";
@@ -66,7 +65,12 @@ async function runExplain(context: CliContext, path: string, flags: Flags): Prom
 
 /** Those of this home's store, where there is one; another configuration is explained by itself. */
 async function homesSet(context: CliContext, flags: Flags): Promise<SetHomes> {
-	if (flags.config !== undefined || !existsSync(homeAt(keryxHome(context.env)).storePath)) return [];
+	const home = keryxHome(context.env);
+	if (
+		flags.config !== undefined ||
+		!mayHaveStore(homeAt(home), loadConfig({ home, env: context.env }).values)
+	)
+		return [];
 	return withConnection(context, "read", async ({ client }) =>
 		(await client.homeChannels({})).home_channels.map(({ platform, chat_id, thread_id, name }) => ({
 			platform,

@@ -1,13 +1,11 @@
 // Reaching processes: what runs them, or what that has left behind, and what the store says of them. A Keryx that runs is not asked:
 // it may be the one that is stuck.
 
-import { existsSync } from "node:fs";
-import { type Home, homeAt } from "../../../app/home.ts";
-import { keryxHome } from "../../../config/index.ts";
+import { type Home, homeAt, mayHaveStore, storeUrlOf } from "../../../app/home.ts";
+import { keryxHome, type LoadedConfig } from "../../../config/index.ts";
 import { isConversationId } from "../../../domain/index.ts";
 import { KeryxError } from "../../../errors.ts";
 import { localMachine, type ProcessMachine } from "../../../processes/index.ts";
-import type { Secrets } from "../../../secrets/index.ts";
 import { type Conversation, OPERATOR, openStore, type Store, systemIds } from "../../../store/index.ts";
 import { systemClock } from "../../../time/index.ts";
 import { type CliContext, openConfig } from "../../context.ts";
@@ -34,7 +32,7 @@ export async function withProcesses(
 	const home = homeAt(keryxHome(context.env));
 	let opened: Promise<Store | null> | undefined;
 	const open = () =>
-		storeIn(home, config.secrets).catch((error: unknown) => {
+		storeIn(home, config).catch((error: unknown) => {
 			if (needsStore || !(error instanceof KeryxError)) throw error;
 			output.warn(texts.processes.storeUnreadable(error.message));
 			return null;
@@ -64,8 +62,9 @@ async function isSilent(machine: ProcessMachine): Promise<boolean> {
 	}
 }
 
-function storeIn({ storePath, storeUrl: url }: Home, secrets: Secrets): Promise<Store | null> {
-	if (!existsSync(storePath)) return Promise.resolve(null);
+function storeIn(home: Home, { values, secrets }: LoadedConfig): Promise<Store | null> {
+	if (!mayHaveStore(home, values)) return Promise.resolve(null);
+	const url = storeUrlOf(home, values);
 	return openStore({ url, clock: systemClock, ids: systemIds(systemClock), secrets, access: "read" });
 }
 

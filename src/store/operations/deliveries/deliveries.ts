@@ -14,6 +14,7 @@ import type {
 } from "../../types.ts";
 import { reachOf } from "../chats/known.ts";
 import { emit } from "../events.ts";
+import { NODE_LIVES } from "../nodes.ts";
 import { findConversation } from "../sessions/sessions.ts";
 import { addButtons, endButtons } from "./buttons.ts";
 import { bringForward, laneOf, letIn } from "./lanes.ts";
@@ -74,7 +75,8 @@ const settle = sql(
 const forgetReceipt = sql("UPDATE deliveries SET receipt = NULL WHERE n = ?");
 /** `+n`: found among what is unfinished, then sorted; not by a walk through every delivery there ever was. */
 const sendingOfEarlier = sql<DeliveryRow>(
-	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ? ORDER BY +n`,
+	`SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE due_at IS NOT NULL AND state = 'sending' AND claim NOT LIKE ?
+		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE ${NODE_LIVES} AND deliveries.claim LIKE n.epoch || ':%') ORDER BY +deliveries.n`,
 );
 const setDue = sql(
 	`UPDATE deliveries SET due_at = ?, first_at = CASE WHEN first_at IS NULL THEN NULL ELSE CAST(? AS BIGINT) END

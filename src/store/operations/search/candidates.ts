@@ -1,9 +1,10 @@
 // Which rows a query is ranked among: the newest that match, by id, with a first score from what an id tells. bm25() would
 // count every hit of the whole store first; here the cost is bounded by what is looked at.
-// SQLite only: FTS5's MATCH, and its habit of going on beyond a range of row ids until it meets a match.
-import { all, get, type Op, sql } from "../../query.ts";
+// SQLite is asked by FTS5's MATCH, which goes on beyond a range of row ids until it meets a match; PostgreSQL by words in a GIN index, and
+// by the text for words that stand next to each other. Both give the same rows.
+import { allWith, get, type Op, type Statement, sql, type Value } from "../../query.ts";
 import { holdsAll } from "../../search-match.ts";
-import { asPhrase, type Group, matchExpression, shortened } from "../../search-query.ts";
+import { anyOf, asPhrase, type Group, type Match, matchExpression, shortened } from "../../search-query.ts";
 import { tag } from "../../search-text.ts";
 import { IDS_PER_MS } from "../transcript/append.ts";
 import { textsOf } from "./rows.ts";
@@ -27,19 +28,37 @@ const TITLES_IN_BLOCK = 8;
 const DAY_MS = 86_400_000;
 const LESS_BY_HALF_DAYS = 30;
 
+/** The words are in the row, by the index; and where that is not all, one of the alternatives holds, by the text. */
+const MATCHES = `x.tokens @@ ?::tsquery AND (?::text IS NULL OR search_matches(x.words, x.tokens, ?::json))`;
+
 const matching = sql<{ id: number }>(
 	`SELECT rowid AS id FROM search WHERE search MATCH ? AND rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)
 	ORDER BY rowid DESC LIMIT ?`,
+	`SELECT x.rowid AS id FROM search x WHERE ${MATCHES} AND x.rowid BETWEEN ?::bigint AND ?::bigint
+	ORDER BY x.rowid DESC LIMIT ?`,
 );
+const TITLES_BETWEEN =
+	"s.last_activity_at >= CAST(? AS BIGINT) AND s.started_at < CAST(? AS BIGINT) ORDER BY x.rowid LIMIT ?";
 const matchingTitles = sql<{ key: number; at: number }>(
 	`SELECT s.key, s.last_activity_at AS at FROM search x JOIN sessions s ON s.key = -x.rowid
-	WHERE x.search MATCH ? AND x.rowid BETWEEN CAST(? AS BIGINT) AND -1 AND s.last_activity_at >= ? AND s.started_at < ?
-	ORDER BY x.rowid LIMIT ?`,
+	WHERE x.search MATCH ? AND x.rowid BETWEEN CAST(? AS BIGINT) AND -1 AND ${TITLES_BETWEEN}`,
+	`SELECT s.key, s.last_activity_at AS at FROM search x JOIN sessions s ON s.key = -x.rowid
+	WHERE ${MATCHES} AND x.rowid BETWEEN ?::bigint AND -1 AND ${TITLES_BETWEEN}`,
 );
 const rowsBetween = sql<{ n: number }>(
 	`SELECT count(*) AS n FROM (SELECT 1 FROM search_docsize
 		WHERE id BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT) LIMIT ${ROWS_LOOKED_AT})`,
+	`SELECT count(*) AS n FROM (SELECT 1 FROM search
+		WHERE rowid BETWEEN ?::bigint AND ?::bigint LIMIT ${ROWS_LOOKED_AT}) r`,
 );
+
+function matched<Row>(
+	statement: Statement<Row>,
+	{ fts, tokens, check }: Match,
+	...rest: readonly Value[]
+): Op<Row[]> {
+	return allWith(statement, [fts, ...rest], [tokens, check, check, ...rest]);
+}
 const conversationOf = sql<{ conversation: string }>(
 	"SELECT s.conversation FROM messages m JOIN sessions s ON s.key = m.session WHERE m.id = ?",
 );
@@ -109,7 +128,7 @@ export function* isLooselyAsked(wanted: Wanted): Op<boolean> {
 	const checked = wanted.groups.filter((group) => shortened(group) !== group);
 	if (checked.length === 0) return false;
 	const match = matchExpression(wanted.groups.map(shortened), wanted.tags);
-	const rows = yield* all(matching, match, ...idRange(wanted), PROBED);
+	const rows = yield* matched(matching, match, ...idRange(wanted), PROBED);
 	const texts = yield* textsOf(rows.map(({ id }) => id));
 	let hits = 0;
 	for (const text of texts.values()) if (holdsAll(text, checked)) hits++;
@@ -158,13 +177,13 @@ function* newestIds(wanted: Wanted, low: number, top: number): Op<{ ids: readonl
 	// Words that stand everywhere but seldom together make SQLite look at many rows for one hit.
 	const isPhrase = asked.some((group) => group.words.length > 1);
 	const first = isPhrase ? FIRST_OF_PHRASE : asked.length > 1 ? FIRST_OF_WORDS : most;
-	const ids = (yield* all(matching, match, low, top, first)).map(({ id }) => id);
+	const ids = (yield* matched(matching, match, low, top, first)).map(({ id }) => id);
 	if (ids.length < first || first === most) return { ids, full: ids.length === first };
 	const last = ids.at(-1) as number;
 	const { n: rows } = (yield* get(rowsBetween, last, ids[0] as number)) ?? { n: first };
 	const more = Math.min(most, Math.floor((first * ROWS_LOOKED_AT) / Math.max(rows, 1))) - first;
 	if (more <= 0) return { ids, full: true };
-	const others = yield* all(matching, match, low, last - 1, more);
+	const others = yield* matched(matching, match, low, last - 1, more);
 	return { ids: [...ids, ...others.map(({ id }) => id)], full: others.length === more };
 }
 
@@ -180,16 +199,15 @@ function* phrasesAmong(wanted: Wanted, ids: readonly number[], full: boolean): O
 	const end = phrase && full ? (yield* get(conversationOf, last))?.conversation : undefined;
 	if (!phrase || (full && end === undefined)) return new Set();
 	const exact = matchExpression([phrase], tags);
-	const match =
-		end === undefined ? exact : `(${exact}) OR (${matchExpression(asked, [...tags, [tag("c", end)]])})`;
-	const rows = yield* all(matching, match, full ? last + 1 : last, ids[0] as number, CANDIDATES);
+	const match = end === undefined ? exact : anyOf(exact, matchExpression(asked, [...tags, [tag("c", end)]]));
+	const rows = yield* matched(matching, match, full ? last + 1 : last, ids[0] as number, CANDIDATES);
 	return new Set(rows.map(({ id }) => id));
 }
 
 function* newestTitles(wanted: Wanted, bound: number): Op<Found> {
 	// The role keeps SQLite among the titles.
 	const match = matchExpression(askedOf(wanted), [...wanted.tags, [tag("r", "title")]]);
-	const rows = yield* all(matchingTitles, match, -bound, wanted.from, wanted.to, TITLES);
+	const rows = yield* matched(matchingTitles, match, -bound, wanted.from, wanted.to, TITLES);
 	const { held, read } = yield* checkedIn(
 		wanted,
 		rows.map(({ key }) => -key),

@@ -7,7 +7,11 @@ import type { NewMessage } from "../../types.ts";
 import { loadLargeText } from "../transcript/blobs.ts";
 import { type MessageBody, type Target, textOf } from "../transcript/content.ts";
 
-const insert = sql("INSERT INTO search (rowid, tags, text) VALUES (?, ?, ?)");
+const insert = sql(
+	"INSERT INTO search (rowid, tags, text) VALUES (?, ?, ?)",
+	`INSERT INTO search (rowid, tags, words, tokens)
+	SELECT $1::bigint, $2::text, w.words, search_tokens(w.words, $2) FROM search_words($3) AS w (words)`,
+);
 const remove = sql("DELETE FROM search WHERE rowid = ?");
 const rowById = sql<{ role: NewMessage["role"]; body: string; body_key: number | null }>(
 	"SELECT role, body, body_key FROM messages WHERE id = ?",

@@ -38,8 +38,8 @@ const titlesAfter = sql<Placed & { key: number }>(
 	WHERE s.key > ? AND s.title_body IS NOT NULL AND c.state <> 'deleted' ORDER BY s.key LIMIT ?`,
 );
 const removeBetween = sql("DELETE FROM search WHERE rowid BETWEEN CAST(? AS BIGINT) AND CAST(? AS BIGINT)");
-/** All at once, also where the index is too damaged to be read. SQLite only. */
-const removeAll = sql("INSERT INTO search (search) VALUES ('delete-all')");
+/** All at once, also where the index is too damaged to be read. */
+const removeAll = sql("INSERT INTO search (search) VALUES ('delete-all')", "DELETE FROM search");
 
 export interface RebuildArgs {
 	/** `next` of the step before; left out at the beginning. */

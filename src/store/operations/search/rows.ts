@@ -1,7 +1,7 @@
 // Reading what the index found: messages and titles with their text, and a message's neighbours.
 import type { ConversationId, SessionId } from "../../../domain/index.ts";
 import { unseal } from "../../codec.ts";
-import { all, get, type Op, sql } from "../../query.ts";
+import { all, get, type Op, type Statement, sql } from "../../query.ts";
 import { previewOf } from "../../search-snippet.ts";
 import type { Role } from "../../types.ts";
 import { loadLargeText, type StoredContent } from "../transcript/blobs.ts";
@@ -21,16 +21,28 @@ interface Row {
 	readonly profile: string;
 }
 
-const messagesIn = sql<Row>(
-	`SELECT m.id, m.session AS session_key, m.seq, m.role, m.created_at, m.body, m.body_key,
+/** Ids as a JSON array, in the words of each engine. */
+const LISTED = {
+	sqlite: "(SELECT value FROM json_each(?)) j",
+	postgres: "(SELECT v.id::bigint AS value FROM json_array_elements_text(?::json) AS v (id)) j",
+} as const;
+
+function listed<Row>(text: (ids: string) => string): Statement<Row> {
+	return sql<Row>(text(LISTED.sqlite), text(LISTED.postgres));
+}
+
+const messagesIn = listed<Row>(
+	(ids) => `SELECT m.id, m.session AS session_key, m.seq, m.role, m.created_at, m.body, m.body_key,
 		s.id AS session, s.conversation, c.principal, c.profile
-	FROM json_each(?) j JOIN messages m ON m.id = j.value JOIN sessions s ON s.key = m.session
+	FROM ${ids} JOIN messages m ON m.id = j.value JOIN sessions s ON s.key = m.session
 	JOIN conversations c ON c.id = s.conversation`,
 );
-const titlesIn = sql<Row>(
-	`SELECT -s.key AS id, s.key AS session_key, 0 AS seq, 'meta' AS role, s.started_at AS created_at, s.title_body AS body,
+const titlesIn = listed<Row>(
+	(
+		ids,
+	) => `SELECT -s.key AS id, s.key AS session_key, 0 AS seq, 'meta' AS role, s.started_at AS created_at, s.title_body AS body,
 		s.body_key, s.id AS session, s.conversation, c.principal, c.profile
-	FROM json_each(?) j JOIN sessions s ON s.key = -j.value JOIN conversations c ON c.id = s.conversation
+	FROM ${ids} JOIN sessions s ON s.key = -j.value JOIN conversations c ON c.id = s.conversation
 	WHERE s.title_body IS NOT NULL`,
 );
 const SAID = `m.role IN ('user', 'assistant', 'tool') AND NOT EXISTS (SELECT 1 FROM hidden_ranges h
@@ -44,8 +56,9 @@ const following = sql<NeighbourRow>(
 	WHERE m.session = ? AND m.seq > ? AND ${SAID} ORDER BY m.seq LIMIT 1`,
 );
 
-const bodiesIn = sql<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
-	"SELECT m.id, m.session AS session_key, m.body, m.body_key FROM json_each(?) j JOIN messages m ON m.id = j.value",
+const bodiesIn = listed<Pick<Row, "id" | "session_key" | "body" | "body_key">>(
+	(ids) =>
+		`SELECT m.id, m.session AS session_key, m.body, m.body_key FROM ${ids} JOIN messages m ON m.id = j.value`,
 );
 const conversationOf = sql<{ conversation: ConversationId }>(
 	"SELECT conversation FROM sessions WHERE key = ?",

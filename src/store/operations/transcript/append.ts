@@ -2,7 +2,7 @@
 // both read from the rows themselves within the operation (nothing is remembered between operations), counts what counts,
 // and indexes for search in the same transaction.
 import { seal } from "../../codec.ts";
-import { type Context, get, type Op, run, sql } from "../../query.ts";
+import { type Context, get, type Op, reserveIds, run, sql } from "../../query.ts";
 import type { Content, Message, NewMessage } from "../../types.ts";
 import { emit } from "../events.ts";
 import { indexMessage } from "../search/index-rows.ts";
@@ -50,7 +50,8 @@ export function* append(
 ): Op<Message[]> {
 	if (messages.length === 0) return [];
 	const rows: Message[] = [];
-	let id = ((yield* get(lastId))?.id ?? 0) + 1;
+	const from = context.now * IDS_PER_MS;
+	let id = (yield* reserveIds(lastId, { from, count: messages.length })) + 1;
 	let seq = ((yield* get(lastSeq, target.session))?.seq ?? 0) + 1;
 	let counted = 0;
 	let toolCalls = 0;
@@ -64,7 +65,7 @@ export function* append(
 				continue;
 			}
 		}
-		id = Math.max(id, context.now * IDS_PER_MS);
+		id = Math.max(id, from);
 		const { index, inbound, ...plain } = message;
 		const content = yield* storeLargeText(context, target.conversation, message.content);
 		const counts = isCounted(message);

@@ -24,6 +24,7 @@ import { cancelLive } from "../confirmations/calls.ts";
 import { addDeliveries, haveDeliveries } from "../deliveries/deliveries.ts";
 import { closeOpen } from "../deliveries/previews.ts";
 import { emit } from "../events.ts";
+import { NODE_LIVES } from "../nodes.ts";
 import { jobOf } from "../schedules/read.ts";
 import {
 	type BoundaryMaterial,
@@ -61,7 +62,8 @@ const clearPending = sql(
 );
 const toldNotice = sql("UPDATE sessions SET notice_pending = 0 WHERE key = ?");
 const earlierTurns = sql<TurnRow>(
-	`SELECT ${TURN_COLUMNS} FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch < ?`,
+	`SELECT ${TURN_COLUMNS} FROM turns WHERE due_at IS NOT NULL AND state = 'running' AND epoch <> ?
+		AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.epoch = turns.epoch AND ${NODE_LIVES})`,
 );
 const openTurnOf = sql<TurnRow>(
 	`SELECT ${TURN_COLUMNS} FROM turns WHERE conversation = ? AND state IN ('running', 'interrupted')`,
@@ -264,7 +266,7 @@ export interface Interrupted {
 	readonly suspended: boolean;
 }
 
-/** Turns of earlier owners are interrupted at once. The third interruption in a row suspends the session instead. */
+/** Turns of dead owners are interrupted at once. The third interruption in a row suspends the session instead. */
 export function* interruptTurns(
 	context: Context,
 	args: InterruptArgs,

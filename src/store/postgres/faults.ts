@@ -1,0 +1,112 @@
+// What the errors of PostgreSQL and of the network mean: to the engine (run it again, ask what became of it, refuse it) and to a
+// person, each with its remedy.
+import { type ErrorCode, KeryxError } from "../../errors.ts";
+
+/** An error's code: five characters of SQLSTATE, or a word of the system such as ECONNREFUSED. */
+export function codeOf(error: unknown): string {
+	const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
+	return typeof code === "string" ? code : "";
+}
+
+/** Two transactions met: run again, it may pass. */
+export function isCollision(error: unknown): boolean {
+	const code = codeOf(error);
+	return code === "40001" || code === "40P01" || code === "55P03";
+}
+
+/** A rule of the tables was broken, or a trigger said no: the operation's own fault, or that of another one that came first. */
+export function isRefusal(error: unknown): boolean {
+	const code = codeOf(error);
+	return code.startsWith("23") || code === "P0001";
+}
+
+/** Of another's row of the same key: run again, the operation sees it and decides. */
+export function isTaken(error: unknown): boolean {
+	return codeOf(error) === "23505";
+}
+
+/** The connection is gone, or the server ended it. A statement that was under way may have been done. */
+export function isLost(error: unknown): boolean {
+	const code = codeOf(error);
+	if (code.startsWith("08") || code.startsWith("57P") || code === "25P03" || NETWORK.has(code)) return true;
+	return code === "" && error instanceof Error && LOST_WORDS.test(error.message);
+}
+
+const NETWORK = new Set([
+	"ECONNREFUSED",
+	"ECONNRESET",
+	"EPIPE",
+	"ETIMEDOUT",
+	"EHOSTUNREACH",
+	"ENETUNREACH",
+	"ENETDOWN",
+	"EAI_AGAIN",
+	"ENOTFOUND",
+	"ENOENT",
+]);
+/** What `pg` says in its own words. */
+const LOST_WORDS = /terminat|timeout|not queryable|closed|dropped|ended/i;
+
+/** By the beginning of the code. */
+const KNOWN: readonly (readonly [prefix: string, code: ErrorCode, message: string, hint?: string])[] = [
+	["28", "store.refused", "the database server refused the user or the password"],
+	["3D000", "store.refused", "the database does not exist", "create it, or correct the name in store.url"],
+	[
+		"42501",
+		"store.refused",
+		"the database user lacks a right",
+		"let it create: GRANT CREATE ON DATABASE <name> TO <user>",
+	],
+	["53100", "store.full", "the disk of the database server is full"],
+	["53300", "store.unreachable", "the database server takes no more connections"],
+	["53", "store.full", "the database server lacks memory or space"],
+	["54", "store.failed", "the database server cannot take a value of this size"],
+	["25006", "store.readonly", "the database takes no writes"],
+	["57P03", "store.unreachable", "the database server is starting or stopping"],
+	["57", "store.unreachable", "the database server ended the connection"],
+	["58", "store.io", "the database server cannot read or write its files"],
+	["XX", "store.corrupt", "the database is damaged"],
+	["23", "store.conflict", "the operation breaks a rule of the store"],
+	["P0001", "store.conflict", "the operation breaks a rule of the store"],
+	["40", "store.locked", "too many operations changed the same rows"],
+];
+
+const REMEDIES: Partial<Record<ErrorCode, string>> = {
+	"store.full": "free up space on the database server's disk, then try again",
+	"store.io": "look at the database server's log, then try again",
+	"store.readonly": "make the database writable, or name the primary server in store.url",
+	"store.unreachable": "check that the database server runs and that its address in store.url is right",
+	"store.corrupt": "restore the database from a backup; the server's log says more",
+	"store.locked": "try again",
+};
+
+export function toKeryxError(error: unknown): KeryxError {
+	if (error instanceof KeryxError) return error;
+	const code = codeOf(error);
+	const text = wordsOf(error);
+	const [, ours, meaning, hint] = KNOWN.find(([prefix]) => code.startsWith(prefix)) ?? [];
+	if (ours !== undefined)
+		return new KeryxError(ours, `${meaning} (${text})`, { cause: error, ...hintOf(hint ?? REMEDIES[ours]) });
+	if (isLost(error))
+		return new KeryxError("store.unreachable", `the database server does not answer (${text})`, {
+			cause: error,
+			...hintOf(REMEDIES["store.unreachable"]),
+		});
+	if (/SSL|TLS|certificate|password/i.test(text))
+		return new KeryxError("store.refused", `the database server refused the connection (${text})`, {
+			cause: error,
+		});
+	return new KeryxError("store.failed", `the store failed: ${text}`, { cause: error });
+}
+
+/** Several addresses were tried: what the first one said. */
+function wordsOf(error: unknown): string {
+	if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
+	const code = codeOf(error);
+	const text = error instanceof Error ? error.message : String(error);
+	return code === "" || text.includes(code) ? text : `${code}: ${text}`;
+}
+
+function hintOf(hint: string | undefined): { readonly hint?: string } {
+	return hint === undefined ? {} : { hint };
+}

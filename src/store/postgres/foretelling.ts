@@ -1,0 +1,79 @@
+// Which answers can be foretold. An INSERT of one row answers 1 or fails. Of other statements the last answers tell: one that has long
+// changed one row, or found none, will probably do so again. A foretold answer is always compared with the real one before the commit.
+import type { Query } from "../query.ts";
+
+/** So many equal answers in a row, and the next one is foretold. */
+const TRUSTED = 16;
+
+interface Record {
+	readonly answer: "nothing" | number;
+	times: number;
+}
+
+export class Foretelling {
+	readonly #known: (Record | undefined)[] = [];
+	/** How many foretold answers were wrong. */
+	mistakes = 0;
+
+	/** Whether the statement changes rows. */
+	static writes({ statement }: Query): boolean {
+		return shapeOf(statement).writes;
+	}
+
+	/** Undefined: it has to be waited for. */
+	answerTo({ statement, mode }: Query): { readonly value: unknown } | undefined {
+		if (mode === "run" && shapeOf(statement).oneRow) return { value: 1 };
+		const known = this.#known[statement.index];
+		if (!known || known.times < TRUSTED) return undefined;
+		if (known.answer === "nothing") return { value: mode === "all" ? [] : undefined };
+		return { value: known.answer };
+	}
+
+	learn(query: Query, real: unknown): void {
+		const answer = simplified(query, real);
+		const { index } = query.statement;
+		const known = this.#known[index];
+		if (answer !== undefined && known?.answer === answer) known.times++;
+		else this.#known[index] = answer === undefined ? undefined : { answer, times: 1 };
+	}
+
+	/** False: it was wrong, and is not foretold again soon. */
+	compare(query: Query, foretold: unknown, real: unknown): boolean {
+		const isRight = simplified(query, foretold) === simplified(query, real);
+		if (isRight) return true;
+		this.mistakes++;
+		this.#known[query.statement.index] = { answer: "nothing", times: -OFTEN };
+		return false;
+	}
+}
+
+/** After a mistake it takes so many more answers. */
+const OFTEN = 1000;
+
+/** Only what has no content can be foretold: a number of rows changed, or that there are none. */
+function simplified({ mode }: Query, answer: unknown): "nothing" | number | undefined {
+	if (mode === "run") return answer as number;
+	if (mode === "get") return answer === undefined ? "nothing" : undefined;
+	return (answer as readonly unknown[]).length === 0 ? "nothing" : undefined;
+}
+
+interface Shape {
+	readonly writes: boolean;
+	/** Changes exactly one row, or fails. */
+	readonly oneRow: boolean;
+}
+
+const shapes: (Shape | undefined)[] = [];
+
+function shapeOf({ index, sql, postgres }: Query["statement"]): Shape {
+	let shape = shapes[index];
+	if (!shape) {
+		const text = postgres ?? sql;
+		shape = {
+			writes: !/^\s*(?:SELECT|WITH)\b/i.test(text) || /\b(?:INSERT INTO|UPDATE|DELETE FROM)\b/i.test(text),
+			oneRow: /^\s*INSERT INTO \w+ \([^)]*\)\s*VALUES\s*\([^)]*\)\s*$/i.test(text),
+		};
+		shapes[index] = shape;
+	}
+	return shape;
+}

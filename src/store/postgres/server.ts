@@ -1,0 +1,147 @@
+// Whether a server can hold the store, and bringing its tables up to date. Migrations run under a lock, each step in a transaction.
+import { KERYX } from "../../called.ts";
+import { KeryxError } from "../../errors.ts";
+import { migration, SCHEMA_VERSION } from "../schema.ts";
+import { type ServerSettings, shownUrl } from "./address.ts";
+import { Connection, quoted } from "./connection.ts";
+import { toKeryxError } from "./faults.ts";
+
+const OLDEST_SERVER = 140_000;
+
+/** Locks of this database that only Keryx takes: a class of our own, and what for. The store's schema is part of each. */
+const LOCKS = { migrate: 1, own: 2, ticket: 3 } as const;
+const LOCK_CLASS = 0x6b657279;
+
+/** The two numbers of a lock, as SQL. */
+export function lockOf(what: keyof typeof LOCKS, schema: string): string {
+	return `${LOCK_CLASS}, hashtext('${schema}:${LOCKS[what]}')`;
+}
+
+/** Refuses a server that cannot keep the store's promises, before anything is written. */
+export async function checkServer(connection: Connection, settings: ServerSettings): Promise<void> {
+	const facts = (
+		await connection.exec(
+			`SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown,
+				current_setting('server_encoding') AS encoding, pg_backend_pid() AS pid`,
+		)
+	).rows[0] as { version: number; shown: string; encoding: string; pid: number };
+	if (facts.version < OLDEST_SERVER)
+		throw new KeryxError(
+			"store.server",
+			`the database server is PostgreSQL ${facts.shown}; Keryx needs 14 or newer`,
+		);
+	if (facts.encoding !== "UTF8")
+		throw new KeryxError(
+			"store.server",
+			`the database has the encoding ${facts.encoding}; Keryx needs UTF8`,
+			{
+				hint: "create the database with ENCODING 'UTF8' TEMPLATE template0",
+			},
+		);
+	if (facts.pid !== connection.pid && (await sharesServers(connection, settings)))
+		throw new KeryxError(
+			"store.server",
+			"store.url leads to a pooler in transaction mode, such as PgBouncer: it hands connections over between transactions, and Keryx's locks would be lost",
+			{
+				hint: "name the PostgreSQL server itself in store.url, or set pool_mode = session for this database",
+			},
+		);
+}
+
+/** A pooler stands in between. In transaction mode a second client meets the server process of the first, which has no use for it now. */
+async function sharesServers(first: Connection, settings: ServerSettings): Promise<boolean> {
+	const others: Connection[] = [];
+	try {
+		const pids = new Set<number>();
+		for (let n = 0; n < 4; n++) {
+			const other = await Connection.open(settings, { name: "keryx probe", timeoutMs: 10_000 });
+			others.push(other);
+			for (const connection of [first, ...others]) pids.add(await pidOf(connection));
+		}
+		return pids.size < others.length + 1;
+	} finally {
+		await Promise.all(others.map((other) => other.close()));
+	}
+}
+
+async function pidOf(connection: Connection): Promise<number> {
+	return ((await connection.exec("SELECT pg_backend_pid() AS pid")).rows[0] as { pid: number }).pid;
+}
+
+/** Null: there is no store yet. */
+export async function schemaVersion(connection: Connection, schema: string): Promise<number | null> {
+	const { rows } = await connection.exec(
+		"SELECT count(*)::int AS tables, (count(*) FILTER (WHERE tablename = 'settings'))::int AS ours FROM pg_tables WHERE schemaname = $1",
+		[schema],
+	);
+	const { tables, ours } = rows[0] as { tables: number; ours: number };
+	if (tables === 0) return null;
+	const version =
+		ours === 1
+			? (await connection.exec("SELECT value FROM settings WHERE name = 'schema'")).rows[0]
+			: undefined;
+	if (!version)
+		throw new KeryxError("store.corrupt", `the schema ${schema} of the database contains other tables`, {
+			hint: "name another one in store.url: ?schema=<name>",
+		});
+	return Number((version as { value: string }).value);
+}
+
+/** Refuses a store of another version than this Keryx writes. */
+export function assertVersion(version: number): void {
+	if (version > SCHEMA_VERSION)
+		throw new KeryxError(
+			"store.newer",
+			`the store has version ${version}; this Keryx knows versions up to ${SCHEMA_VERSION}`,
+		);
+	if (version < SCHEMA_VERSION)
+		throw new KeryxError(
+			"store.older",
+			`the store has version ${version}; this Keryx writes version ${SCHEMA_VERSION}`,
+			{ hint: `run \`${KERYX} store migrate\` once` },
+		);
+}
+
+/** Makes the tables where there are none, or brings them up to date. Answers the version from before; null: there was no store. */
+export async function migrate(
+	connection: Connection,
+	{ schema }: ServerSettings,
+	which: "new" | "all",
+): Promise<number | null> {
+	await connection.exec(`SELECT pg_advisory_lock(${lockOf("migrate", schema)})`);
+	try {
+		const before = await schemaVersion(connection, schema);
+		if (before !== null && which === "new") return before;
+		if (before !== null && before > SCHEMA_VERSION) assertVersion(before);
+		await connection.exec("BEGIN");
+		try {
+			if (before === null) await createSchema(connection, schema);
+			for (let from = before ?? 0; from < SCHEMA_VERSION; from++)
+				await connection.exec(migration(from, "postgres"));
+			await connection.exec(
+				"INSERT INTO settings (name, value) VALUES ('schema', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+				[String(SCHEMA_VERSION)],
+			);
+			await connection.exec("COMMIT");
+		} catch (error) {
+			await connection.exec("ROLLBACK").catch(() => {});
+			throw error;
+		}
+		return before;
+	} finally {
+		if (!connection.isLost) await connection.exec(`SELECT pg_advisory_unlock(${lockOf("migrate", schema)})`);
+	}
+}
+
+/** One that is there needs no right to create any. */
+async function createSchema(connection: Connection, schema: string): Promise<void> {
+	const { rows } = await connection.exec("SELECT 1 AS found FROM pg_namespace WHERE nspname = $1", [schema]);
+	if (rows.length === 0) await connection.exec(`CREATE SCHEMA ${quoted(schema)}`);
+}
+
+/** The same error, with the place that was to be opened. */
+export function openingFault(error: unknown, url: string): KeryxError {
+	if (error instanceof KeryxError) return error;
+	const { code, message, hint } = toKeryxError(error);
+	return new KeryxError(code, `cannot open ${shownUrl(url)}: ${message}`, { hint, cause: error });
+}

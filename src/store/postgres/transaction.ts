@@ -1,0 +1,145 @@
+// One transaction of the writer: several operations, one after the other. Each decides on what it has read as if it were alone, since there
+// is no other writer or the transaction is SERIALIZABLE. Answers that can be foretold are not waited for: the operation goes on with the foretold one, and before the
+// commit every one of them is compared with the real one. Where one differs, nothing is committed and all of it runs again without.
+import { KeryxError } from "../../errors.ts";
+import { insertEvent } from "../operations/events.ts";
+import type { Op, Query, Value } from "../query.ts";
+import type { Answer, Connection } from "./connection.ts";
+import { Foretelling } from "./foretelling.ts";
+
+export interface Reply {
+	readonly ok: boolean;
+	readonly value?: unknown;
+	readonly error?: unknown;
+}
+
+/** A foretold answer was not the real one. */
+export class Mistaken extends Error {}
+
+/** An operation failed after it had written something: what it shares a transaction with cannot be kept. */
+export class Spoilt extends Error {
+	constructor(cause: unknown) {
+		super("an operation failed half-way", { cause });
+	}
+}
+
+interface Pending {
+	readonly query: Query;
+	readonly foretold: unknown;
+	readonly answer: Promise<Answer>;
+}
+
+export class Transaction {
+	readonly #connection: Connection;
+	readonly #foretelling: Foretelling | null;
+	readonly #drawIds: (from: number, count: number) => number;
+	readonly #later: Query[] = [];
+	#pending: Pending[] = [];
+	#wrote = false;
+
+	/** Without `foretelling` every answer is waited for. */
+	constructor(
+		connection: Connection,
+		foretelling: Foretelling | null,
+		drawIds: (from: number, count: number) => number,
+	) {
+		this.#connection = connection;
+		this.#foretelling = foretelling;
+		this.#drawIds = drawIds;
+	}
+
+	/** Runs one operation. Refused alone as long as it has written nothing; otherwise throws. */
+	async run(op: Op<unknown>): Promise<Reply> {
+		const later = this.#later.length;
+		this.#wrote = false;
+		try {
+			let step = op.next();
+			while (!step.done) {
+				const answer = this.#answerTo(step.value);
+				step = op.next(answer instanceof Promise ? await answer : answer);
+			}
+			return { ok: true, value: step.value };
+		} catch (error) {
+			// It may have been misled, or a statement before may have failed, of which this is the consequence.
+			await this.settle();
+			if (!(error instanceof KeryxError)) throw error;
+			if (this.#wrote) throw new Spoilt(error);
+			this.#later.length = later;
+			return { ok: false, error };
+		}
+	}
+
+	/** Compares what was foretold with what was answered. */
+	async settle(): Promise<void> {
+		const pending = this.#pending;
+		this.#pending = [];
+		const answers = await Promise.all(pending.map(({ answer }) => answer));
+		pending.forEach(({ query, foretold }, n) => {
+			const real = inMode(query, answers[n] as Answer);
+			if (this.#foretelling?.compare(query, foretold, real) === false) throw new Mistaken();
+		});
+	}
+
+	/**
+	 * Sends all that is left together: what was put off, then the lock that numbers events in the order of their commits, the events and
+	 * the commit. No pause of this program can stand between lock and commit.
+	 */
+	async commit(ticket: string): Promise<{ readonly changed: boolean }> {
+		await this.settle();
+		const rest: Promise<unknown>[] = [];
+		const events: (readonly Value[])[] = [];
+		for (const query of this.#later)
+			if (query.statement === insertEvent) events.push(query.params);
+			else rest.push(this.#connection.ask(query));
+		if (events.length > 0) {
+			rest.push(this.#connection.exec(ticket));
+			rest.push(this.#connection.exec(...insertOf(events)));
+		}
+		const committed = this.#connection.exec("COMMIT");
+		const results = await Promise.allSettled([...rest, committed]);
+		const failed = results.find((result) => result.status === "rejected");
+		if (failed) throw failed.reason;
+		if ((await committed).command !== "COMMIT") throw new Error("the server took the transaction back");
+		return { changed: this.#everWrote };
+	}
+
+	/** Whether any operation has written something. */
+	#everWrote = false;
+
+	#answerTo(query: Query): unknown {
+		if (query.mode === "later") {
+			this.#later.push(query);
+			this.#everWrote = true;
+			return undefined;
+		}
+		if (query.reserve) return { id: this.#drawIds(query.reserve.from, query.reserve.count) - 1 };
+		if (Foretelling.writes(query)) this.#wrote = this.#everWrote = true;
+		const foretold = this.#foretelling?.answerTo(query);
+		const answer = this.#connection.ask(query);
+		if (foretold === undefined) return this.#waited(query, answer);
+		// It is looked at before the commit; until then nobody else does.
+		answer.catch(() => {});
+		this.#pending.push({ query, foretold: foretold.value, answer });
+		return foretold.value;
+	}
+
+	async #waited(query: Query, answer: Promise<Answer>): Promise<unknown> {
+		const real = inMode(query, await answer);
+		this.#foretelling?.learn(query, real);
+		return real;
+	}
+}
+
+function inMode({ mode }: Query, { rows, count }: Answer): unknown {
+	if (mode === "all") return rows;
+	return mode === "get" ? rows[0] : count;
+}
+
+/** One statement for all of them, whose numbers follow their order. */
+function insertOf(events: readonly (readonly Value[])[]): [text: string, values: Value[]] {
+	return [INSERT_EVENTS, [JSON.stringify(events)]];
+}
+
+const INSERT_EVENTS = `INSERT INTO events (at, type, conversation, session, turn, subject, facts)
+	SELECT (e.v ->> 0)::bigint, e.v ->> 1, e.v ->> 2, e.v ->> 3, e.v ->> 4, e.v ->> 5, e.v ->> 6
+	FROM json_array_elements($1::json) WITH ORDINALITY AS e (v, n) ORDER BY e.n`;

@@ -1,0 +1,32 @@
+// The conformance suite of stores on a real PostgreSQL server, with 16 connections.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Scene } from "../../src/testing/conformance/store/scene.ts";
+import { storeConformance } from "../../src/testing/conformance/store.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { onServer, openEmptied } from "../support/postgres-store.ts";
+
+/** And one for the lock of the owner. */
+const CONNECTIONS = { writers: 4, readers: 11 };
+
+describe("PostgreSQL", () => {
+	let server: PostgresServer;
+	beforeAll(async () => {
+		server = await startPostgres();
+	});
+	afterAll(() => server.remove());
+
+	storeConformance("a PostgreSQL server", () => openEmptied(server.url(), CONNECTIONS));
+
+	it("I6: the database refuses to change a message, and to set a disposition again", async () => {
+		const opened = await openEmptied(server.url());
+		await new Scene(opened).exchange("one", "1");
+		const change = (sql: string) => onServer(server.url(), sql);
+		await expect(change("UPDATE keryx.messages SET body = '\"other\"'")).rejects.toThrow(
+			"a message is immutable",
+		);
+		await expect(change("UPDATE keryx.inbox SET disposition = 'failed'")).rejects.toThrow(
+			"a disposition is set once",
+		);
+		await opened.close();
+	});
+});

@@ -1,0 +1,68 @@
+// Eight clients at once on one PostgreSQL store, each with random operations in its own conversations: each sees what a plain model of a
+// store shows that nobody else uses.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_SECRETS, storeOn } from "../../src/store/index.ts";
+import { OPERATOR } from "../../src/testing/conformance/store/scene.ts";
+import { countedIds, virtualClock } from "../support/clock.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { emptied, openOn } from "../support/postgres-store.ts";
+import type { StepName } from "../support/store-steps.ts";
+import { anyStep, compareEverything, type StepCommand, worldOn } from "../support/store-worlds.ts";
+
+const CLIENTS = 8;
+/** `npm run test:crash` makes more. */
+const RUNS = Number(process.env.KERYX_CLIENT_RUNS ?? 2);
+const STEPS_A_CLIENT = 40;
+/** These work on whatever is due in the whole store. */
+const OF_ALL: readonly StepName[] = ["deliver", "resolve"];
+
+describe("eight clients at once", () => {
+	let server: PostgresServer;
+	beforeAll(async () => {
+		server = await startPostgres();
+	});
+	afterAll(() => server.remove());
+
+	it("see each what they would see alone, after any series of operations", { timeout: 900_000 }, async () => {
+		const series = fc.array(anyStep(OF_ALL)[0] as fc.Arbitrary<StepCommand>, {
+			minLength: STEPS_A_CLIENT / 2,
+			maxLength: STEPS_A_CLIENT,
+		});
+		await fc.assert(
+			fc.asyncProperty(fc.array(series, { minLength: CLIENTS, maxLength: CLIENTS }), async (clients) => {
+				await emptied(server.url());
+				const engine = await openOn(server.url(), { writers: 4, readers: 11 });
+				try {
+					await Promise.all(
+						clients.map(async (steps, n) => {
+							const clock = virtualClock();
+							const store = storeOn(engine, { clock, ids: apart(n), secrets: NO_SECRETS });
+							const world = await worldOn(store, clock, [
+								{ platform: "telegram", chat_id: `${n}-1`, user_id: `${n}-a` },
+								{ platform: "web", chat_id: `${n}-main`, user_id: `${n}-a` },
+								{ platform: "telegram", chat_id: `${n}-2`, user_id: `${n}-b` },
+							]);
+							for (const step of steps) await step.run(world);
+							await compareEverything(world);
+						}),
+					);
+					const store = storeOn(engine, { clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+					expect(await store.checkIntegrity({ scope: OPERATOR })).toEqual({ problems: [] });
+				} finally {
+					await engine.close();
+				}
+			}),
+			{ numRuns: RUNS, endOnFailure: true },
+		);
+	});
+});
+
+/** Ids that no other client draws. */
+function apart(client: number): ReturnType<typeof countedIds> {
+	const ids = countedIds();
+	return {
+		uuid: () => ids.uuid().replace(/^.{8}/, String(client + 1).padStart(8, "0")),
+		bytes: (length) => ids.bytes(length).map((byte, at) => (at === 0 ? client + 1 : byte)),
+	};
+}

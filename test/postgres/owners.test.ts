@@ -1,0 +1,106 @@
+// Who may write to a store on a server: one owner, which loses everything it could write once another has taken over; and what is said of
+// servers that refuse.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NO_SECRETS, openStore, type Store, storeOn } from "../../src/store/index.ts";
+import { openPostgres } from "../../src/store/postgres/engine.ts";
+import { refusal } from "../../src/testing/conformance/store/scene.ts";
+import { countedIds, virtualClock } from "../support/clock.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { onServer } from "../support/postgres-store.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+	server = await startPostgres();
+});
+afterAll(() => server.remove());
+
+const given = () => ({ clock: virtualClock(), ids: countedIds(), secrets: NO_SECRETS });
+
+async function openIn(schema: string, troubles: (string | null)[] = []): Promise<Store> {
+	const engine = await openPostgres({
+		url: `${server.url()}?schema=${schema}`,
+		startedAt: 0,
+		access: "own",
+		onTrouble: (trouble) => troubles.push(trouble?.code ?? null),
+	});
+	return storeOn(engine, given());
+}
+
+let said = 0;
+
+function say(store: Store) {
+	return store.accept({
+		kind: "person",
+		source: { platform: "telegram", chat_id: "1", user_id: "1" },
+		platformMessage: `message ${++said}`,
+		content: "hello",
+		routing: { groupSessionsPerUser: true, threadSessionsPerUser: false, profile: null },
+		as: { kind: "accept" },
+	});
+}
+
+describe("the owner of a store on a server", () => {
+	it("is alone, and one whose lease has run out writes nothing any more once another has taken over", async () => {
+		const first = await openIn("owned");
+		await say(first);
+		expect(await refusal(openIn("owned"))).toBe("store.owned");
+		await onServer(server.url(), "UPDATE owned.nodes SET expires_at = 0");
+		const second = await openIn("owned");
+		expect(second.epoch).toBe(first.epoch + 1);
+		expect(await refusal(say(first))).toBe("store.owner_lost");
+		await say(second);
+		const [row] = await onServer<{ n: number }>(server.url(), "SELECT count(*)::int AS n FROM owned.inbox");
+		expect(row?.n).toBe(2);
+		await first.close();
+		await second.close();
+		const third = await openIn("owned");
+		expect(third.epoch).toBe(second.epoch + 1);
+		await third.close();
+	});
+
+	it("is told that the database takes no writes, and goes on when it does again", async () => {
+		const troubles: (string | null)[] = [];
+		const store = await openIn("locked", troubles);
+		await say(store);
+		const drop =
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'keryx writer%'";
+		await onServer(server.url(), "ALTER DATABASE postgres SET default_transaction_read_only = on");
+		await onServer(server.url(), drop);
+		expect(await refusal(say(store))).toBe("store.readonly");
+		expect(troubles).toContain("store.readonly");
+		await onServer(
+			server.url(),
+			"BEGIN READ WRITE; ALTER DATABASE postgres SET default_transaction_read_only = off; COMMIT",
+		);
+		await onServer(server.url(), drop);
+		await say(store);
+		expect(troubles.at(-1)).toBeNull();
+		await store.close();
+	});
+});
+
+describe("a server that refuses", () => {
+	const refusedBy = (url: string) =>
+		openStore({ url, ...given() }).then(
+			() => "opened",
+			({ code, message, hint }: { code: string; message: string; hint: string }) =>
+				`${code}: ${message}; ${hint}`,
+		);
+
+	it("is named with what is wrong and what to do, and never with the password", async () => {
+		await onServer(server.url(), "CREATE USER other");
+		await onServer(
+			server.url(),
+			"CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'",
+		);
+		const nobody = await refusedBy(server.url().replace("keryx@", "nobody:secretpassword@"));
+		expect(nobody).toContain("store.refused: cannot open postgres://nobody:***@127.0.0.1");
+		expect(nobody).not.toContain("secretpassword");
+		expect(await refusedBy(server.url("latin"))).toContain(
+			"store.server: the database has the encoding LATIN1",
+		);
+		expect(await refusedBy(server.url("nothing"))).toContain("the database does not exist");
+		expect(await refusedBy(server.url().replace("keryx@", "other@"))).toContain("GRANT CREATE ON DATABASE");
+		expect(await refusedBy("postgres://x@127.0.0.1:1/x")).toContain("store.unreachable");
+	});
+});

@@ -1,0 +1,127 @@
+// A PostgreSQL server for a test file: its own data, on 127.0.0.1 and a port of its own, gone when the file has ended.
+import { type ChildProcessByStdio, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+
+export interface PostgresServer {
+	readonly port: number;
+	/** Of a database, as its superuser. */
+	url(database?: string): string;
+	/** fast: connections are ended. immediate: as if the machine had died. */
+	stop(how?: "fast" | "immediate"): Promise<void>;
+	/** Again, on the same port with the same data. */
+	start(): Promise<void>;
+	/** Stopped and removed. */
+	remove(): Promise<void>;
+}
+
+/** Where Debian and others put the programs; the newest first. */
+function binaries(): string {
+	const base = "/usr/lib/postgresql";
+	const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
+	const found = versions
+		.map((version) => join(base, version, "bin"))
+		.find((bin) => existsSync(join(bin, "initdb")));
+	if (!found) throw new Error("there is no PostgreSQL in /usr/lib/postgresql: `npm test` installs one");
+	return found;
+}
+
+/** The server refuses to run as root. */
+function user(): { uid?: number; gid?: number } {
+	if (process.getuid?.() !== 0) return {};
+	const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+	return { uid: id("-u"), gid: id("-g") };
+}
+
+export async function startPostgres({
+	durable = false,
+	settings = {},
+}: {
+	/** Waits for the disk, as servers do; tests need not. */
+	readonly durable?: boolean;
+	readonly settings?: Readonly<Record<string, string>>;
+} = {}): Promise<PostgresServer> {
+	const bin = binaries();
+	const as = user();
+	const folder = mkdtempSync(join(tmpdir(), "keryx-pg-"));
+	if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
+	const data = join(folder, "data");
+	execFileSync(
+		join(bin, "initdb"),
+		["-D", data, "-U", "keryx", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+		{ ...as, cwd: folder, stdio: "pipe" },
+	);
+	const port = await freePort();
+	const given = {
+		listen_addresses: "127.0.0.1",
+		port: String(port),
+		unix_socket_directories: folder,
+		fsync: durable ? "on" : "off",
+		max_connections: "100",
+		shared_buffers: "64MB",
+		log_min_messages: "fatal",
+		...settings,
+	};
+	const args = Object.entries(given).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+	let running: ChildProcessByStdio<Writable, null, Readable> | null = null;
+	const start = async () => {
+		const child = spawn("sh", ["-c", WATCHED, join(bin, "postgres"), "-D", data, ...args], {
+			...as,
+			cwd: folder,
+			stdio: ["pipe", "ignore", "pipe"],
+		});
+		running = child;
+		let said = "";
+		child.stderr.on("data", (piece) => (said += piece));
+		while (!isReady(bin, port)) {
+			if (child.exitCode !== null) throw new Error(`the server ended: ${said}`);
+			await pause(20);
+		}
+	};
+	const stop = async (how: "fast" | "immediate" = "fast") => {
+		const child = running;
+		running = null;
+		if (!child || child.exitCode !== null) return;
+		const ended = once(child, "exit");
+		child.stdin.end(how === "fast" ? "INT\n" : "QUIT\n");
+		await ended;
+	};
+	await start();
+	return {
+		port,
+		url: (database = "postgres") => `postgres://keryx@127.0.0.1:${port}/${database}`,
+		stop,
+		start,
+		remove: async () => {
+			await stop("immediate");
+			rmSync(folder, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Ends the server when it is told to, and when whoever started it is gone. */
+const WATCHED = `"$0" "$@" </dev/null & server=$!
+read -r how; kill -"\${how:-QUIT}" $server; wait $server`;
+
+function isReady(bin: string, port: number): boolean {
+	try {
+		execFileSync(join(bin, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function freePort(): Promise<number> {
+	const server = createServer().listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const { port } = server.address() as AddressInfo;
+	server.close();
+	await once(server, "close");
+	return port;
+}

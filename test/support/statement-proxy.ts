@@ -1,0 +1,109 @@
+// A proxy in front of a PostgreSQL server that cuts the connection at an exact statement: before the server gets it, or after the server
+// has done it and before its answer is heard.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export interface StatementProxy {
+	readonly port: number;
+	/** At the nth statement from now on, over all connections. */
+	cutAt(n: number, when: "before" | "after"): void;
+	/** How many statements came since then. */
+	readonly statements: number;
+	/** Whether the cut was made. */
+	readonly isCut: boolean;
+	/** Ends all connections now. */
+	cutAll(): void;
+	close(): Promise<void>;
+}
+
+/** A simple query, or the end of an extended one. */
+const STATEMENT_ENDS = new Set(["Q", "S"]);
+
+export async function startStatementProxy(serverPort: number): Promise<StatementProxy> {
+	let statements = 0;
+	let cut = { at: 0, when: "before" as "before" | "after" };
+	let isCut = false;
+	const sockets = new Set<Socket>();
+	const server = createServer((near) => {
+		const far = connect(serverPort, "127.0.0.1");
+		const end = () => {
+			near.destroy();
+			far.destroy();
+		};
+		for (const socket of [near, far]) {
+			sockets.add(socket);
+			socket.setNoDelay().on("error", end);
+			socket.on("close", () => {
+				sockets.delete(socket);
+				end();
+			});
+		}
+		// Statements that the server has got, and answered, here.
+		let sent = 0;
+		let answered = 0;
+		let endsAfter = 0;
+		const asked = messages({ startup: true }, (type, bytes) => {
+			if (near.destroyed || endsAfter > 0) return;
+			if (STATEMENT_ENDS.has(type) && ++statements === cut.at) {
+				isCut = true;
+				if (cut.when === "before") return end();
+				endsAfter = sent + 1;
+			}
+			if (STATEMENT_ENDS.has(type)) sent++;
+			far.write(bytes);
+		});
+		const answers = messages({ startup: false }, (type, bytes) => {
+			if (type === "Z" && sent > 0) answered++;
+			if (endsAfter > 0 && answered >= endsAfter) return end();
+			if (!near.destroyed) near.write(bytes);
+		});
+		near.on("data", asked);
+		far.on("data", answers);
+	});
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	return {
+		port: (server.address() as AddressInfo).port,
+		cutAt: (at, when) => {
+			statements = 0;
+			isCut = false;
+			cut = { at, when };
+		},
+		get statements() {
+			return statements;
+		},
+		get isCut() {
+			return isCut;
+		},
+		cutAll: () => {
+			for (const socket of sockets) socket.destroy();
+		},
+		close: async () => {
+			server.close();
+			for (const socket of sockets) socket.destroy();
+			await once(server, "close");
+		},
+	};
+}
+
+/** Parts a stream into the messages of PostgreSQL's protocol. The first one of a client has no type. */
+function messages(
+	{ startup }: { startup: boolean },
+	each: (type: string, bytes: Buffer) => void,
+): (chunk: Buffer) => void {
+	let held: Buffer = Buffer.alloc(0);
+	let isFirst = startup;
+	return (chunk) => {
+		held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+		for (;;) {
+			const head = isFirst ? 0 : 1;
+			if (held.length < head + 4) return;
+			const length = head + held.readUInt32BE(head);
+			if (held.length < length) return;
+			const type = isFirst ? "" : String.fromCharCode(held[0] as number);
+			isFirst = false;
+			each(type, held.subarray(0, length));
+			held = held.subarray(length);
+		}
+	};
+}
