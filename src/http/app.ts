@@ -7,8 +7,8 @@ import { getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
 import { may } from "../confirmations/index.ts";
 import { KeryxError } from "../errors.ts";
+import { assertMayDecide } from "../gateway/index.ts";
 import { type Secrets, withoutNames } from "../secrets/index.ts";
-import { OPERATOR } from "../store/index.ts";
 import { systemClock } from "../time/index.ts";
 import { addAttachments, largestBody } from "./attachments.ts";
 import type { ApiHost } from "./call.ts";
@@ -17,12 +17,21 @@ import { describeConfirm } from "./confirm/docs.ts";
 import { addDescription } from "./docs/description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
-import { Access, cookieName, type Entrance, isSecure, pageKeyOf, type Visitor } from "./entry/auth.ts";
+import {
+	Access,
+	cookieName,
+	type Entrance,
+	isSecure,
+	pageKeyOf,
+	scopeOf,
+	type Visitor,
+} from "./entry/auth.ts";
 import { addChannelEvents } from "./entry/channel-events.ts";
 import { createFront } from "./entry/front.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
 import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
+import { isPerson, mayPersonCall } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
@@ -50,6 +59,9 @@ const ASK_FOR_PROOF: ReadonlySet<EndpointName> = new Set([
 	"approvePairing",
 	"denyPairing",
 	"loginLink",
+	"logins",
+	"offerLogin",
+	"revokeLogins",
 	"setModel",
 	"setBusy",
 	"setTitle",
@@ -126,6 +138,11 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 				entrance: c.env.entrance.kind,
 				page: page && pageAddress(c, host),
 				signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+				assertMayDecide: async (asked, grant) => {
+					if (!visitor || !isPerson(visitor)) return;
+					const { role, principal } = visitor;
+					await assertMayDecide(asked, grant, { role, principal, store: host.store });
+				},
 			});
 		});
 	app.get("/login", (c) => login(c, access, rates));
@@ -151,7 +168,8 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 			};
 			const handle = handlers[name] as (input: object, call: object) => Promise<object>;
 			const signal = AbortSignal.any([c.req.raw.signal, closing.signal]);
-			const visitor = c.get("visitor");
+			// A stranger does not get this far.
+			const visitor = c.get("visitor") as Visitor;
 			return c.json(
 				await handle(input, {
 					host,
@@ -159,7 +177,7 @@ export function createApp(host: ApiHost): { readonly api: Api; readonly app: App
 					health,
 					access,
 					visitor,
-					scope: OPERATOR,
+					scope: scopeOf(visitor),
 					profile: prefixedProfile(c, host),
 					signal,
 				}),
@@ -275,7 +293,7 @@ function isForAnybody(method: string, path: string): boolean {
 	return method === "POST" ? path === "/confirm" : method === "GET" && /^\/confirm\/[^/]+$/.test(path);
 }
 
-/** Readers read, operators do everything, agents talk through /v1 and have no other business here. */
+/** Readers read, operators do everything, agents talk through /v1 alone, and members and guests have a list of their own. */
 function assertMayCall(
 	host: ApiHost,
 	{
@@ -294,13 +312,19 @@ function assertMayCall(
 				c.header("allow", "GET");
 				throw new KeryxError("http.method", "only GET is supported here");
 			}
-			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
+			if (kind !== "socket" && (!visitor || visitor.role === "agent" || isPerson(visitor)))
+				return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
 		if (!visitor) throw needsToken(kind);
-		const isAgents = isOpenAiPath(path);
-		const allowed = visitor.role === "operator" || (visitor.role === "agent" ? isAgents : reads);
+		const allowed =
+			visitor.role === "operator" ||
+			(isPerson(visitor)
+				? mayPersonCall(visitor, method, path)
+				: visitor.role === "agent"
+					? isOpenAiPath(path)
+					: reads);
 		if (!allowed) await refuse(host, visitor, `${method} ${path}`);
 		await next();
 		return undefined;
@@ -311,7 +335,9 @@ function assertProof(host: ApiHost) {
 	return async (c: Context<AppEnvironment>, next: () => Promise<void>): Promise<void> => {
 		const visitor = c.get("visitor");
 		if (!visitor?.proven) throw needsProof();
-		if (!may(visitor, "tokens")) await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
+		// What people may call was settled before: it holds for what asks for proof, too, which a login is.
+		if (!isPerson(visitor) && !may(visitor, "tokens"))
+			await refuse(host, visitor, `${c.req.method} ${c.req.path}`);
 		await next();
 	};
 }
