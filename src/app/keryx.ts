@@ -39,7 +39,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
-import { Backups, Retention } from "../keeping/index.ts";
+import { Backups, logEvents, Retention } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -47,6 +47,7 @@ import { ChannelFollower } from "./channels.ts";
 import { ConfigFile } from "./config-file.ts";
 import { followConfig } from "./follow-config.ts";
 import { auditKey, auditWitness, openHome, operatorSecret, pseudonymKey } from "./home.ts";
+import { journalOf } from "./journal.ts";
 import { isFirstWithWalls, leaveHome } from "./leave-home.ts";
 import { mcpSetup } from "./mcp-setup.ts";
 import { modelSetup } from "./model-setup.ts";
@@ -132,7 +133,10 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	const home = openHome(resolve(options.home));
 	const { config, isFollowed, isGiven } = configOf(options, home.path, env);
 	const { values, secrets } = config;
-	const report = hiding(options.report ?? ON_STDERR, config);
+	const live = new LiveConfig(values);
+	const shown = options.report ?? ON_STDERR;
+	const journal = journalOf({ home: home.path, live, secrets, clock, shown, isKept: access === "own" });
+	const report = journal.report;
 	const ids = systemIds(clock);
 	const isFirst = isFirstWithWalls(home);
 	const trouble = hearTrouble(report, clock.now);
@@ -149,9 +153,9 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	trouble.record(store);
 	try {
 		const paced = pacedLog((text) => report.warn(text), clock);
+		let logged: ReturnType<typeof logEvents> | null = null;
 		const log = (message: string, error: unknown) =>
 			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
-		const live = new LiveConfig(values);
 		const folders = workspaceFolders(home.path, isGiven ? inHome(values, home.path) : values.workspace, env);
 		const given = options.channels ?? [];
 		const parts = createParts({
@@ -282,6 +286,8 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await leaveHome(folders, store, report, { isFirst: isFirst && options.tellsOfWalls === true });
 			await tidyAfterWalls(home.path, { store, now: clock.now, output: report });
 			isBegun = true;
+			logged = logEvents(store, journal.log, clock);
+			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
 			// What an earlier Keryx left behind is gone by now.
@@ -341,8 +347,11 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await served?.close();
 			await parts.close();
 			api.close();
+			await logged?.end();
 			await store.close();
 			paced.end();
+			if (isBegun) journal.log.write("info", "gateway", "stopped");
+			await journal.log.end();
 		};
 		return {
 			...once(start, stop),
@@ -353,6 +362,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 		};
 	} catch (error) {
 		await store.close();
+		await journal.log.end();
 		throw error;
 	}
 }
@@ -432,7 +442,3 @@ const ON_STDERR: Report = {
 	warn: (text) => void process.stderr.write(`keryx: ${text}\n`),
 	note: () => {},
 };
-
-function hiding({ warn, note }: Report, { secrets }: LoadedConfig): Report {
-	return { warn: (text) => warn(secrets.hide(text)), note: (text) => note(secrets.hide(text)) };
-}

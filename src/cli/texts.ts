@@ -496,7 +496,7 @@ Exit codes: 0 done, 1 failure (no such conversation, unreadable store), 2 wrong 
 			noneRunning: "Nothing is running: --all also shows what has ended.",
 		},
 		logs: {
-			about: "show the output of a program",
+			about: "show the output of a program, or Keryx's own log",
 			follow: "keep showing new output until it ends or you press Ctrl-C",
 			lines: "how many of the last lines; all: from the beginning",
 			raw: "also on a terminal, show the output unchanged, with colours and everything else",
@@ -509,6 +509,7 @@ Examples:
   $ keryx logs 4f2a -f -n 0            only new output
   $ keryx logs 4f2a -n all > build.log
   $ keryx logs 4f2a --json
+  $ keryx logs gateway -f              Keryx's own log
 
 Exit codes: 0 done, 1 failure (no such process, or with -f its host died), 2 wrong usage.`,
 			nothing: (id: Shown) => `${id} has printed nothing, or its log is gone.`,
@@ -1050,6 +1051,56 @@ Examples:
   $ keryx schedule delete job_1a2b3c4d5e
 
 Exit codes: 0 done, 1 failure (no such job), 2 wrong usage.`,
+		},
+	},
+	gatewayLog: {
+		none: (path: Shown) => `There is no log yet: ${path} is written while Keryx runs.`,
+	},
+	login: {
+		about: "log people in to the page, each with their own role",
+		for: "the person's name here: small letters, digits, _ and -",
+		role: (roles: Shown) => `what they may do: ${roles}`,
+		who: "say whom the link is for: --for <person>",
+		help: `
+Prints a link that logs one browser in as this person, once, within ten minutes. A member sees and reaches only their own
+conversations; a guest can talk and read, and change nothing; an owner can do everything. The role also holds for the logins this
+person already has. For yourself, use \`keryx link\`.
+
+Examples:
+  $ keryx login --for ana
+  $ keryx login --for ana --role guest
+  $ keryx link telegram:12345 web:person:ana
+
+The last one makes ana and that Telegram account the same person, who then sees both kinds of conversations on the page.
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		open: (person: Shown, role: Shown) =>
+			`Send it to ${person}, who is a ${role} here. It works once, within ten minutes.`,
+		list: {
+			about: "show which browsers were logged in, newest first",
+			none: "Nobody was logged in yet.",
+			operator: "operator",
+			help: `
+Examples:
+  $ keryx login list
+  $ keryx login list --json
+
+Columns: id, person, role, state (valid, expired, revoked), made, until.
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
+		},
+		revoke: {
+			about: "log somebody out, at once",
+			which: "a person, for all their logins and unused links, or the id of one login",
+			done: (which: Shown, ended: number) =>
+				ended === 1 ? `Ended 1 login of ${which}.` : `Ended ${ended} logins of ${which}.`,
+			help: `
+Open pages and terminals of these logins close at once.
+
+Examples:
+  $ keryx login revoke ana
+  $ keryx login revoke Zx81kQ0vLw_m
+
+Exit codes: 0 done, 1 failure, 2 wrong usage.`,
 		},
 	},
 	link: {

@@ -40,7 +40,7 @@ import { addEvents, addTransfer } from "./events/streams.ts";
 import { handlers } from "./handlers.ts";
 import { StrangersHealth } from "./health.ts";
 import { addMcp, challenge } from "./mcp.ts";
-import { addObservation } from "./observe.ts";
+import { addObservation } from "./observe/observe.ts";
 import { addOpenAi, isOpenAiPath, toOpenAiError } from "./openai/index.ts";
 import { error } from "./schemas.ts";
 import { addTerminals } from "./terminal/terminals.ts";
@@ -312,8 +312,11 @@ function assertMayCall(
 				c.header("allow", "GET");
 				throw new KeryxError("http.method", "only GET is supported here");
 			}
-			if (kind !== "socket" && (!visitor || visitor.role === "agent" || isPerson(visitor)))
-				return c.json(await health.read());
+			if (visitor && isPerson(visitor)) {
+				const own = await host.confirmations.list({ status: "pending", limit: MOST_COUNTED }, visitor);
+				return c.json({ ...(await health.read()), pending_count: own.length });
+			}
+			if (kind !== "socket" && (!visitor || visitor.role === "agent")) return c.json(await health.read());
 		}
 		if (!visitor) rates.assertStranger(c);
 		if (kind !== "socket") assertDeclaredSize(c.req.raw, largestBody(path, limit, host.attachmentLimit));
@@ -351,6 +354,8 @@ async function refuse({ confirmations, store }: ApiHost, visitor: Visitor, what:
 }
 
 const LONGEST_NOTED = 200;
+/** Of a person's own confirmations that wait. */
+const MOST_COUNTED = 100;
 
 async function login(c: Context<AppEnvironment>, access: Access, rates: Rates): Promise<Response> {
 	const { entrance } = c.env;

@@ -76,7 +76,7 @@ beforeAll(async () => {
 	keryx = await serve(
 		{
 			rules: [
-				{ when: "danger", steps: [{ calls: [{ name: "danger", input: { what: MARK } }] }, { text: "ok" }] },
+				{ when: "danger", steps: [{ tools: [{ name: "danger", input: { what: "salt" } }] }, { text: "ok" }] },
 			],
 			otherwise: [{ text: "you said {{input}}" }],
 		},
@@ -117,7 +117,7 @@ afterAll(async () => {
 async function thingsOf(person: Person): Promise<Record<string, string>> {
 	const conversation = await person.say(`hello ${MARK}`);
 	await person.say(`danger ${MARK}`);
-	const read = async (path: string) => (await person.call("GET", path)).body as Record<string, never>;
+	const read = async (path: string) => (await person.call("GET", path)).body as Record<string, unknown>;
 	const { live_session: session = "", key = "" } = await read(`/api/conversations/${conversation}`);
 	const { sessions } = await read(`/api/conversations/${conversation}/sessions`);
 	const [{ id: first = "" } = {}] = sessions as readonly { id: string }[];
@@ -141,9 +141,19 @@ async function thingsOf(person: Person): Promise<Record<string, string>> {
 			destination: { platform: "web", account: "", chatId: "c1" },
 		},
 	);
-	const job = await call("POST", "/api/schedules", {
-		bearer: SECRET,
-		body: { name: MARK, task: "text", text: MARK, when: "every 1 hour", zone: "UTC", deliver: "file" },
+	const job = await keryx.host.schedules?.create({
+		name: MARK,
+		task: { kind: "text", text: MARK },
+		when: "every 5h",
+		zone: "UTC",
+		catchUp: "once",
+		maxDelaySeconds: null,
+		conversation: null,
+		deliver: { target: { kind: "local" }, shown: "a file", approved: true },
+		failure: null,
+		profile: "",
+		tools: null,
+		owner: { principal: null, role: "owner", platform: "local" },
 	});
 	const taken = await person.call("POST", `/api/conversations/${conversation}/checkpoints`, {
 		body: { label: MARK },
@@ -161,7 +171,7 @@ async function thingsOf(person: Person): Promise<Record<string, string>> {
 		turn: String(message?.turn),
 		inbound: String(inbound.id),
 		process: processId,
-		job: String(job.body.id ?? job.text),
+		job: String(job?.id),
 		checkpoint: String((taken.body.checkpoint as { id?: string } | undefined)?.id ?? taken.text),
 		confirmation: String(asked?.id),
 		delivery: String((deliveries as readonly { id: string }[])[0]?.id),
@@ -207,10 +217,11 @@ test("a member lists, reads, finds and exports their own, and nothing of anybody
 	expect(await hits(ana, MARK)).toBe(0);
 	expect(await hits(gast, "mango")).toBe(0);
 	expect(await hits(owner, "mango")).toBeGreaterThan(0);
-	const exported = await ana.call("GET", "/api/export");
+	const exported = await fetch(`http://127.0.0.1:${served.port}/api/export`, { headers: ana.headers });
 	expect(exported.status).toBe(200);
-	expect(exported.text).toContain("mango");
-	expect(exported.text).not.toContain(MARK);
+	const lines = await exported.text();
+	expect(lines).toContain("mango");
+	expect(lines).not.toContain(MARK);
 	expect((await gast.call("GET", "/api/export")).status).toBe(403);
 });
 
@@ -238,14 +249,16 @@ test("the stream of a member carries their own events and texts, also those of l
 	await owner.say(`secret ${MARK}`, "c9");
 	await gast.say("guest words: papaya", "c9");
 	const conversation = await ana.say("stream words: guava", "c9");
-	await until(() => seen.join("").includes("turn.ended"));
+	await until(() => seen.join("").includes("guava") && seen.join("").includes("turn.ended"));
 	stop.abort();
 	const text = seen.join("");
 	expect(text).toContain("guava");
 	expect(text).not.toContain(MARK);
 	expect(text).not.toContain("papaya");
-	const ids = [...text.matchAll(/"conversation":"([^"]+)"/g)].map(([, id]) => id);
-	expect(new Set(ids)).toEqual(new Set([conversation]));
+	const listed = (await ana.call("GET", "/api/conversations")).body as { conversations: { id: string }[] };
+	const own = new Set(listed.conversations.map(({ id }) => id));
+	expect(own).toContain(conversation);
+	for (const [, id = ""] of text.matchAll(/"conversation":"([^"]+)"/g)) expect(own).toContain(id);
 	const refused = await ana.call("GET", `/events?conversation=${things.conversation}`);
 	expect(refused.text).not.toContain(MARK);
 	expect(refused.text).toContain("not_found");
@@ -311,7 +324,7 @@ test("revoking somebody ends their open stream and their terminal at once, and t
 	const { body } = await call("POST", "/api/logins/revoke", { bearer: SECRET, body: { person: "ben" } });
 	expect(body).toEqual({ person: "ben", ended: 1 });
 	expect(await again.ended).toBe("ended");
-	expect(await closed).toBe(4403);
+	expect(await closed).toBe(1008);
 	expect((await ben.call("GET", "/api/conversations")).status).toBe(401);
 	expect((await call("GET", unused)).status).toBe(401);
 	const rows = (await call("GET", "/audit/log?newest=true&limit=50", { bearer: SECRET })).body
@@ -458,7 +471,10 @@ test("attack: no call of the whole API shows or changes anything of the owner's 
 						const sent = JSON.stringify(body ?? {}) + url;
 						if (text.includes(MARK) && !sent.includes(MARK))
 							found.push(`${method} ${url}: ${text.slice(0, 200)}`);
-						if (response.ok && isTheOwners(path, text)) found.push(`${method} ${url} ${text.slice(0, 200)}`);
+						// A stream has begun before it can say that there is nothing: it names what was asked for, and ends.
+						const isError = text.includes("event: error") && text.includes("store.not_found");
+						if (response.ok && !isError && isTheOwners(path, text))
+							found.push(`${method} ${url} ${text.slice(0, 200)}`);
 					}
 	expect(found).toEqual([]);
 	expect(await state()).toBe(before);

@@ -8,6 +8,8 @@ import type { Visitor } from "./auth.ts";
 const GUEST: readonly EndpointName[] = [
 	"me",
 	"health",
+	"setup",
+	"profiles",
 	"conversations",
 	"findConversation",
 	"conversation",
