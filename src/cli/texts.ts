@@ -1228,12 +1228,14 @@ Examples:
 			open: (home: Shown) => `other users can look into ${home}`,
 			openRemedy: (home: Shown) => `chmod 700 ${home}, or \`${KERYX} doctor --fix\``,
 			fixed: (home: Shown) => `${home} is now private to this user`,
+			mends: (home: Shown) => `make ${home} private to this user (chmod 700)`,
 		},
 		files: {
 			fine: "store, keys and socket are private to this user",
 			open: (files: Shown) => `other users can open ${files}`,
 			openRemedy: `chmod 600 each of them, or run \`${KERYX} doctor --fix\``,
 			fixed: (files: Shown) => `${files}: now private to this user`,
+			mends: (files: Shown) => `make ${files} private to this user (chmod 600)`,
 		},
 		disk: {
 			free: (free: Shown, home: Shown) => `${free} free on the disk with ${home}`,
@@ -1247,7 +1249,37 @@ Examples:
 			oldRemedy: (oldest: Shown) => `install git ${oldest} or newer`,
 			missing: (hint: Shown) => `${hint}; or set checkpoints.enabled to false`,
 		},
-		fix: "fix what can be fixed: permissions, the search index",
+		fix: "fix what can be fixed safely: permissions, the search index",
+		dryRun: "with --fix: say what would be fixed, and change nothing",
+		wouldFix: (indent: Shown, what: Shown) => `${indent}--fix would: ${what}`,
+		log: {
+			none: "nothing was logged yet",
+			fine: (path: Shown, files: Shown, size: Shown, level: Shown) =>
+				`${path}: ${files}, ${size}, from level ${level} up`,
+			debugRemedy: `\`${KERYX} config set log.level info\` once you have seen what you were looking for`,
+		},
+		retention: {
+			off: "conversations are kept for ever (retention.days is 0)",
+			on: (days: Shown) => `conversations nobody has used for ${days} days are archived and deleted`,
+		},
+		logins: {
+			fine: (logins: Shown, people: Shown) => `${logins} to the page, of ${people}`,
+			expired: (found: Shown, who: Shown) => `${found}; the last login of ${who} has expired`,
+			remedy: `\`${KERYX} login --for <person>\` makes a new link, \`${KERYX} link\` one for yourself`,
+		},
+		proxy: {
+			none: "no proxy; only this machine reaches the page",
+			fine: (url: Shown, proxies: Shown) => `people use ${url}; forwarded headers count from ${proxies}`,
+			everybody: (network: Shown) => `http.trusted_proxies names ${network}, which is everybody`,
+			everybodyRemedy: "name the address of your proxy alone: anybody else could pretend to be another client",
+			unused: "http.trusted_proxies has no effect without http.public_url",
+			unusedRemedy: "set http.public_url to the address people use: docs/guides/behind-tls.md",
+			open: (host: Shown) => `Keryx listens on ${host} without TLS`,
+			openRemedy: "put TLS in front of it: docs/guides/behind-tls.md",
+			plain: (url: Shown) => `http.public_url is ${url}, which is not encrypted`,
+			untrusted: (url: Shown) => `people use ${url}, but no proxy is trusted: all requests count as one client's`,
+			untrustedRemedy: "name your proxy in http.trusted_proxies, such as 127.0.0.1",
+		},
 		quick: "do not call the model or check every row of the store",
 		rebuild: "rebuild the search index, whatever its state",
 		help: `
@@ -1256,6 +1288,7 @@ Works with and without a running Keryx. Nothing is changed without --fix or --re
 Examples:
   $ keryx doctor
   $ keryx doctor --quick --json
+  $ keryx doctor --fix --dry-run
   $ keryx doctor --fix
 
 Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wrong usage.`,
@@ -1328,6 +1361,7 @@ Exit codes: 0 if everything is fine or was fixed, 1 if there is a problem, 2 wro
 			remedy: `export what there is (\`${KERYX} sessions export -o all.jsonl\`), restore a backup, and report this`,
 			search: "it works",
 			searchWhole: "it works and includes every message and title",
+			mends: "rebuild the search index from the messages",
 			searchRemedy: `\`${KERYX} doctor --fix\` rebuilds the search index`,
 			rebuilt: (rows: Shown) => `rebuilt: ${rows}`,
 			rebuilding: (rows: Shown) => `rebuilding the search index: ${rows}`,

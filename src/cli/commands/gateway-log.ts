@@ -71,7 +71,10 @@ const OWN: ReadonlySet<string> = new Set(["time", "at", "level", "area", "event"
 /** As it stands there for programs, in columns for people. */
 function print(output: Output, line: string): void {
 	const entry = parsed(line);
-	if (output.json || !entry) return output.raw(`${line}\n`);
+	if (output.json || !entry) {
+		output.raw(`${line}\n`);
+		return;
+	}
 	const { time, level, event, message } = entry;
 	const rest = Object.entries(entry)
 		.filter(([name]) => !OWN.has(name))
