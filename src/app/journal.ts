@@ -7,12 +7,12 @@ import type { Secrets } from "../secrets/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { Report } from "./report.ts";
 
-export interface Journal {
+interface Journal {
 	readonly log: GatewayLog;
 	readonly report: Report;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
 	readonly home: string;
 	readonly live: Pick<LiveConfig, "values">;
 	readonly secrets: Secrets;

@@ -39,7 +39,7 @@ import {
 	type Served,
 	type WebhookRoute,
 } from "../http/index.ts";
-import { Backups, logEvents, Retention } from "../keeping/index.ts";
+import { Backups, logEvents, Retention, startTraces } from "../keeping/index.ts";
 import { type Engine, openEngine, type Store, storeOn, systemIds } from "../store/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { channelSetup } from "./channel-setup.ts";
@@ -154,6 +154,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 	try {
 		const paced = pacedLog((text) => report.warn(text), clock);
 		let logged: ReturnType<typeof logEvents> | null = null;
+		let traced: ReturnType<typeof startTraces> | null = null;
 		const log = (message: string, error: unknown) =>
 			paced.write(error === undefined ? message : `${message}: ${wordsOf(error)}`);
 		const folders = workspaceFolders(home.path, isGiven ? inHome(values, home.path) : values.workspace, env);
@@ -287,6 +288,13 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await tidyAfterWalls(home.path, { store, now: clock.now, output: report });
 			isBegun = true;
 			logged = logEvents(store, journal.log, clock);
+			traced = startTraces({
+				store,
+				clock,
+				endpoint: () => live.values.traces.endpoint ?? null,
+				version: version(),
+				log: journal.log,
+			});
 			journal.log.write("info", "gateway", "started", { version: version(), pid: process.pid });
 			const { model, chat } = setUp();
 			if (isFollowed && !model && !chat) await store.beginFirstRun();
@@ -347,7 +355,7 @@ export async function createKeryx(options: KeryxOptions): Promise<Keryx> {
 			await served?.close();
 			await parts.close();
 			api.close();
-			await logged?.end();
+			await Promise.all([logged?.end(), traced?.end()]);
 			await store.close();
 			paced.end();
 			if (isBegun) journal.log.write("info", "gateway", "stopped");

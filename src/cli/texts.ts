@@ -1271,13 +1271,15 @@ Examples:
 			none: "no proxy; only this machine reaches the page",
 			fine: (url: Shown, proxies: Shown) => `people use ${url}; forwarded headers count from ${proxies}`,
 			everybody: (network: Shown) => `http.trusted_proxies names ${network}, which is everybody`,
-			everybodyRemedy: "name the address of your proxy alone: anybody else could pretend to be another client",
+			everybodyRemedy:
+				"name the address of your proxy alone: anybody else could pretend to be another client",
 			unused: "http.trusted_proxies has no effect without http.public_url",
 			unusedRemedy: "set http.public_url to the address people use: docs/guides/behind-tls.md",
 			open: (host: Shown) => `Keryx listens on ${host} without TLS`,
 			openRemedy: "put TLS in front of it: docs/guides/behind-tls.md",
 			plain: (url: Shown) => `http.public_url is ${url}, which is not encrypted`,
-			untrusted: (url: Shown) => `people use ${url}, but no proxy is trusted: all requests count as one client's`,
+			untrusted: (url: Shown) =>
+				`people use ${url}, but no proxy is trusted: all requests count as one client's`,
 			untrustedRemedy: "name your proxy in http.trusted_proxies, such as 127.0.0.1",
 		},
 		quick: "do not call the model or check every row of the store",

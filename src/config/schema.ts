@@ -515,6 +515,15 @@ export const configSchema = z
 				keep: whole(0, 100).default(5),
 			})
 			.prefault({}),
+		/** The way of each message, for a collector of OpenTelemetry; left out: none is told. */
+		traces: z
+			.strictObject({
+				endpoint: z
+					.string()
+					.refine(isOrigin, "must be an address such as http://127.0.0.1:4318, without a path")
+					.optional(),
+			})
+			.prefault({}),
 		events: z.strictObject({ keep_days: whole(1, 36_500).default(30) }).prefault({}),
 		shutdown: z
 			.strictObject({

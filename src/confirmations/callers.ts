@@ -2,7 +2,7 @@
 import type { AuditVia, ConfirmationScope, TokenRole } from "../store/index.ts";
 
 /** What a token is for, or what somebody is who logged in to the page; an owner who did is an operator. */
-export type CallerRole = TokenRole | "member" | "guest";
+type CallerRole = TokenRole | "member" | "guest";
 
 /** Somebody who was authenticated. */
 export interface Caller {

@@ -2,7 +2,7 @@
 // Usable without the gateway, on a store that was opened with its audit key.
 // Never here: running what was approved.
 
-export { type Attempt, type Caller, type CallerRole, may } from "./callers.ts";
+export { type Attempt, type Caller, may } from "./callers.ts";
 export {
 	type AskedOutcome,
 	type CallQuestion,

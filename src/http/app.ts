@@ -17,15 +17,7 @@ import { describeConfirm } from "./confirm/docs.ts";
 import { addDescription } from "./docs/description.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type EndpointName, endpoints } from "./endpoints.ts";
-import {
-	Access,
-	cookieName,
-	type Entrance,
-	isSecure,
-	pageKeyOf,
-	scopeOf,
-	type Visitor,
-} from "./entry/auth.ts";
+import { Access, cookieName, type Entrance, isSecure, pageKeyOf, type Visitor } from "./entry/auth.ts";
 import { addChannelEvents } from "./entry/channel-events.ts";
 import { createFront } from "./entry/front.ts";
 import { assertDeclaredSize, assertOwnPage, assertSound, isJson, Rates, tooLarge } from "./entry/guards.ts";
@@ -33,6 +25,7 @@ import { htmlPage } from "./entry/html.ts";
 import { acceptsHtml, addPage, isForDiagrams, loadPage } from "./entry/page.ts";
 import { isPerson, mayPersonCall } from "./entry/people.ts";
 import { prefixedProfile, routedPath } from "./entry/profile-prefix.ts";
+import { scopeOf } from "./entry/scope.ts";
 import { type App, type AppEnvironment, originOf } from "./environment.ts";
 import { needsProof, needsToken, shownPath, statusOf, toKeryxError } from "./errors.ts";
 import { Feed } from "./events/feed.ts";

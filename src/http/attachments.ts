@@ -5,8 +5,9 @@ import { conversationId, type Part } from "../domain/index.ts";
 import { KeryxError } from "../errors.ts";
 import type { Store } from "../store/index.ts";
 import { type ApiHost, running } from "./call.ts";
-import { scopeOf, type Visitor } from "./entry/auth.ts";
+import type { Visitor } from "./entry/auth.ts";
 import { tooLarge } from "./entry/guards.ts";
+import { scopeOf } from "./entry/scope.ts";
 import type { App } from "./environment.ts";
 import { error } from "./schemas.ts";
 

@@ -16,8 +16,9 @@ import { channelHandlers } from "./channels.ts";
 import { checkpointHandlers, toWireRestored } from "./checkpoints.ts";
 import { configHandlers } from "./config.ts";
 import type { Endpoints } from "./endpoints.ts";
-import { posterOf, standingOf } from "./entry/auth.ts";
+import { posterOf } from "./entry/auth.ts";
 import { loginHandlers } from "./entry/login.ts";
+import { standingOf } from "./entry/scope.ts";
 import { insightsHandlers } from "./insights.ts";
 import { archiveHandlers } from "./keeping/archives.ts";
 import { backupHandlers } from "./keeping/backups.ts";
@@ -140,7 +141,7 @@ export const handlers: HandlersOf<Endpoints> = {
 		if (conversation !== undefined) await host.store.conversation({ scope, ref: { id: conversation } });
 		const { parts, blobs } = await partsOf(host.store, attachments);
 		const { person } = visitor;
-		const from = person ? pageSource(person.name, source) : source;
+		const from = person ? pageSource(person, source) : source;
 		const admission = await gateway.accept({
 			source: profile === null ? from : { ...from, profile },
 			platformMessage: client_message_id,

@@ -6,7 +6,7 @@ import type { ListedProcess, ProcessActor, Processes } from "../processes/index.
 import type { ProcessScope } from "../store/index.ts";
 import { type ApiHost, type Call, type HandlersOf, running } from "./call.ts";
 import { endpoint, flag, pageSize } from "./endpoint.ts";
-import { standingOf } from "./entry/auth.ts";
+import { standingOf } from "./entry/scope.ts";
 import { conversationId, time } from "./schemas.ts";
 
 /** They are swept after a few days, so that there are never many. */

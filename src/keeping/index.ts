@@ -5,7 +5,8 @@
 export { listArchives, readArchive, restoreArchive } from "./archives.ts";
 export { writeBackup } from "./backup-file.ts";
 export { Backups } from "./backups.ts";
-export { createGatewayLog, type GatewayLog, LOG_LEVELS, type LogLevel, type LogLine } from "./log.ts";
+export { createGatewayLog, type GatewayLog, type LogLevel } from "./log.ts";
 export { logEvents } from "./log-events.ts";
 export { type Restored, restoreBackup } from "./restore.ts";
 export { Retention } from "./retention.ts";
+export { startTraces } from "./traces.ts";

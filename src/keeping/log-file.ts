@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 /** So much waits in memory while the disk is slow; beyond that lines are dropped, and their count is written. */
 const MOST_WAITING = 1024 * 1024;
 
-export interface LogFileOptions {
+interface LogFileOptions {
 	readonly path: string;
 	/** Read at each write: they may change while Keryx runs. */
 	readonly limits: () => { readonly bytes: number; readonly keep: number };

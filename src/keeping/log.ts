@@ -3,12 +3,12 @@
 import type { Clock } from "../time/index.ts";
 import { LogFile } from "./log-file.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
-export interface LogLine extends LogFields {
+interface LogLine extends LogFields {
 	readonly time: string;
 	readonly level: LogLevel;
 	/** The part of Keryx that it is about: gateway, turn, delivery, channel, config, ... */
@@ -25,7 +25,7 @@ export interface GatewayLog {
 	end(): Promise<void>;
 }
 
-export interface GatewayLogOptions {
+interface GatewayLogOptions {
 	readonly path: string;
 	readonly settings: () => {
 		readonly level: LogLevel;

@@ -117,7 +117,6 @@ export type {
 	JobTarget,
 	JobTask,
 	LiveLogin,
-	LoginEntry,
 	Message,
 	NewButton,
 	NewDelivery,

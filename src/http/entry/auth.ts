@@ -9,9 +9,7 @@ import {
 	type LiveLogin,
 	OPERATOR,
 	type Person,
-	type PersonRole,
 	type Poster,
-	type Scope,
 	type Store,
 	type Token,
 	type TokenRole,
@@ -313,17 +311,6 @@ export class Access {
 			.update(`login.${nonce}.${until}`)
 			.digest("base64url");
 	}
-}
-
-/** What a caller sees: a member and a guest their own conversations, everybody else who is let through everything. */
-export function scopeOf({ role, principal }: Pick<Visitor, "role" | "principal">): Scope {
-	if (role !== "member" && role !== "guest") return OPERATOR;
-	return { kind: "principal", principal: principal ?? "", profile: null };
-}
-
-/** What somebody is in a chat, for what they do there over the API. */
-export function standingOf({ role }: Pick<Visitor, "role">): PersonRole {
-	return role === "member" || role === "guest" ? role : "owner";
 }
 
 /** As whose a message is taken. */

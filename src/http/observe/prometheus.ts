@@ -1,6 +1,6 @@
 // Numbers in Prometheus' text form.
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 export type Samples = readonly (readonly [labels: Labels, value: number])[];
 
 export interface Metric {
@@ -11,7 +11,7 @@ export interface Metric {
 	readonly samples: Samples | HistogramSamples;
 }
 
-export interface HistogramSamples {
+interface HistogramSamples {
 	readonly buckets: readonly (readonly [upTo: number, count: number])[];
 	readonly sum: number;
 	readonly count: number;

@@ -75,7 +75,13 @@ const FOR_OTHERS = 0o077;
 
 function privacyOfHome(home: string, { mode }: Stats, fix: boolean): Finding {
 	if ((mode & FOR_OTHERS) === 0) return fine("home", texts.doctor.home.fine(home));
-	if (!fix) return wrong("home", texts.doctor.home.open(home), texts.doctor.home.openRemedy(home), texts.doctor.home.mends(home));
+	if (!fix)
+		return wrong(
+			"home",
+			texts.doctor.home.open(home),
+			texts.doctor.home.openRemedy(home),
+			texts.doctor.home.mends(home),
+		);
 	chmodSync(home, 0o700);
 	return fixed("home", texts.doctor.home.fixed(home));
 }

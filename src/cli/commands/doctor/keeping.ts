@@ -64,7 +64,10 @@ export async function lookAtLogins(store: Store, now: number): Promise<Finding> 
 			.map(({ who }) => who)
 			.filter((who) => !back.has(who)),
 	);
-	const found = words.logins.fine(counted(valid.length, "valid login"), counted(back.size, "person", "people"));
+	const found = words.logins.fine(
+		counted(valid.length, "valid login"),
+		counted(back.size, "person", "people"),
+	);
 	return gone.size === 0
 		? fine("logins", found)
 		: remark("logins", words.logins.expired(found, [...gone].join(", ")), words.logins.remedy);

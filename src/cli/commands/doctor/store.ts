@@ -76,7 +76,8 @@ async function lookInto(
 	const backup = lookAtBackup(await store.lastBackup({ scope: OPERATOR }), { config, now });
 	const logins = await lookAtLogins(store, now);
 	const damage = await searching(store);
-	if (quick) return { findings: [opened, backup, logins], search: { problem: damage, isDamaged: damage !== null } };
+	if (quick)
+		return { findings: [opened, backup, logins], search: { problem: damage, isDamaged: damage !== null } };
 	const { problems } = await whileWaiting(output, texts.doctor.store.looking, () =>
 		store.checkIntegrity({ scope: OPERATOR }),
 	);

@@ -295,8 +295,10 @@ export function confirmationConformance(tell: Tell): void {
 		clock.advance(HOUR);
 		expect(await find("four")).toBeNull();
 		expect(await refusal(store.revokeLogins({ person: "bob", ...by }))).toBe("store.not_found");
-		expect((await store.logins({ scope: OPERATOR, limit: 9 })).map(({ id }) => id).toSorted()).toEqual(
-			["four", "one", "two"],
-		);
+		expect((await store.logins({ scope: OPERATOR, limit: 9 })).map(({ id }) => id).toSorted()).toEqual([
+			"four",
+			"one",
+			"two",
+		]);
 	});
 }
