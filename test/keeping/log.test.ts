@@ -101,6 +101,6 @@ test("a Keryx that runs logs what happens by id, and nothing of what people say"
 		area: "turn",
 		turn: expect.any(String),
 		conversation: expect.any(String),
-		facts: { outcome: "ok" },
+		facts: { outcome: "completed" },
 	});
 });
